@@ -105,6 +105,8 @@ LIMITS = {
     "late vertical": 0.012,
     "late whole": 0.012,
     "added": 0.027,  # body weights
+    "turned": np.radians(5.0),
+    "grown": 0.008,
 }
 # Largest standard error of a size, in its direction, as a share of the limit: above it nothing is said. 0.5 to
 # 0.8 clear the same windows of sound recordings.
@@ -125,7 +127,7 @@ SHEAR = (0.8, 1.25)
 # of a plate about the vertical [rad], change of a level force in a standard deviation of the time on the plate [body
 # weights], wandering of a clock, root mean square [s]. Sound recordings of so many strides have at most 2.0 degrees,
 # 0.6 % and 4.4 ms; 8 degrees have 7 to 9, a drift of 30 N 1.1 %, waves of 10 ms have 7 ms.
-STRIDES, TURNED, GROWN, WANDERS = 3, np.radians(5.0), 0.008, 0.006
+STRIDES, WANDERS = 3, 0.006
 # Shortest half wave of a clock [s], most half waves in a recording, and wandering relative to its standard error, which
 # is near 1 for noise: at most 1.3 on these recordings, 1.6 to 4.5 in waves of 10 and 20 ms.
 HALF_WAVE, MOST_WAVES, UNLIKE_NOISE = 0.35, 40, 1.5
@@ -387,21 +389,12 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         if not fits:
             break
         name = likeliest(fits)
-        if name.startswith("scale") and (other := _other_mass(case, sample, names, name)) is not None:
-            if not case.found("mass"):
-                plate = trial.forces[int(name.split()[1])]
-                share = 1.0 / (1.0 + float(fits[name].size[0])) - 1.0
-                values = {
-                    "side": SIDE_NAMES[plate.side],
-                    "share": abs(share),
-                    "amount": "little" if share < 0.0 else "much",
-                    "given": trial.subject.mass,
-                    "other": other,
-                    "limit": MISSCALED,
-                }
-                yield finding("mass.or_plate", "warning", values, case.key("subject", "mass_kg"))
-        else:
+        other = _other_mass(case, sample, names, name) if name.startswith("scale") else None
+        if other is None:
             yield _accused(trial, name, fits[name])
+        elif not case.found("mass"):
+            values = _scale_values(trial, name, fits[name]) | {"given": trial.subject.mass, "other": other}
+            yield finding("mass.or_plate", "warning", values, case.key("subject", "mass_kg"))
         sample = sample.freed(name, FOUND)
     lag = accusations(sample, ["delay"]).get("delay")
     if lag is not None and lag.size[0] < 0.0 and not case.found("time_offset"):  # sound ones are late
@@ -426,16 +419,13 @@ def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[
     Residual = sum_k (g_k - 1) times the moment of the horizontal forces of plate k, by least squares; the residual is
     correlated over `CORRELATION`.
     """
-    part = np.stack([shear[:, 3:5] for shear in measured.shear], axis=2).reshape(-1, len(measured.shear))
-    if not judged or not (np.abs(part).max(axis=0) > 0.0).all():
+    part = np.stack([shear[:, 3:5] for shear in measured.shear], axis=2)
+    if not judged or not (np.abs(part).max(axis=(0, 1)) > 0.0).all():
         return
-    gain, *_ = np.linalg.lstsq(part, measured.residual[:, 3:5].ravel(), rcond=None)
-    left = measured.residual[:, 3:5].ravel() - part @ gain
-    independent = np.median(np.diff(measured.time)) / (2.0 * CORRELATION)
-    error = np.sqrt(np.diag(np.linalg.inv(part.T @ part)) * np.mean(left**2) / independent)
+    fit = _regressed(part, measured.residual[:, 3:5], float(np.median(np.diff(measured.time))))
     for k in judged:
-        needed, plate = 1.0 + float(gain[k]), trial.forces[k]
-        values = shear_values(f"the {SIDE_NAMES[plate.side]} foot", needed, float(error[k]))
+        needed, plate = 1.0 + float(fit.size[k]), trial.forces[k]
+        values = shear_values(f"the {SIDE_NAMES[plate.side]} foot", needed, float(fit.deviation[k]))
         if values is None:
             continue
         repair = change_plate(k, force=plate.force * [needed, needed, 1.0])
@@ -450,11 +440,9 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
     least squares; the delay d(t) is a straight line and cosines over the recording.
     """
     weight, step = measured.size[0], float(np.median(np.diff(measured.time)))
-    contacts = [
-        sum(stop - first > SHORTEST_BALANCE / step for first, stop in true_runs(w[:, 2] > ALOFT * weight))
-        for w in measured.wrench
-    ]
-    enough = [k for k in judged if contacts[k] >= STRIDES]
+    loaded = [true_runs(measured.wrench[k][:, 2] > ALOFT * weight) for k in judged]
+    contacts = [sum(stop - first > SHORTEST_BALANCE / step for first, stop in each) for each in loaded]
+    enough = [k for k, count in zip(judged, contacts, strict=True) if count >= STRIDES]
     if not enough or not measured.channels:
         return
     columns: dict[str, Array] = {}
@@ -467,40 +455,23 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
     count = min(int(np.ptp(measured.time) / HALF_WAVE), MOST_WAVES)
     # a straight line stands for the longest half wave
     waves = np.cos(np.pi * np.outer(passed, np.arange(2, count + 1)))
-    delay = np.column_stack([np.ones_like(passed), passed, waves])
-    columns |= {f"delay {j}": measured.change[:, :3] * wave[:, None] for j, wave in enumerate(delay.T)}
-    size, covariance = _regressed(np.stack(list(columns.values()), axis=2), measured.residual[:, :3], step)
-    error, names = np.sqrt(np.diag(covariance)), list(columns)
-    for k in enough:
-        for what, limit in (("turned", TURNED), *((f"grown {name}", GROWN) for name in LEVEL)):
-            j = names.index(f"{what} {k}")
-            if abs(size[j]) > max(limit, STANDARD_ERRORS * error[j]):
-                yield _returning(trial, k, what, (size[j], error[j], limit), contacts[k])
-    wander = float((waves @ size[1 - count :]).std())
-    uncertain = float(
-        np.sqrt(np.einsum("tj,jk,tk->t", waves, covariance[1 - count :, 1 - count :], waves).mean())
-    )
-    if len(judged) == len(trial.forces) and wander > max(WANDERS, UNLIKE_NOISE * uncertain):
-        values = {"size": wander, "limit": WANDERS, "contacts": sum(contacts)}
+    for j, wave in enumerate((np.ones_like(passed), passed, *waves.T)):
+        columns[f"delay {j}"] = measured.change[:, :3] * wave[:, None]
+    fits = _regressed(np.stack(list(columns.values()), axis=2), measured.residual[:, :3], step)
+    for j, name in enumerate(columns):
+        fit = Estimate(fits.size[[j]], fits.covariance[j : j + 1, j : j + 1], 0.0)
+        judge = name.startswith(("turned", "grown")) and int(name.split()[-1]) in enough
+        if judge and abs(fit.size[0]) > max(limit_of(name), STANDARD_ERRORS * fit.deviation[0]):
+            yield _accused(trial, name, fit)
+    wander = float((waves @ fits.size[1 - count :]).std())
+    spread = np.einsum("tj,jk,tk->t", waves, fits.covariance[1 - count :, 1 - count :], waves)
+    if len(judged) == len(trial.forces) and wander > max(WANDERS, UNLIKE_NOISE * np.sqrt(spread.mean())):
+        values = {"size": wander, "limit": WANDERS}
         yield finding("clock_rate.wanders", "warning", values, Where(trial.markers.path))
 
 
-def _returning(trial: Trial, k: int, what: str, fit: tuple[float, float, float], contacts: int) -> Finding:
-    """The finding of an error of a plate that several contacts show alike; fit: size, standard error and limit."""
-    kind, *channel = what.split()
-    if kind == "turned":
-        angle, error, limit = np.degrees(fit)
-        values: dict[str, object] = {"angle": abs(angle), "direction": "left" if angle > 0.0 else "right"}
-    else:
-        # the residual gains what the force lacks; a uniform time has a deviation of its length / sqrt(12)
-        change, error, limit = np.sqrt(12.0) * trial.subject.mass * STANDARD_GRAVITY * np.array(fit)
-        values = {"channel": channel[0], "change": -change}
-    values |= {"error": error, "limit": limit, "contacts": contacts}
-    return finding(TABLES["terms"][kind], "warning", values, on_plate(trial.forces[k]))
-
-
-def _regressed(part: Array, residual: Array, step: float) -> tuple[Array, Array]:
-    """Return sizes (p,) of effects (T, c, p) in a residual (T, c) by least squares, and the covariance of their errors.
+def _regressed(part: Array, residual: Array, step: float) -> Estimate:
+    """Estimate the sizes (p,) of effects (T, c, p) in a residual (T, c) by least squares.
 
     Products of effects and remainder are correlated over twice `CORRELATION`.
     """
@@ -508,7 +479,8 @@ def _regressed(part: Array, residual: Array, step: float) -> tuple[Array, Array]
     inverse = np.linalg.pinv(flat.T @ flat)
     size = inverse @ flat.T @ residual.ravel()
     products = np.einsum("tc,tcp->tp", residual - part @ size, part)
-    return size, inverse @ correlated_products(products, int(2.0 * CORRELATION / step)) @ inverse
+    covariance = inverse @ correlated_products(products, int(2.0 * CORRELATION / step)) @ inverse
+    return Estimate(size, covariance, 0.0)
 
 
 def shear_values(foot: str, gain: float, error: float) -> dict[str, object] | None:
@@ -578,11 +550,25 @@ def _accused(trial: Trial, name: str, fit: Estimate) -> Finding:
     values: dict[str, object] = {"size": size, "error": error, "limit": limit}
     code, repair = TABLES["terms"][what], None
     if what == "scale":
-        # true = (1 + c) measured
-        factor, reads = 1.0 + first, 1.0 / (1.0 + first) - 1.0
-        values |= {"share": abs(reads), "amount": "little" if reads < 0.0 else "much"}
-        values |= {"uncertain": error / factor**2, "factor": factor}
+        values, factor = _scale_values(trial, name, fit), 1.0 + first
         repair = change_plate(plates[0], force=factor * plate.force, moment=factor * plate.moment)
+    elif what == "turned":
+        angle, error, limit = np.degrees([first, error, limit])
+        values = {
+            "angle": abs(angle),
+            "direction": "left" if first > 0.0 else "right",
+            "error": error,
+            "limit": limit,
+        }
+    elif what == "grown":
+        # the residual gains what the force lacks; an even time has a deviation of its length over the root of twelve
+        whole = np.sqrt(12.0) * trial.subject.mass * STANDARD_GRAVITY
+        values = {
+            "channel": rest[0],
+            "change": -whole * first,
+            "error": whole * error,
+            "limit": whole * limit,
+        }
     elif what == "late":
         values |= {"late": "late" if first > 0.0 else "early", "channel": rest[0]}
         values["others"] = "the other plates" if rest[0] == "whole" else "its other channels"
@@ -605,6 +591,15 @@ def _accused(trial: Trial, name: str, fit: Estimate) -> Finding:
         by = np.array([forward, left, 0.0])
         repair = in_order(*(change_plate(k, point=trial.forces[k].point - by) for k in plates))
     return finding(code, "warning", values, where, repair)
+
+
+def _scale_values(trial: Trial, name: str, fit: Estimate) -> dict[str, object]:
+    """The values of a finding on the scale of a plate: true = (1 + c) measured."""
+    factor = 1.0 + float(fit.size[0])
+    reads = 1.0 / factor - 1.0
+    values = {"share": abs(reads), "amount": "little" if reads < 0.0 else "much", "limit": MISSCALED}
+    values |= {"factor": factor, "uncertain": float(fit.deviation[0]) / factor**2}
+    return values | {"side": SIDE_NAMES[trial.forces[int(name.split()[1])].side]}
 
 
 def _reversed_moments(trial: Trial, sample: Observed, judged: list[int]) -> Iterator[Finding]:
