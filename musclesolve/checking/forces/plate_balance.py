@@ -597,8 +597,8 @@ def _scale_values(trial: Trial, name: str, fit: Estimate) -> dict[str, object]:
     """The values of a finding on the scale of a plate: true = (1 + c) measured."""
     factor = 1.0 + float(fit.size[0])
     reads = 1.0 / factor - 1.0
-    values = {"share": abs(reads), "amount": "little" if reads < 0.0 else "much", "limit": MISSCALED}
-    values |= {"factor": factor, "uncertain": float(fit.deviation[0]) / factor**2}
+    values: dict[str, object] = {"share": abs(reads), "amount": "little" if reads < 0.0 else "much"}
+    values |= {"limit": MISSCALED, "factor": factor, "uncertain": float(fit.deviation[0]) / factor**2}
     return values | {"side": SIDE_NAMES[trial.forces[int(name.split()[1])].side]}
 
 
