@@ -245,7 +245,7 @@ def _nearest(times: Array, wanted: Array) -> Indices:
 
 
 def _fast(plate: PlateForce, weight: float, unloaded: float) -> Mask:
-    """Return a mask (S-1,) of jumps of the force from one sample to the next, or between a standing foot and none [N]."""
+    """Return a mask (S-1,) of jumps of the force from one sample to the next, or between none and a standing foot."""
     change, size = np.linalg.norm(np.diff(plate.force, axis=0), axis=1), np.linalg.norm(plate.force, axis=1)
     lost = (np.minimum(size[1:], size[:-1]) < unloaded) & (change > _STANDS * weight)
     return np.asarray(lost | (change > JUMP * weight) & (change > FASTEST * weight * np.diff(plate.time)))
