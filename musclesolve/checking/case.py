@@ -101,6 +101,11 @@ TALL = 1.75
 """Stature from which limits of the size of body parts grow with the body [m]."""
 
 
+def frames_of(duration: float, rate: float) -> int:
+    """Return the least number of frames at a rate [Hz] that last a duration [s]."""
+    return max(1, int(np.ceil(duration * rate - 1e-6)))
+
+
 def growth(subject: Subject) -> float:
     """Return how much larger than a person of stature `TALL` a subject is, at least 1; 1 where that is unknown."""
     return float(np.fmax(subject.stature / TALL, 1.0))

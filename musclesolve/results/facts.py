@@ -167,7 +167,7 @@ class LegFacts:
 
     @cached_property
     def reserve_share(self) -> tuple[float, str] | None:
-        """The largest reserve relative to the peak moment of its degree of freedom, and the degree of freedom.
+        """The reserve that decides relative to the peak moment of its degree of freedom, and the degree of freedom.
 
         The rule is as in `check_reserves`; None where no reserve exceeds NEGLIGIBLE.
         """

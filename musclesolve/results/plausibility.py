@@ -24,7 +24,7 @@ import xarray as xr
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, sided, split_side
-from musclesolve.constants import BAND_95
+from musclesolve.constants import BAND_95, KEY_POINT_CUTOFF_HZ
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.dataset.result_quantities import choice_name, leg_joint, number, text
@@ -46,8 +46,8 @@ FEWEST_SAMPLES = 50
 INDEPENDENT_S = 0.15
 """Time after which residuals are independent [s]: about the period of the usual cut-off."""
 OF_RECORDING = ("residual", "residual_moment", "mass")
-LOWEST_CUTOFF_HZ, UNFILTERED_HZ = 3.0, 9.0
-"""Cut-off below which parts of walking are lost [Hz]; value for an unknown cut-off [Hz]."""
+UNFILTERED_HZ = 9.0
+"""Value for an unknown cut-off [Hz]."""
 """Criteria of masses, motion and ground forces, on which angles or moments depend."""
 ON_THE_SPOT = (CHAIR, SQUAT, STANDING, ONE_LEG)
 
@@ -300,7 +300,7 @@ class Plausibility:
     def _lower_cutoff(self) -> str:
         """Remedy for an unsteady motion: a cut-off lower than the one in use, if it is useful."""
         sentences = bundled_toml(__package__, "plausibility.toml")["remedy"]
-        lower = max(LOWEST_CUTOFF_HZ, np.floor(2.0 * self.cutoff_hz / 3.0))
+        lower = max(KEY_POINT_CUTOFF_HZ, np.floor(2.0 * self.cutoff_hz / 3.0))
         if not lower < self.cutoff_hz:
             return str(sentences["ground_filtered"])
         line = f"cutoff_hz = {lower:g} in [filter]"

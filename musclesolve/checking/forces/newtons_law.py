@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, time_spans, true_runs
-from musclesolve.checking.case import Case
+from musclesolve.checking.case import Case, frames_of
 from musclesolve.checking.observed_body import (
     SMOOTH_HZ,
     Foot,
@@ -399,11 +399,6 @@ def distances(case: Case, foot: Foot, time: Array, point: Array) -> Array:
 
 # Duration below which a disagreement follows from the threshold [s].
 SHORTEST_FORCE, SHORTEST_CONTACT = 0.03, 0.06
-
-
-def frames_of(duration: float, rate: float) -> int:
-    """Return the least number of frames at a rate [Hz] that last a duration [s]."""
-    return max(1, int(np.ceil(duration * rate - 1e-6)))
 
 
 def _only_touches(case: Case, side: Side, frames: slice) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough, median_of_known, time_spans, true_runs
-from musclesolve.checking.case import REACH, Case, growth
+from musclesolve.checking.case import REACH, Case, frames_of, growth
 from musclesolve.checking.markers.body_distances import bodies, distances
 from musclesolve.checking.repair import move_back, remove_samples
 from musclesolve.checking.stages import Stage, check_at
@@ -211,10 +211,11 @@ SMALLEST_JUMP, GREATEST_ACCELERATION = 0.012, 80.0
 CLEARLY, MEDIAN_LENGTH = 7.0, 1.538
 # Steps before and after a jump that show whether a marker was noisy there anyway.
 AROUND = 10
-# Jumps so few frames apart are one; opposite ones within this time are a ghost [s].
-TOGETHER, BACK = 5, 0.25
-# Time before and after a jump that shows whether the marker keeps its new place [s], without so many frames next to it.
-BESIDE, CATCH_UP = 0.14, 3
+# Jumps so little time apart are one, opposite ones within this time are a ghost [s].
+TOGETHER, BACK = 0.05, 0.25
+# Time before and after a jump that shows whether the marker keeps its new place, without a time next to it [s]; and the
+# least number of frames that show it.
+BESIDE, CATCH_UP, FEWEST_BESIDE = 0.14, 0.03, 5
 # A distance this far from the usual one is none of a rigid segment [m]; toes and skin take up to 26 mm of it, more on
 # tall people.
 STRETCHED = 0.035
@@ -287,23 +288,23 @@ def _around(size: Array) -> Array:
 def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding]:
     """Find slips of a marker, and frames in which it only leaves its place for a while."""
     markers = trial.markers
-    time, events = markers.time, _events(markers[name], jumped)
+    time, together = markers.time, frames_of(TOGETHER, markers.rate)
     others = sorted({each for names, _ in bodies(trial).values() if name in names for each in names} - {name})
     around = np.stack([markers[other] for other in others], axis=1)
     away = markers[name][:, None] - around
     distance, beside = np.linalg.norm(away, axis=2), _in_axes(away.mean(axis=1), around)
     leaps: dict[str, list[tuple[float, Run]]] = {}
     slips: list[tuple[int, int, Array]] = []
-    for first, stop, moved, far in events:
+    for first, stop, moved, far in _events(markers[name], jumped, together):
         before = slips[-1] if slips else None
-        kept = _kept(beside, first, stop, round(BESIDE * markers.rate))
+        kept = _kept(beside, first, stop, markers.rate)
         code, (start, end) = "leap.back", (first, stop)
         if min(float(np.linalg.norm(moved)), kept) < 0.5 * far:
             pass
         elif before and time[first] - time[before[1]] < BACK and moved @ before[2] < -0.5 * (moved @ moved):
             slips.pop()
             start = before[0]
-        elif gone := _away(distance, first, stop, round(BACK * markers.rate)):
+        elif gone := _away(distance, first, stop, frames_of(BACK, markers.rate), together):
             start, end = gone
         elif np.isinf(kept):
             code = "leap.unclear"
@@ -341,20 +342,20 @@ def _in_axes(vector: Array, points: Array) -> Array:
     return vector if poses is None else np.einsum("tji,tj->ti", poses.rotation, vector)
 
 
-def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
+def _kept(beside: Array, first: int, stop: int, rate: float) -> float:
     """Return the size [m] of the part of a jump from first to stop that remains, infinite where too few frames show it:
     the least with and without the frames next to the jump, in which a marker catches up.
 
     beside (T, 3) [m]: place of the marker beside the others on its bodies: before and after the jump a polynomial of
-        time, with a step between.
+        time, with a step between; rate [Hz].
     """
-    sizes = [np.inf]
+    sizes, reach = [np.inf], frames_of(BESIDE, rate)
     every = np.arange(max(first + 1 - reach, 0), min(stop + reach, len(beside)))
     every = every[np.isfinite(beside[every]).all(axis=1)]
-    for left_out in (0, CATCH_UP):
+    for left_out in (0, frames_of(CATCH_UP, rate)):
         frames = every[(every <= first - left_out) | (every >= stop + left_out)]
         later = frames >= stop
-        if min(later.sum(), (~later).sum()) < TOGETHER:
+        if min(later.sum(), (~later).sum()) < FEWEST_BESIDE:
             continue
         columns = np.column_stack([np.vander((frames - first) / reach, 4), later])
         fit, *_ = np.linalg.lstsq(columns, beside[frames], rcond=None)
@@ -362,18 +363,18 @@ def _kept(beside: Array, first: int, stop: int, reach: int) -> float:
     return min(sizes)
 
 
-def _away(distance: Array, first: int, stop: int, reach: int) -> tuple[int, int] | None:
+def _away(distance: Array, first: int, stop: int, reach: int, together: int) -> tuple[int, int] | None:
     """Return the frames around those in which a marker is away from its place, if the jump from first to stop only
     begins or ends a slow drift, as of a wrongly filled gap; None if the marker keeps its new place.
 
     distance: from the other markers on its bodies (T, K) [m]; the usual ones within `reach` frames before and after
-        the jump show whether the marker has changed its place.
+        the jump show whether the marker has changed its place; its size shows within `together` frames.
     """
     before, after = distance[max(first + 1 - reach, 0) : first + 1], distance[stop : stop + reach]
-    if min(len(before), len(after)) < 2 * TOGETHER or np.isnan(np.concatenate([before, after])).any():
+    if min(len(before), len(after)) < 2 * together or np.isnan(np.concatenate([before, after])).any():
         return None
     usual = np.median(before, axis=0), np.median(after, axis=0)
-    jump = float(np.ptp(distance[max(first + 1 - TOGETHER, 0) : stop + TOGETHER], axis=0).max())
+    jump = float(np.ptp(distance[max(first + 1 - together, 0) : stop + together], axis=0).max())
     if jump < SMALLEST_JUMP or np.abs(usual[1] - usual[0]).max() > 0.5 * jump:
         return None
     off = [
@@ -399,9 +400,9 @@ def _returns(away: Array, distance: Array, first: int, stop: int, moved: Array, 
     return bool((change / due[seen] < LASTS).all())
 
 
-def _events(path: Array, jumped: Mask) -> list[tuple[int, int, Array, float]]:
+def _events(path: Array, jumped: Mask, together: int) -> list[tuple[int, int, Array, float]]:
     """Return (first, stop, total displacement (3,) [m], greatest distance on the way [m]) of jumps that belong
-    together.
+    together: at most `together` steps apart.
 
     The surrounding steps of the path give its motion without the jump; the marker leaves its place in the frame
     ``first`` and is at its new place in ``stop``.
@@ -415,7 +416,7 @@ def _events(path: Array, jumped: Mask) -> list[tuple[int, int, Array, float]]:
     usual = np.stack([np.interp(at, quiet, step[quiet, axis]) for axis in range(3)], axis=1)
     excess = np.where(marked[:, None], np.nan_to_num(step - usual), 0.0)
     steps = np.flatnonzero(marked)
-    groups = np.split(steps, np.flatnonzero(np.diff(steps) > TOGETHER) + 1)
+    groups = np.split(steps, np.flatnonzero(np.diff(steps) > together) + 1)
     return [
         (
             int(group[0]),

@@ -203,7 +203,11 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
     if foot is not None and (known := in_use & _foot_seen(trial.markers, foot, plate)).any():
         beside[known] = foot.distance(plate.point[known], time[known])
     of_force, of_moment = impossible_samples(plate.force, plate.moment, beside, weight)
-    wrong = (of_force & near) | (of_moment & in_use) | _spikes(_fast(plate, weight) & near[1:], time)
+    wrong = (
+        (of_force & near)
+        | (of_moment & in_use)
+        | _spikes(_fast(plate, weight, trial.unloaded_below) & near[1:], time)
+    )
     # Points off the sole next to such a sample have the same cause, even with a smaller moment.
     for first, stop in true_runs(wrong | (beside > SOLE_REACH)):
         wrong[first:stop] = wrong[first:stop].any()
@@ -240,10 +244,11 @@ def _nearest(times: Array, wanted: Array) -> Indices:
     return np.where(later, np.minimum(after, len(times) - 1), before)
 
 
-def _fast(plate: PlateForce, weight: float) -> Mask:
-    """Return a mask (S-1,) of jumps of the force from one sample to the next."""
-    change = np.linalg.norm(np.diff(plate.force, axis=0), axis=1)
-    return np.asarray((change > JUMP * weight) & (change > FASTEST * weight * np.diff(plate.time)))
+def _fast(plate: PlateForce, weight: float, unloaded: float) -> Mask:
+    """Return a mask (S-1,) of jumps of the force from one sample to the next, or between none and a standing foot."""
+    change, size = np.linalg.norm(np.diff(plate.force, axis=0), axis=1), np.linalg.norm(plate.force, axis=1)
+    lost = (np.minimum(size[1:], size[:-1]) < unloaded) & (change > _STANDS * weight)
+    return np.asarray(lost | (change > JUMP * weight) & (change > FASTEST * weight * np.diff(plate.time)))
 
 
 def _spikes(jumping: Mask, time: Array) -> Mask:

@@ -72,7 +72,7 @@ class ReserveCheck:
     @property
     def worst(self) -> int:
         """Number of the degree of freedom that decides the verdict on the motion; see `worst_reserve`."""
-        return worst_reserve(self.peak, self.share)
+        return worst_reserve(self.peak, self.share, self.limits[1])
 
     def sentence(self, dof: str) -> str:
         """The verdict on one degree of freedom as a sentence."""
@@ -184,15 +184,18 @@ def worst_frames(helped: Mask, reserve: Array) -> NDArray[np.int64]:
     return np.sort(np.array(sorted(frames, key=lambda k: -size[k])[:MOST_STRETCHES], dtype=np.int64))
 
 
-def worst_reserve(peak: Array, share: Array) -> int:
-    """Number of the reserve with the largest share of those beyond NEGLIGIBLE; otherwise of the largest reserve.
+def worst_reserve(peak: Array, share: Array, limit: float = USUAL_SHARE) -> int:
+    """Number of the largest reserve beyond NEGLIGIBLE whose share exceeds the limit; without one, of the largest share.
 
     Args:
         peak: (m,) [N m] largest size of each reserve.
-        share: (m,) peak of each reserve over the peak moment.
+        share: (m,) peak of each reserve over the peak moment; without one beyond NEGLIGIBLE the largest peak counts.
+        limit: of the share.
     """
     counts = peak > NEGLIGIBLE
-    return int(np.where(counts, share, -1.0).argmax() if counts.any() else peak.argmax())
+    large = counts & (share > limit)
+    size = np.where(large, peak, -1.0) if large.any() else np.where(counts, share, -1.0)
+    return int((size if counts.any() else peak).argmax())
 
 
 def share_of_peak(part: Array, whole: Array) -> Array:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined import examined
+from scipy.interpolate import CubicSpline
 
 import musclesolve
 from benchmarks.sound_variations import drafted
@@ -104,6 +105,24 @@ def test_a_marker_that_goes_back_within_a_stride_has_not_slipped(
     copy = open_copy(recorded_walk_trial.path)
     moved(copy, "R.Elbow", 0.5, (0.0, 0.0, 40.0), None)
     assert found(copy, tmp_path / "stays")[1] == [("marker_slipped", {"R.Elbow"})]
+
+
+@pytest.mark.parametrize("rate", [100.0, 200.0])
+def test_a_marker_that_leaves_in_two_steps_and_comes_back_is_a_ghost_at_any_rate(
+    rate: float, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    copy = open_copy(recorded_walk_trial.path)
+    path = CubicSpline(copy.walk.time, copy.walk.position)
+    time = np.arange(copy.walk.time[0], copy.walk.time[-1], 1.0 / rate)
+    copy.walk = replace(copy.walk, time=time, position=path(time))
+    since = time - time.mean()
+    share = (0.5 * (since > 0.0) + 0.5 * (since > 0.04)) * (since < 0.2)
+    by = share[:, None] * copy.in_file((0.036, 0.03, 0.0))
+    position = copy.walk.position.copy()
+    position[:, copy.walk.names.index("R.Heel")] += by
+    copy.put(position)
+    case, _ = load(write_copy(copy, tmp_path))
+    assert {f.code for f in slips_and_lengths(case) if "R.Heel" in f.where.markers} == {"leap"}
 
 
 def test_too_few_frames_after_a_jump_do_not_show_that_it_goes_back(

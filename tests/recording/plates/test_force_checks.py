@@ -186,6 +186,23 @@ def test_a_spike_costs_its_instant_and_one_far_away_nothing(tmp_path: Path, time
     assert not any(plate.impossible for plate in read_trial(path).forces)
 
 
+@pytest.mark.parametrize("samples", [30, 120])
+def test_a_plate_that_loses_a_foot_for_a_moment_costs_this_instant(tmp_path: Path, samples: int) -> None:
+    """30 ms are no step, however small the force is that is lost; 120 ms may be one."""
+    lost = []
+
+    def change(table: Table, values: np.ndarray) -> None:
+        force = values[:, table.names.index("r_vy")]
+        heavy = 0.75 * force.max()
+        (row, *_) = np.flatnonzero((force[1:] > 300.0) & (force[1:] < heavy) & (table.time[1:] > 0.8)) + 1
+        lost.append(float(table.time[row]))
+        values[row : row + samples, [table.names.index(f"r_v{axis}") for axis in "xyz"]] = 0.0
+
+    plates = read_trial(rewritten(tmp_path, change)).forces
+    found = [each.first for plate in plates for each in plate.impossible]
+    assert found == (pytest.approx(lost, abs=0.002) if samples == 30 else [])
+
+
 @pytest.mark.parametrize("column", ["r_vy", "l_px", "r_mz"])
 @pytest.mark.parametrize("value", [1e6, 1e11])
 def test_a_number_that_was_not_measured_is_refused_wherever_it_is(

@@ -208,7 +208,8 @@ def test_verdict_on_reserves(missing, verdict):
     assert ("beyond the limit of 10 %" in text) == (verdict is Verdict.LARGE)
 
 
-def test_the_worst_reserve_is_the_largest_share_beyond_a_newton_meter():
+def test_the_worst_reserve_is_the_largest_beyond_the_limit_or_else_the_largest_share():
+    assert worst_reserve(np.array([3.0, 91.0, 200.0]), np.array([0.9, 0.4, 0.05])) == 1
     assert worst_reserve(np.array([0.5, 8.0, 3.0]), np.array([24.0, 0.1, 0.3])) == 2
     assert worst_reserve(np.array([0.5, 0.8]), np.array([24.0, 0.1])) == 1
     answer = solve(elbow(68.5), "force_squared", on_infeasible="reserve")

@@ -1,0 +1,93 @@
+"""Errors that return in each stride: a plate turned about the vertical, a force that grows, a clock that wanders."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded_data import recorded
+
+from musclesolve.checking.forces.plate_balance import BalanceFit, _over_strides, balance
+from musclesolve.forces import prepare
+from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.recording.data import Trial
+from musclesolve.synthetic.places import plate_middles
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
+
+Measured = tuple[Trial, BalanceFit]
+
+
+def balance_of(path: Path) -> Measured:
+    body = prepare(path)
+    assert isinstance(body, RecordedBody)
+    measured = balance(body.trial, body.mechanics)
+    assert measured is not None
+    return body.trial, measured
+
+
+@pytest.fixture(scope="module")
+def treadmill() -> Measured:
+    """Five seconds on two belts."""
+    return balance_of(recorded("treadmill_emg/s01/trial.toml"))
+
+
+def turned(copy: Copy, side: str, degrees: float) -> None:
+    """Turn the plate of a foot to the left about its middle."""
+    c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
+    rotation = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
+    (plate,) = copy.plates(side)
+    force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
+    middle = plate_middles(force[:, 2], point)
+    copy.set_plate(plate, "force", force @ rotation)
+    copy.set_plate(plate, "point", middle + (point - middle) @ rotation)
+
+
+def test_a_turned_plate_and_a_growing_force_are_found_together(tmp_path: Path) -> None:
+    copy = open_copy(recorded("treadmill_emg/s01/trial.toml"))
+    turned(copy, "r", 8.0)
+    (plate,) = copy.plates("l")
+    force = copy.plate(plate, "force").copy()
+    force[:, 0] += np.linspace(0.0, -30.0, len(force)) * (force[:, 2] > 20.0)
+    copy.set_plate(plate, "force", force)
+    trial, measured = balance_of(write_copy(copy, tmp_path))
+    found = {(each.code, each.where.plate): each.what for each in _over_strides(trial, measured, [0, 1])}
+    assert set(found) == {("plate_axes", "right"), ("plate_drift", "left")}
+    assert "8 degrees to the right" in found["plate_axes", "right"]
+    change = float(found["plate_drift", "left"].partition("changes by ")[2].split()[0])
+    assert change == pytest.approx(-30.0, abs=9.0)
+
+
+@pytest.mark.parametrize("period", [0.7, 1.5])
+def test_a_clock_that_wanders_is_found(treadmill: Measured, period: float) -> None:
+    trial, measured = treadmill
+    wave = 0.02 * np.sin(2.0 * np.pi * measured.time / period)[:, None]
+    spoiled = replace(measured, residual=measured.residual + wave * measured.change)
+    (found,) = _over_strides(trial, spoiled, [0, 1])
+    assert found.code == "clock_rate"
+    size = float(found.what.partition("varies by ")[2].split()[0])
+    assert size == pytest.approx(20.0 / np.sqrt(2.0), rel=0.25)
+
+
+def test_a_sound_treadmill_has_none(treadmill: Measured) -> None:
+    assert list(_over_strides(*treadmill, [0, 1])) == []
+
+
+def test_less_than_three_contacts_show_nothing(treadmill: Measured) -> None:
+    """One stride has errors that look like a turned plate: soft tissue moves in each step."""
+    trial, measured = treadmill
+    short = measured.time < measured.time[0] + 2.0
+    turn = measured.residual + 0.3 * np.pad(
+        np.cross([0.0, 0.0, 1.0], measured.wrench[0][:, :3]), ((0, 0), (0, 3))
+    )
+    cut = replace(
+        measured,
+        time=measured.time[short],
+        residual=turn[short],
+        change=measured.change[short],
+        wrench=[each[short] for each in measured.wrench],
+        channels=[{name: part[short] for name, part in each.items()} for each in measured.channels],
+    )
+    assert list(_over_strides(trial, cut, [0, 1])) == []
+    assert [f.code for f in _over_strides(trial, replace(measured, residual=turn), [0, 1])] == ["plate_axes"]
