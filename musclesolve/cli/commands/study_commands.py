@@ -144,7 +144,8 @@ def _made(data: DataSet, computed: ComputedStudy) -> Iterator[str]:
     faults: dict[str, list[str]] = {}
     for record in computed.records.values():
         if record.outcome in (Outcome.REFUSED, Outcome.FAILED):
-            reason = re.sub(r"^.*?\] ", "", record.message.partition("\n")[0]).replace(record.name, "NAME")
+            said = record.message.partition("\n")[0].replace(record.name, "NAME")
+            reason = said.partition(": ")[2] or said  # without the place
             faults.setdefault(re.sub(r"[0-9]+(?:[.][0-9]+)?", "#", reason), []).append(record.name)
     for names in faults.values():
         first = computed.records[names[0]].message.partition("\n")[0]

@@ -30,13 +30,13 @@ from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.trial import run_arguments
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
-from musclesolve.studies.many_trials.one_trial import Further, Job, attempt, is_done, leave_message
+from musclesolve.studies.many_trials.one_trial import Further, Job, attempt, known_record, leave_message
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table, csv_bytes
 
 MOST_NAMES, LONGEST_NAME = 2, 18
 """Largest number of running trials in the line of progress, and largest length of their names."""
-WRITTEN = 2.0
-"""Least time between two writings of the table of all trials [s]."""
+WRITTEN, WRITING = 2.0, 0.01
+"""Least time between two writings of the table of all trials [s], and largest share of the time that they take."""
 
 
 @dataclass(frozen=True)
@@ -164,40 +164,54 @@ def compute(
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended.
     """
     report = TrialsProgress(len(todo), progress or no_progress)
-    if scheduler is not None:
-        from musclesolve.studies.many_trials.cluster import compute_on_cluster
 
-        return _collected(todo, write, lambda: compute_on_cluster(todo, scheduler, report), report)
-    return _collected(todo, write, lambda: _compute_here(todo, jobs or cores(), report), report)
+    def records() -> Generator[TrialRecord]:
+        """Yield the records of trials with nothing left to do, then of the others, each as soon as it is ready."""
+        left = list[Job]()
+        for job in todo:
+            report([job.name], 0.0)
+            if (record := known_record(job)) is not None:
+                yield record
+            else:
+                left.append(job)
+        if left and scheduler is not None:
+            from musclesolve.studies.many_trials.cluster import compute_on_cluster
+
+            yield from compute_on_cluster(left, scheduler, report)
+        elif left:
+            yield from _compute_here(left, jobs or cores(), report)
+
+    return _collected(todo, write, records(), report)
 
 
 def _collected(
     todo: Sequence[Job],
     write: Callable[[Sequence[TrialRecord]], None],
-    start: Callable[[], Generator[TrialRecord]],
+    found: Generator[TrialRecord],
     report: TrialsProgress,
 ) -> list[TrialRecord]:
     """Collect the records as they arrive, and write the table of all trials in any case."""
     records = {job.name: job.record(Outcome.STOPPED) for job in todo}
-    written = -inf
+    written, took = -inf, 0.0
     try:
         try:
-            with closing(start()) as done:
+            with closing(found) as done:
                 for record in done:
                     records[record.name] = record
                     report.done += 1
                     if not record.outcome.has_result:
                         leave_message(record)
-                    if monotonic() - written > WRITTEN:
+                    if (start := monotonic()) - written > max(WRITTEN, took / WRITING):
                         write(list(records.values()))
                         written = monotonic()
+                        took = written - start
         finally:
             if report.done:
                 write(list(records.values()))
     except KeyboardInterrupt:
         # A trial can have been completed just before its process was ended.
         stopped = [job for job in todo if records[job.name].outcome is Outcome.STOPPED]
-        count = len(todo) - sum(not is_done(job) for job in stopped)
+        count = len(todo) - sum(known_record(job) is None for job in stopped)
         raise KeyboardInterrupt(
             f"stopped by Ctrl-C: {count} of the {len(todo)} trials to compute are done; the same command goes on with "
             "the others"

@@ -50,16 +50,26 @@ class B3DSource:
         """Notes on what is unusual in the trial; none before it was unpacked."""
         return list(_read(self.record)["notes"])
 
+    @property
+    def _state(self) -> list[Any]:
+        return [*(file_state(self.b3d) or ()), __version__]
+
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether the files were written from the B3D file as it is, or the trial has none."""
+        known = _read(self.record)
+        return known.get("state") == self._state and all(
+            (self.folder / name).is_file() for name in known["files"]
+        )
+
     def unpack(self) -> None:
         """Write the files of the trial, unless they were written from the B3D file as it is.
 
         Raises:
             InputError: the file cannot be read, or no muscle forces follow from the trial.
         """
-        state, known = [*(file_state(self.b3d) or ()), __version__], _read(self.record)
-        if known.get("state") != state or not all((self.folder / name).is_file() for name in known["files"]):
-            with patient(WRITTEN_WITHIN_S):
-                known = self._unpacked(state)
+        with patient(WRITTEN_WITHIN_S):
+            known = _read(self.record) if self.is_unpacked else self._unpacked()
         if known["reason"]:
             file, where = self.stated
             raise file_error(
@@ -69,8 +79,9 @@ class B3DSource:
                 remedy='leave it out: exclude = "the reason"',
             )
 
-    def _unpacked(self, state: list[Any]) -> dict[str, Any]:
+    def _unpacked(self) -> dict[str, Any]:
         """Write the files of the trial, and return its record, which is written, too."""
+        state = self._state
         (trial,) = unpack_b3d(read_b3d(self.b3d, (self.trial,)), self.folder, (self.trial,)).trials
         files = () if trial.reason else trial.source.values()
         record = {
