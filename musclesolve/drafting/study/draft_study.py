@@ -123,7 +123,8 @@ def draft_study(
     # Recordings that are no trials, such as the standing one, have subjects as well, and no conditions.
     paths = [*(trial.levels for trial in found.trials), *recordings.values()]
     services = [*(trial.of_service for trial in found.trials), *("" for _ in recordings)]
-    role_of = dict(zip(recordings, roles(paths, services)[len(found.trials) :], strict=True))
+    several = sources is not None and len(sources) > 1
+    role_of = dict(zip(recordings, roles(paths, services, (), several)[len(found.trials) :], strict=True))
     drafted, unread, left_out = recorded_trials(folder, recordings, role_of, target)
     if not found.trials and not drafted:
         raise _no_trial(folder, found, unread)
@@ -131,7 +132,7 @@ def draft_study(
     for path in recordings:
         draft = drafted.get(path)
         places.append((None if draft is None else draft.found, draft))
-    final_roles = roles(paths, services, [trial is not None for trial, _ in places])
+    final_roles = roles(paths, services, [trial is not None for trial, _ in places], several)
     trials = _named_trials(zip(paths, final_roles, places, strict=True))
     of_recordings = list(drafted.values())
     # settings of recordings, such as their muscle set, are none of models and of trial files beside them

@@ -150,7 +150,10 @@ def words_of(level: str) -> list[Word]:
 
 
 def roles(
-    paths: Sequence[tuple[str, ...]], own_source: Sequence[str] = (), counted: Sequence[bool] = ()
+    paths: Sequence[tuple[str, ...]],
+    own_source: Sequence[str] = (),
+    counted: Sequence[bool] = (),
+    several: bool = False,
 ) -> list[Role]:
     """Roles of trials by the levels of their paths, outermost first, the name of the trial last.
 
@@ -158,11 +161,12 @@ def roles(
         paths: of the trials, and of recordings that are none, such as a standing trial.
         own_source: for each trial the folder or file of its subject, of trials of a service; "" for the others.
         counted: whether each is a trial, which has a condition; all of them when empty.
+        several: whether the first level is one of several sources, each with its own way to name subjects.
     """
     if not paths:
         return []
     parsed = [[words_of(level) for level in path] for path in paths]
-    subjects = _subjects(paths, parsed, own_source or [""] * len(paths))
+    subjects = _subjects(paths, parsed, own_source or [""] * len(paths), several)
     level = _group_level(paths, subjects)
     persons = _person_words(parsed, subjects)
     groups = ["" if level is None else path[level] for path in paths]
@@ -200,9 +204,16 @@ class _Subject:
 
 
 def _subjects(
-    paths: Sequence[tuple[str, ...]], parsed: list[list[list[Word]]], own_source: Sequence[str]
+    paths: Sequence[tuple[str, ...]], parsed: list[list[list[Word]]], own_source: Sequence[str], several: bool
 ) -> list[_Subject]:
     """The subject of every trial: by a word like S01, by its own source, by a folder, or one for all."""
+    if several:
+        found = dict[int, _Subject]()
+        for first in dict.fromkeys(path[0] for path in paths):
+            own = [k for k, path in enumerate(paths) if path[0] == first]
+            parts = ([every[k] for k in own] for every in (paths, parsed, own_source))
+            found |= zip(own, _subjects(*parts, several=False), strict=True)
+        return [found[k] for k in range(len(paths))]
     # letters of folders -> number -> the folders above: the same T1 below several persons is no person
     above: defaultdict[str, defaultdict[str, set[tuple[str, ...]]]] = defaultdict(lambda: defaultdict(set))
     for path, names in zip(parsed, paths, strict=True):
