@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -82,8 +83,8 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     # What is to be decided stands before the first bracket or colon, the reasons after it.
     if taken := [re.split(r" \(|: ", text)[0] for text in draft.todos if not text.startswith("fill in ")]:
         notes.append(
-            f"taken as drafted, without your answer: {shortened(taken, 3, '; ')} (`musclesolve init --study {above}` "
-            "drafts a study file in which you decide: name it as the source)"
+            f"taken as drafted, without your answer: {shortened(taken, 3, '; ')} (to decide, copy {INPUTS}/{NAME} "
+            "beside itself under another name, change the copy, and name it as the source)"
         )
     if absent := lacking(study.subjects, study.included):
         said = f"nothing states {lacking_text(absent)}: enter it in {people}, and give the command again"
@@ -143,6 +144,7 @@ def trials_table(computed: ComputedStudy) -> pd.DataFrame:
         of_source = PARTED.join(computed.unusual.get(name, ()))
         rows.append({"split": split[computed.study.trial_of[name].subject], **row, "unusual": of_source})
     more = pd.DataFrame(rows, index=table.index)
+    table["message"] = table["message"].str.replace(f"{computed.folder}{os.sep}", "")
     # the same data
     table["status"] = table["status"].replace(Outcome.UNCHANGED.value, Outcome.COMPUTED.value)
     return pd.concat([table.drop(columns=["trial", "folder", "seconds"]), more], axis=1)
@@ -201,8 +203,9 @@ def estimate_dataset(
 ) -> Estimate:
     """Compute a few trials of a data set, which are kept, and estimate time and size of the others by their lengths.
 
-    A short and a long trial of each kind of source are computed in one process, after a first one that is not timed:
-    it loads and compiles. Trials of a kind whose samples fail are taken to be as the mean of the other samples.
+    A short and a long trial of each kind of source are computed in one process, after another one of the kind: it
+    loads and compiles. What passes beside these trials, such as the start of the process, is added once. Trials of a
+    kind whose samples fail are taken to be as the mean of the other samples.
 
     Args:
         sources, output, keep, progress: as of `make_dataset`; jobs: number of processes that will compute.
@@ -217,16 +220,22 @@ def estimate_dataset(
         for trial in complete(study) or study.included:
             kind = next(key for key in SOURCES if key in trial.source)
             kinds.setdefault(kind, []).append((_length(study, trial), trial.name))
-        chosen = list(dict.fromkeys(
-            sorted(of)[int(share * (len(of) - 1))][1] for of in kinds.values() for share in SAMPLED
-        ))  # fmt: skip
-        few = replace(study, trials=tuple(study.trial_of[name] for name in chosen))
+        chosen, first = list[str](), list[str]()
+        for of in kinds.values():
+            names = [name for _, name in sorted(of)]
+            own = dict.fromkeys(names[int(share * (len(names) - 1))] for share in SAMPLED)
+            others = [name for name in names if name not in own]
+            first.append(others[len(others) // 2] if others else next(iter(own)))
+            chosen += own
+        few = replace(study, trials=tuple(study.trial_of[name] for name in dict.fromkeys((*first, *chosen))))
         options: dict[str, Any] = {"keep": variables, "jobs": 1, "progress": progress}
-        compute_trials(replace(few, trials=few.trials[:1]), output, **options)
+        compute_trials(replace(few, trials=few.trials[: len(first)]), output, **options)
+        start = perf_counter()
         done = compute_trials(few, output, again=True, **options).records
+        beside = perf_counter() - start - sum(done[name].seconds for name in chosen)
         (output / SUBJECTS).unlink(missing_ok=True)
     lengths = {name: length for of in kinds.values() for length, name in of}
-    known = {name: record for name, record in done.items() if record.outcome.has_result}
+    known = {name: done[name] for name in chosen if done[name].outcome.has_result}
     seconds = size = 0.0
     for of in kinds.values():
         own = [name for _, name in of if name in known]
@@ -238,10 +247,10 @@ def estimate_dataset(
         size += _total(at, np.array([(known[name].folder / RESULT).stat().st_size for name in own]), every)
     frames = sum(int(length) for length, _ in kinds.get("b3d", []))
     subjects = len({trial.subject for trial in study.included})
-    failed = {name: done[name].message for name in chosen if name not in known}
+    failed = {name: record.message for name, record in done.items() if not record.outcome.has_result}
     processes, count = min(jobs or cores(), len(study.included)), len(study.included)
-    time = seconds / processes
-    return Estimate(count, subjects, frames, time, processes, size, tuple(chosen), failed, study.notes)
+    time = beside + seconds / processes
+    return Estimate(count, subjects, frames, time, processes, size, tuple(done), failed, study.notes)
 
 
 def _total(at: np.ndarray, spent: np.ndarray, every: np.ndarray) -> float:
