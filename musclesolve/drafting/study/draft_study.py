@@ -10,6 +10,7 @@ from typing import Any
 from unicodedata import normalize
 
 from musclesolve._util.names import natural_place, shortened
+from musclesolve._util.safe_names import safe
 from musclesolve.constants import STUDY_DRAFT
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text
 from musclesolve.drafting.study.study_recordings import (
@@ -377,7 +378,8 @@ def _named_trials(rows: Iterable[tuple[tuple[str, ...], Role, _Place]]) -> list[
         stem = re.sub(r"[^\w-]", "_", normalize("NFC", "_".join([*parts, called]))).strip("_") or "trial"
         count[stem.casefold()] += 1
         times = count[stem.casefold()]
-        trials.append(_StudyTrial(stem if times == 1 else f"{stem}_{times}", role, found, recording))
+        name = safe(stem if times == 1 else f"{stem}_{times}")
+        trials.append(_StudyTrial(name, role, found, recording))
     return sorted(trials, key=lambda trial: natural_place(trial.name))
 
 

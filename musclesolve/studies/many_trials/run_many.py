@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -22,6 +20,7 @@ from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.checks import check_integer, check_keywords, one_or_several
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.safe_names import number_of, safe
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.errors import file_error, input_error
 from musclesolve.plotting.page.page_style import current_style
@@ -262,10 +261,6 @@ class TrialsProgress:
 
 TAKEN = (CSV, "average")
 """Names that no trial may have: the table, and the folder proposed for an average."""
-DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{k}" for port in ("com", "lpt") for k in range(10))}
-"""Names that no file can have on Windows, whatever their suffix."""
-MOST_FOLDER_BYTES = 120
-"""Bytes of the name of a folder: file systems allow 255, some for the whole path."""
 
 
 def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
@@ -332,34 +327,15 @@ def folder_names(trials: list[Path]) -> list[str]:
 def find_name(wanted: str, taken: Iterable[str], path: str) -> str:
     """Choose a name (`safe`) for a folder; if it is already taken, add a number derived from a path."""
     name = safe(wanted)
-    return f"{name}-{_number(path)}" if _folded(name) in map(_folded, (*taken, *TAKEN)) else name
+    return f"{name}-{number_of(path)}" if _folded(name) in map(_folded, (*taken, *TAKEN)) else name
 
 
 def _name(path: Path, depth: int, numbered: bool) -> str:
     """Stem of a file after the names of `depth` folders; numbered where the name had to be changed."""
     above = path.parent.parts[-depth:] if depth else ()
     name = safe("-".join([*(part.strip("/\\:") for part in above if part.strip("/\\:")), path.stem]))
-    return f"{name}-{_number(path.stem)}" if numbered else name
+    return f"{name}-{number_of(path.stem)}" if numbered else name
 
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
-
-
-def safe(name: str) -> str:
-    """A name of a visible file inside its folder on every system.
-
-    Separators and other forbidden characters become "_", bytes that are no text their hexadecimal number; dots and
-    blanks at the ends are removed; a very long name ends in a number.
-    """
-    text = re.sub(r"[\udc80-\udcff]", lambda byte: f"%{ord(byte[0]) - 0xDC00:02x}", name)
-    text = re.sub(r'[<>:"/\\|?*\x00-\x1f\x7f]', "_", text).strip(". ") or "trial"
-    if text.split(".")[0].casefold() in DEVICES:
-        text = f"_{text}"
-    if len(text.encode()) > MOST_FOLDER_BYTES:
-        text = f"{text.encode()[:MOST_FOLDER_BYTES].decode(errors='ignore').rstrip('. ')}-{_number(name)}"
-    return text
-
-
-def _number(name: str) -> str:
-    return hashlib.sha256(os.fsencode(name)).hexdigest()[:8]

@@ -2,20 +2,21 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from musclesolve._util.names import shortened
+from musclesolve._util.safe_names import safe
 from musclesolve.errors import file_error
 from musclesolve.opensim.b3d import read_b3d
 from musclesolve.opensim.unpack_b3d import unpack_b3d, unpacked_files
 from musclesolve.recording.schema import file_state
 from musclesolve.recording.text.text_file import is_file
 from musclesolve.results.files.atomic_writing import patient, write_files
-from musclesolve.studies.many_trials.run_many import safe
 from musclesolve.studies.study.study_file import Study, StudyTrial
 from musclesolve.version import __version__
 
@@ -127,13 +128,16 @@ def _files(b3d: Path, place: Path, state: object) -> dict[str, dict[str, Path]]:
     return unpacked_files(read_b3d(b3d, ()), place)
 
 
-def unpacked_notes(sources: Iterable[B3DSource]) -> list[str]:
-    """Notes on unusual contents of trials that were unpacked, each once, with the trials that have it."""
-    found: dict[str, list[str]] = {}
-    for source in sources:
+def unpacked_notes(sources: Mapping[str, B3DSource]) -> list[str]:
+    """Notes on unusual contents of trials that were unpacked, by the names of the trials, each kind of note once."""
+    found: dict[str, dict[str, str]] = {}
+    for name, source in sources.items():
         for note in source.notes:
-            found.setdefault(f"{source.b3d.name}: {note}", []).append(source.trial)
-    return [f"{note} ({shortened(trials)})" for note, trials in found.items()]
+            found.setdefault(re.sub(r"[0-9]+(?:[.][0-9]+)?", "#", note), {})[name] = note
+    return [
+        f"{next(iter(own.values()))} ({shortened(list(own))}{', with other numbers' * (len(set(own.values())) > 1)})"
+        for own in found.values()
+    ]
 
 
 def _read(path: Path) -> dict[str, Any]:
