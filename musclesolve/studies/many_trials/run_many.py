@@ -163,38 +163,11 @@ def compute(
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended.
     """
     report = TrialsProgress(len(todo), progress or no_progress)
-
-    def records() -> Generator[TrialRecord]:
-        """Yield the records of trials with nothing left to do, then of the others, each as soon as it is ready."""
-        left = list[Job]()
-        for job in todo:
-            report([job.name], 0.0)
-            if (record := known_record(job)) is not None:
-                yield record
-            else:
-                left.append(job)
-        if left and scheduler is not None:
-            from musclesolve.studies.many_trials.cluster import compute_on_cluster
-
-            yield from compute_on_cluster(left, scheduler, report)
-        elif left:
-            yield from _compute_here(left, jobs or cores(), report)
-
-    return _collected(todo, write, records(), report)
-
-
-def _collected(
-    todo: Sequence[Job],
-    write: Callable[[Sequence[TrialRecord]], None],
-    found: Generator[TrialRecord],
-    report: TrialsProgress,
-) -> list[TrialRecord]:
-    """Collect the records as they arrive, and write the table of all trials in any case."""
     records = {job.name: job.record(Outcome.STOPPED) for job in todo}
     written, took = -inf, 0.0
     try:
         try:
-            with closing(found) as done:
+            with closing(_found(todo, jobs or cores(), scheduler, report)) as done:
                 for record in done:
                     records[record.name] = record
                     report.done += 1
@@ -216,6 +189,25 @@ def _collected(
             "the others"
         ) from None
     return list(records.values())
+
+
+def _found(
+    todo: Sequence[Job], workers: int, scheduler: str | None, report: TrialsProgress
+) -> Generator[TrialRecord]:
+    """Yield the records of trials with nothing left to do, then of the others, each as soon as it is ready."""
+    left = list[Job]()
+    for job in todo:
+        report([job.name], 0.0)
+        if (record := known_record(job)) is not None:
+            yield record
+        else:
+            left.append(job)
+    if left and scheduler is not None:
+        from musclesolve.studies.many_trials.cluster import compute_on_cluster
+
+        yield from compute_on_cluster(left, scheduler, report)
+    elif left:
+        yield from _compute_here(left, workers, report)
 
 
 def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> Generator[TrialRecord]:

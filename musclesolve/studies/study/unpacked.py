@@ -2,14 +2,13 @@
 
 import hashlib
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from musclesolve._util.names import shortened
+from musclesolve._util.names import alike, shortened
 from musclesolve._util.safe_names import safe
 from musclesolve.errors import file_error
 from musclesolve.opensim.b3d import read_b3d
@@ -130,13 +129,10 @@ def _files(b3d: Path, place: Path, state: object) -> dict[str, dict[str, Path]]:
 
 def unpacked_notes(sources: Mapping[str, B3DSource]) -> list[str]:
     """Notes on unusual contents of trials that were unpacked, by the names of the trials, each kind of note once."""
-    found: dict[str, dict[str, str]] = {}
-    for name, source in sources.items():
-        for note in source.notes:
-            found.setdefault(re.sub(r"[0-9]+(?:[.][0-9]+)?", "#", note), {})[name] = note
+    said = ((name, note) for name, source in sources.items() for note in source.notes)
     return [
         f"{next(iter(own.values()))} ({shortened(list(own))}{', with other numbers' * (len(set(own.values())) > 1)})"
-        for own in found.values()
+        for own in alike(said)
     ]
 
 
