@@ -242,8 +242,8 @@ def test_an_estimate_leaves_out_trials_of_incomplete_subjects(tmp_path: Path) ->
     shutil.copy(recorded("addbiomechanics") / "results.b3d", source)
     found = estimate_dataset(source, tmp_path / "forces", jobs=1)
     assert not found.failed and any("stature_m of walk" in note for note in found.notes)
-    (result,) = (tmp_path / "forces").glob("trials/*/result.nc")
-    assert found.size == pytest.approx(3 * result.stat().st_size, rel=0.1)
+    sizes = [path.stat().st_size for path in (tmp_path / "forces").glob("trials/*/result.nc")]
+    assert found.size == pytest.approx(2 * np.mean(sizes), rel=0.1)  # of the two trials of the B3D file
 
 
 @pytest.mark.thorough
