@@ -38,6 +38,14 @@ def shortened(names: Sequence[str], most: int = 3, between: str = ", ") -> str:
     return between.join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
 
 
+def alike(said: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """Group names and their sentences, name -> sentence: the sentences of a group differ in their numbers alone."""
+    found: dict[str, dict[str, str]] = {}
+    for name, sentence in said:
+        found.setdefault(re.sub(r"[0-9]+(?:[.][0-9]+)?", "#", sentence), {})[name] = sentence
+    return list(found.values())
+
+
 def similar(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     """Return up to `count` known names of similar spelling, ignoring case, or that contain this one."""
     name, by_folded = str(name), {other.casefold(): other for other in known}

@@ -19,7 +19,6 @@ from musclesolve.desk.work_folder import RESULTS, WorkFolder
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.errors import MuscleSolveError
-from musclesolve.recording.schema import file_state
 from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.settings.trial import is_model_trial
 from musclesolve.studies.many_trials.recipe import ATTRIBUTE, changed_inputs, has_settings, hashed_files
@@ -82,7 +81,6 @@ class Desk:
         self.study = StudyDesk(self.folder, self.start)
         self._checked: tuple[str, dict[str, Any] | Exception] | None = None
         self._failed: tuple[str, Exception] | None = None
-        self._changed_inputs: tuple[object, list[str]] = (None, [])
         self._read: tuple[object, dict[str, str]] = (None, {})
         self._listeners = dict[object, Callable[[Change], None]]()
         self.watching: Watch | None = None
@@ -234,13 +232,7 @@ class Desk:
         if self.trial is None or not (attributes := self._attributes):
             return []
         recipe = attributes.get(ATTRIBUTE, "")
-        files = hashed_files(recipe)
-        beside = [self.trial.path, *(self.trial.path.parent / name for name in files)]
-        # hashes of large recordings take time: once for each state of the files
-        key = self._read[0], [(each, file_state(each)) for each in beside]
-        if self._changed_inputs[0] != key:
-            self._changed_inputs = key, changed_inputs(files, self.trial.path)
-        names = self._changed_inputs[1]
+        names = changed_inputs(hashed_files(recipe), self.trial.path)
         same = self.trial.path.name in names and has_settings(recipe, self.trial.content)
         return [name for name in names if not same or name != self.trial.path.name]
 

@@ -127,9 +127,9 @@ class LegFacts:
     @property
     def _shared(self) -> list[str]:
         """Coordinates whose moments are shared among muscles."""
-        return [
-            str(dof) for dof in np.atleast_1d(self.result.attrs.get("shared_dofs", self.result["dof"].values))
-        ]
+        if "shared_dofs" in self.result.attrs:
+            return listed(self.result, "shared_dofs")
+        return [str(dof) for dof in self.result["dof"].values]
 
     @cached_property
     def _unserved(self) -> list[str]:

@@ -135,22 +135,22 @@ def _estimated(found: Estimate) -> Iterator[str]:
 def _made(data: DataSet, computed: ComputedStudy) -> Iterator[str]:
     """Yield the numbers of a data set in lines."""
     from musclesolve._util.message_text import count_of
-    from musclesolve._util.names import shortened
+    from musclesolve._util.names import alike, shortened
     from musclesolve.results.tables.lines import line, lines
-    from musclesolve.studies.many_trials.trial_record import Outcome
 
     yield from _outcomes(computed)
     frames, subjects = int(data.subjects["frames"].sum()), int((data.subjects["with_result"] > 0).sum())
     yield line("frames", f"{frames} of {count_of(subjects, 'subject')}")
     yield line("fit for use", f"{len(data.names())} of {count_of(len(data.trials), 'trial')}")
-    faults: dict[str, list[str]] = {}
-    for record in computed.records.values():
-        if record.outcome in (Outcome.REFUSED, Outcome.FAILED):
-            reason = re.sub(r"^.*?\] ", "", record.message.partition("\n")[0]).replace(record.name, "NAME")
-            faults.setdefault(re.sub(r"[0-9]+(?:[.][0-9]+)?", "#", reason), []).append(record.name)
-    for names in faults.values():
-        first = computed.records[names[0]].message.partition("\n")[0]
-        yield from lines("no result", [f"{shortened(names)}: {first}"])
+    message = {
+        record.name: record.message.partition("\n")[0]
+        for record in computed.records.values()
+        if record.outcome.has_fault
+    }
+    # without the place, which is another one for each trial
+    reasons = ((name, re.sub(r"^.*?: ", "", text).replace(name, "NAME")) for name, text in message.items())
+    for names in map(list, alike(reasons)):
+        yield from lines("no result", [f"{shortened(names)}: {message[names[0]]}"])
     yield from lines("note", computed.notes)
 
 
@@ -174,7 +174,7 @@ def _outcomes(computed: ComputedStudy) -> Iterator[str]:
 def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     """Yield the numbers of trials by outcome, unusual values, and differences."""
     from musclesolve._util.message_text import count_of
-    from musclesolve._util.names import shortened
+    from musclesolve._util.names import alike, shortened
     from musclesolve.results.tables import study_tables
     from musclesolve.results.tables.lines import line, lines
 
@@ -185,11 +185,8 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
         record.name for record in records.values() if record.outcome.has_result and not record.fine
     ]:
         yield line("not solved", f"{shortened(unsolved)}: some frames have no valid solution")
-    reasons: dict[str, list[str]] = {}
-    for name, reason in result.not_averaged.items():  # those that differ by their numbers alone are one
-        reasons.setdefault(re.sub(r"[0-9]+(?:[.][0-9]+)?", "#", reason), []).append(name)
-    alike = [f"{shortened(names)}: {result.not_averaged[names[0]]}" for names in reasons.values()]
-    yield from lines("not averaged", alike)
+    for names in map(list, alike(result.not_averaged.items())):
+        yield from lines("not averaged", [f"{shortened(names)}: {result.not_averaged[names[0]]}"])
     if result.cycles is not None:
         subjects = len(set(result.cycles["subject"].values.tolist()))
         unusual = int(result.cycles["outlier"].sum())

@@ -10,6 +10,7 @@ from typing import Any
 from unicodedata import normalize
 
 from musclesolve._util.names import natural_place, shortened
+from musclesolve._util.safe_names import safe
 from musclesolve.constants import STUDY_DRAFT
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text
 from musclesolve.drafting.study.study_recordings import (
@@ -123,7 +124,8 @@ def draft_study(
     # Recordings that are no trials, such as the standing one, have subjects as well, and no conditions.
     paths = [*(trial.levels for trial in found.trials), *recordings.values()]
     services = [*(trial.of_service for trial in found.trials), *("" for _ in recordings)]
-    role_of = dict(zip(recordings, roles(paths, services)[len(found.trials) :], strict=True))
+    several = sources is not None and len(sources) > 1
+    role_of = dict(zip(recordings, roles(paths, services, (), several)[len(found.trials) :], strict=True))
     drafted, unread, left_out = recorded_trials(folder, recordings, role_of, target)
     if not found.trials and not drafted:
         raise _no_trial(folder, found, unread)
@@ -131,7 +133,7 @@ def draft_study(
     for path in recordings:
         draft = drafted.get(path)
         places.append((None if draft is None else draft.found, draft))
-    final_roles = roles(paths, services, [trial is not None for trial, _ in places])
+    final_roles = roles(paths, services, [trial is not None for trial, _ in places], several)
     trials = _named_trials(zip(paths, final_roles, places, strict=True))
     of_recordings = list(drafted.values())
     # settings of recordings, such as their muscle set, are none of models and of trial files beside them
@@ -376,7 +378,8 @@ def _named_trials(rows: Iterable[tuple[tuple[str, ...], Role, _Place]]) -> list[
         stem = re.sub(r"[^\w-]", "_", normalize("NFC", "_".join([*parts, called]))).strip("_") or "trial"
         count[stem.casefold()] += 1
         times = count[stem.casefold()]
-        trials.append(_StudyTrial(stem if times == 1 else f"{stem}_{times}", role, found, recording))
+        name = safe(stem if times == 1 else f"{stem}_{times}")
+        trials.append(_StudyTrial(name, role, found, recording))
     return sorted(trials, key=lambda trial: natural_place(trial.name))
 
 

@@ -150,7 +150,10 @@ def words_of(level: str) -> list[Word]:
 
 
 def roles(
-    paths: Sequence[tuple[str, ...]], own_source: Sequence[str] = (), counted: Sequence[bool] = ()
+    paths: Sequence[tuple[str, ...]],
+    own_source: Sequence[str] = (),
+    counted: Sequence[bool] = (),
+    several: bool = False,
 ) -> list[Role]:
     """Roles of trials by the levels of their paths, outermost first, the name of the trial last.
 
@@ -158,11 +161,12 @@ def roles(
         paths: of the trials, and of recordings that are none, such as a standing trial.
         own_source: for each trial the folder or file of its subject, of trials of a service; "" for the others.
         counted: whether each is a trial, which has a condition; all of them when empty.
+        several: whether the first level is one of several sources, each with its own way to name subjects.
     """
     if not paths:
         return []
     parsed = [[words_of(level) for level in path] for path in paths]
-    subjects = _subjects(paths, parsed, own_source or [""] * len(paths))
+    subjects = _subjects(paths, parsed, own_source or [""] * len(paths), several)
     level = _group_level(paths, subjects)
     persons = _person_words(parsed, subjects)
     groups = ["" if level is None else path[level] for path in paths]
@@ -200,9 +204,21 @@ class _Subject:
 
 
 def _subjects(
-    paths: Sequence[tuple[str, ...]], parsed: list[list[list[Word]]], own_source: Sequence[str]
+    paths: Sequence[tuple[str, ...]],
+    parsed: list[list[list[Word]]],
+    own_source: Sequence[str],
+    several: bool = False,
 ) -> list[_Subject]:
     """The subject of every trial: by a word like S01, by its own source, by a folder, or one for all."""
+    if several:
+        found = dict[int, _Subject]()
+        for first in dict.fromkeys(path[0] for path in paths):
+            own = [k for k, path in enumerate(paths) if path[0] == first]
+            services = [own_source[k] for k in own]
+            found |= zip(
+                own, _subjects([paths[k] for k in own], [parsed[k] for k in own], services), strict=True
+            )
+        return [found[k] for k in range(len(paths))]
     # letters of folders -> number -> the folders above: the same T1 below several persons is no person
     above: defaultdict[str, defaultdict[str, set[tuple[str, ...]]]] = defaultdict(lambda: defaultdict(set))
     for path, names in zip(parsed, paths, strict=True):
@@ -262,12 +278,17 @@ def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
 
 
 def _source_names(sources: set[str]) -> dict[str, str]:
-    """Names of subjects by the folder or file of each: the last part of its path that differs from all others."""
+    """Names of subjects by the folder or file of each: a part of its path that no other has, else its end."""
     parts = {source: source.removesuffix(".b3d").split("/") for source in sources}
     for k in range(1, min((len(part) for part in parts.values()), default=0) + 1):
         if len({part[-k].casefold() for part in parts.values()}) == len(parts):
             return {source: part[-k] for source, part in parts.items()}
-    return {source: "_".join(part) for source, part in parts.items()}
+    ends = {source: ["_".join(part[-k:]) for k in range(1, len(part) + 1)] for source, part in parts.items()}
+    count = Counter(end.casefold() for own in ends.values() for end in own)
+    return {
+        source: next((end for end in own if count[end.casefold()] == 1), own[-1])
+        for source, own in ends.items()
+    }
 
 
 def _group_level(paths: Sequence[tuple[str, ...]], subjects: Sequence[_Subject]) -> int | None:
@@ -530,6 +551,11 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     with searching(folder, "a folder with the trials of a study, in it or below it"):
         for place in _folders(folder):
             levels: tuple[str, ...] = place.relative_to(folder).parts
+            unread += [
+                f"{'/'.join((*levels, path.name))}: a link to a folder; name the folder itself as a source"
+                for path in sorted(place.iterdir())
+                if path.is_symlink() and path.is_dir()
+            ]
             if service_of(place):
                 named = levels or (place.name,)
                 trials += [_of_service(trial, named, place) for trial in service_trials(place)]

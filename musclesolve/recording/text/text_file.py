@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
 from pathlib import Path
+from time import time_ns
 from typing import Any
 
 from muscle_db.parsed_toml import toml_table
@@ -226,10 +227,25 @@ def check_input(path: Path, most: int) -> None:
         check_regular(os.stat(path), most)
 
 
+SETTLED, MOST_HASHES = 2_000_000_000, 4096
+"""Age of a last change from which the next change surely has another time [ns], and number of hashes that are kept."""
+_hashes: dict[tuple[int, ...], str] = {}
+"""State of a file -> its hash."""
+
+
 def sha256(path: Path) -> str:
-    """Return the hash of a file that was read for an analysis; errors as of `open_input`."""
+    """Return the hash of a file, which is read once in each of its states; errors as of `open_input`."""
     with open_input(path) as file, opening(path):
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        of = os.fstat(file.fileno())
+        state = of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns
+        if state in _hashes:
+            return _hashes[state]
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if time_ns() - max(of.st_mtime_ns, of.st_ctime_ns) > SETTLED:
+        if len(_hashes) >= MOST_HASHES:
+            _hashes.clear()
+        _hashes[state] = found
+    return found
 
 
 def has_hash(path: Path, sha: str) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from musclesolve._util.progress import Progress
 from musclesolve.drafting.study.draft_study import NAME, TABLE, draft_study, write_study
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.opensim.b3d import read_b3d
+from musclesolve.recording.schema import trial_document
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.dataset.kept_variables import kept_variables
 from musclesolve.results.files.atomic_writing import reserved, write_files
@@ -44,8 +46,10 @@ from musclesolve.studies.study.unpacked import INPUTS
 
 OF_RESULT = ("frames", "muscles", "mass_kg", "ground_forces", "finding_codes", "inputs_sha256", "file")
 """Columns of a trial that has a result."""
-SAMPLED = (0.25, 0.75)
-"""Quantiles of the length of trials of one kind at which an estimate computes a trial."""
+SHORT, LONG = 0.25, 0.5
+"""An estimate computes two trials of each kind: this share of the trials is shorter than the short one, and this share
+of the frames is in trials that are no longer than the long one.
+"""
 LONGER = 1.5
 """Ratio of two lengths beyond which a time for each frame and one for each trial can be told apart."""
 
@@ -82,8 +86,8 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     # What is to be decided stands before the first bracket or colon, the reasons after it.
     if taken := [re.split(r" \(|: ", text)[0] for text in draft.todos if not text.startswith("fill in ")]:
         notes.append(
-            f"taken as drafted, without your answer: {shortened(taken, 3, '; ')} (`musclesolve init --study {above}` "
-            "drafts a study file in which you decide: name it as the source)"
+            f"taken as drafted, without your answer: {shortened(taken, 3, '; ')} (to decide, copy {INPUTS}/{NAME} "
+            "beside itself under another name, change the copy, and name it as the source)"
         )
     if absent := lacking(study.subjects, study.included):
         said = f"nothing states {lacking_text(absent)}: enter it in {people}, and give the command again"
@@ -143,6 +147,7 @@ def trials_table(computed: ComputedStudy) -> pd.DataFrame:
         of_source = PARTED.join(computed.unusual.get(name, ()))
         rows.append({"split": split[computed.study.trial_of[name].subject], **row, "unusual": of_source})
     more = pd.DataFrame(rows, index=table.index)
+    table["message"] = table["message"].str.replace(f"{computed.folder}{os.sep}", "")
     # the same data
     table["status"] = table["status"].replace(Outcome.UNCHANGED.value, Outcome.COMPUTED.value)
     return pd.concat([table.drop(columns=["trial", "folder", "seconds"]), more], axis=1)
@@ -201,8 +206,9 @@ def estimate_dataset(
 ) -> Estimate:
     """Compute a few trials of a data set, which are kept, and estimate time and size of the others by their lengths.
 
-    A short and a long trial of each kind of source are computed in one process, after a first one that is not timed:
-    it loads and compiles. Trials of a kind whose samples fail are taken to be as the mean of the other samples.
+    A short and a long trial of each kind of source are computed in one process, after another one of the kind: it
+    loads and compiles. What passes beside these trials, such as the start of the process, is added once. Trials of a
+    kind whose samples fail are taken to be as the mean of the other samples.
 
     Args:
         sources, output, keep, progress: as of `make_dataset`; jobs: number of processes that will compute.
@@ -217,31 +223,44 @@ def estimate_dataset(
         for trial in complete(study) or study.included:
             kind = next(key for key in SOURCES if key in trial.source)
             kinds.setdefault(kind, []).append((_length(study, trial), trial.name))
-        chosen = list(dict.fromkeys(
-            sorted(of)[int(share * (len(of) - 1))][1] for of in kinds.values() for share in SAMPLED
-        ))  # fmt: skip
-        few = replace(study, trials=tuple(study.trial_of[name] for name in chosen))
+        chosen, first = list[str](), dict[str, str]()
+        for kind, of in kinds.items():
+            lengths_of, names = zip(*sorted(of), strict=True)
+            total = np.cumsum(lengths_of)
+            places = int(SHORT * (len(names) - 1)), int(np.searchsorted(total, LONG * total[-1]))
+            pair = list(dict.fromkeys(names[place] for place in places))
+            others = [name for name in names if name not in pair]
+            first[kind] = others[len(others) // 2] if others else pair[0]
+            chosen += pair
+        few = replace(
+            study, trials=tuple(study.trial_of[name] for name in dict.fromkeys((*first.values(), *chosen)))
+        )
         options: dict[str, Any] = {"keep": variables, "jobs": 1, "progress": progress}
-        compute_trials(replace(few, trials=few.trials[:1]), output, **options)
+        compute_trials(replace(few, trials=few.trials[: len(first)]), output, **options)
+        start = perf_counter()
         done = compute_trials(few, output, again=True, **options).records
+        beside = perf_counter() - start - sum(done[name].seconds for name in chosen)
         (output / SUBJECTS).unlink(missing_ok=True)
     lengths = {name: length for of in kinds.values() for length, name in of}
-    known = {name: record for name, record in done.items() if record.outcome.has_result}
+    known = {name: done[name] for name in chosen if done[name].outcome.has_result}
     seconds = size = 0.0
-    for of in kinds.values():
+    for kind, of in kinds.items():
         own = [name for _, name in of if name in known]
         at, every = np.array([lengths[name] for name in own]), np.array([length for length, _ in of])
         if not own:  # lengths of two kinds are in different units
             own = list(known)
             at, every = np.ones(len(own)), np.ones(len(of))
-        seconds += _total(at, np.array([known[name].seconds for name in own]), every)
+        spent = np.array([known[name].seconds for name in own])
+        seconds += _total(at, spent, every)
         size += _total(at, np.array([(known[name].folder / RESULT).stat().st_size for name in own]), every)
+        if (name := first[kind]) not in chosen and name in done and done[name].outcome.has_result:
+            beside -= _total(at, spent, every[[place for place, (_, each) in enumerate(of) if each == name]])
     frames = sum(int(length) for length, _ in kinds.get("b3d", []))
     subjects = len({trial.subject for trial in study.included})
-    failed = {name: done[name].message for name in chosen if name not in known}
+    failed = {name: record.message for name, record in done.items() if not record.outcome.has_result}
     processes, count = min(jobs or cores(), len(study.included)), len(study.included)
-    time = seconds / processes
-    return Estimate(count, subjects, frames, time, processes, size, tuple(chosen), failed, study.notes)
+    time = max(beside, 0.0) + seconds / processes
+    return Estimate(count, subjects, frames, time, processes, size, tuple(done), failed, study.notes)
 
 
 def _total(at: np.ndarray, spent: np.ndarray, every: np.ndarray) -> float:
@@ -261,9 +280,12 @@ def _length(study: Study, trial: StudyTrial) -> float:
     try:
         if "b3d" in source:
             return float(_frames(folder / source["b3d"]).get(source["trial"], 0))
-        name = next(source[key] for key in ("coordinates", "markers", "file") if key in source)
+        if "file" in source:
+            folder = (folder / source["file"]).parent
+            source = trial_document(folder / Path(source["file"]).name).content["files"]
+        name = next(source[key] for key in ("coordinates", "markers") if key in source)
         return float((folder / str(name)).stat().st_size)
-    except (OSError, InputError, StopIteration):
+    except (OSError, InputError, LookupError, StopIteration):
         return 0.0  # the trial itself is refused, with the reason
 
 

@@ -67,6 +67,10 @@ An object may have `made(path)`: whether an existing file is what it would make 
 class Source(Protocol):
     """A source of the input files of a trial, such as a file that holds many trials."""
 
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether the files were written from the source as it is."""
+
     def unpack(self) -> None:
         """Write the files, unless they are up to date; raises InputError where there are none."""
 
@@ -298,12 +302,27 @@ def _missing(job: Job) -> dict[str, Further]:
     return {}
 
 
-def is_done(job: Job) -> bool:
-    """Return whether the result of a job exists, as far as can be known."""
-    with contextlib.suppress(MuscleSolveError, OSError):
-        stored, job = result_attributes(job.folder / RESULT), job.with_answers()
-        return not job.again and _current(job, stored) is not None and not _missing(job)
-    return False
+def known_record(job: Job) -> TrialRecord | None:
+    """The record of a trial for which nothing is left to do; None where it is to be computed.
+
+    Its current result exists with all files beside it, or no forces follow from its source. Nothing is unpacked,
+    computed or written, and no folder is reserved: files appear complete.
+    """
+    start = time.perf_counter()
+    if job.again or (job.source is not None and not job.source.is_unpacked):
+        return None
+    try:
+        job.ready()
+    except InputError as error:
+        return job.record(Outcome.REFUSED, str(error))
+    with contextlib.suppress(MuscleSolveError, MuscleDatabaseError, OSError), page_style(job.style):
+        if stored := result_attributes(job.folder / RESULT):
+            check_folder(job.folder, RESULT, job.trial, stored)
+            job = job.with_answers()
+            if (measures := _current(job, stored)) is not None and not _missing(job):
+                seconds = time.perf_counter() - start
+                return TrialRecord(job.name, job.trial, job.folder, Outcome.UNCHANGED, seconds, measures)
+    return None
 
 
 def leave_message(record: TrialRecord) -> None:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import pickle
-import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
@@ -22,6 +20,7 @@ from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.checks import check_integer, check_keywords, one_or_several
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.safe_names import number_of, safe
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.errors import file_error, input_error
 from musclesolve.plotting.page.page_style import current_style
@@ -30,13 +29,13 @@ from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.trial import run_arguments
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
-from musclesolve.studies.many_trials.one_trial import Further, Job, attempt, is_done, leave_message
+from musclesolve.studies.many_trials.one_trial import Further, Job, attempt, known_record, leave_message
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, check_table, csv_bytes
 
 MOST_NAMES, LONGEST_NAME = 2, 18
 """Largest number of running trials in the line of progress, and largest length of their names."""
-WRITTEN = 2.0
-"""Least time between two writings of the table of all trials [s]."""
+WRITTEN, WRITING = 2.0, 0.01
+"""Least time between two writings of the table of all trials [s], and largest share of the time that they take."""
 
 
 @dataclass(frozen=True)
@@ -164,45 +163,51 @@ def compute(
         KeyboardInterrupt: after Ctrl-C, when the running trials have ended.
     """
     report = TrialsProgress(len(todo), progress or no_progress)
-    if scheduler is not None:
-        from musclesolve.studies.many_trials.cluster import compute_on_cluster
-
-        return _collected(todo, write, lambda: compute_on_cluster(todo, scheduler, report), report)
-    return _collected(todo, write, lambda: _compute_here(todo, jobs or cores(), report), report)
-
-
-def _collected(
-    todo: Sequence[Job],
-    write: Callable[[Sequence[TrialRecord]], None],
-    start: Callable[[], Generator[TrialRecord]],
-    report: TrialsProgress,
-) -> list[TrialRecord]:
-    """Collect the records as they arrive, and write the table of all trials in any case."""
     records = {job.name: job.record(Outcome.STOPPED) for job in todo}
-    written = -inf
+    written, took = -inf, 0.0
     try:
         try:
-            with closing(start()) as done:
+            with closing(_found(todo, jobs or cores(), scheduler, report)) as done:
                 for record in done:
                     records[record.name] = record
                     report.done += 1
                     if not record.outcome.has_result:
                         leave_message(record)
-                    if monotonic() - written > WRITTEN:
+                    if (start := monotonic()) - written > max(WRITTEN, took / WRITING):
                         write(list(records.values()))
                         written = monotonic()
+                        took = written - start
         finally:
             if report.done:
                 write(list(records.values()))
     except KeyboardInterrupt:
         # A trial can have been completed just before its process was ended.
         stopped = [job for job in todo if records[job.name].outcome is Outcome.STOPPED]
-        count = len(todo) - sum(not is_done(job) for job in stopped)
+        count = len(todo) - sum(known_record(job) is None for job in stopped)
         raise KeyboardInterrupt(
             f"stopped by Ctrl-C: {count} of the {len(todo)} trials to compute are done; the same command goes on with "
             "the others"
         ) from None
     return list(records.values())
+
+
+def _found(
+    todo: Sequence[Job], workers: int, scheduler: str | None, report: TrialsProgress
+) -> Generator[TrialRecord]:
+    """Yield the records of trials with nothing left to do, then of the others, each as soon as it is ready."""
+    left = list[Job]()
+    for job in todo:
+        report([job.name], 0.0)
+        if (record := known_record(job)) is not None:
+            yield record
+        else:
+            left.append(job)
+    if left and scheduler is not None:
+        from musclesolve.studies.many_trials.cluster import compute_on_cluster
+
+        yield from compute_on_cluster(left, scheduler, report)
+    elif left:
+        yield from _compute_here(left, workers, report)
 
 
 def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> Generator[TrialRecord]:
@@ -248,10 +253,6 @@ class TrialsProgress:
 
 TAKEN = (CSV, "average")
 """Names that no trial may have: the table, and the folder proposed for an average."""
-DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{k}" for port in ("com", "lpt") for k in range(10))}
-"""Names that no file can have on Windows, whatever their suffix."""
-MOST_FOLDER_BYTES = 120
-"""Bytes of the name of a folder: file systems allow 255, some for the whole path."""
 
 
 def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
@@ -318,34 +319,15 @@ def folder_names(trials: list[Path]) -> list[str]:
 def find_name(wanted: str, taken: Iterable[str], path: str) -> str:
     """Choose a name (`safe`) for a folder; if it is already taken, add a number derived from a path."""
     name = safe(wanted)
-    return f"{name}-{_number(path)}" if _folded(name) in map(_folded, (*taken, *TAKEN)) else name
+    return f"{name}-{number_of(path)}" if _folded(name) in map(_folded, (*taken, *TAKEN)) else name
 
 
 def _name(path: Path, depth: int, numbered: bool) -> str:
     """Stem of a file after the names of `depth` folders; numbered where the name had to be changed."""
     above = path.parent.parts[-depth:] if depth else ()
     name = safe("-".join([*(part.strip("/\\:") for part in above if part.strip("/\\:")), path.stem]))
-    return f"{name}-{_number(path.stem)}" if numbered else name
+    return f"{name}-{number_of(path.stem)}" if numbered else name
 
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
-
-
-def safe(name: str) -> str:
-    """A name of a visible file inside its folder on every system.
-
-    Separators and other forbidden characters become "_", bytes that are no text their hexadecimal number; dots and
-    blanks at the ends are removed; a very long name ends in a number.
-    """
-    text = re.sub(r"[\udc80-\udcff]", lambda byte: f"%{ord(byte[0]) - 0xDC00:02x}", name)
-    text = re.sub(r'[<>:"/\\|?*\x00-\x1f\x7f]', "_", text).strip(". ") or "trial"
-    if text.split(".")[0].casefold() in DEVICES:
-        text = f"_{text}"
-    if len(text.encode()) > MOST_FOLDER_BYTES:
-        text = f"{text.encode()[:MOST_FOLDER_BYTES].decode(errors='ignore').rstrip('. ')}-{_number(name)}"
-    return text
-
-
-def _number(name: str) -> str:
-    return hashlib.sha256(os.fsencode(name)).hexdigest()[:8]

@@ -94,7 +94,9 @@ def check_study(path: str | Path, jobs: int | None = None, progress: Progress | 
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:
         trials, refused, notes = prepared(study, Path(folder))
         reports, lost = _reports({trial.name: trial for trial in trials}, jobs, progress)
-        notes += unpacked_notes(trial.source for trial in trials if isinstance(trial.source, B3DSource))
+        notes += unpacked_notes(
+            {trial.name: trial.source for trial in trials if isinstance(trial.source, B3DSource)}
+        )
     lost = {record.name: record.message for record in refused} | lost
     return StudyCheck(study.path, reports, lost, (*study.notes, *notes))
 

@@ -23,7 +23,6 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
 
 from musclesolve._util.arrays import Array, Mask, long_enough, true_runs
 from musclesolve.errors import not_installed
@@ -168,6 +167,8 @@ class Field:
         The root of sf(u) = tail, found on the logarithm: the search of spm1d for the least (sf(u) - tail)^2 needs ten
         times as many evaluations.
         """
+        from scipy.optimize import brentq  # slow to load
+
         field, df, size = self._arguments()
 
         def above(height: float) -> float:

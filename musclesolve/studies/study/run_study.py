@@ -114,7 +114,7 @@ def compute_trials(
         else:
             write(done)
     sources = {job.name: job.source for job in jobs_of if isinstance(job.source, B3DSource)}
-    notes += unpacked_notes(sources.values())
+    notes += unpacked_notes(sources)
     unusual = {name: source.notes for name, source in sources.items()}
     known = {each.name: each for each in (*done, *refused)}
     records = {trial.name: known[trial.name] for trial in study.included}

@@ -11,6 +11,7 @@ from typing import Any
 
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
+from musclesolve._util.safe_names import safe
 from musclesolve._util.sides import SIDES
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import Document, trial_document, validated
@@ -35,7 +36,6 @@ from musclesolve.settings.trial import (
 )
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
-from musclesolve.studies.many_trials.run_many import safe
 from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.questions.answers import check_texts
 
@@ -403,7 +403,7 @@ def _check_names(document: Document, trials: tuple[StudyTrial, ...]) -> None:
     for trial in trials:
         name = trial.name
         if safe(name) != name or name.casefold() in (CSV, "average"):
-            sub = re.sub("[^0-9A-Za-z_-]+", "_", name).strip("_") or "trial_1"
+            sub = safe(re.sub("[^0-9A-Za-z_-]+", "_", name).strip("_") or "trial_1")
             problem, remedy = f"{name!r} cannot be the name of a folder on every system", f"such as {sub}"
             raise document.fault("bad_value", ("trials", name), problem, "letters, digits, - and _", remedy)
         if (other := seen.setdefault(name.casefold(), name)) != name:

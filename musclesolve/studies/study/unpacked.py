@@ -2,20 +2,20 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from musclesolve._util.names import shortened
+from musclesolve._util.names import alike, shortened
+from musclesolve._util.safe_names import safe
 from musclesolve.errors import file_error
 from musclesolve.opensim.b3d import read_b3d
 from musclesolve.opensim.unpack_b3d import unpack_b3d, unpacked_files
 from musclesolve.recording.schema import file_state
 from musclesolve.recording.text.text_file import is_file
 from musclesolve.results.files.atomic_writing import patient, write_files
-from musclesolve.studies.many_trials.run_many import safe
 from musclesolve.studies.study.study_file import Study, StudyTrial
 from musclesolve.version import __version__
 
@@ -50,16 +50,26 @@ class B3DSource:
         """Notes on what is unusual in the trial; none before it was unpacked."""
         return list(_read(self.record)["notes"])
 
+    @property
+    def _state(self) -> list[Any]:
+        return [*(file_state(self.b3d) or ()), __version__]
+
+    @property
+    def is_unpacked(self) -> bool:
+        """Whether the files were written from the B3D file as it is, or the trial has none."""
+        known = _read(self.record)
+        return known.get("state") == self._state and all(
+            (self.folder / name).is_file() for name in known["files"]
+        )
+
     def unpack(self) -> None:
         """Write the files of the trial, unless they were written from the B3D file as it is.
 
         Raises:
             InputError: the file cannot be read, or no muscle forces follow from the trial.
         """
-        state, known = [*(file_state(self.b3d) or ()), __version__], _read(self.record)
-        if known.get("state") != state or not all((self.folder / name).is_file() for name in known["files"]):
-            with patient(WRITTEN_WITHIN_S):
-                known = self._unpacked(state)
+        with patient(WRITTEN_WITHIN_S):
+            known = _read(self.record) if self.is_unpacked else self._unpacked()
         if known["reason"]:
             file, where = self.stated
             raise file_error(
@@ -69,8 +79,9 @@ class B3DSource:
                 remedy='leave it out: exclude = "the reason"',
             )
 
-    def _unpacked(self, state: list[Any]) -> dict[str, Any]:
+    def _unpacked(self) -> dict[str, Any]:
         """Write the files of the trial, and return its record, which is written, too."""
+        state = self._state
         (trial,) = unpack_b3d(read_b3d(self.b3d, (self.trial,)), self.folder, (self.trial,)).trials
         files = () if trial.reason else trial.source.values()
         record = {
@@ -115,13 +126,13 @@ def _files(b3d: Path, place: Path, state: object) -> dict[str, dict[str, Path]]:
     return unpacked_files(read_b3d(b3d, ()), place)
 
 
-def unpacked_notes(sources: Iterable[B3DSource]) -> list[str]:
-    """Notes on unusual contents of trials that were unpacked, each once, with the trials that have it."""
-    found: dict[str, list[str]] = {}
-    for source in sources:
-        for note in source.notes:
-            found.setdefault(f"{source.b3d.name}: {note}", []).append(source.trial)
-    return [f"{note} ({shortened(trials)})" for note, trials in found.items()]
+def unpacked_notes(sources: Mapping[str, B3DSource]) -> list[str]:
+    """Notes on unusual contents of trials that were unpacked, by the names of the trials, each kind of note once."""
+    said = ((name, note) for name, source in sources.items() for note in source.notes)
+    return [
+        f"{next(iter(own.values()))} ({shortened(list(own))}{', with other numbers' * (len(set(own.values())) > 1)})"
+        for own in alike(said)
+    ]
 
 
 def _read(path: Path) -> dict[str, Any]:

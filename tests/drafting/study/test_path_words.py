@@ -49,6 +49,14 @@ def test_groups_part_the_subjects() -> None:
     )
 
 
+def test_each_of_several_sources_names_its_subjects_in_its_own_way() -> None:
+    """Beside many models in folders of one person each, the persons p1 and p3 of recordings stay two."""
+    paths = [("models", "IK", f"walk{k}") for k in range(8)]
+    paths += [("walks", "p1", "walk"), ("walks", "p3", "walk")]
+    named = [role.subject for role in roles(paths, several=True)]
+    assert named[-2:] == ["p1", "p3"] and len(set(named)) == 3
+
+
 def test_one_name_in_two_groups_is_doubted() -> None:
     paths = [("control", "P1", "w"), ("patient", "P1", "w"), ("patient", "P2", "w")]
     assert [role.doubt.partition(":")[0] for role in roles(paths)] == [

@@ -13,6 +13,8 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve.errors import InputError
 from musclesolve.sharing.cost import ActivationPower
+from musclesolve.studies.many_trials import run_many
+from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.run_many import TrialsProgress
 from musclesolve.studies.many_trials.trial_record import Outcome
 
@@ -70,6 +72,21 @@ def test_a_dead_process_takes_only_its_own_trial_and_stopping_leaves_what_is_don
         assert [row["status"] for row in csv.DictReader(file)] == [record.outcome for record in found]
     assert next(stage for stage, _ in stages) == "0/4 a-walk"
     assert all(0.0 <= fraction <= 1.0 for _, fraction in stages)
+
+
+def test_no_process_starts_where_all_results_are_current(tmp_path, monkeypatch):
+    trial, out = write_stride(tmp_path / "in", "walk"), tmp_path / "out" / "walk"
+    options = {"side": "both"}
+    made = attempt(Job("walk", trial.resolve(), out.resolve(), options, figures=False))
+    assert made.outcome is Outcome.COMPUTED, made.message
+    monkeypatch.setattr(run_many, "_compute_here", None)
+    (found,) = ms.run_many(trial, out.parent, jobs=2, figures=False)
+    assert (found.outcome, found.measures) == (Outcome.UNCHANGED, made.measures)
+    (trial.parent / "walk.trc").touch()
+    assert ms.run_many(trial, out.parent, figures=False)[0].outcome is Outcome.UNCHANGED
+    (out / "result.nc").unlink()
+    with pytest.raises(TypeError):
+        ms.run_many(trial, out.parent, figures=False)
 
 
 def test_the_line_of_progress_stays_short():
