@@ -41,6 +41,7 @@ OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
 OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.angle_units,
     coordinates.frozen_coordinates,
+    coordinates.copied_coordinates,
 )
 OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     posture.feet_on_floor,
@@ -126,7 +127,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     if body.settings.files.predicted:
         return [*findings, *_asked(predicted_loads.__name__, predicted_loads(body))]
     # wrong coordinates change the moments and loads that the body needs
-    wrong = any(each.severity == "error" for each in of_posture)
+    wrong = any(each.severity == "error" for each in (*of_coordinates, *of_posture))
     moments, of_moments = moment_case(body, fixed), list[Finding]()
     if moments is not None and not wrong:
         for check_moments in OF_MOMENTS:
