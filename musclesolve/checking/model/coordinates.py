@@ -1,7 +1,8 @@
 """Do coordinates fit this model on these loads? Units, rest, direction of walking, feet on the plates."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 
@@ -113,6 +114,29 @@ def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             "moves": max(ranges.values()),
         }
         yield finding("frozen.coordinate", "warning", values, Where(body.motion.file))
+
+
+def copies(columns: Mapping[str, Array], least: float) -> list[tuple[str, str]]:
+    """Pairs of columns (T,) above a size that are equal in every row, of either sign."""
+    sizes = {name: float(np.nanmax(np.abs(values), initial=0.0)) for name, values in columns.items()}
+    return [
+        (one, two)
+        for one, two in combinations(columns, 2)
+        if sizes[two] > least
+        and any(
+            np.nanmax(np.abs(columns[two] - sign * columns[one])) < 1e-6 * sizes[two] for sign in (1.0, -1.0)
+        )
+    ]
+
+
+def copied_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find angles that are copies of each other, in a motion whose legs differ."""
+    angles = _joint_angles(body, fixed)
+    moving = {name: values for name, values in angles.items() if np.ptp(values) > MOVING_RANGE}
+    pairs = copies(moving, FEW_DEGREES)
+    if pairs and 2 * len(pairs) < len(moving) - 1:
+        said = few((f"{one} and {two}" for one, two in pairs), 4)
+        yield finding("angle_copied", "error", {"pairs": said}, Where(body.motion.file))
 
 
 def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:

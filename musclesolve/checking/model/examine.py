@@ -14,6 +14,7 @@ from musclesolve.checking.model import (
     given_moments,
     load_balance,
     moment_columns,
+    moment_surplus,
     muscles,
     posture,
     whole_wrench,
@@ -40,10 +41,12 @@ OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
 OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.angle_units,
     coordinates.frozen_coordinates,
+    coordinates.copied_coordinates,
 )
 OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     posture.feet_on_floor,
     posture.feet_that_slide,
+    posture.feet_along_pressure,
     posture.spectra,
 )
 OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
@@ -84,10 +87,9 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     moment_columns.spectra_of_moments,
     given_moments.sides_of_moments,
     given_moments.unit_of_moments,
-    given_moments.shift_of_moments,
+    moment_surplus.shift_of_moments,
     moment_columns.columns_of_moments,
-    given_moments.feet_along_pressure,
-    given_moments.whole_body,
+    moment_surplus.whole_body,
 )
 
 
@@ -124,8 +126,10 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         findings += [finding("motion_change", "note", moved | masses, place), *held]
     if body.settings.files.predicted:
         return [*findings, *_asked(predicted_loads.__name__, predicted_loads(body))]
+    # wrong coordinates change the moments and loads that the body needs
+    wrong = any(each.severity == "error" for each in (*of_coordinates, *of_posture))
     moments, of_moments = moment_case(body, fixed), list[Finding]()
-    if moments is not None:
+    if moments is not None and not wrong:
         for check_moments in OF_MOMENTS:
             moments = moments.with_findings(_asked(check_moments.__name__, check_moments(moments)))
         of_moments = list(moments.findings)
@@ -137,12 +141,10 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         sides = coordinates.sides_of_coordinates
         if exchanged := _asked(sides.__name__, sides(case)):
             return [*findings, *exchanged]  # all other findings would follow from it
-        # wrong coordinates change the loads that the body needs
-        wrong = [each for each in of_posture if each.severity == "error"]
         weighed = _is_weighed(fixed) and not of_coordinates and not wrong
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
         known = {"mass": weighed, "ground": on_ground, "file": moments is None}
-        known["place"] = moments is None or _is_whole(body)
+        known["place"] = not wrong and (moments is None or _is_whole(body))
         for of_loads, needs in OF_LOADS.items():
             if all(known[each] for each in needs.split()):
                 case = case.with_findings(_asked(of_loads.__name__, of_loads(case)))
@@ -168,8 +170,7 @@ def _of_legs(body: ModelBody) -> list[Finding]:
     assert case is not None
     case = replace(case, body=body)
     for check in OF_MOMENTS:
-        if check not in (moment_columns.columns_of_moments, given_moments.feet_along_pressure):
-            case = case.with_findings(_asked(check.__name__, check(case)))
+        case = case.with_findings(_asked(check.__name__, check(case)))
     return list(case.findings)
 
 
