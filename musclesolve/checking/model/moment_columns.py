@@ -37,26 +37,32 @@ from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, Severity
 
-LARGE, SMALL = 8.0, 3.0
-"""Least rms of a moment that shows its column [N m]; of moments of this model and motion."""
-BELONGS = 0.996
-"""Median correlation of the columns from which moments, model and motion belong together."""
-UNEVEN = 1.6
-"""Ratio of the factor k of a column to the median that is another scale where its twin has the scale of the others."""
-TWIN = 1.25
-"""Ratio of the factors k of both sides from which one of them has another scale."""
-UNLIKE = 2.0
-"""Ratio of the factor k of a column to the median of the legs from which it has another scale on both sides."""
-OWN = 1.13
-"""Ratio of the factor k of a column to the median where moments belong together, which have 0.94 to 1.06. It grows by
-1 N m over the rms of the moment."""
-LEFT, LEFT_AT_MOST = (2.5, 0.15), (8.0, 0.25)
-"""Rms and greatest distance from the line, in N m and as a share of the rms and of the peak of the moment, that columns
-which belong do not have: they come to half of it, at most 0.65."""
-LEAKS, LEAKED = 3.2, 0.6
-"""Rms [N m] of the distance that another column explains, and its share of the power; sound ones have 2.6 and 0.4."""
-LEGS, KNEES = 1.13, 1.22
-"""Ratios of the scales of both legs, and of their knees, that no body has: six walks come to 1.07 and 1.12."""
+EVIDENCE = 25.0
+"""F from which a hypothesis is no chance and no error of the model."""
+BELONGS = 0.13
+"""Most that may be left of P tau as a share of its power, after all corrections: sound files leave 0.02, files with one
+fault up to 0.10 and moments of other motions 0.16 and more."""
+MOST_FAULTS = 4
+"""Most corrections of one file."""
+STRETCH, STRETCH_STEP = 0.25, 0.05
+"""Shortest part of the time that may have another scale, and the step between beginnings [s]."""
+GAIN, LEAK, OFFSET = 1.2, 0.12, 6.0
+"""Factor, share of another moment and constant [N m] below which a column counts as sound, whatever the evidence."""
+EXCHANGED = 0.7, 1.3
+"""Size of an exchange that is one."""
+NOTHING, REVERSED = 0.8, 1.4
+"""Share of a moment that is wrong from which it is unlike the moment needed, and from which it is reversed."""
+CODES = {
+    "gain": "moment_scale",
+    "offset": "moment_offset",
+    "drift": "moment_offset.drift",
+    "leak": "moment_unlike.leak",
+    "exchange": "columns_exchanged.moments",
+    "sides": "sides_swapped.moments_later",
+}
+"""Kind of a fault -> its finding."""
+PART = 0.1
+"""Further share of what is left that a fault of a part of the time must explain."""
 CUT = 4, 5.0
 """Steps during which a moment keeps its greatest value where its peak is cut, and the change beside them over the
 rounding."""
