@@ -1,14 +1,13 @@
 """Do coordinates fit this model on these loads? Units, rest, direction of walking, feet on the plates."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
-from musclesolve._util.sides import OPPOSITE, split_side, with_side
+from musclesolve._util.sides import twin
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.model.load_units_and_axes import moved, on_bodies, sliding
 from musclesolve.checking.model.model_case import (
@@ -116,29 +115,6 @@ def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         yield finding("frozen.coordinate", "warning", values, Where(body.motion.file))
 
 
-def copies(columns: Mapping[str, Array], least: float) -> list[tuple[str, str]]:
-    """Pairs of columns (T,) above a size that are equal in every row, of either sign."""
-    sizes = {name: float(np.nanmax(np.abs(values), initial=0.0)) for name, values in columns.items()}
-    return [
-        (one, two)
-        for one, two in combinations(columns, 2)
-        if sizes[two] > least
-        and any(
-            np.nanmax(np.abs(columns[two] - sign * columns[one])) < 1e-6 * sizes[two] for sign in (1.0, -1.0)
-        )
-    ]
-
-
-def copied_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find angles that are copies of each other, in a motion whose legs differ."""
-    angles = _joint_angles(body, fixed)
-    moving = {name: values for name, values in angles.items() if np.ptp(values) > MOVING_RANGE}
-    pairs = copies(moving, FEW_DEGREES)
-    if pairs and 2 * len(pairs) < len(moving) - 1:
-        said = few((f"{one} and {two}" for one, two in pairs), 4)
-        yield finding("angle_copied", "error", {"pairs": said}, Where(body.motion.file))
-
-
 def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
     """Find coordinates of the right and the left leg that are exchanged: then loaded feet move, exchanged they stand.
 
@@ -146,7 +122,7 @@ def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
     """
     motion, model, soles = case.body.motion, case.fixed.model, case.fixed.soles
     now = sliding(case)
-    other = tuple(with_side(stem, OPPOSITE[side]) for stem, side in map(split_side, motion.names))
+    other = tuple(map(twin, motion.names))
     if now < SLIDES or len(soles) != 2 or not set(other) <= set(model.coordinates):
         return
     exchanged = Motion.from_body(replace(case.body, motion=replace(motion, names=other), dynamics=None))

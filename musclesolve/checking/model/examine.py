@@ -41,12 +41,10 @@ OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
 OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.angle_units,
     coordinates.frozen_coordinates,
-    coordinates.copied_coordinates,
 )
 OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     posture.feet_on_floor,
     posture.feet_that_slide,
-    posture.feet_along_pressure,
     posture.spectra,
 )
 OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
@@ -89,6 +87,7 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     given_moments.unit_of_moments,
     moment_surplus.shift_of_moments,
     moment_columns.columns_of_moments,
+    given_moments.feet_along_pressure,
     moment_surplus.whole_body,
 )
 
@@ -170,7 +169,8 @@ def _of_legs(body: ModelBody) -> list[Finding]:
     assert case is not None
     case = replace(case, body=body)
     for check in OF_MOMENTS:
-        case = case.with_findings(_asked(check.__name__, check(case)))
+        if check not in (moment_columns.columns_of_moments, given_moments.feet_along_pressure):
+            case = case.with_findings(_asked(check.__name__, check(case)))
     return list(case.findings)
 
 

@@ -4,8 +4,7 @@ While one leg swings the other one carries the body, so that the ground gives th
 the foot that stands: the moments of both legs follow from the motion alone, without loads, as inverse dynamics with w
 on this foot has them. They are known to 5 N m of the leg that swings and to 15 to 25 N m of the one that stands. A leg
 swings where its foot goes forward beside the other one, on a belt too. Moments of the file, k M(t + d), are compared
-with these; scale and shift as for loads (load_units_and_axes.py). What all columns show together stands
-in `moment_surplus`.
+with these. What all columns show together stands in `moment_surplus`.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times
 from musclesolve._util.message_text import few
-from musclesolve._util.sides import has_side
+from musclesolve._util.sides import has_side, twin
 from musclesolve.checking.cost import moment_cost
 from musclesolve.checking.model.load_units_and_axes import CYCLE, OTHER_UNIT, exceeds, named_unit
 from musclesolve.checking.model.model_case import (
@@ -28,10 +27,8 @@ from musclesolve.checking.model.model_case import (
     single_supports,
     standard_errors,
 )
-from musclesolve.opensim.inverse_dynamics import (
-    device_forces,
-    joint_forces,
-)
+from musclesolve.checking.model.posture import pressure_along_feet, pressure_of_motion
+from musclesolve.opensim.inverse_dynamics import device_forces, joint_forces
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS
@@ -170,12 +167,12 @@ def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
     return MomentCase(body, fixed, body.moment_table, due)
 
 
-def changed_columns(names: list[str], factor: float, offset: float | Array = 0.0) -> Change:
-    """Return the repair that multiplies some columns by a factor and adds an offset."""
+def changed_columns(names: list[str], factor: float) -> Change:
+    """Return the repair that multiplies some columns by a factor."""
 
     def change(table: Table) -> Table:
         values, columns = table.values.copy(), [table.names.index(name) for name in names]
-        values[:, columns] = factor * values[:, columns] + offset
+        values[:, columns] *= factor
         return replace(table, values=values)
 
     return change
@@ -225,7 +222,7 @@ def unexplained(given: Array, due: Array) -> tuple[float, float]:
 def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find columns of the right and the left leg that are exchanged."""
     names = [name for name in case.names if has_side(name)]
-    other = [f"{name[:-1]}{'l' if name.endswith('r') else 'r'}" for name in names]
+    other = [twin(name) for name in names]
     if case.frames.sum() < FEWEST_FRAMES or set(names) != set(other):
         return
     due = case.expected(names)
@@ -233,10 +230,10 @@ def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
     if then > EXCHANGED * now:
         return
 
-    to_other = {f"{name}_moment": f"{twin}_moment" for name, twin in zip(names, other, strict=True)}
+    columns = {f"{name}_moment": f"{twin(name)}_moment" for name in names}
 
     def repair(table: Table) -> Table:
-        return replace(table, names=tuple(to_other.get(name, name) for name in table.names))
+        return replace(table, names=tuple(columns.get(name, name) for name in table.names))
 
     yield case.fault("sides_swapped.moments", "error", {"now": now, "then": then}, repair)
 
@@ -271,3 +268,11 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
         unit, used = named_unit(units, factor)
         values = {"share": 1.0 / factor, "unit": unit or "no known unit", "factor": used, "mass": mass}
         yield case.fault("moment_units.moments", "error", values, changed_columns(columns, used))
+
+
+def feet_along_pressure(case: MomentCase) -> Iterator[Finding]:
+    """Compare the direction of the feet with the way of the pressure that the motion needs under them."""
+    if case.body.dynamics is None:
+        yield from pressure_along_feet(
+            case.fixed, pressure_of_motion(case.fixed), Where(case.body.motion.file)
+        )

@@ -166,29 +166,23 @@ class Motion:
 
     @cached_property
     def belt(self) -> Array:
-        """Velocity (3,) [m/s] of the ground, by all frames."""
-        return self.belt_under(self.soles, self.time)
-
-    def belt_under(self, soles: Sequence[Sole], time: Array) -> Array:
-        """Velocity (3,) [m/s] of the ground under feet at times (T,): not zero if the subject walks in place.
+        """Velocity (3,) [m/s] of the ground: not zero if the subject walks in place, as on a treadmill.
 
         The velocity is then the median of the heel velocities, because a heel stands for more than half of the time.
         """
         traveled = float(np.linalg.norm(np.ptp(self.origin[:, [0, 2]], axis=0)))
-        if traveled > WALKS * float(np.ptp(self.time)) or not soles:
+        if traveled > WALKS * float(np.ptp(self.time)) or not self.soles:
             return np.zeros(3)
-        heels = np.concatenate([np.gradient(sole.heel, time, axis=0) for sole in soles])
+        heels = np.concatenate([np.gradient(sole.heel, self.time, axis=0) for sole in self.soles])
         return np.asarray(np.median(heels, axis=0) * [1.0, 0.0, 1.0])
 
-    def end_speeds(self, sole: Sole, time: Array, belt: Array | None = None) -> Array:
+    def end_speeds(self, sole: Sole, time: Array) -> Array:
         """Speeds (2, H, T) [m/s] over the ground of heel and toe, the slower one first.
 
-        sole: a foot in H motions of this model one after another, each at the times (T,). belt: of the motion unless
-        given.
+        sole: a foot in H motions of this model one after another, each at the times (T,).
         """
         ends = [np.gradient(end.reshape(-1, len(time), 3), time, axis=1) for end in (sole.heel, sole.toe)]
-        moved = np.array(ends) - (self.belt if belt is None else belt)
-        return np.sort(np.linalg.norm(moved, axis=3), axis=0)
+        return np.sort(np.linalg.norm(np.array(ends) - self.belt, axis=3), axis=0)
 
     def foot_speed(self, sole: Sole) -> Array:
         """Speed (T,) [m/s] over the ground of the slower one of heel and toe."""

@@ -28,11 +28,10 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.message_text import few
-from musclesolve._util.sides import has_side, split_side
-from musclesolve.checking.model.coordinates import copies
+from musclesolve._util.sides import has_side, split_side, twin
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
-from musclesolve.checking.model.moment_surplus import SHOWN, Added, Surplus, surplus, twin
+from musclesolve.checking.model.moment_surplus import SHOWN, Added, Surplus, surplus
 from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, Severity
@@ -124,10 +123,19 @@ def _is_apart(time: Array, moment: Array, first: float, last: float, rate: float
 
 def copied_moments(case: MomentCase) -> Iterator[Finding]:
     """Find columns that are copies of each other, of either sign."""
-    names = [name for name in case.body.dofs if f"{name}_moment" in case.table.names]
-    values = case.table.values[:, [case.table.names.index(f"{name}_moment") for name in names]]
-    if pairs := copies(dict(zip(names, values.T, strict=True)), LEAST_MOMENT_RMS):
-        yield case.fault("moment_copied", "error", {"pairs": few((f"{a} and {b}" for a, b in pairs), 4)})
+    table = case.table
+    names = [f"{name}_moment" for name in case.body.dofs if f"{name}_moment" in table.names]
+    values = {name: table.values[:, table.names.index(name)] for name in names}
+    pairs = []
+    for k, one in enumerate(names):
+        for two in names[:k]:
+            size = float(np.nanmax(np.abs(values[one]), initial=0.0))
+            if size > LEAST_MOMENT_RMS and any(
+                np.nanmax(np.abs(values[one] - sign * values[two])) < 1e-6 * size for sign in (1.0, -1.0)
+            ):
+                pairs.append(f"{two.removesuffix('_moment')} and {one.removesuffix('_moment')}")
+    if pairs:
+        yield case.fault("moment_copied", "error", {"pairs": few(pairs, 4)})
 
 
 @dataclass(frozen=True, eq=False)

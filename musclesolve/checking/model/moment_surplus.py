@@ -28,7 +28,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, at_times
-from musclesolve._util.sides import OPPOSITE, has_side, split_side, with_side
+from musclesolve._util.sides import twin
 from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST_S, shift_values
 from musclesolve.checking.model.given_moments import (
     LEAST_LIKENESS,
@@ -112,20 +112,13 @@ class Surplus:
         The last rows belong to the priors of the errors.
         """
         errors = self.errors.reshape(-1, self.errors.shape[2])
-        rest = self.of(self.moments[:, :, None]).reshape(-1, 1)
-        rest = rest - errors @ np.linalg.lstsq(errors, rest, rcond=1e-6)[0]
-        prior = np.diag([0.0] + [1.0] * (errors.shape[1] - 1))  # of any mass
+        rest, bend = self.of(self.moments[:, :, None]).reshape(-1, 1), errors.T @ errors
+        rest = rest - errors @ (np.linalg.pinv(bend, 1e-12, hermitian=True) @ (errors.T @ rest))
+        prior = np.diag([0.0] + [1.0] * (len(bend) - 1))  # of any mass
         usual = np.sqrt(self.memory * float((rest**2).mean())) * prior
-        basis = np.linalg.qr(np.vstack([errors, usual]))[0]
         columns = shown.reshape(-1, shown.shape[2])
-        columns = np.vstack([columns, np.zeros((len(prior), columns.shape[1]))])
-        return np.asarray(columns - basis @ (basis.T @ columns))
-
-    @property
-    def unexplained(self) -> float:
-        """The share of the surplus that neither motion nor errors of the model explain."""
-        given = self.of(self.moments[:, :, None])
-        return float((self.left(given) ** 2).sum() / (given**2).sum())
+        sizes = np.linalg.pinv(bend + usual**2, 1e-15, hermitian=True) @ (errors.T @ columns)
+        return np.vstack([columns - errors @ sizes, -usual @ sizes])
 
     def delay(self) -> tuple[float, float]:
         """How late the moments are, and the standard error [s]."""
@@ -217,12 +210,6 @@ def surplus(case: MomentCase, weighted: bool = True) -> Surplus | None:
         usual = [min(own[name], own.get(twin(name), np.inf)) for name in names]
         weights = 1.0 / np.maximum(usual, LEAST_ERROR)
     return seen
-
-
-def twin(name: str) -> str:
-    """Return the coordinate of the other side; the name itself if it has no side."""
-    stem, side = split_side(name)
-    return with_side(stem, OPPOSITE[side]) if has_side(name) else name
 
 
 def shift_of_moments(case: MomentCase) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ motion needs while one foot alone stands it is -8 to 3.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -27,7 +27,6 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.sides import SIDES, split_side
 from musclesolve.checking.model.coordinates import FEW_DEGREES
-from musclesolve.checking.model.given_moments import moment_case
 from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
     FEWEST_FRAMES,
@@ -37,7 +36,6 @@ from musclesolve.checking.model.model_case import (
     single_supports,
     soles,
 )
-from musclesolve.checking.model.moment_surplus import surplus, twin
 from musclesolve.checking.model.muscles import size_of
 from musclesolve.dynamics.vectors import blocks
 from musclesolve.motion.signals.low_pass import f90, low_pass
@@ -77,12 +75,8 @@ STANDS, STRIDE = 0.3, 1.2
 """Duration for which a foot stands in a step [s], in walking 0.5 to 0.7; in less than the second it may not stand."""
 FLIES = 0.08
 """Share of frames in free fall from which the body runs or jumps: its feet are not examined."""
-ALIKE = 2.0
-"""Ratio of the misfits of the soles of two corrections between which the moments decide."""
-RADIANS = 25.0, 130.0
-"""Range of an angle over the range of its twin that stands in radians among degrees: 57 times more or less."""
 EXPLAINED = 0.35
-"""Share of the misfit of the soles, or of the moments, that remains once the angle at fault is corrected."""
+"""Share of the misfit of the soles that remains once the angle at fault is corrected."""
 TURNS, CALMER = 2.2, 0.7
 """Rms of the direction of a planted foot [degrees] from which a reversed rotation of its hip is looked for, and the
 share of it that remains once the rotation is corrected."""
@@ -174,11 +168,10 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
     upright, flat = segments(model).upright.rotation[0], np.eye(3) - np.outer(up, up)
     ahead = (pose.rotation[:, model.body_number[root]] @ upright[model.body_number[root]].T)[:, :, 0] @ flat
     way = np.median(ahead / np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9), axis=0)
-    found, levels, feet = [], list[float](), soles(model, pose)
-    belt = fixed.belt_under(feet, time)  # wrong angles show another one
-    for sole in feet:
+    found, levels = [], list[float]()
+    for sole in soles(model, pose):
         number = model.body_number[sole.body]
-        slower, faster = fixed.end_speeds(sole, time, belt)[:, 0]
+        slower, faster = fixed.end_speeds(sole, time)[:, 0]
         still, planted = slower <= np.quantile(slower, STILL), faster < PLANTED
         forward = (pose.rotation[:, number] @ upright[number].T)[:, :, 0]
         level = forward @ flat
@@ -226,17 +219,6 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         name for name in body.motion.names if split_side(name)[0] in ANGLES and split_side(name)[1] in SIDES
     ]
     names = [name for name in names if not fixed.model.coordinates[name].locked]
-    ranges = {name: float(np.degrees(np.ptp(value[:, number[name]]))) for name in names}
-    now = standing(fixed, body_motion(fixed.model, value), time)
-    fits, where = bool(now.misfits.max() < 1.0), Where(body.motion.file)
-    small = [name for name in names if ranges[name] < FEW_DEGREES]
-    radians = [
-        name
-        for name in small
-        if RADIANS[0] * ranges[name] < ranges.get(twin(name), 0.0) < RADIANS[1] * ranges[name]
-    ]
-    if fits and now.yaw.max() < TURNS and not radians:
-        return
 
     groups: list[tuple[str, tuple[str, ...]]] = [("angle_sign", (name,)) for name in names]
     both = [(f"{stem}_r", f"{stem}_l") for stem in ANGLES]
@@ -246,12 +228,18 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     # offsets alone tilt or turn feet that stand
     if max(now.misfits[4:].max(), 0.5 * now.misfits[:2].max()) < 1.0:
         groups = rotations if fits else []
-    groups += [("angle_units", (name,)) for name in (radians if fits else small)]
+    small = (
+        [] if fits else [name for name in names if np.degrees(np.ptp(value[:, number[name]])) < FEW_DEGREES]
+    )
+    groups += [("angle_units", (name,)) for name in small]
     tried = []
     for some in blocks(len(groups), TOGETHER) if groups else ():
-        changed = np.stack(
-            [_corrected(value, code, [number[name] for name in group]) for code, group in groups[some]]
-        )
+        changed = np.repeat(value[None], len(groups[some]), axis=0)
+        for each, (code, group) in zip(changed, groups[some], strict=True):
+            columns = [number[name] for name in group]
+            each[:, columns] = (
+                value[:, columns[::-1]] if code == "columns_exchanged" else FACTORS[code] * each[:, columns]
+            )
         pose = body_motion(fixed.model, changed.reshape(-1, value.shape[1]))
         for (code, group), frames in zip(groups[some], blocks(len(pose.position), len(value)), strict=True):
             tried.append((standing(fixed, pose.poses(frames), time), code, group))
@@ -259,20 +247,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     for what in ("", "_out", "_speed", "_yaw", "_low", "_roll"):
         right, left = getattr(now, what[1:] or "pitch")
         said |= {f"right{what}": float(right), f"left{what}": float(left)}
-    able = [each for each in tried if each[0].cost < now.cost and each[0].misfits.max() < 1.2]
-    able = [each for each in able if not fits or each[1] == "angle_units"]
-    least = min((each[0].cost for each in able), default=0.0)
-    given = _left_of_moments(body, "", ()) if able else np.inf
-    alike = []
-    for then, code, group in able:
-        left = _left_of_moments(body, code, group) if then.cost < ALIKE * least else np.inf
-        shown = left < EXPLAINED * given < np.inf
-        converted = code == "angle_units" and group[0] in radians
-        clear = converted or (not fits and then.cost < EXPLAINED * now.cost)
-        if then.cost < ALIKE * least and not left > given and (shown or clear):
-            alike.append((left if shown else np.inf, then.cost, code, group))
-    if alike:
-        *_, code, group = min(alike)
+    best, code, group = min(tried, key=lambda each: each[0].cost, default=(now, "", ()))
+    if best.cost < EXPLAINED * now.cost and best.misfits.max() < 1.2 and not fits:
         code = "angle_units.column" if code == "angle_units" else code
         yield finding(code, "error", said | {"names": " and ".join(group)}, where)
         return
@@ -289,31 +265,6 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     ):  # fmt: skip
         if now.misfits[at].max() >= 1.0:
             yield finding(code, "warning", said, where)
-
-
-def _corrected(values: Array, code: str, columns: list[int]) -> Array:
-    """Angles (T, K) with some columns exchanged, or multiplied by the factor of a fault."""
-    changed = values.copy()
-    changed[:, columns] = (
-        values[:, columns[::-1]]
-        if code == "columns_exchanged"
-        else FACTORS.get(code, 1.0) * values[:, columns]
-    )
-    return changed
-
-
-def _left_of_moments(body: ModelBody, code: str, group: tuple[str, ...]) -> float:
-    """Share of the moments that no force on the feet explains with some angles corrected; infinite without moments."""
-    columns = [body.motion.names.index(name) for name in group]
-    value, speed, acceleration = (
-        _corrected(each, code, columns)
-        for each in (body.motion.value, body.motion.speed, body.motion.acceleration)
-    )
-    motion = replace(body.motion, value=value, speed=speed, acceleration=acceleration, measured=None)
-    other = replace(body, motion=motion, dynamics=None)
-    case = moment_case(other, Motion.from_body(other))
-    seen = None if case is None else surplus(case)
-    return np.inf if seen is None else seen.unexplained
 
 
 def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
@@ -390,12 +341,6 @@ def pressure_along_feet(
     if len(turns) == 2 and walks(fixed) and abs(turns["r"] + turns["l"]) > 2.0 * ALONG:
         values = {"right": turns["r"], "left": turns["l"], "limit": ALONG}
         yield finding("angle_offset.pressure", "warning", values, where)
-
-
-def feet_along_pressure(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Compare the direction of the feet with the way of the pressure that the motion needs, where moments are given."""
-    if body.moment_table is not None and body.dynamics is None:
-        yield from pressure_along_feet(fixed, pressure_of_motion(fixed), Where(body.motion.file))
 
 
 def pressure_of_motion(fixed: Motion) -> Iterator[tuple[Sole, Array, Mask]]:

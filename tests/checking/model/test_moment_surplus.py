@@ -15,7 +15,7 @@ from recorded_data import recorded
 import musclesolve as ms
 from benchmarks.planted_model_faults import Case, on_column, trials
 from musclesolve._util.arrays import Array
-from musclesolve.checking.model.examine import OF_MOMENTS, findings_of_body
+from musclesolve.checking.model.examine import OF_MOMENTS
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.moment_surplus import surplus
@@ -158,35 +158,3 @@ def test_forces_on_the_standing_feet_are_no_surplus() -> None:
     assert np.linalg.norm(seen.of(alone)) > 0.1 * np.linalg.norm(seen.beyond[:, :, [0]])
     left = seen.left(seen.errors)[: seen.errors[:, :, 0].size]
     assert np.linalg.norm(left[:, 0]) < 1e-6 * np.linalg.norm(seen.errors[:, :, 0])
-
-
-def findings_with(coordinates: Table, name: str) -> dict[str, Finding]:
-    case = walk(name)
-    found = findings_of_body(model_body(case.model, coordinates, case.moments, model_settings()))
-    return {each.code: each for each in found if each.severity == "error"}
-
-
-@pytest.mark.parametrize("name", WALKS)
-def test_moments_tell_reversed_from_exchanged_angles(name: str) -> None:
-    """On a belt feet stand as still with both hip adductions exchanged as with both reversed."""
-    table = walk(name).coordinates
-    for side in "rl":
-        table = on_column(table, f"hip_adduction_{side}", lambda each: -each)
-    assert "hip_adduction_r and hip_adduction_l" in findings_with(table, name)["angle_sign"].what
-    pair = {"knee_angle_r": "hip_flexion_r", "hip_flexion_r": "knee_angle_r"}
-    renamed = tuple(pair.get(each, each) for each in walk(name).coordinates.names)
-    exchanged = findings_with(replace(walk(name).coordinates, names=renamed), name)
-    assert "hip_flexion_r and knee_angle_r" in exchanged["columns_exchanged"].what
-
-
-@pytest.mark.parametrize("name", WALKS)
-def test_an_angle_in_radians_and_a_copied_angle_are_named(name: str) -> None:
-    table = walk(name).coordinates
-    factor = np.pi / 180.0 if np.abs(table.values).max() > 7.0 else 180.0 / np.pi
-    for column_name in ("hip_adduction_l", "ankle_angle_r"):
-        spoiled = on_column(table, column_name, lambda each: factor * each)
-        assert column_name in findings_with(spoiled, name)["angle_units"].what
-    left = table.values[:, table.names.index("knee_angle_l")]
-    copied = on_column(table, "knee_angle_r", lambda _: left)
-    assert "knee_angle_r and knee_angle_l" in findings_with(copied, name)["angle_copied"].what
-    assert not findings_with(table, name)
