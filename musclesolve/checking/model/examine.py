@@ -143,7 +143,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         weighed = _is_weighed(fixed) and not of_coordinates and not wrong
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
         known = {"mass": weighed, "ground": on_ground, "file": moments is None}
-        known["place"] = not wrong and (moments is None or _is_whole(body))
+        known["place"] = moments is None or _is_whole(body)
         for of_loads, needs in OF_LOADS.items():
             if all(known[each] for each in needs.split()):
                 case = case.with_findings(_asked(of_loads.__name__, of_loads(case)))

@@ -113,15 +113,14 @@ class MomentCase(Examined):
 
     @property
     def shows_columns(self) -> bool:
-        """Whether sign and shift of columns show. Parts of sound walks have wrong signs where 0.95 s are in common."""
-        return self.on_both_feet or (self.common > CYCLE - 1e-6 and self.frames.sum() >= FEWEST_FRAMES)
+        """Whether columns and shift show: each foot carries the body alone for long enough, or a cycle is known.
 
-    @property
-    def on_both_feet(self) -> bool:
-        """Whether each foot carries the body alone for long enough to judge the scale of a column."""
-        frames, both = self.frames, single_supports(self.fixed)
-        times = [float((swings & frames).sum()) / self.fixed.rate for _, swings in both]
-        return bool(times) and min(times) >= ALONE_S
+        Parts of sound walks have wrong signs where 0.95 s are in common.
+        """
+        frames = self.frames
+        alone = [float((swings & frames).sum()) for _, swings in single_supports(self.fixed)]
+        whole = self.common > CYCLE - 1e-6 and frames.sum() >= FEWEST_FRAMES
+        return whole or min(alone, default=0.0) >= ALONE_S * self.fixed.rate
 
     def expected(self, names: list[str]) -> Array:
         """Moments (F, n) of the motion in these frames."""

@@ -20,7 +20,7 @@ Whole sound strides have F of 6 to 18, parts of them up to 28; with a size that 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
@@ -31,7 +31,7 @@ from musclesolve._util.message_text import few
 from musclesolve._util.sides import has_side, split_side, twin
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
-from musclesolve.checking.model.moment_surplus import SHOWN, Added, Surplus, surplus
+from musclesolve.checking.model.moment_surplus import SHOWN, Surplus, surplus
 from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, Severity
@@ -140,20 +140,33 @@ def copied_moments(case: MomentCase) -> Iterator[Finding]:
 
 @dataclass(frozen=True, eq=False)
 class Hypothesis:
-    """A fault of columns, and what it adds to moments (T, R) at times (T,) in its unit of size.
+    """A fault of columns, before or after a time [s], or always.
 
-    when: the part of the time that it concerns.
+    number: the places of all columns. of: the columns whose moments they contain. when: of a drift, its ends.
     """
 
     kind: str
+    number: Mapping[str, int]
     names: tuple[str, ...]
-    added: Added
-    when: tuple[float, float] | None = None
+    of: tuple[str, ...] = ()
+    when: tuple[float, float] = (-np.inf, np.inf)
 
     @property
-    def blamed(self) -> tuple[str, ...]:
-        """The columns that are wrong."""
-        return self.names[:1] if self.kind == "leak" else self.names
+    def in_part(self) -> bool:
+        """Whether the fault begins or ends within the motion."""
+        return int(np.isinf(self.when).sum()) == 1
+
+    def added(self, time: Array, moments: Array) -> Array:
+        """What the fault adds to moments (T, R) at times (T,), in its unit of size."""
+        columns, others = ([self.number[name] for name in each] for each in (self.names, self.of))
+        change, (begin, end) = np.zeros_like(moments), self.when
+        if self.kind in ("offset", "drift"):
+            change[:, columns] = (time[:, None] - begin) / (end - begin) if self.kind == "drift" else 1.0
+            return change
+        change[:, columns] = 0.0 if self.kind == "leak" else moments[:, columns]
+        if self.of:
+            change[:, columns] += moments[:, others] if self.kind == "leak" else -moments[:, others]
+        return np.where(((time >= begin) & (time < end))[:, None], change, 0.0)
 
     def admits(self, size: float) -> bool:
         """Return whether a fault of this kind has this size."""
@@ -164,48 +177,26 @@ class Hypothesis:
         return abs(size) > {"leak": LEAK, "offset": OFFSET, "drift": 2.0 * OFFSET}[self.kind]
 
 
-def hypotheses(names: list[str], legs: list[str], time: Array) -> Iterator[Hypothesis]:
+def hypotheses(number: Mapping[str, int], legs: list[str], time: Array) -> Iterator[Hypothesis]:
     """Faults of the columns of the legs, among all columns, at times (F,)."""
     first, last = float(time[0]), float(time[-1])
-
-    def on(columns: list[str], source: Added) -> Added:
-        numbers = [names.index(name) for name in columns]
-
-        def added(time: Array, moments: Array) -> Array:
-            change = np.zeros_like(moments)
-            change[:, numbers] = source(time, moments)
-            return change
-
-        return added
-
-    def moment(columns: list[str], begin: float = -np.inf, end: float = np.inf) -> Added:
-        numbers = [names.index(name) for name in columns]
-        return lambda time, moments: moments[:, numbers] * ((time >= begin) & (time < end))[:, None]
-
-    def less(one: Added, two: Added) -> Added:
-        return lambda time, moments: one(time, moments) - two(time, moments)
-
     times = np.arange(first + STRETCH, last - STRETCH, STRETCH_STEP)
+    both = [(name, twin(name)) for name in legs if name < twin(name) and twin(name) in legs]
+    for group in (*both, *((name,) for name in legs)):
+        yield Hypothesis("gain", number, group)
     for name in legs:
-        groups = [[name], [name, twin(name)]] if name < twin(name) and twin(name) in legs else [[name]]
-        for group in groups:
-            yield Hypothesis("gain", tuple(group), on(group, moment(group)))
         for when in times:
-            yield Hypothesis("gain", (name,), on([name], moment([name], end=when)), (first, float(when)))
-            yield Hypothesis("gain", (name,), on([name], moment([name], begin=when)), (float(when), last))
-        yield Hypothesis("offset", (name,), on([name], lambda time, moments: np.ones((len(time), 1))))
-        yield Hypothesis(
-            "drift", (name,), on([name], lambda time, moments: ((time - first) / (last - first))[:, None])
-        )
+            yield Hypothesis("gain", number, (name,), when=(-np.inf, when))
+            yield Hypothesis("gain", number, (name,), when=(when, np.inf))
+        yield Hypothesis("offset", number, (name,))
+        yield Hypothesis("drift", number, (name,), when=(first, last))
     for one, two in permutations(legs, 2):
-        yield Hypothesis("leak", (one, two), on([one], moment([two])))
+        yield Hypothesis("leak", number, (one,), (two,))
     for one, two in combinations(legs, 2):
-        this, other = moment([one, two]), moment([two, one])
-        yield Hypothesis("exchange", (one, two), on([one, two], less(this, other)))
-    twins = [twin(name) for name in legs]
+        yield Hypothesis("exchange", number, (one, two), (two, one))
+    twins = tuple(map(twin, legs))
     for when in times if {*twins} == {*legs} else ():
-        this, other = moment(legs, begin=when), moment(twins, begin=when)
-        yield Hypothesis("sides", tuple(legs), on(legs, less(this, other)), (float(when), last))
+        yield Hypothesis("sides", number, tuple(legs), twins, (when, np.inf))
 
 
 def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
@@ -217,10 +208,11 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     if seen is None:
         return
     legs = [name for name in case.names if has_side(name) and name in seen.columns]
-    tried = list(hypotheses(list(seen.columns), legs, seen.time))
+    number = {name: k for k, name in enumerate(seen.columns)}
+    tried = list(hypotheses(number, legs, seen.time))
     patterns = seen.left(seen.of(np.stack([each.added(seen.time, seen.moments) for each in tried], axis=2)))
     rest = seen.left(seen.of(seen.moments[:, :, None]))[:, 0]
-    whole, in_part = (patterns**2).sum(axis=0), np.array([each.when is not None for each in tried])
+    whole, in_part = (patterns**2).sum(axis=0), np.array([each.in_part for each in tried])
     found, left = list[int](), rest
     for _ in range(MOST_FAULTS):
         basis = np.linalg.qr(patterns[:, found])[0]
@@ -246,34 +238,34 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
         patterns[used, found].reshape(shape), left[used].reshape(shape[:2]), seen.memory
     )[1]
     faults = [tried[k] for k in found]
-    count = Counter(name for fault in faults for name in fault.blamed)
+    count = Counter(name for fault in faults for name in fault.names)
     for fault, amount, error in zip(faults, sizes, errors, strict=True):
-        if all(count[name] == 1 for name in fault.blamed):
+        if all(count[name] == 1 for name in fault.names):
             yield _named(case, seen, fault, float(amount), float(error))
     for name in [name for name in count if count[name] > 1]:
         own = [
-            (fault.added, amount) for fault, amount in zip(faults, sizes, strict=True) if name in fault.blamed
+            (fault.added, amount) for fault, amount in zip(faults, sizes, strict=True) if name in fault.names
         ]
         change = sum(amount * added(seen.time, seen.moments) for added, amount in own)
-        rms = float(np.sqrt(np.mean(change[:, list(seen.columns).index(name)] ** 2)))
+        rms = float(np.sqrt(np.mean(change[:, number[name]] ** 2)))
         yield case.fault("moment_unlike", "warning", {"names": name, "rms": rms}, seen.without(own))
 
 
 def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, error: float) -> Finding:
     """The finding of one fault of a size, with its standard error."""
-    factor = 1.0 / (1.0 - size)
+    factor, (begin, end) = 1.0 / (1.0 - size), np.clip(fault.when, *seen.time[[0, -1]])
     said: dict[str, object] = {
-        "names": (" and of " if fault.kind == "gain" else " and ").join(fault.blamed),
-        "other": fault.names[-1],
+        "names": (" and of " if fault.kind == "gain" else " and ").join(fault.names),
+        "other": fault.of[-1] if fault.of else "",
         "size": size,
         "factor": factor,
         "error": factor**2 * error if fault.kind == "gain" else error,
-        "when": "" if fault.when is None else f" from {fault.when[0]:.2f} to {fault.when[1]:.2f} s",
+        "when": f" from {begin:.2f} to {end:.2f} s" if fault.in_part else "",
     }
     code = CODES[fault.kind]
     if fault.kind == "gain" and size > REVERSED:
         code = "moment_sign.column"
-    elif fault.when is not None and fault.kind == "gain" and size > NOTHING:
+    elif fault.in_part and fault.kind == "gain" and size > NOTHING:
         code = "moment_unlike.part"
     severity: Severity = "warning" if fault.kind in ("offset", "drift", "leak") else "error"
     whole = 1.0 if fault.kind in ("exchange", "sides") else size
