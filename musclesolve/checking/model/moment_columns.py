@@ -14,7 +14,7 @@ the trunk and a delay would change, with normal priors of b_i, and e is the rest
 
 Each hypothesis explains a share R of what is left; F = R / (1 - R) N with N the number of errors that are independent,
 the rank of P once in each `MEMORY`. The hypothesis with the greatest R has the name of the fault, theta is its size, and
-the next one is sought in what it leaves. Sound strides and parts of them have F of up to 12 with a size that counts, and
+the next one is sought in what it leaves. Sound strides and parts of them have F of up to 15 with a size that counts, and
 up to 20 where the file has coordinates that the model lacks: its arms and turning knees are errors of every frame.
 """
 
@@ -30,16 +30,15 @@ import numpy as np
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import has_side, split_side, twin
-from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase, foreign_columns
+from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
 from musclesolve.checking.model.moment_surplus import SHOWN, Surplus, surplus
 from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, Severity
 
-EVIDENCE, OWN_EVIDENCE = 25.0, 16.0
-"""F from which a hypothesis is no chance and no error of the model, and of moments whose columns are coordinates of the
-model: sound files have up to 20, and up to 12."""
+EVIDENCE = 25.0
+"""F from which a hypothesis is no chance and no error of the model: sound files have up to 20."""
 BELONGS = 0.13
 """Most that may be left of P tau as a share of its power, after all corrections: sound files leave 0.02, files with one
 fault up to 0.10 and moments of other motions 0.16 and more."""
@@ -47,7 +46,7 @@ MOST_FAULTS = 4
 """Most corrections of one file."""
 STRETCH, STRETCH_STEP = 0.25, 0.05
 """Shortest part of the time that may have another scale, and the step between beginnings [s]."""
-GAIN, LEAK, OFFSET = 1.15, 0.12, 6.0
+GAIN, LEAK, OFFSET = 1.2, 0.12, 6.0
 """Factor, share of another moment and constant [N m] below which a column counts as sound, whatever the evidence."""
 EXCHANGED = 0.7, 1.3
 """Size of an exchange that is one."""
@@ -214,7 +213,6 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     tried = list(hypotheses(number, legs, seen.time))
     patterns = seen.left(seen.of(np.stack([each.added(seen.time, seen.moments) for each in tried], axis=2)))
     rest = seen.left(seen.of(seen.moments[:, :, None]))[:, 0]
-    least = EVIDENCE if foreign_columns(case.table, case.fixed.model) else OWN_EVIDENCE
     whole, in_part = (patterns**2).sum(axis=0), np.array([each.in_part for each in tried])
     found, left = list[int](), rest
     for _ in range(MOST_FAULTS):
@@ -224,7 +222,7 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
         size = others.T @ left / power
         share = size**2 * power / float(left @ left)
         fair = np.array([each.admits(float(own)) for each, own in zip(tried, size, strict=True)])
-        fair &= (power > SHOWN * whole) & (share * seen.count > least * (1.0 - share))
+        fair &= (power > SHOWN * whole) & (share * seen.count > EVIDENCE * (1.0 - share))
         if not fair.any():
             break
         found.append(int(np.where(fair, share - PART * in_part, -1.0).argmax()))
