@@ -13,9 +13,9 @@ the trunk and a delay would change, with normal priors of b_i, and e is the rest
     two exchanged columns, or both legs from a time on       x = tau_k - tau_j in k, the opposite in j
 
 Each hypothesis explains a share R of what is left; F = R / (1 - R) N with N the number of errors that are independent,
-the rank of P once in each `MEMORY`. The hypothesis with the greatest R has the name of the fault, theta is its size, and
-the next one is sought in what it leaves. Sound strides and parts of them have F of up to 15 with a size that counts, and
-up to 20 where the file has coordinates that the model lacks: its arms and turning knees are errors of every frame.
+the rank of P once in each `MEMORY`. The one with the greatest R has the name of the fault, theta is its size, and the
+next one is sought in what it leaves. Sound strides and parts of them have F of up to 15 with a size that counts, and up
+to 20 where the file has coordinates that the model lacks: its arms and turning knees are errors of every frame.
 """
 
 from __future__ import annotations
