@@ -49,7 +49,7 @@ STRETCH, STRETCH_STEP = 0.25, 0.05
 GAIN, LEAK, OFFSET = 1.2, 0.12, 6.0
 """Factor, share of another moment and constant [N m] below which a column counts as sound, whatever the evidence."""
 EXCHANGED = 0.7, 1.3
-"""Size of an exchange that is one."""
+"""Size of an exchange that is one; no more of another moment is in a column."""
 NOTHING, REVERSED = 0.8, 1.4
 """Share of a moment that is wrong from which it is unlike the moment needed, and from which it is reversed."""
 CODES = {
@@ -175,7 +175,9 @@ class Hypothesis:
             return not 1.0 / GAIN < 1.0 - size < GAIN
         if self.kind in ("exchange", "sides"):
             return EXCHANGED[0] < size < EXCHANGED[1]
-        return abs(size) > {"leak": LEAK, "offset": OFFSET, "drift": 2.0 * OFFSET}[self.kind]
+        if self.kind == "leak":
+            return LEAK < abs(size) < EXCHANGED[1]
+        return abs(size) > (OFFSET if self.kind == "offset" else 2.0 * OFFSET)
 
 
 def hypotheses(number: Mapping[str, int], legs: list[str], time: Array) -> Iterator[Hypothesis]:
