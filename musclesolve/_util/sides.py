@@ -60,6 +60,12 @@ def with_side(stem: str, side: str) -> str:
     return stem if side == OTHER else f"{stem}_{side}"
 
 
+def twin(name: str) -> str:
+    """The name of a muscle or coordinate on the other side; the name itself if it has no side."""
+    stem, side = split_side(name)
+    return with_side(stem, OPPOSITE[side])
+
+
 def sided(name: str) -> str:
     """A name with its side in words: soleus_r is "right soleus"."""
     stem, side = split_side(name)

@@ -7,7 +7,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
-from musclesolve._util.sides import OPPOSITE, split_side, with_side
+from musclesolve._util.sides import twin
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.model.load_units_and_axes import moved, on_bodies, sliding
 from musclesolve.checking.model.model_case import (
@@ -122,7 +122,7 @@ def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
     """
     motion, model, soles = case.body.motion, case.fixed.model, case.fixed.soles
     now = sliding(case)
-    other = tuple(with_side(stem, OPPOSITE[side]) for stem, side in map(split_side, motion.names))
+    other = tuple(map(twin, motion.names))
     if now < SLIDES or len(soles) != 2 or not set(other) <= set(model.coordinates):
         return
     exchanged = Motion.from_body(replace(case.body, motion=replace(motion, names=other), dynamics=None))

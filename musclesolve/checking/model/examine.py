@@ -14,6 +14,7 @@ from musclesolve.checking.model import (
     given_moments,
     load_balance,
     moment_columns,
+    moment_surplus,
     muscles,
     posture,
     whole_wrench,
@@ -84,10 +85,10 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     moment_columns.spectra_of_moments,
     given_moments.sides_of_moments,
     given_moments.unit_of_moments,
-    given_moments.shift_of_moments,
+    moment_surplus.shift_of_moments,
     moment_columns.columns_of_moments,
     given_moments.feet_along_pressure,
-    given_moments.whole_body,
+    moment_surplus.whole_body,
 )
 
 
@@ -124,8 +125,10 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         findings += [finding("motion_change", "note", moved | masses, place), *held]
     if body.settings.files.predicted:
         return [*findings, *_asked(predicted_loads.__name__, predicted_loads(body))]
+    # wrong coordinates change the moments and loads that the body needs
+    wrong = any(each.severity == "error" for each in (*of_coordinates, *of_posture))
     moments, of_moments = moment_case(body, fixed), list[Finding]()
-    if moments is not None:
+    if moments is not None and not wrong:
         for check_moments in OF_MOMENTS:
             moments = moments.with_findings(_asked(check_moments.__name__, check_moments(moments)))
         of_moments = list(moments.findings)
@@ -137,8 +140,6 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         sides = coordinates.sides_of_coordinates
         if exchanged := _asked(sides.__name__, sides(case)):
             return [*findings, *exchanged]  # all other findings would follow from it
-        # wrong coordinates change the loads that the body needs
-        wrong = [each for each in of_posture if each.severity == "error"]
         weighed = _is_weighed(fixed) and not of_coordinates and not wrong
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
         known = {"mass": weighed, "ground": on_ground, "file": moments is None}

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve._util.sides import OPPOSITE, sided, split_side, with_side
+from musclesolve._util.sides import sided, twin
 from musclesolve.constants import RIGID, USUAL_COST
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim.geometry import fiber_path_lengths
@@ -47,12 +47,6 @@ class Mended:
     paths: tuple[str, ...] = ()
     exchanged: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
-
-
-def twin(name: str) -> str:
-    """The name of a muscle, or of a coordinate, on the other side."""
-    stem, side = split_side(name)
-    return with_side(stem, OPPOSITE[side])
 
 
 def with_cost(fault: Finding, body: ModelBody, mended: Mended | None) -> Finding:

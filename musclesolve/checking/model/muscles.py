@@ -22,8 +22,8 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.long_arrays import let_go
 from musclesolve._util.message_text import count_of, few
-from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, with_side
-from musclesolve.checking.model.muscle_costs import Mended, twin, with_cost
+from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, twin, with_side
+from musclesolve.checking.model.muscle_costs import Mended, with_cost
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim.geometry import opensim_geometry

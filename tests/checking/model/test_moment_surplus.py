@@ -1,0 +1,160 @@
+"""What no force on the feet explains of moments names faults of columns and a shift in time, with their size."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from recorded_data import recorded
+
+import musclesolve as ms
+from benchmarks.planted_model_faults import Case, on_column, trials
+from musclesolve._util.arrays import Array
+from musclesolve.checking.model.examine import OF_MOMENTS
+from musclesolve.checking.model.given_moments import MomentCase, moment_case
+from musclesolve.checking.model.model_case import Motion
+from musclesolve.checking.model.moment_surplus import surplus
+from musclesolve.files import Table
+from musclesolve.pipeline.opensim.assemble_body import model_body
+from musclesolve.pipeline.opensim.coordinate_motion import as_table
+from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.results.finding import Finding
+
+WALKS = "moments", "belt 1", "belt 3"
+
+
+@cache
+def walk(name: str) -> Case:
+    """A walk with its moments: over ground, or on a belt with moments of a model that has arms and turning knees."""
+    recorded("fascicle_walk")
+    with TemporaryDirectory() as folder:
+        model, coordinates, moments, _ = trials(recorded("rajagopal_walk").parent)[name](Path(folder))
+    assert moments is not None
+    return Case(ms.read_osim(model), as_table(coordinates, ""), as_table(moments, ""), None, (), ())
+
+
+def examined(name: str, change: Callable[[Table], Table]) -> MomentCase:
+    """The moments of a walk after a change, before any check."""
+    case = walk(name)
+    assert case.moments is not None
+    body = model_body(case.model, case.coordinates, change(case.moments), model_settings()).measured
+    found = moment_case(body, Motion.from_body(body))
+    assert found is not None
+    return found
+
+
+def found_in(name: str, change: Callable[[Table], Table]) -> list[Finding]:
+    case = examined(name, change)
+    for check in OF_MOMENTS:
+        case = case.with_findings(list(check(case)))
+    return [each for each in case.findings if each.code != "other_coordinates"]
+
+
+def column(table: Table, name: str) -> Array:
+    return np.asarray(table.values[:, table.names.index(f"{name}_moment")])
+
+
+def changed(name: str, change: Callable[[Array], Array]) -> Callable[[Table], Table]:
+    return lambda table: on_column(table, f"{name}_moment", change)
+
+
+def reversed_later(values: Array) -> Array:
+    return np.where(np.arange(len(values)) < len(values) // 2, values, -values)
+
+
+def exchanged(table: Table) -> Table:
+    other = {"knee_angle_r_moment": "ankle_angle_l_moment", "ankle_angle_l_moment": "knee_angle_r_moment"}
+    return replace(table, names=tuple(other.get(name, name) for name in table.names))
+
+
+def of_both_sides(table: Table) -> Table:
+    for side in "rl":
+        table = on_column(table, f"hip_adduction_{side}_moment", lambda each: 1.5 * each)
+    return table
+
+
+def sides_exchanged_later(table: Table) -> Table:
+    values, middle = table.values.copy(), len(table.time) // 2
+    legs = [
+        name for name in table.names if name.startswith(("hip", "knee_angle", "ankle")) and "beta" not in name
+    ]
+    for name in legs:
+        other = f"{name[:-8]}{'l' if name[-8] == 'r' else 'r'}_moment"
+        values[middle:, table.names.index(name)] = table.values[middle:, table.names.index(other)]
+    return replace(table, values=values)
+
+
+def added(name: str, other: str) -> Callable[[Table], Table]:
+    return lambda table: on_column(table, f"{name}_moment", lambda each: each + column(table, other))
+
+
+@pytest.mark.in_part(3)
+@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize(
+    ("change", "code", "said"),
+    [
+        (changed("knee_angle_l", reversed_later), "moment_sign", "the moment of knee_angle_l is reversed"),
+        (added("ankle_angle_r", "knee_angle_r"), "moment_unlike", "of the moment of knee_angle_r"),
+        (exchanged, "columns_exchanged", "knee_angle_r and ankle_angle_l"),
+        (changed("knee_angle_r", lambda each: each + 15.0), "moment_offset", "knee_angle_r is +1"),
+        (
+            changed("knee_angle_r", lambda each: each + np.linspace(0.0, 25.0, len(each))),
+            "moment_offset",
+            "knee_angle_r drifts by +2",
+        ),
+        (changed("ankle_angle_l", lambda each: 1.4 * each), "moment_scale", "ankle_angle_l is 1."),
+        (of_both_sides, "moment_scale", "hip_adduction_l and of hip_adduction_r is 1."),
+    ],
+    ids=["part", "sum", "exchange", "offset", "drift", "scale", "plane"],
+)
+def test_a_fault_of_a_column_has_its_name_and_no_other(
+    name: str, change: Callable[[Table], Table], code: str, said: str
+) -> None:
+    (found,) = found_in(name, change)
+    assert found.code == code and said in found.what, found.what
+
+
+@pytest.mark.parametrize("name", ["moments", "belt 3"])
+def test_legs_that_are_exchanged_from_a_time_on_are_found(name: str) -> None:
+    assert found_in(name, sides_exchanged_later)[0].code == "sides_swapped"
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_the_repair_of_a_fault_leaves_no_finding(name: str) -> None:
+    (found,) = found_in(name, added("knee_angle_l", "ankle_angle_l"))
+    assert found.repair is not None
+
+    def mended(table: Table) -> Table:
+        assert found.repair is not None
+        return found.repair(added("knee_angle_l", "ankle_angle_l")(table))
+
+    assert found_in(name, mended) == []
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_a_delay_of_moments_is_known_to_a_few_milliseconds(name: str) -> None:
+    def delay(by: float) -> tuple[float, float]:
+        seen = surplus(examined(name, lambda table: replace(table, time=table.time + by)))
+        assert seen is not None
+        return seen.delay()
+
+    sound, error = delay(0.0)
+    assert abs(sound) < 0.007 and error < 0.004
+    for by in (-0.02, 0.02):
+        assert delay(by)[0] - sound == pytest.approx(by, abs=0.005)
+
+
+def test_forces_on_the_standing_feet_are_no_surplus() -> None:
+    """Any wrench on a foot that stands changes nothing, and a moment of one joint alone does."""
+    seen = surplus(examined("moments", lambda table: table))
+    assert seen is not None
+    alone = np.zeros((len(seen.time), len(seen.columns), 1))
+    alone[:, list(seen.columns).index("knee_angle_r")] = 1.0
+    assert np.linalg.norm(seen.of(alone)) > 0.1 * np.linalg.norm(seen.beyond[:, :, [0]])
+    left = seen.left(seen.errors)[: seen.errors[:, :, 0].size]
+    assert np.linalg.norm(left[:, 0]) < 1e-6 * np.linalg.norm(seen.errors[:, :, 0])
