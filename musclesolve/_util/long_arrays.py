@@ -1,7 +1,7 @@
 """Arrays of long motions in temporary files that are mapped into memory, so that few pages are there at a time.
 
-Pages that a process has used count as its memory until `let_go` hands them back to the operating system. Their numbers
-stay in the file and are read again when they are needed. The file has no name and ends with its arrays. Its space on
+Pages that a process has used count as its memory until `let_go` hands them back to the operating system, as it does
+after each step of `in_turn`. Their numbers stay in the file and are read again when they are needed. The file has no name and ends with its arrays. Its space on
 the disk is reserved before an array is made; where there is none, or no such file is possible, arrays lie in memory.
 """
 
@@ -12,14 +12,17 @@ import mmap
 import os
 import tempfile
 import weakref
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.locks import OneThread
+
+Item = TypeVar("Item")
 
 LARGE = 1 << 21
 """Size from which an array lies in a file [bytes]."""
@@ -102,3 +105,10 @@ def let_go() -> None:
         files = tuple(_FILES)
     for pages in files:
         pages.madvise(mmap.MADV_DONTNEED)
+
+
+def in_turn(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items one after the other, such as blocks of time; the pages of long arrays are let go after each."""
+    for item in items:
+        yield item
+        let_go()

@@ -4,13 +4,13 @@ By components, (3, ...), products are products of contiguous arrays without temp
 several times faster than `np.cross` and `np.einsum` over a last axis of three.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeVar, cast
 
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
-from musclesolve._util.long_arrays import let_go, long_array
+from musclesolve._util.long_arrays import in_turn, long_array
 
 Values = TypeVar("Values", AnyArray, tuple[AnyArray, ...])
 
@@ -41,9 +41,9 @@ def lines_of(q: Array, slots: Indices) -> Array:
     return padded.take(slots[..., 1], axis=1) - padded.take(slots[..., 0], axis=1)
 
 
-def blocks(frames: int, size: int = BLOCK) -> list[slice]:
-    """Slices that cover all frames, at least one."""
-    return [slice(first, first + size) for first in range(0, max(frames, 1), size)]
+def blocks(frames: int, size: int = BLOCK) -> Iterator[slice]:
+    """Slices that cover all frames, at least one; the pages of long arrays are let go after each."""
+    return in_turn(slice(first, first + size) for first in range(0, max(frames, 1), size))
 
 
 def in_blocks(function: Callable[..., Values], *arrays: AnyArray) -> Values:
@@ -65,6 +65,4 @@ def in_blocks(function: Callable[..., Values], *arrays: AnyArray) -> Values:
         whole = whole or list(map(unfilled, several))
         for every, some in zip(whole, several, strict=True):
             every[part] = some
-        if part.start % (8 * BLOCK) == 0 or part.stop >= frames:
-            let_go()
     return cast(Values, tuple(whole) if isinstance(values, tuple) else whole[0])

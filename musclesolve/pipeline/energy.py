@@ -3,7 +3,7 @@
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import let_go, long_array
+from musclesolve._util.long_arrays import long_array
 from musclesolve._util.sides import side_of
 from musclesolve.dynamics.inverse.predicted_reactions import USUAL_STATURE
 from musclesolve.dynamics.vectors import blocks
@@ -66,5 +66,4 @@ def metabolic_power(analysis: Analysis, part: SolvedGroup) -> Array:
     power = long_array(part.state.fiber_length.shape)
     for block in blocks(len(power), BLOCK):
         power[block] = umberger_2010_recruitment(energy_state(analysis, part, block))
-        let_go()
     return power

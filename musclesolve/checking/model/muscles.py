@@ -20,7 +20,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.long_arrays import let_go
+from musclesolve._util.long_arrays import in_turn
 from musclesolve._util.message_text import count_of, few
 from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, with_side
 from musclesolve.checking.model.muscle_costs import Mended, twin, with_cost
@@ -486,9 +486,7 @@ NOT_IN = {
 
 def _moment_arms(state: MuscleState) -> Iterator[Array]:
     """The moment arms (T, m) of one muscle after the other, so that few are in memory."""
-    for muscle in range(len(state.parameters.names)):
-        yield state.moment_arm[:, :, muscle]
-        let_go()
+    return (state.moment_arm[:, :, muscle] for muscle in in_turn(range(len(state.parameters.names))))
 
 
 def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:

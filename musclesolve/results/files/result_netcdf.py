@@ -18,8 +18,9 @@ from xarray.backends import NetCDF4DataStore
 from xarray.backends.common import ArrayWriter
 
 from muscle_db.regular_file import RESULT, check_regular
-from musclesolve._util.long_arrays import let_go
+from musclesolve._util.long_arrays import in_turn
 from musclesolve.constants import RESULT_FILE
+from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
 from musclesolve.results.dataset import result_view  # noqa: F401  # registers the accessor
@@ -109,16 +110,12 @@ class _Later(ArrayWriter):
 
     def write(self, lazy: Mapping[Any, xr.Variable]) -> None:
         """Write the numbers; lazy: variables that are read and written some frames at a time."""
-        for source, target in zip(self.sources, self.targets, strict=True):
+        for source, target in in_turn(zip(self.sources, self.targets, strict=True)):
             variable = lazy.get(target.variable_name)
             if variable is None:
                 target[...] = source
-                let_go()
-                continue
-            for first in range(0, len(variable), FRAMES):
-                block = slice(first, first + FRAMES)
+            for block in () if variable is None else blocks(len(variable), FRAMES):
                 target[block] = variable[block].values
-                let_go()
 
 
 def netcdf_bytes(result: xr.Dataset) -> bytes:
