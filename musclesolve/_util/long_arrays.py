@@ -1,8 +1,9 @@
 """Arrays of long motions in temporary files that are mapped into memory, so that few pages are there at a time.
 
 Pages that a process has used count as its memory until `let_go` hands them back to the operating system, as it does
-after each step of `in_turn`. Their numbers stay in the file and are read again when they are needed. The file has no name and ends with its arrays. Its space on
-the disk is reserved before an array is made; where there is none, or no such file is possible, arrays lie in memory.
+after each step of `in_turn`. Their numbers stay in the file and are read again when they are needed. The file has no
+name and ends with its arrays. Its space on the disk is reserved before an array is made; where there is none, or no
+such file is possible, arrays lie in memory.
 """
 
 from __future__ import annotations

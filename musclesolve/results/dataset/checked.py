@@ -167,7 +167,9 @@ def check_moments(result: xr.Dataset) -> None:
     for block in blocks(len(valid)):
         some = numbers.isel(time=block)
         force = some["muscle_force"].transpose("time", "muscle").values
-        activation, capacity, passive = (some[name].transpose("time", "muscle").values for name in PRODUCED[:3])
+        activation, capacity, passive = (
+            some[name].transpose("time", "muscle").values for name in PRODUCED[:3]
+        )
         shared = some.sel(dof=np.atleast_1d(result.attrs["shared_dofs"]))
         arm, moment, reserve = (shared[name].transpose("time", "dof", ...).values for name in PRODUCED[3:])
         made = np.einsum("tdm,tm->td", arm, force) + np.nan_to_num(reserve)
@@ -183,7 +185,9 @@ def check_moments(result: xr.Dataset) -> None:
     ):
         if contradicts.any():
             first = result["time"].values[contradicts][0]
-            contradiction = f"in {contradicts.sum()} of {valid.sum()} valid frames, from {first:g} s on, {what}"
+            contradiction = (
+                f"in {contradicts.sum()} of {valid.sum()} valid frames, from {first:g} s on, {what}"
+            )
             raise _refused(result, contradiction)
 
 
