@@ -47,7 +47,7 @@ def wide_columns(result: xr.Dataset, variables: Sequence[str] | None, naming: Na
 def wide_blocks(
     result: xr.Dataset, variables: Sequence[str] | None, naming: Naming, size: int = BLOCK
 ) -> Iterator[list[Column]]:
-    """The columns of `wide_columns` in some frames after the others: those of all frames are too large for memory."""
+    """The columns of `wide_columns` in some frames after the others: all frames are too large for memory."""
     over = abscissa_of(result)
     return (
         list(wide_columns(result.isel({over: block}), variables, naming))
