@@ -27,12 +27,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array
+from musclesolve._util.long_arrays import long_array
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import PlacedTree, PoseWork, TargetArrays
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -55,7 +57,7 @@ from musclesolve.dynamics.rotations import (
     nearest_rotation,
     to_cardan,
 )
-from musclesolve.dynamics.vectors import in_blocks
+from musclesolve.dynamics.vectors import blocks, in_blocks
 from musclesolve.errors import MuscleSolveError, PoseError, input_error
 
 _KEY_FRAMES = 10  # Interval of the frames that are fitted from the standing pose
@@ -233,10 +235,14 @@ def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fi
     pose = pose._replace(angles=continuous_branch(model, before))
     q, _ = pose.placed(model)
     is_point = targets.slots < model.topology.point_count
+
+    def distance(q: Array, values: Array) -> Array:
+        return np.asarray(np.linalg.norm((q[:, targets.slots] - values)[:, is_point], axis=2))
+
     return Fit(
         coordinates=np.column_stack([pose.angles, pose.position, *to_cardan(pose.rotation)]),
         q=q,
-        residual=np.linalg.norm((q[:, targets.slots] - targets.values)[:, is_point], axis=2),
+        residual=in_blocks(distance, q, targets.values),
         points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[is_point]),
         rest=nearest.rest._replace(angles=nearest.rest.angles + pose.angles - before),
         locked=tuple(model.topology.dof_names[k] for k in np.flatnonzero(~nearest.free)),
@@ -295,10 +301,12 @@ class Pose(NamedTuple):
         from musclesolve.dynamics.kernel.entry import PLACE_TREE
 
         tree, frames, count = model.tree, len(self.angles), len(model.tree.distal_frames)
-        q = np.empty((frames, len(model.standing), 3))
-        rotation = np.empty((frames, len(model.topology.bodies), 3, 3))
+        q = long_array((frames, len(model.standing), 3))
+        rotation = long_array((frames, len(model.topology.bodies), 3, 3))
         work = PlacedTree(np.empty((count, 3, 3)), np.empty((count, 3)), np.empty((3, 3)))
-        PLACE_TREE.load()(tree.compiled, tuple(map(contiguous, self)), tree.point_count, q, rotation, work)
+        for some in blocks(frames):
+            pose = tuple(map(contiguous, self.frames(some)))
+            PLACE_TREE.load()(tree.compiled, pose, tree.point_count, q[some], rotation[some], work)
         return q, rotation
 
     def q(self, tree: Tree, moving: Mask | None = None) -> Array:
@@ -389,11 +397,8 @@ class NearestPose:
         if not self.hinges:
             return self, pose
         before = continuous_branch(self.model, pose.angles)
-        q, after = pose.q(self.model.tree), before.copy()
-        angles, weights = self.rest.angles.copy(), self.rest.weights.copy()
-        measured, axes = with_measured(self.model, self.targets, q), self.model.tree.axes(q)
-        for hinge in self.hinges:
-            bent = Bent.from_pose(hinge, before, measured, axes)
+        after, (angles, weights) = before.copy(), map(np.copy, self.rest)
+        for hinge, bent in zip(self.hinges, self._bent(pose, before), strict=True):
             stiff = stiffness(time, len(before), hinge.rest)
             rotation = shown_rotation(stiff, bent.beside, hinge.reach, hinge.rest)
             angles[:, hinge.rotation] = after[:, hinge.rotation] = rotation
@@ -405,6 +410,18 @@ class NearestPose:
                 over = np.cos(rotation - before[:, hinge.rotation]) < 0.0
                 after[:, hinge.twist] += np.where(over, np.pi, 0.0)
         return self._drawn(angles, weights), pose._replace(angles=after)
+
+    def _bent(self, pose: Pose, angles: Array) -> list[Bent]:
+        """The bending of each hinge near poses (T) whose joint angles (T, K) have no jumps."""
+
+        def in_some(angles: Array, values: Array, q: Array) -> tuple[Array, ...]:
+            measured = with_measured(self.model, Targets(self.targets.slots, values, self.targets.weights), q)
+            axes = self.model.tree.axes(q)
+            each = (Bent.from_pose(hinge, angles, measured, axes) for hinge in self.hinges)
+            return tuple(chain.from_iterable((bent.beside, bent.along, bent.hidden) for bent in each))
+
+        arrays = iter(in_blocks(in_some, angles, self.targets.values, pose.q(self.model.tree)))
+        return [Bent(*three) for three in zip(*[arrays] * 3, strict=True)]
 
     def going_on(self, pose: Pose, step: float) -> NearestPose:
         """The problem of frames with rotations at straight hinges drawn toward a pose that was `step` [s] before."""
