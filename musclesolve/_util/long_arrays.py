@@ -31,6 +31,8 @@ FILE = 1 << 30
 """Size of a file, of which the part that arrays use is on the disk [bytes]."""
 FOLDER = "/var/tmp"
 """Folder of the files unless the environment names one (TMPDIR): /tmp lies in memory on some machines."""
+BLOCK = 500
+"""Number of frames in a block."""
 MAP_FIXED = 0x10
 """Flag of mmap on Linux: at this address, in the place of what is there."""
 
@@ -113,3 +115,8 @@ def in_turn(items: Iterable[Item]) -> Iterator[Item]:
     for item in items:
         yield item
         let_go()
+
+
+def blocks(frames: int, size: int = BLOCK) -> Iterator[slice]:
+    """Slices that cover all frames, at least one; the pages of long arrays are let go after each."""
+    return in_turn(slice(first, first + size) for first in range(0, max(frames, 1), size))

@@ -4,18 +4,16 @@ By components, (3, ...), products are products of contiguous arrays without temp
 several times faster than `np.cross` and `np.einsum` over a last axis of three.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeVar, cast
 
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
-from musclesolve._util.long_arrays import in_turn, long_array
+from musclesolve._util.long_arrays import BLOCK, blocks, long_array
 
 Values = TypeVar("Values", AnyArray, tuple[AnyArray, ...])
 
-BLOCK = 500
-"""Number of frames in a block."""
 MOST_FRAMES = 4096
 """Largest number of frames of which everything is held in memory together."""
 
@@ -39,11 +37,6 @@ def lines_of(q: Array, slots: Indices) -> Array:
     """Lines (T, ..., 3) between slots (..., 2) of q (T, N, 3); slot N is zero, the start of vectors."""
     padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
     return padded.take(slots[..., 1], axis=1) - padded.take(slots[..., 0], axis=1)
-
-
-def blocks(frames: int, size: int = BLOCK) -> Iterator[slice]:
-    """Slices that cover all frames, at least one; the pages of long arrays are let go after each."""
-    return in_turn(slice(first, first + size) for first in range(0, max(frames, 1), size))
 
 
 def in_blocks(function: Callable[..., Values], *arrays: AnyArray) -> Values:

@@ -3,10 +3,9 @@
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import long_array
+from musclesolve._util.long_arrays import blocks, long_array
 from musclesolve._util.sides import side_of
 from musclesolve.dynamics.inverse.predicted_reactions import USUAL_STATURE
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.muscles.metabolic_power import DENSITY, EnergyState, slow_fibers, umberger_2010_recruitment
 from musclesolve.muscles.strength import leg_muscle_volume
 from musclesolve.pipeline.body import BLOCK, EVERY, Analysis, SolvedGroup

@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array, check_increasing
-from musclesolve._util.long_arrays import in_turn, long_array
+from musclesolve._util.long_arrays import BLOCK, blocks, in_turn, long_array
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.model.joint_tree import Tree
@@ -26,7 +26,6 @@ from musclesolve.dynamics.rotations import (
     to_vector,
     wrapped,
 )
-from musclesolve.dynamics.vectors import BLOCK, blocks
 from musclesolve.errors import input_error
 
 

@@ -27,14 +27,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array
-from musclesolve._util.long_arrays import long_array
+from musclesolve._util.long_arrays import blocks, long_array
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import PlacedTree, PoseWork, TargetArrays
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -57,7 +56,7 @@ from musclesolve.dynamics.rotations import (
     nearest_rotation,
     to_cardan,
 )
-from musclesolve.dynamics.vectors import blocks, in_blocks
+from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import MuscleSolveError, PoseError, input_error
 
 _KEY_FRAMES = 10  # Interval of the frames that are fitted from the standing pose
@@ -398,7 +397,14 @@ class NearestPose:
             return self, pose
         before = continuous_branch(self.model, pose.angles)
         after, (angles, weights) = before.copy(), map(np.copy, self.rest)
-        for hinge, bent in zip(self.hinges, self._bent(pose, before), strict=True):
+
+        def shown(values: Array, q: Array) -> tuple[Array, Array]:
+            targets = Targets(self.targets.slots, values, self.targets.weights)
+            return with_measured(self.model, targets, q), self.model.tree.axes(q)
+
+        measured, axes = in_blocks(shown, self.targets.values, pose.q(self.model.tree))
+        for hinge in self.hinges:
+            bent = Bent.from_pose(hinge, before, measured, axes)
             stiff = stiffness(time, len(before), hinge.rest)
             rotation = shown_rotation(stiff, bent.beside, hinge.reach, hinge.rest)
             angles[:, hinge.rotation] = after[:, hinge.rotation] = rotation
@@ -410,18 +416,6 @@ class NearestPose:
                 over = np.cos(rotation - before[:, hinge.rotation]) < 0.0
                 after[:, hinge.twist] += np.where(over, np.pi, 0.0)
         return self._drawn(angles, weights), pose._replace(angles=after)
-
-    def _bent(self, pose: Pose, angles: Array) -> list[Bent]:
-        """The bending of each hinge near poses (T) whose joint angles (T, K) have no jumps."""
-
-        def in_some(angles: Array, values: Array, q: Array) -> tuple[Array, ...]:
-            measured = with_measured(self.model, Targets(self.targets.slots, values, self.targets.weights), q)
-            axes = self.model.tree.axes(q)
-            each = (Bent.from_pose(hinge, angles, measured, axes) for hinge in self.hinges)
-            return tuple(chain.from_iterable((bent.beside, bent.along, bent.hidden) for bent in each))
-
-        arrays = iter(in_blocks(in_some, angles, self.targets.values, pose.q(self.model.tree)))
-        return [Bent(*three) for three in zip(*[arrays] * 3, strict=True)]
 
     def going_on(self, pose: Pose, step: float) -> NearestPose:
         """The problem of frames with rotations at straight hinges drawn toward a pose that was `step` [s] before."""

@@ -33,9 +33,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
+from musclesolve._util.long_arrays import blocks
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.vectors import blocks, lines_of
+from musclesolve.dynamics.vectors import lines_of
 
 BACKWARDS = np.radians(15.0)
 """Angle by which a hinge may bend backward [rad]: elbows and knees hyperextend by up to 10 degrees, hypermobile ones

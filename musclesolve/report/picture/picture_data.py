@@ -11,9 +11,9 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.long_arrays import BLOCK, blocks
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
-from musclesolve.dynamics.vectors import BLOCK, blocks
 from musclesolve.report.picture.bellies import Bellies
 from musclesolve.report.picture.bones import Bones, bones_of, bones_of_model
 from musclesolve.report.picture.shapes import Shapes, shapes_of

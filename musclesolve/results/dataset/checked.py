@@ -7,10 +7,9 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve._util.long_arrays import in_turn
+from musclesolve._util.long_arrays import blocks, in_turn
 from musclesolve._util.message_text import count_of
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.quantities import QUANTITIES, in_set

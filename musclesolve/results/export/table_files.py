@@ -12,8 +12,8 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve._util.long_arrays import let_go
-from musclesolve.dynamics.vectors import BLOCK, MOST_FRAMES, blocks
+from musclesolve._util.long_arrays import BLOCK, blocks, let_go
+from musclesolve.dynamics.vectors import MOST_FRAMES
 from musclesolve.errors import input_error, not_installed
 from musclesolve.results.export.opensim_names import Naming
 from musclesolve.results.export.time_series import abscissa_of, chosen, columns, labels, status_names

@@ -20,9 +20,8 @@ from xarray.backends.common import ArrayWriter
 
 from muscle_db.regular_file import RESULT, check_regular
 from musclesolve._util.long_arrays import LARGE as LONG
-from musclesolve._util.long_arrays import in_turn, long_array
+from musclesolve._util.long_arrays import blocks, in_turn, long_array
 from musclesolve.constants import RESULT_FILE
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
