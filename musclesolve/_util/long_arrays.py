@@ -1,8 +1,9 @@
 """Arrays of long motions in temporary files that are mapped into memory, so that few pages are there at a time.
 
-Pages that a process has used count as its memory until `let_go` hands them back to the operating system. Their numbers
-stay in the file and are read again when they are needed. The file has no name and ends with its arrays. Its space on
-the disk is reserved before an array is made; where there is none, or no such file is possible, arrays lie in memory.
+Pages that a process has used count as its memory until `let_go` hands them back to the operating system, as it does
+after each step of `in_turn`. Their numbers stay in the file and are read again when they are needed. The file has no
+name and ends with its arrays. Its space on the disk is reserved before an array is made; where there is none, or no
+such file is possible, arrays lie in memory.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ import mmap
 import os
 import tempfile
 import weakref
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.locks import OneThread
+
+Item = TypeVar("Item")
 
 LARGE = 1 << 21
 """Size from which an array lies in a file [bytes]."""
@@ -27,6 +31,8 @@ FILE = 1 << 30
 """Size of a file, of which the part that arrays use is on the disk [bytes]."""
 FOLDER = "/var/tmp"
 """Folder of the files unless the environment names one (TMPDIR): /tmp lies in memory on some machines."""
+BLOCK = 500
+"""Number of frames in a block."""
 MAP_FIXED = 0x10
 """Flag of mmap on Linux: at this address, in the place of what is there."""
 
@@ -104,3 +110,15 @@ def let_go() -> None:
         files = tuple(_FILES)
     for pages in files:
         pages.madvise(mmap.MADV_DONTNEED)
+
+
+def in_turn(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items one after the other, such as blocks of time; the pages of long arrays are let go after each."""
+    for item in items:
+        yield item
+        let_go()
+
+
+def blocks(frames: int, size: int = BLOCK) -> Iterator[slice]:
+    """Slices that cover all frames, at least one; the pages of long arrays are let go after each."""
+    return in_turn(slice(first, first + size) for first in range(0, max(frames, 1), size))

@@ -10,12 +10,10 @@ from typing import TypeVar, cast
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
-from musclesolve._util.long_arrays import let_go, long_array
+from musclesolve._util.long_arrays import BLOCK, blocks, long_array
 
 Values = TypeVar("Values", AnyArray, tuple[AnyArray, ...])
 
-BLOCK = 500
-"""Number of frames in a block."""
 MOST_FRAMES = 4096
 """Largest number of frames of which everything is held in memory together."""
 
@@ -41,11 +39,6 @@ def lines_of(q: Array, slots: Indices) -> Array:
     return padded.take(slots[..., 1], axis=1) - padded.take(slots[..., 0], axis=1)
 
 
-def blocks(frames: int, size: int = BLOCK) -> list[slice]:
-    """Slices that cover all frames, at least one."""
-    return [slice(first, first + size) for first in range(0, max(frames, 1), size)]
-
-
 def in_blocks(function: Callable[..., Values], *arrays: AnyArray) -> Values:
     """Values of a function of arrays (T, ...) whose frames do not depend on each other, computed block by block.
 
@@ -65,6 +58,4 @@ def in_blocks(function: Callable[..., Values], *arrays: AnyArray) -> Values:
         whole = whole or list(map(unfilled, several))
         for every, some in zip(whole, several, strict=True):
             every[part] = some
-        if part.start % (8 * BLOCK) == 0 or part.stop >= frames:
-            let_go()
     return cast(Values, tuple(whole) if isinstance(values, tuple) else whole[0])

@@ -9,6 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array, check_number
+from musclesolve._util.long_arrays import blocks, long_array
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
@@ -55,9 +56,10 @@ class Targets:
                     "conflict", problem=f"{name!r} is a direction of {model.topology.name!r}, not a point"
                 )
         frames = len(np.atleast_1d(named[0][1]))
-        values = np.stack(
-            [check_array(value, f"target {name!r}", (frames, 3)) for name, value in named], axis=1
-        )
+        checked = [check_array(value, f"target {name!r}", (frames, 3)) for name, value in named]
+        values = long_array((frames, len(named), 3))
+        for some in blocks(frames):
+            np.stack([value[some] for value in checked], axis=1, out=values[some])
         names, weights = [name for name, _ in named], weights or {}
         for name, weight in weights.items():
             if name not in names:

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich.table import Column, Table
 
@@ -42,8 +42,13 @@ def decimal(value: float, digits: int) -> str:
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
     """Rows as comma-separated values; the first one is the heading."""
     text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows([inert(cell) for cell in row] for row in rows)
+    write_csv(text, rows)
     return text.getvalue()
+
+
+def write_csv(stream: TextIO, rows: Iterable[Iterable[object]]) -> None:
+    """Write rows as comma-separated values into a stream, one after the other."""
+    csv.writer(stream, lineterminator="\n").writerows([inert(cell) for cell in row] for row in rows)
 
 
 def inert_frame(table: pd.DataFrame) -> pd.DataFrame:
