@@ -1,9 +1,9 @@
 """Arrays of long motions in temporary files that are mapped into memory, so that few pages are there at a time.
 
-Pages that a process has used count as its memory until `let_go` hands them back to the operating system, as it does
-after each step of `in_turn`. Their numbers stay in the file and are read again when they are needed. The file has no
-name and ends with its arrays. Its space on the disk is reserved before an array is made; where there is none, or no
-such file is possible, arrays lie in memory.
+Pages that a process has used count as its memory until `let_go` hands them back to the operating system. After each
+step of `in_turn` it does so where they take more than `ROOM`. Their numbers stay in the file and are read again when
+they are needed. The file has no name and ends with its arrays. Its space on the disk is reserved before an array is
+made; where there is none, or no such file is possible, arrays lie in memory.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from math import prod
+from math import inf, prod
 from typing import Any, TypeVar
 
 import numpy as np
@@ -33,6 +33,8 @@ FOLDER = "/var/tmp"
 """Folder of the files unless the environment names one (TMPDIR): /tmp lies in memory on some machines."""
 BLOCK = 500
 """Number of frames in a block."""
+ROOM = 96 << 20
+"""Size of the pages of files in memory, beside the program, from which they are handed back [bytes]."""
 MAP_FIXED = 0x10
 """Flag of mmap on Linux: at this address, in the place of what is there."""
 
@@ -42,6 +44,8 @@ class _Pages(mmap.mmap):
 
     descriptor: int
     used: int
+    beside: float
+    """Size of the pages of other files in memory when these were made [bytes]."""
 
     def reserved(self, size: int) -> int | None:
         """The place of an array of some bytes after the others; None where the file ends."""
@@ -96,20 +100,31 @@ def _new_file(size: int) -> _Pages:
     except OSError:
         file.close()
         raise
-    pages.descriptor, pages.used = file.fileno(), 0
+    pages.descriptor, pages.used, pages.beside = file.fileno(), 0, _in_memory()
     weakref.finalize(pages, file.close)
     _FILES.add(pages)
     return pages
 
 
 def let_go() -> None:
-    """Hand the pages of all long arrays back to the operating system; their numbers do not change."""
+    """Hand the pages of all long arrays back to the operating system if they are many; their numbers do not change."""
     if not _FILES:
         return
     with _LOCK:
         files = tuple(_FILES)
+    if _in_memory() < ROOM + min(pages.beside for pages in files):
+        return
     for pages in files:
         pages.madvise(mmap.MADV_DONTNEED)
+
+
+def _in_memory() -> float:
+    """Size of the pages of all files that the process has in memory [bytes], the program among them."""
+    try:
+        with open("/proc/self/statm", "rb", buffering=0) as file:
+            return float(file.read().split()[2]) * mmap.PAGESIZE
+    except OSError:
+        return inf  # not known on this system: as if there were many
 
 
 def in_turn(items: Iterable[Item]) -> Iterator[Item]:
