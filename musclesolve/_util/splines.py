@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import blocks, long_array
+from musclesolve._util.long_arrays import in_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,12 +32,13 @@ class Spline:
             span = (knots[k + 1 : -1] - knots[1 : -k - 1]).reshape(-1, *[1] * (c.ndim - 1))
             knots, c, k = knots[1:-1], k * np.diff(c, axis=0) / span, k - 1
         at = np.asarray(x, dtype=float)
-        values = long_array((at.size, *c.shape[1:]), c.dtype)
-        for some in blocks(at.size):
-            first, basis = b_splines(knots, k, at.ravel()[some])
+
+        def some(x: Array) -> Array:
+            first, basis = b_splines(knots, k, x)
             basis = basis.reshape(*basis.shape, *[1] * (c.ndim - 1))
-            values[some] = sum(basis[r] * c[first + r] for r in range(k + 1))
-        return values.reshape((*at.shape, *c.shape[1:]))
+            return np.asarray(sum(basis[r] * c[first + r] for r in range(k + 1)))
+
+        return in_blocks(some, at.ravel()).reshape((*at.shape, *c.shape[1:]))
 
 
 def b_splines(knots: Array, degree: int, x: Array) -> tuple[Any, Array]:

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, stretch
-from musclesolve._util.long_arrays import in_turn, long_array
+from musclesolve._util.long_arrays import in_blocks, in_turn, long_array
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
-from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.muscles.muscle_state import MuscleState, arms_in, group_blocks, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.knee_contact import ContactSpacing

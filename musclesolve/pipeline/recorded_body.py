@@ -11,13 +11,12 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous, stretch
 from musclesolve._util.checks import check_real_array
-from musclesolve._util.long_arrays import blocks, long_array
+from musclesolve._util.long_arrays import MOST_FRAMES, blocks, long_array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import ALL_SIDES, sides_of, with_side
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.vectors import MOST_FRAMES
 from musclesolve.errors import input_error
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import MotionValidity

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from musclesolve._util.arrays import Indices, true_runs
-from musclesolve._util.long_arrays import blocks, long_array
+from musclesolve._util.long_arrays import MOST_FRAMES, blocks, long_array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import RIGID, USUAL_LEAST_ACTIVATION
-from musclesolve.dynamics.vectors import MOST_FRAMES
 from musclesolve.errors import input_error
 from musclesolve.pipeline.body import (
     BLOCK,

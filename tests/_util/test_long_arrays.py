@@ -21,6 +21,7 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setattr(long_arrays, "LARGE", 100)
     monkeypatch.setattr(long_arrays, "FILE", 1 << 16)
     monkeypatch.setattr(long_arrays, "ROOM", -np.inf)
+    monkeypatch.setattr(long_arrays, "LOOK", -np.inf)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     return tmp_path
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array, check_number
-from musclesolve._util.long_arrays import blocks, long_array
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
@@ -57,9 +57,7 @@ class Targets:
                 )
         frames = len(np.atleast_1d(named[0][1]))
         checked = [check_array(value, f"target {name!r}", (frames, 3)) for name, value in named]
-        values = long_array((frames, len(named), 3))
-        for some in blocks(frames):
-            np.stack([value[some] for value in checked], axis=1, out=values[some])
+        values = in_blocks(lambda *some: np.stack(some, axis=1), *checked)
         names, weights = [name for name, _ in named], weights or {}
         for name, weight in weights.items():
             if name not in names:

@@ -33,7 +33,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array
-from musclesolve._util.long_arrays import blocks, long_array
+from musclesolve._util.long_arrays import blocks, in_blocks, long_array
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import PlacedTree, PoseWork, TargetArrays
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -56,7 +56,6 @@ from musclesolve.dynamics.rotations import (
     nearest_rotation,
     to_cardan,
 )
-from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import MuscleSolveError, PoseError, input_error
 
 _KEY_FRAMES = 10  # Interval of the frames that are fitted from the standing pose
@@ -233,14 +232,13 @@ def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fi
     pose = pose._replace(angles=continuous_branch(model, before))
     q, _ = pose.placed(model)
     is_point = targets.slots < model.topology.point_count
-
-    def distance(q: Array, values: Array) -> Array:
-        return np.asarray(np.linalg.norm((q[:, targets.slots] - values)[:, is_point], axis=2))
-
     return Fit(
         coordinates=np.column_stack([pose.angles, pose.position, *to_cardan(pose.rotation)]),
         q=q,
-        residual=in_blocks(distance, q, targets.values),
+        residual=in_blocks(
+            lambda q, values: np.linalg.norm((q[:, targets.slots] - values)[:, is_point], axis=2),
+            *(q, targets.values),
+        ),
         points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[is_point]),
         rest=nearest.rest._replace(angles=nearest.rest.angles + pose.angles - before),
         locked=tuple(model.topology.dof_names[k] for k in np.flatnonzero(~nearest.free)),

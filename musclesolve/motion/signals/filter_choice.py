@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import blocks, long_array
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.names import shortened
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import checked_cutoffs, low_pass
@@ -124,8 +124,5 @@ def gap_free_range(recording: Recording) -> slice:
 
 def needed_markers(recording: Recording) -> Array:
     """Return the recorded positions of ``used_markers``, (T, n, 3) [m]."""
-    markers = [recording.markers[name] for name in recording.used_markers]
-    position = long_array((len(recording.markers.time), len(markers), 3))
-    for some in blocks(len(position)):
-        np.stack([marker[some] for marker in markers], axis=1, out=position[some])
-    return position
+    markers = (recording.markers[name] for name in recording.used_markers)
+    return in_blocks(lambda *some: np.stack(some, axis=1), *markers)

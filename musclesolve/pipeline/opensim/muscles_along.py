@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.long_arrays import blocks, long_array
+from musclesolve._util.long_arrays import blocks, in_blocks, long_array
 from musclesolve._util.message_text import WarningNote, few
 from musclesolve.constants import RIGID
-from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.muscles.muscle_state import MuscleState, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.strength import parameter_warnings

@@ -6,9 +6,8 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.long_arrays import blocks
+from musclesolve._util.long_arrays import blocks, in_blocks
 from musclesolve.constants import LOADED_FROM_N
-from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values

@@ -12,13 +12,12 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve._util.long_arrays import BLOCK, blocks, let_go
-from musclesolve.dynamics.vectors import MOST_FRAMES
+from musclesolve._util.long_arrays import BLOCK, MOST_FRAMES, blocks, let_go
 from musclesolve.errors import input_error, not_installed
 from musclesolve.results.export.opensim_names import Naming
 from musclesolve.results.export.time_series import abscissa_of, chosen, columns, labels, status_names
-from musclesolve.results.files.atomic_writing import Content
-from musclesolve.results.tables.lines import write_csv
+from musclesolve.results.files.atomic_writing import Content, text_content
+from musclesolve.results.tables.lines import csv_lines
 
 Column = tuple[str, str, AnyArray]
 """Name, unit, values (T,)."""
@@ -67,11 +66,7 @@ def csv_files(
         for series in chain([first], blockwise):
             yield from zip(*(map(_cell, values.tolist()) for _, _, values in series), strict=True)
 
-    def write(file: Path) -> None:
-        with file.open("w", encoding="utf-8", newline="") as stream:
-            write_csv(stream, rows())
-
-    return {path.name: write}
+    return {path.name: text_content(csv_lines(rows()))}
 
 
 def _cell(value: object) -> object:
@@ -116,8 +111,6 @@ def parquet_files(
     return {path.name: write}
 
 
-TOGETHER = 1 << 25
-"""Number of bytes after which a MAT file lets the pages of long arrays go."""
 LONGEST_NAME = 63
 """Longest name of a variable in MATLAB."""
 _OTHER = re.compile(r"\W", re.ASCII)
@@ -161,15 +154,9 @@ def mat_files(
 class _LettingGo(BufferedWriter):
     """A file beside which no pages of long arrays that were written stay in memory."""
 
-    since = 0
-    """Number of bytes that were written since pages were let go."""
-
     def write(self, data: Any) -> int:
         """See BufferedWriter."""
-        self.since += len(data)
-        if self.since > TOGETHER:
-            let_go()
-            self.since = 0
+        let_go()
         return super().write(data)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Iterable, Iterator, Sequence
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Column, Table
 
@@ -41,14 +41,15 @@ def decimal(value: float, digits: int) -> str:
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
     """Rows as comma-separated values; the first one is the heading."""
-    text = io.StringIO(newline="")
-    write_csv(text, rows)
-    return text.getvalue()
+    return "".join(csv_lines(rows))
 
 
-def write_csv(stream: TextIO, rows: Iterable[Iterable[object]]) -> None:
-    """Write rows as comma-separated values into a stream, one after the other."""
-    csv.writer(stream, lineterminator="\n").writerows([inert(cell) for cell in row] for row in rows)
+def csv_lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    """Rows as lines of comma-separated values, one after the other."""
+    line = csv.writer(
+        SimpleNamespace(write=str), lineterminator="\n"
+    ).writerow  # returns what `write` returns
+    return (line([inert(cell) for cell in row]) for row in rows)
 
 
 def inert_frame(table: pd.DataFrame) -> pd.DataFrame:
