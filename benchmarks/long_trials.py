@@ -1,11 +1,13 @@
-"""Memory and processor time of long trials: `share_model` under loads, and `musclesolve share`, in fresh processes.
+"""Memory and processor time of long trials, in fresh processes: `share_model` under loads, or all commands.
 
     python -m benchmarks.long_trials MODEL.osim IK.mot LOADS.xml [--frames N ...] [--against REVISION]
+    python -m benchmarks.long_trials MODEL.osim IK.mot LOADS.xml --commands TRIAL.toml [...]
 
 A trial of so many frames is the motion and the loads (an ExternalLoads file, and its data) forward and backward in time
 again and again: they agree in both directions. Each row: the peak of the memory of the process, its processor time,
 and the size of the numbers of the result. `--against` computes the same with an earlier revision of git, and compares
-the bytes of all numbers and texts of both results.
+the bytes of all numbers and texts of both results. `--commands` does the same with a recording, a trial file beside its
+TRC and MOT file, and prints a table: the largest process of each command, and its processor time.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.arguments import command_line, input_file
-from benchmarks.felt import ROOT, revision
-from musclesolve.files import read_mot
+from benchmarks.felt import ROOT, environment, revision
+from musclesolve.files import Markers, read_mot, read_trc, write_trc
 
 FRAMES = 1000, 6000, 18000, 60000
 ONE = """
@@ -37,6 +39,20 @@ for name in sorted(map(str, result.variables)):
 code.update(repr(sorted((name, str(value)) for name, value in result.attrs.items())).encode())
 print(used.ru_maxrss / 976.5625, used.ru_utime + used.ru_stime, result.nbytes / 1e6, code.hexdigest())
 """
+COMMANDS = {
+    "check": "check {trial}",
+    "run": "run {trial} -o {out}/run",
+    "share --loads": "share --model {model} --coordinates {motion} --loads {loads} --cutoff-hz 6 -o {out}/share",
+    "export, CSV": "export {out}/run/result.nc -o {out}/force.csv --variable muscle_force",
+    "export, STO": "export {out}/run/result.nc -o {out}/tables.sto",
+    "export, MAT": "export {out}/run/result.nc -o {out}/result.mat",
+    "export, Parquet": "export {out}/run/result.nc -o {out}/result.parquet",
+    "report": "report {out}/run/result.nc -o {out}/page.html",
+    "picture": "picture {out}/run/result.nc -o {out}/picture.html",
+    "average": "average {out}/run/result.nc -o {out}/mean",
+    "dataset": "dataset {folder} -o {out}/data",
+    "live --replay": "live {trial} --replay -o {out}/live",
+}
 
 
 def write(path: Path, names: tuple[str, ...], time: np.ndarray, values: np.ndarray, degrees: bool) -> None:
@@ -66,24 +82,80 @@ def lengthen(coordinates: Path, loads: Path, frames: int, folder: Path) -> tuple
     return folder / "ik.mot", changed
 
 
+def lengthen_recording(trial: Path, frames: int, folder: Path) -> Path:
+    """Write a trial file and its recording, a TRC and a MOT file, of so many frames."""
+    text = re.sub(r"\[time\][^[]*", "", trial.read_text(encoding="utf-8"))
+    names = [re.search(f'^{kind} = "(.*)"', text, re.MULTILINE) for kind in ("markers", "forces")]
+    assert all(names)
+    markers, forces = (trial.parent / name[1] for name in names if name)
+    seen, measured = read_trc(markers), read_mot(forces)
+    index = np.concatenate([np.arange(len(seen.time)), np.arange(len(seen.time) - 2, 0, -1)])
+    index = index[np.arange(frames) % len(index)]
+    time = np.arange(frames) * float(np.diff(seen.time).mean())
+    sampled = np.stack([np.interp(seen.time, measured.time, column) for column in measured.values.T], axis=1)
+    folder.mkdir(exist_ok=True)
+    write_trc(folder / markers.name, Markers(time, seen.names, seen.position[index], markers))
+    write(folder / forces.name, measured.names, time, sampled[index], False)
+    (folder / trial.name).write_text(text, encoding="utf-8")
+    return folder / trial.name
+
+
+def table_of_commands(names: list[str], places: dict[str, Path], sources: list[Path]) -> None:
+    """Print the peak of the memory and the processor time of each command, in each source."""
+    for name in names:
+        cells = [f"{name:16}"]
+        for number, source in enumerate(sources):
+            words = COMMANDS[name].format(**places, out=places["folder"].parent / f"out{number}").split()
+            command = [sys.executable, "-m", "musclesolve", *words]
+            with subprocess.Popen(
+                command, env=environment(source=source), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+            ) as process:
+                said = process.stderr.read().decode() if process.stderr else ""
+                _, status, used = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(status)
+            if process.returncode not in (0, 2 if name == "check" else 0, 3):  # faults of the recording
+                raise SystemExit(f"{name} ended with {process.returncode}: {said}")
+            cells.append(f"{used.ru_maxrss / 976.5625:6.0f} MB {used.ru_utime + used.ru_stime:6.1f} s")
+        print("  ".join(cells), flush=True)
+
+
 def main() -> None:
     parser = command_line(__doc__)
     for name in ("model", "coordinates", "loads"):
         parser.add_argument(name, type=input_file)
     parser.add_argument("--frames", type=int, nargs="+", default=FRAMES)
     parser.add_argument("--against", metavar="REVISION", help="an earlier revision of git")
+    parser.add_argument("--commands", metavar="TRIAL", type=input_file, help="all commands, with a recording")
+    parser.add_argument(
+        "--only", metavar="COMMAND", nargs="+", default=list(COMMANDS), choices=list(COMMANDS)
+    )
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name, revision(given.against) as earlier:
         for frames in given.frames:
             files = [
                 str(path.resolve()) for path in lengthen(given.coordinates, given.loads, frames, Path(name))
             ]
-            codes = set()
-            for source in [each for each in (earlier, ROOT) if each]:
+            codes, sources = set(), [each for each in (earlier, ROOT) if each]
+            if given.commands:
+                print(f"{frames} frames" + (f": {given.against}, now" if earlier else ""))
+                trial = lengthen_recording(given.commands, frames, Path(name) / "recording")
+                places = {
+                    "model": given.model.resolve(),
+                    "motion": files[0],
+                    "loads": files[1],
+                    "trial": trial,
+                }
+                table_of_commands(given.only, places | {"folder": trial.parent}, sources)
+                continue
+            for source in sources:
                 words = [sys.executable, "-c", ONE, str(given.model.resolve()), *files]
-                environment = os.environ | {"PYTHONPATH": str(source)}
                 done = subprocess.run(
-                    words, env=environment, cwd=name, capture_output=True, text=True, check=True
+                    words,
+                    env=environment(source=source),
+                    cwd=name,
+                    capture_output=True,
+                    text=True,
+                    check=True,
                 )
                 peak, spent, size, code = done.stdout.split()[-4:]
                 codes.add(code)

@@ -1,8 +1,9 @@
 """Arrays of long motions in temporary files that are mapped into memory, so that few pages are there at a time.
 
-Pages that a process has used count as its memory until `let_go` hands them back to the operating system. Their numbers
-stay in the file and are read again when they are needed. The file has no name and ends with its arrays. Its space on
-the disk is reserved before an array is made; where there is none, or no such file is possible, arrays lie in memory.
+Pages that a process has used count as its memory until `let_go` hands them back to the operating system. After each
+step of `in_turn` it does so where they take more than `ROOM`, as often as `LOOK` allows. Their numbers stay in the file
+and are read again when they are needed. The file has no name and ends with its arrays. Its space on the disk is
+reserved before an array is made; where there is none, or no such file is possible, arrays lie in memory.
 """
 
 from __future__ import annotations
@@ -12,14 +13,19 @@ import mmap
 import os
 import tempfile
 import weakref
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from math import prod
-from typing import Any
+from math import inf, prod
+from time import monotonic
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.locks import OneThread
+
+Item = TypeVar("Item")
+Values = TypeVar("Values", AnyArray, tuple[AnyArray, ...])
 
 LARGE = 1 << 21
 """Size from which an array lies in a file [bytes]."""
@@ -27,6 +33,14 @@ FILE = 1 << 30
 """Size of a file, of which the part that arrays use is on the disk [bytes]."""
 FOLDER = "/var/tmp"
 """Folder of the files unless the environment names one (TMPDIR): /tmp lies in memory on some machines."""
+BLOCK = 500
+"""Number of frames in a block."""
+MOST_FRAMES = 4096
+"""Largest number of frames of which everything is held in memory together."""
+ROOM = 96 << 20
+"""Size of the pages of files in memory, beside the program, from which they are handed back [bytes]."""
+LOOK = 0.01
+"""Time after which the pages in memory are counted again [s]."""
 MAP_FIXED = 0x10
 """Flag of mmap on Linux: at this address, in the place of what is there."""
 
@@ -36,6 +50,10 @@ class _Pages(mmap.mmap):
 
     descriptor: int
     used: int
+    beside: float
+    """Size of the pages of other files in memory when these were made [bytes]."""
+    counted = -inf
+    """Time at which the pages of all files were counted last [s]."""
 
     def reserved(self, size: int) -> int | None:
         """The place of an array of some bytes after the others; None where the file ends."""
@@ -90,17 +108,62 @@ def _new_file(size: int) -> _Pages:
     except OSError:
         file.close()
         raise
-    pages.descriptor, pages.used = file.fileno(), 0
+    pages.descriptor, pages.used, pages.beside = file.fileno(), 0, _in_memory()
     weakref.finalize(pages, file.close)
     _FILES.add(pages)
     return pages
 
 
 def let_go() -> None:
-    """Hand the pages of all long arrays back to the operating system; their numbers do not change."""
-    if not _FILES:
+    """Hand the pages of all long arrays back to the operating system if they are many; their numbers do not change."""
+    if not _FILES or monotonic() < _Pages.counted + LOOK:
         return
     with _LOCK:
-        files = tuple(_FILES)
+        files, _Pages.counted = tuple(_FILES), monotonic()
+    if _in_memory() < ROOM + min(pages.beside for pages in files):
+        return
     for pages in files:
         pages.madvise(mmap.MADV_DONTNEED)
+
+
+def _in_memory() -> float:
+    """Size of the pages of all files that the process has in memory [bytes], the program among them."""
+    try:
+        with open("/proc/self/statm", "rb", buffering=0) as file:
+            return float(file.read().split()[2]) * mmap.PAGESIZE
+    except OSError:
+        return inf  # not known on this system: as if there were many
+
+
+def in_turn(items: Iterable[Item]) -> Iterator[Item]:
+    """Yield items one after the other, such as blocks of time; the pages of long arrays are let go after each."""
+    for item in items:
+        yield item
+        let_go()
+
+
+def blocks(frames: int, size: int = BLOCK) -> Iterator[slice]:
+    """Slices that cover all frames, at least one; the pages of long arrays are let go after each."""
+    return in_turn(slice(first, first + size) for first in range(0, max(frames, 1), size))
+
+
+def in_blocks(function: Callable[..., Values], *arrays: AnyArray) -> Values:
+    """Values of a function of arrays (T, ...) whose frames do not depend on each other, computed block by block.
+
+    The work arrays of the function are then as small as a block, however long the motion is. A function may return
+    several arrays.
+    """
+    frames, whole = len(arrays[0]), list[AnyArray]()
+
+    def unfilled(values: AnyArray) -> AnyArray:
+        return long_array((frames, *values.shape[1:]), values.dtype)
+
+    if frames <= BLOCK:
+        return function(*(array[:] for array in arrays))
+    for part in blocks(frames):
+        values = function(*(array[part] for array in arrays))
+        several: tuple[AnyArray, ...] = values if isinstance(values, tuple) else (values,)
+        whole = whole or list(map(unfilled, several))
+        for every, some in zip(whole, several, strict=True):
+            every[part] = some
+    return cast(Values, tuple(whole) if isinstance(values, tuple) else whole[0])

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.long_arrays import in_blocks
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +32,13 @@ class Spline:
             span = (knots[k + 1 : -1] - knots[1 : -k - 1]).reshape(-1, *[1] * (c.ndim - 1))
             knots, c, k = knots[1:-1], k * np.diff(c, axis=0) / span, k - 1
         at = np.asarray(x, dtype=float)
-        first, basis = b_splines(knots, k, at.ravel())
-        basis = basis.reshape(*basis.shape, *[1] * (c.ndim - 1))
-        return sum(basis[r] * c[first + r] for r in range(k + 1)).reshape((*at.shape, *c.shape[1:]))
+
+        def some(x: Array) -> Array:
+            first, basis = b_splines(knots, k, x)
+            basis = basis.reshape(*basis.shape, *[1] * (c.ndim - 1))
+            return np.asarray(sum(basis[r] * c[first + r] for r in range(k + 1)))
+
+        return in_blocks(some, at.ravel()).reshape((*at.shape, *c.shape[1:]))
 
 
 def b_splines(knots: Array, degree: int, x: Array) -> tuple[Any, Array]:

@@ -7,10 +7,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, stretch
-from musclesolve._util.long_arrays import long_array
+from musclesolve._util.long_arrays import in_blocks, long_array
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.muscles.hill_model import along_fibers
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.paths.paths import PathState

@@ -24,7 +24,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import one_or_several
-from musclesolve.dynamics.vectors import in_blocks
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve.errors import file_error, input_error
 from musclesolve.muscles.paths.engine import PathLayout, PathLines, PathNodes, solve_paths, trace_paths
 from musclesolve.opensim.functions import Function

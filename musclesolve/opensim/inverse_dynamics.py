@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, vector_product
 from musclesolve._util.checks import check_increasing, check_real_array, check_type
-from musclesolve.dynamics.vectors import in_blocks
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve.errors import file_error, input_error
 from musclesolve.opensim.devices import device_force
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench

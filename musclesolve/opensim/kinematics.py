@@ -17,7 +17,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_real_array, check_type
-from musclesolve.dynamics.vectors import in_blocks
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve.errors import input_error
 from musclesolve.opensim.functions import Constant, LinearFunction
 from musclesolve.opensim.model import OpenSimModel, TransformAxis

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, stretch
-from musclesolve._util.long_arrays import let_go, long_array
+from musclesolve._util.long_arrays import in_blocks, in_turn, long_array
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
-from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.muscles.muscle_state import MuscleState, arms_in, group_blocks, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.knee_contact import ContactSpacing
@@ -450,9 +449,8 @@ class Analysis:
             return np.asarray(arrays[0].base)
         whole = long_array((*arrays[0].shape[:-1], count), arrays[0].dtype)
         whole.fill(np.nan)
-        for columns, array in zip(self.columns, arrays, strict=True):
+        for columns, array in in_turn(zip(self.columns, arrays, strict=True)):
             whole[..., columns] = array
-        let_go()
         return whole
 
     def _are_columns(self, arrays: Sequence[Array], count: int) -> bool:

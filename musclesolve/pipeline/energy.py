@@ -3,10 +3,9 @@
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import let_go, long_array
+from musclesolve._util.long_arrays import blocks, long_array
 from musclesolve._util.sides import side_of
 from musclesolve.dynamics.inverse.predicted_reactions import USUAL_STATURE
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.muscles.metabolic_power import DENSITY, EnergyState, slow_fibers, umberger_2010_recruitment
 from musclesolve.muscles.strength import leg_muscle_volume
 from musclesolve.pipeline.body import BLOCK, EVERY, Analysis, SolvedGroup
@@ -66,5 +65,4 @@ def metabolic_power(analysis: Analysis, part: SolvedGroup) -> Array:
     power = long_array(part.state.fiber_length.shape)
     for block in blocks(len(power), BLOCK):
         power[block] = umberger_2010_recruitment(energy_state(analysis, part, block))
-        let_go()
     return power

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.predicted_reactions import soles
@@ -20,7 +21,6 @@ from musclesolve.dynamics.model.segment_inertia import SEGMENTS_PLACE, StatedSeg
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.dynamics.rotations import angle_between
-from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, Measured
 from musclesolve.motion.ground_reaction import GroundReaction

@@ -11,13 +11,12 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous, stretch
 from musclesolve._util.checks import check_real_array
-from musclesolve._util.long_arrays import let_go, long_array
+from musclesolve._util.long_arrays import MOST_FRAMES, blocks, long_array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import ALL_SIDES, sides_of, with_side
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.vectors import MOST_FRAMES, blocks
 from musclesolve.errors import input_error
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import MotionValidity
@@ -238,8 +237,7 @@ def joined_parts(
     Arrays over frames and muscles contain the muscles of all parts, moment arms all degrees of freedom `dofs`; each
     part has its columns and rows. pulls_in: makes the pulls at the joints of a part, by its number, in some frames.
     """
-    first, *others = blocks(frames, BLOCK)
-    made = parts_in(first)
+    made = parts_in(next(blocks(frames, BLOCK)))
     stops = np.cumsum([0, *(len(part.state.parameters.names) for part in made)]).tolist()
     arms = zero_arms(frames, len(dofs), stops[-1])
     of_muscles = {
@@ -258,13 +256,12 @@ def joined_parts(
         assert part.loads is not None
         loads = replace(part.loads, **_unfilled(part.loads, frames), pulls=partial(pulls_in, number))
         joined.append(replace(part, **_unfilled(part, frames), state=state, loads=loads))
-    for block in (first, *others):
-        for whole, part in zip(joined, made if block is first else parts_in(block), strict=True):
+    for block in blocks(frames, BLOCK):
+        for whole, part in zip(joined, parts_in(block) if block.start else made, strict=True):
             for owner, some in ((whole, part), (whole.state, part.state), (whole.loads, part.loads)):
                 for name, values in _over_frames(some).items():
                     crossed = (values != 0.0).any(axis=0) if name == "moment_arm" else ...
                     getattr(owner, name)[block][:, crossed] = values[:, crossed]
-        let_go()
     return tuple(joined)
 
 

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from musclesolve._util.arrays import Indices, true_runs
-from musclesolve._util.long_arrays import let_go, long_array
+from musclesolve._util.long_arrays import MOST_FRAMES, blocks, long_array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import RIGID, USUAL_LEAST_ACTIVATION
-from musclesolve.dynamics.vectors import MOST_FRAMES, blocks
 from musclesolve.errors import input_error
 from musclesolve.pipeline.body import (
     BLOCK,
@@ -129,7 +128,6 @@ def share_in_blocks(
                 stored = at_joints.setdefault(kind, {joint: np.empty((frames, 3)) for joint in by_joint})
                 for joint, values in by_joint.items():
                     stored[joint][block] = values
-        let_go()
     return tuple(
         SolvedGroup(
             part,

@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.long_arrays import in_turn
 from musclesolve._util.names import shortened
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of, split_side
 from musclesolve.constants import DESIGNED
@@ -222,7 +223,7 @@ def of_uncertain(found: xr.Dataset) -> list[Statement]:
 
 def _said(says: Iterable[Callable[[Any], Said]], facts: Any, damage: tuple[type[Exception], ...]) -> Said:
     faults = dict[str, str]()  # each fault once, with its first topic
-    for each in says:
+    for each in in_turn(says):
         try:
             yield from list(each(facts))
         except damage as fault:
@@ -709,7 +710,8 @@ def muscles_at_limit(facts: Facts) -> Said:
 
 def _shortening(result: xr.Dataset, muscle: str) -> Said:
     """State how fast the fibers of a muscle shorten at full activation, and the force that this leaves."""
-    own = result.sel(muscle=muscle)
+    names = "activation", "force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length"
+    own = result[list(names)].sel(muscle=muscle)
     own = own.isel(time=np.flatnonzero(own["activation"].values >= FULL))
     capacity = own["force_capacity"] / own["max_isometric_force"]
     speed = -own["fiber_velocity"] / own["optimal_fiber_length"]

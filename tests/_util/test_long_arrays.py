@@ -17,9 +17,11 @@ in_files = pytest.mark.skipif(sys.platform != "linux", reason="arrays lie in mem
 
 @pytest.fixture
 def small(monkeypatch, tmp_path):
-    """Arrays of 100 bytes are large, and the folder of the files is known."""
+    """Arrays of 100 bytes are large, their pages are always let go, and the folder of the files is known."""
     monkeypatch.setattr(long_arrays, "LARGE", 100)
     monkeypatch.setattr(long_arrays, "FILE", 1 << 16)
+    monkeypatch.setattr(long_arrays, "ROOM", -np.inf)
+    monkeypatch.setattr(long_arrays, "LOOK", -np.inf)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     return tmp_path
 
@@ -38,6 +40,19 @@ def test_numbers_stay_when_the_pages_are_let_go(small):
             np.testing.assert_array_equal(each, values)
             np.testing.assert_array_equal(pickle.loads(pickle.dumps(each)), values)
     assert not list(small.iterdir())
+
+
+@in_files
+def test_pages_stay_until_they_are_many(small, monkeypatch):
+    array = long_array((1 << 20,))
+    before = long_arrays._in_memory()
+    array[:] = 1.0
+    monkeypatch.setattr(long_arrays, "ROOM", 1 << 30)
+    let_go()
+    assert long_arrays._in_memory() - before > array.nbytes // 2
+    monkeypatch.setattr(long_arrays, "ROOM", -np.inf)
+    let_go()
+    assert long_arrays._in_memory() - before < array.nbytes // 2 and (array == 1.0).all()
 
 
 @in_files

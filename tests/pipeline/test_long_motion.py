@@ -12,7 +12,6 @@ from elastic_stride import elastic_trial
 import musclesolve as ms
 from musclesolve._util import long_arrays
 from musclesolve.checking.check import findings_of
-from musclesolve.dynamics import vectors
 from musclesolve.dynamics.kinematics import motion_derivatives
 from musclesolve.forces import prepare
 from musclesolve.muscles.muscle_state import zero_arms
@@ -38,9 +37,11 @@ def in_blocks(monkeypatch):
     monkeypatch.setattr(share_module, "MOST_FRAMES", 64)
     monkeypatch.setattr(assemble, "SAMPLED", 20)
     monkeypatch.setattr(paths, "_LINES", 30)
-    monkeypatch.setattr(vectors, "BLOCK", 50)
-    monkeypatch.setattr(vectors, "blocks", partial(vectors.blocks, size=50))
+    monkeypatch.setattr(long_arrays, "BLOCK", 50)
+    monkeypatch.setattr(long_arrays, "blocks", partial(long_arrays.blocks, size=50))
     monkeypatch.setattr(long_arrays, "LARGE", 1000)
+    monkeypatch.setattr(long_arrays, "ROOM", -np.inf)
+    monkeypatch.setattr(long_arrays, "LOOK", -np.inf)
 
 
 @pytest.fixture(scope="module")

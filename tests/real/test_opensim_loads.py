@@ -13,7 +13,6 @@ from refusals import refused
 from musclesolve import Status
 from musclesolve._util import long_arrays
 from musclesolve.checking.model import model_case
-from musclesolve.dynamics import vectors
 from musclesolve.files import read_mot, write_mot
 from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.opensim import geometry
@@ -49,9 +48,11 @@ def test_blocks_of_a_long_motion_give_the_same_bit_for_bit(
     monkeypatch.setattr(share_module, "BLOCK", 64)
     monkeypatch.setattr(geometry, "_BLOCK", 40)
     monkeypatch.setattr(model_case, "SMOOTHED", 500)
-    monkeypatch.setattr(vectors, "BLOCK", 50)
-    monkeypatch.setattr(vectors, "blocks", partial(vectors.blocks, size=50))
+    monkeypatch.setattr(long_arrays, "BLOCK", 50)
+    monkeypatch.setattr(long_arrays, "blocks", partial(long_arrays.blocks, size=50))
     monkeypatch.setattr(long_arrays, "LARGE", 1000)
+    monkeypatch.setattr(long_arrays, "ROOM", -np.inf)
+    monkeypatch.setattr(long_arrays, "LOOK", -np.inf)
     found = shared_forces(recorded_walk)
     assert found.identical(shared)
 

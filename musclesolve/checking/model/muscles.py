@@ -20,7 +20,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.long_arrays import let_go
+from musclesolve._util.long_arrays import in_turn
 from musclesolve._util.message_text import count_of, few
 from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, twin, with_side
 from musclesolve.checking.model.muscle_costs import Mended, with_cost
@@ -48,8 +48,6 @@ SHANK = 0.4
 """Length of the shank of an adult [m], at which the limits of lengths hold."""
 FEWEST = 24
 """Number of known names from which a model follows a public set; fewer are a model of its own."""
-MUSCLES_IN_MEMORY = 16
-"""Number of muscles whose moment arms are read before memory is handed back."""
 SAME = 1e-6
 """Difference of lengths and arms below which two paths are one [m]."""
 SHARED = 3
@@ -488,10 +486,7 @@ NOT_IN = {
 
 def _moment_arms(state: MuscleState) -> Iterator[Array]:
     """The moment arms (T, m) of one muscle after the other, so that few are in memory."""
-    for muscle in range(len(state.parameters.names)):
-        yield state.moment_arm[:, :, muscle]
-        if muscle % MUSCLES_IN_MEMORY == MUSCLES_IN_MEMORY - 1:
-            let_go()
+    return (state.moment_arm[:, :, muscle] for muscle in in_turn(range(len(state.parameters.names))))
 
 
 def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:

@@ -25,6 +25,7 @@ from itertools import combinations
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.long_arrays import blocks
 from musclesolve._util.sides import SIDES, split_side
 from musclesolve.checking.model.coordinates import FEW_DEGREES
 from musclesolve.checking.model.model_case import (
@@ -37,7 +38,6 @@ from musclesolve.checking.model.model_case import (
     soles,
 )
 from musclesolve.checking.model.muscles import size_of
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.motion.signals.low_pass import f90, low_pass
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.model import GROUND

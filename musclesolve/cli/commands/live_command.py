@@ -171,10 +171,10 @@ def _replay_into(trial: Path, output: Path, settings: dict[str, Any]) -> None:
     """Send a recording through `Live` as fast as it goes, write its frames as a result, and summarize it."""
     from musclesolve.live.replay import replay
     from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.results.files.result_netcdf import netcdf_bytes
+    from musclesolve.results.files.result_netcdf import result_content
 
     with progress() as report, reserved(output):
         result = replay(trial, progress=report, **settings).result
         report("writing", 1.0)
-        paths = write_files(output, {RESULT_FILE: netcdf_bytes(result)})
+        paths = write_files(output, {RESULT_FILE: result_content(result)})
     finish_result("live", result, paths)

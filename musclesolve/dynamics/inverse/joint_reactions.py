@@ -16,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.long_arrays import blocks
 from musclesolve._util.names import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames
 from musclesolve.dynamics.inverse.joint_couples import acting_bodies
@@ -24,7 +25,6 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, coincident
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Direction, Point
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import input_error
 
 _BLOCK = 32  # Frames solved together; a frame of the expanded human takes a few megabytes

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.long_arrays import blocks
 from musclesolve._util.names import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, required_force
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows, residual_about_origin
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import MuscleSolveError, input_error
 
 _BLOCK = 64  # Frames solved together: the whole system of the human takes some hundred kilobytes a frame

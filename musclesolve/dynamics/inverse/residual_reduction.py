@@ -38,6 +38,7 @@ from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
+from musclesolve._util.long_arrays import blocks
 from musclesolve._util.sides import split_side
 from musclesolve.dynamics.inverse.banded_program import banded_product
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
@@ -46,7 +47,6 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fit
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import to_cardan
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import input_error
 
 CHANGE = 0.005

@@ -9,6 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array, check_number
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.names import check_known
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
@@ -55,9 +56,8 @@ class Targets:
                     "conflict", problem=f"{name!r} is a direction of {model.topology.name!r}, not a point"
                 )
         frames = len(np.atleast_1d(named[0][1]))
-        values = np.stack(
-            [check_array(value, f"target {name!r}", (frames, 3)) for name, value in named], axis=1
-        )
+        checked = [check_array(value, f"target {name!r}", (frames, 3)) for name, value in named]
+        values = in_blocks(lambda *some: np.stack(some, axis=1), *checked)
         names, weights = [name for name, _ in named], weights or {}
         for name, weight in weights.items():
             check_known([name], "measured point or direction", names, where="weights")

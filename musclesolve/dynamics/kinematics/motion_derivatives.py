@@ -13,6 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array, check_increasing
+from musclesolve._util.long_arrays import BLOCK, blocks, in_turn, long_array
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.model.joint_tree import Tree
@@ -25,7 +26,6 @@ from musclesolve.dynamics.rotations import (
     to_vector,
     wrapped,
 )
-from musclesolve.dynamics.vectors import BLOCK, blocks
 from musclesolve.errors import input_error
 
 
@@ -52,9 +52,9 @@ class Motion:
         """Refuse arrays that are not finite or whose shapes do not fit each other."""
         frames, speeds, slots = len(self.time), np.shape(self.coordinates)[1:], np.shape(self.q)[1:]
         check_array(self.time, "time", (frames,))
-        for name in ("coordinates", "rates", "second", "speeds", "speed_rates"):
+        for name in in_turn(("coordinates", "rates", "second", "speeds", "speed_rates")):
             check_array(getattr(self, name), name, (frames, *speeds))
-        for name in ("q", "qd", "qdd"):
+        for name in in_turn(("q", "qd", "qdd")):
             check_array(getattr(self, name), name, (frames, *slots))
 
     @classmethod
@@ -198,8 +198,8 @@ def moving_bodies(
 def _unset(model: Model, frames: int) -> tuple[Array, ...]:
     """Speeds, speed rates (T, K+6), q, qd, qdd (T, N, 3) and axes of the joints (T, K, 3), without values."""
     joints = model.tree.joint_count
-    arrays = *np.empty((2, frames, joints + 6)), *np.empty((3, frames, len(model.standing), 3))
-    return *arrays, np.empty((frames, joints, 3))
+    shapes = *[(joints + 6,)] * 2, *[(len(model.standing), 3)] * 3, (joints, 3)
+    return tuple(long_array((frames, *shape)) for shape in shapes)
 
 
 def _move(model: Model, derivatives: Sequence[Array], moved: Sequence[Array]) -> SegmentArrays:

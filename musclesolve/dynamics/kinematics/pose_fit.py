@@ -33,6 +33,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array
+from musclesolve._util.long_arrays import blocks, in_blocks, long_array
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import PlacedTree, PoseWork, TargetArrays
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -55,7 +56,6 @@ from musclesolve.dynamics.rotations import (
     nearest_rotation,
     to_cardan,
 )
-from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import MuscleSolveError, PoseError, input_error
 
 _KEY_FRAMES = 10  # Interval of the frames that are fitted from the standing pose
@@ -235,7 +235,10 @@ def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fi
     return Fit(
         coordinates=np.column_stack([pose.angles, pose.position, *to_cardan(pose.rotation)]),
         q=q,
-        residual=np.linalg.norm((q[:, targets.slots] - targets.values)[:, is_point], axis=2),
+        residual=in_blocks(
+            lambda q, values: np.linalg.norm((q[:, targets.slots] - values)[:, is_point], axis=2),
+            *(q, targets.values),
+        ),
         points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[is_point]),
         rest=nearest.rest._replace(angles=nearest.rest.angles + pose.angles - before),
         locked=tuple(model.topology.dof_names[k] for k in np.flatnonzero(~nearest.free)),
@@ -294,10 +297,12 @@ class Pose(NamedTuple):
         from musclesolve.dynamics.kernel.entry import PLACE_TREE
 
         tree, frames, count = model.tree, len(self.angles), len(model.tree.distal_frames)
-        q = np.empty((frames, len(model.standing), 3))
-        rotation = np.empty((frames, len(model.topology.bodies), 3, 3))
+        q = long_array((frames, len(model.standing), 3))
+        rotation = long_array((frames, len(model.topology.bodies), 3, 3))
         work = PlacedTree(np.empty((count, 3, 3)), np.empty((count, 3)), np.empty((3, 3)))
-        PLACE_TREE.load()(tree.compiled, tuple(map(contiguous, self)), tree.point_count, q, rotation, work)
+        for some in blocks(frames):
+            pose = tuple(map(contiguous, self.frames(some)))
+            PLACE_TREE.load()(tree.compiled, pose, tree.point_count, q[some], rotation[some], work)
         return q, rotation
 
     def q(self, tree: Tree, moving: Mask | None = None) -> Array:
@@ -388,9 +393,13 @@ class NearestPose:
         if not self.hinges:
             return self, pose
         before = continuous_branch(self.model, pose.angles)
-        q, after = pose.q(self.model.tree), before.copy()
-        angles, weights = self.rest.angles.copy(), self.rest.weights.copy()
-        measured, axes = with_measured(self.model, self.targets, q), self.model.tree.axes(q)
+        after, (angles, weights) = before.copy(), map(np.copy, self.rest)
+
+        def shown(values: Array, q: Array) -> tuple[Array, Array]:
+            targets = Targets(self.targets.slots, values, self.targets.weights)
+            return with_measured(self.model, targets, q), self.model.tree.axes(q)
+
+        measured, axes = in_blocks(shown, self.targets.values, pose.q(self.model.tree))
         for hinge in self.hinges:
             bent = Bent.from_pose(hinge, before, measured, axes)
             stiff = stiffness(time, len(before), hinge.rest)

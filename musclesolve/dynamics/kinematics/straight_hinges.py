@@ -33,6 +33,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
+from musclesolve._util.long_arrays import blocks
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.vectors import lines_of
@@ -160,13 +161,17 @@ def shown_rotation(stiff: Array, beside: Array, reach: float, rest: float) -> Ar
     # distance of a pair of angles, in the shorter direction
     apart = np.abs(grid[:, None] - grid)
     apart = np.minimum(apart, 2.0 * np.pi - apart) ** 2
-    turned = beside[:, None] * np.exp(-1j * grid)
-    misfit = turned.imag**2 + _backward(turned.real, reach) ** 2 + prior * grid**2
-    best, came = misfit[0], np.empty((frames, _GRID), np.intp)
-    for t in range(1, frames):
-        total = best[:, None] + stiff[t - 1] * apart
-        came[t] = total.argmin(axis=0)
-        best = misfit[t] + total[came[t], np.arange(_GRID)]
+    best, came = np.empty(_GRID), np.zeros((frames, _GRID), np.uint8)
+    for some in blocks(frames):
+        turned = beside[some, None] * np.exp(-1j * grid)
+        misfit = turned.imag**2 + _backward(turned.real, reach) ** 2 + prior * grid**2
+        for t, own in enumerate(misfit, start=some.start):
+            if t == 0:
+                best = own
+                continue
+            total = best[:, None] + stiff[t - 1] * apart
+            came[t] = total.argmin(axis=0)
+            best = own + total[came[t], np.arange(_GRID)]
     path = np.empty(frames, np.intp)
     path[-1] = best.argmin()
     for t in range(frames - 1, 0, -1):

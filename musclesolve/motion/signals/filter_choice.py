@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.names import shortened
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.low_pass import checked_cutoffs, low_pass
@@ -123,4 +124,5 @@ def gap_free_range(recording: Recording) -> slice:
 
 def needed_markers(recording: Recording) -> Array:
     """Return the recorded positions of ``used_markers``, (T, n, 3) [m]."""
-    return np.stack([recording.markers[name] for name in recording.used_markers], axis=1)
+    markers = (recording.markers[name] for name in recording.used_markers)
+    return in_blocks(lambda *some: np.stack(some, axis=1), *markers)

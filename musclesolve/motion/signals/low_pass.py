@@ -9,12 +9,15 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number, check_real_array
+from musclesolve._util.long_arrays import blocks, long_array
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import input_error
 
 # At the cut-off the amplitude is 1/sqrt(2) of the original, 3 dB less.
 HALF_POWER = np.sqrt(2.0) - 1.0
 ORDERS = range(1, 9)
+TOGETHER = 8
+"""Number of columns of a long signal that are filtered together."""
 LONG_SIGNAL = 512
 """Samples above which a signal is filtered by `_filtered_long`."""
 NEGLIGIBLE = 1e-18
@@ -98,15 +101,20 @@ def _filtered_long(signal: Array, rate_hz: float, cutoff_hz: Array, order: int, 
     and then filled up to a length of small prime factors. A series of sines has twice the length, and takes up to
     twenty times as long where T - 1 has a large prime factor.
     """
-    line = _line(signal)
-    rest = signal - line
-    mirrored = np.concatenate([-rest[reach:0:-1], rest, -rest[-2 : -reach - 2 : -1]])
-    length = fast_length(len(mirrored))
+    filtered, columns = long_array(signal.shape), signal.reshape(len(signal), -1)
+    length = fast_length(len(signal) + 2 * reach)
     frequency = np.arange(length // 2 + 1) * (rate_hz / length)
-    gain = two_pass_gain(frequency.reshape(-1, *[1] * (signal.ndim - 1)), rate_hz, cutoff_hz, order)
-    smooth = np.fft.irfft(gain * np.fft.rfft(mirrored, length, axis=0), length, axis=0)
-    line[1:-1] += smooth[reach + 1 : reach + len(signal) - 1]
-    return line
+    cutoffs = np.broadcast_to(cutoff_hz, signal.shape[1:]).ravel()
+    for some in blocks(columns.shape[1], TOGETHER):
+        line = _line(columns[:, some])
+        rest = columns[:, some] - line
+        mirrored = np.concatenate([-rest[reach:0:-1], rest, -rest[-2 : -reach - 2 : -1]])
+        own = cutoffs[some] if cutoff_hz.ndim else cutoff_hz
+        gain = two_pass_gain(frequency[:, None], rate_hz, own, order)
+        smooth = np.fft.irfft(gain * np.fft.rfft(mirrored, length, axis=0), length, axis=0)
+        line[1:-1] += smooth[reach + 1 : reach + len(signal) - 1]
+        filtered.reshape(len(signal), -1)[:, some] = line
+    return filtered
 
 
 def _line(signal: Array) -> Array:

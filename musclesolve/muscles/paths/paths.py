@@ -24,13 +24,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.long_arrays import blocks
 from musclesolve.dynamics.kernel.arrays import BodyMotions
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.muscles.paths.engine import PathLayout, PathLines, PathNodes, solve_paths, trace_paths
 from musclesolve.muscles.paths.kernel.arrays import CarriedArrays, FrameMotion, PoseArrays
 from musclesolve.muscles.paths.moving_frames import MovingFrames, WrapObjects

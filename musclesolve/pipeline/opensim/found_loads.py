@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times
+from musclesolve._util.long_arrays import blocks
 from musclesolve._util.sides import SIDES
-from musclesolve.dynamics.vectors import blocks
 from musclesolve.errors import InputError
 from musclesolve.opensim.external_loads import ExternalLoad, feet_of
 from musclesolve.opensim.inverse_dynamics import ModelMotion, body_dynamics, inertial_wrench, joint_forces

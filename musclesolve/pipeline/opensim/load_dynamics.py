@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, within
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import side_of
 from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
-from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.motion_plausibility import Support, balance_limit, balanced
 from musclesolve.opensim.external_loads import ExternalLoad, feet_of, load_wrench, read_external_loads

@@ -6,10 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.long_arrays import let_go, long_array
+from musclesolve._util.long_arrays import blocks, in_blocks, long_array
 from musclesolve._util.message_text import WarningNote, few
 from musclesolve.constants import RIGID
-from musclesolve.dynamics.vectors import blocks, in_blocks
 from musclesolve.muscles.muscle_state import MuscleState, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.strength import parameter_warnings
@@ -199,5 +198,4 @@ def geometry_along(
         if geometry.opensim_arm is not geometry.moment_arm:
             theirs = zero_arms(*shape) if theirs is arm else theirs
             theirs[block][:, crosses[:shared]] = geometry.opensim_arm[:, :shared][:, crosses[:shared]]
-        let_go()
     return OpenSimGeometry(choice.dofs, choice.names, length, arm, opensim_length, theirs), velocity

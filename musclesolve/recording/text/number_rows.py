@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from muscle_db.regular_file import RECORDING
 from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.long_arrays import blocks, long_array
 from musclesolve._util.message_text import few
 from musclesolve._util.names import shortened
 from musclesolve.errors import InputError, file_error
@@ -519,7 +520,7 @@ class RowReader:
 
 
 class Stack:
-    """Blocks of rows in a single array that grows in place, so that no row is in memory twice."""
+    """Blocks of rows in a single array, which is made anew where it is too short."""
 
     def __init__(self) -> None:
         self._array: AnyArray = np.empty(0)
@@ -533,14 +534,16 @@ class Stack:
         if count > len(self._array):
             # One hundredth of slack: the next rows may be a little shorter than the earlier ones.
             expected = int(1.01 * count / share) + 1 if share > 0.0 else 2 * count
-            self._array.resize((max(count, expected), *block.shape[1:]), refcheck=False)
+            longer = long_array((max(count, expected), *block.shape[1:]), block.dtype)
+            for some in blocks(self._count):
+                longer[: self._count][some] = self._array[: self._count][some]
+            self._array = longer
         self._array[self._count : count] = block
         self._count = count
 
     def finished(self) -> AnyArray:
         """Return all rows in one array; nothing can be added afterward."""
-        self._array.resize((self._count, *self._array.shape[1:]), refcheck=False)
-        return self._array
+        return self._array[: self._count]
 
 
 def timed_rows(

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.long_arrays import blocks
 from musclesolve.errors import file_error
 from musclesolve.recording.data import SIDES, Markers, Recording, Table, Trial
 from musclesolve.recording.gaps.gap_filling import missing
@@ -107,8 +108,13 @@ FEWEST_IN_SPACE = 6
 
 def is_plane(markers: Markers) -> bool:
     """Return whether all markers lie in a plane across an axis of the file, as from one camera."""
-    seen = markers.position[np.isfinite(markers.position).all(axis=2)]
-    extent = np.ptp(seen, axis=0) if len(seen) else np.zeros(3)
+    lowest, highest = np.full(3, np.inf), np.full(3, -np.inf)
+    for some in blocks(len(markers.time)):
+        position = markers.position[some]
+        seen = position[np.isfinite(position).all(axis=2)]
+        lowest = np.minimum(lowest, seen.min(axis=0, initial=np.inf))
+        highest = np.maximum(highest, seen.max(axis=0, initial=-np.inf))
+    extent = np.maximum(highest - lowest, 0.0)
     return float(extent.min()) < THIN * float(extent.max())
 
 
@@ -274,8 +280,9 @@ def jumps(path: Array, rate_hz: float) -> Mask:
     Positions are (T, ..., 3) [m]; gaps (NaN), the first and the last frame are not jumps.
     """
     jumping = np.zeros(path.shape[:-1], bool)
-    change = np.linalg.norm(np.diff(path, n=2, axis=0), axis=-1)
-    jumping[1:-1] = change > largest_jump(rate_hz)
+    for some in blocks(len(path) - 2):
+        change = np.linalg.norm(np.diff(path[some.start : some.stop + 2], n=2, axis=0), axis=-1)
+        jumping[1:-1][some] = change > largest_jump(rate_hz)
     return jumping
 
 

@@ -11,6 +11,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.long_arrays import BLOCK, blocks
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.report.picture.bellies import Bellies
@@ -178,7 +179,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
     # every n-th frame is shown, so that the numbers fit into a page
     frame = sum(size * result.sizes.get(dim, 0) for dim, size in BYTES.items())
     every = max(1, int(np.ceil(frame * result.sizes["time"] / MOST_BYTES)))
-    result = result.isel(time=slice(None, None, every))
+    result = thinned(result, every)
     subjects = tuple(map(str, np.atleast_1d(result.attrs["prefixes"]))) if simulated else ("",)
     skeleton, notes = skeleton_of(result), list[str]()
     if MODEL in result.attrs and skeleton.segments:
@@ -239,6 +240,23 @@ def picture_data(result: xr.Dataset) -> PictureData:
         bones=bones,
         shapes=shapes_of(result),
         events=_contact_events(result),
+    )
+
+
+def thinned(result: xr.Dataset, every: int) -> xr.Dataset:
+    """Every n-th frame of a result, in memory; moment arms, which no picture shows, are left out."""
+    arms = [name for name, each in result.data_vars.items() if {"dof", "muscle"} <= set(each.dims)]
+    few = result.drop_vars(arms).isel(time=slice(None, None, every))
+
+    def copied(values: AnyArray) -> AnyArray:
+        return np.concatenate([values[some][::every] for some in blocks(len(values), every * BLOCK)])
+
+    return few.assign(
+        {
+            name: each.copy(data=copied(result[name].values))
+            for name, each in few.variables.items()
+            if each.dims[:1] == ("time",) and name != "time"
+        }
     )
 
 

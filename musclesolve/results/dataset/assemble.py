@@ -11,10 +11,10 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.message_text import REMARK, WarningNote, few
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
-from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.pipeline.body import Analysis, Body, SolvedGroup, by_name
 from musclesolve.pipeline.emg_informed import followed_notes
 from musclesolve.pipeline.energy import metabolic_power

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import AnyArray, Mask
+from musclesolve._util.long_arrays import blocks, in_turn
 from musclesolve._util.message_text import count_of
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError, file_error, input_error
@@ -124,7 +125,7 @@ def _check_numbers(result: xr.Dataset) -> None:
     valid = np.all([frames.valid(result, side) for side in frames.sides(result)], axis=0)
     # forces on the ground do not enter the moments of other limbs
     of_legs = frames.limb_name(result) == "leg"
-    for name in in_set("finite"):
+    for name in in_turn(in_set("finite")):
         if name in result and (of_legs or name != "ground_reaction_force"):
             known = result[name]
             if shared := [
@@ -159,29 +160,33 @@ def check_moments(result: xr.Dataset) -> None:
         return
     if set(result["muscle_force"].dims) != {"time", "muscle"}:
         return  # of several costs
-    force = result["muscle_force"].transpose("time", "muscle").values
-    activation, capacity, passive = (result[name].transpose("time", "muscle").values for name in PRODUCED[:3])
-    shared = result.sel(dof=np.atleast_1d(result.attrs["shared_dofs"]))
-    arm, moment, reserve = (shared[name].transpose("time", "dof", ...).values for name in PRODUCED[3:])
-    valid = result["valid"].transpose("time", "side").values.all(axis=1)
-    for made, stated, whole, what in (
-        (
-            activation * capacity + passive,
-            force,
-            np.abs(force),
-            "activation times capacity are not the muscle forces",
-        ),
-        (
-            np.einsum("tdm,tm->td", arm, force) + np.nan_to_num(reserve),
-            moment,
-            np.einsum("tdm,tm->td", np.abs(arm), np.abs(force)),
-            "the muscle forces do not produce the joint moments",
-        ),
+    numbers = result[["muscle_force", *PRODUCED, "valid"]]
+    valid: Mask = np.asarray(result["valid"].transpose("time", "side").values.all(axis=1))
+    wrong = np.zeros((2, len(valid)), bool)
+    for block in blocks(len(valid)):
+        some = numbers.isel(time=block)
+        force = some["muscle_force"].transpose("time", "muscle").values
+        activation, capacity, passive = (
+            some[name].transpose("time", "muscle").values for name in PRODUCED[:3]
+        )
+        shared = some.sel(dof=np.atleast_1d(result.attrs["shared_dofs"]))
+        arm, moment, reserve = (shared[name].transpose("time", "dof", ...).values for name in PRODUCED[3:])
+        made = np.einsum("tdm,tm->td", arm, force) + np.nan_to_num(reserve)
+        whole = np.einsum("tdm,tm->td", np.abs(arm), np.abs(force))
+        for contradicts, off, most in (
+            (wrong[0], activation * capacity + passive - force, np.abs(force)),
+            (wrong[1], made - moment, whole),
+        ):
+            contradicts[block] = valid[block] & (np.abs(off) > BALANCE * (1.0 + most)).any(axis=1)
+    for contradicts, what in (
+        (wrong[0], "activation times capacity are not the muscle forces"),
+        (wrong[1], "the muscle forces do not produce the joint moments"),
     ):
-        wrong = valid & (np.abs(made - stated) > BALANCE * (1.0 + whole)).any(axis=1)
-        if wrong.any():
-            first = result["time"].values[wrong][0]
-            contradiction = f"in {wrong.sum()} of {valid.sum()} valid frames, from {first:g} s on, {what}"
+        if contradicts.any():
+            first = result["time"].values[contradicts][0]
+            contradiction = (
+                f"in {contradicts.sum()} of {valid.sum()} valid frames, from {first:g} s on, {what}"
+            )
             raise _refused(result, contradiction)
 
 

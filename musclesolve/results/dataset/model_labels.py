@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import let_go
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, RIGID
 from musclesolve.motion.walking_direction import headings
@@ -54,7 +53,6 @@ def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> Labels:
     measured = body.measured.dynamics
     kept = None if measured is None else measured.balanced
     angles = _angles(analysis, body)
-    let_go()
     balance: dict[str, Variable] = {} if kept is None else {"balanced": (("time",), kept)}
     # the function group of each muscle that is known by its name, else the joints with shared coordinates that it
     # crosses, without side: "hip, walker_knee"

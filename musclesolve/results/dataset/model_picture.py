@@ -6,9 +6,8 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.long_arrays import let_go
+from musclesolve._util.long_arrays import blocks, in_blocks
 from musclesolve.constants import LOADED_FROM_N
-from musclesolve.dynamics.vectors import blocks, in_blocks
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
@@ -107,7 +106,6 @@ def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) ->
     lines = path_lines(model, values, muscles)
     for block in blocks(len(values)):  # in place: the points are a third of a long result
         lines.position[block] = lines.position[block] @ TO_GLOBAL.T
-        let_go()
     return path_labels(np.array(muscles)[lines.muscle], lines.position)
 
 

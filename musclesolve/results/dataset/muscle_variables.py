@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import let_go
+from musclesolve._util.long_arrays import in_turn
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.fiber_lengths import USABLE, operating_range
 from musclesolve.pipeline.body import Analysis
@@ -22,14 +22,13 @@ from musclesolve.results.dataset.skeleton import Variable, VariablesAndAttribute
 def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
     """Least and greatest fiber length over optimal fiber length (n,) in the frames that are solved; NaN without any."""
     ends = []
-    for part in analysis.parts:
+    for part in in_turn(analysis.parts):
         length, solved = part.state.fiber_length, part.solution.solved
         limits = np.full((2, length.shape[1]), np.nan)
         if solved.any():
             limits[0] = length.min(axis=0, initial=np.inf, where=solved[:, None])
             limits[1] = length.max(axis=0, initial=-np.inf, where=solved[:, None])
         ends.append(limits / part.state.parameters.optimal_fiber_length)
-        let_go()
     least, greatest = (analysis.over_muscles(parts) for parts in zip(*ends, strict=True))
     return least, greatest
 

@@ -7,9 +7,9 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.vectors import in_blocks
 from musclesolve.muscles.paths.paths import joined_paths
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 

@@ -15,10 +15,10 @@ from musclesolve.results.export.opensim_files import mot_files, sto_files
 from musclesolve.results.export.opensim_names import Naming, find_naming
 from musclesolve.results.export.table_files import csv_files, mat_files, parquet_files
 from musclesolve.results.export.time_series import check_layout, chosen
-from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.files.atomic_writing import Content, write_files
 from musclesolve.results.files.result_netcdf import read_result
 
-Writer = Callable[[xr.Dataset, Path, Sequence[str] | None, Naming], dict[str, bytes]]
+Writer = Callable[[xr.Dataset, Path, Sequence[str] | None, Naming], dict[str, Content]]
 
 FORMATS: dict[str, Writer] = {
     "sto": sto_files,

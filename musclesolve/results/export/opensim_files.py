@@ -1,12 +1,13 @@
 """STO and MOT files of a result for OpenSim and its GUI, and a table for other programs."""
 
 from collections.abc import Sequence
+from itertools import compress
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.names import unknown_name
 from musclesolve.dynamics.rotations import from_cardan, to_cardan
 from musclesolve.errors import file_error, input_error
@@ -16,6 +17,7 @@ from musclesolve.recording.text.opensim_text import mot_text
 from musclesolve.results.dataset.quantities import QUANTITIES, in_set
 from musclesolve.results.export.opensim_names import Naming
 from musclesolve.results.export.time_series import abscissa_of, columns
+from musclesolve.results.files.atomic_writing import Content, text_content
 from musclesolve.results.tables.lines import frame_csv
 from musclesolve.version import __version__
 
@@ -25,7 +27,7 @@ _DEGREES = "Angles in degrees, lengths in meters."
 
 def sto_files(
     result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
-) -> dict[str, bytes]:
+) -> dict[str, Content]:
     """One STO file for each variable by its name: STEM_activation.sto, STEM_force.sto, ... (quantities.toml).
 
     The default is activations, forces, normalized fiber lengths, joint moments, reserves and joint reactions. A single
@@ -52,16 +54,18 @@ def sto_files(
         ]
         values: Array = np.asarray(series.values, dtype=float)
         # OpenSim's Storage ends before the first row with a nan: columns without any number are left out.
-        known = np.flatnonzero(~np.isnan(values).all(axis=0))
-        named = tuple(names[k] for k in known)
-        table = Table(result["time"].values, named, values[:, known], False, target)
-        files[target.name] = _encoded(target, table, naming, _SI)
+        known: Mask = np.asarray(~np.isnan(values).all(axis=0))
+        named = tuple(compress(names, known))
+        table = Table(
+            result["time"].values, named, values if known.all() else values[:, known], False, target
+        )
+        files[target.name] = _text(target, table, naming, _SI)
     return files
 
 
 def mot_files(
     result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
-) -> dict[str, bytes]:
+) -> dict[str, Content]:
     """Joint angles in degrees as the motion of a model, with rotation and position of the pelvis where they are known.
 
     pelvis_tilt, list and rotation are R = Rz(tilt) Rx(list) Ry(rotation) in OpenSim's axes; pelvis_tx, ty, tz put the
@@ -93,7 +97,7 @@ def mot_files(
     pelvis_names, pelvis = _pelvis(result, naming)
     values = np.hstack([pelvis, np.degrees(angles.values)])
     table = Table(result["time"].values, (*pelvis_names, *names), values, True, path)
-    return {path.name: _encoded(path, table, naming, _DEGREES)}
+    return {path.name: _text(path, table, naming, _DEGREES)}
 
 
 def _check_time(result: xr.Dataset, path: Path) -> None:
@@ -107,9 +111,9 @@ def _check_time(result: xr.Dataset, path: Path) -> None:
         )
 
 
-def _encoded(path: Path, table: Table, naming: Naming, units: str) -> bytes:
+def _text(path: Path, table: Table, naming: Naming, units: str) -> Content:
     remarks = (f"musclesolve {__version__}", naming.sentence, units)
-    return "".join(mot_text(path, table, decimals=None, remarks=remarks)).encode()
+    return text_content(mot_text(path, table, decimals=None, remarks=remarks))
 
 
 def _pelvis(result: xr.Dataset, naming: Naming) -> tuple[tuple[str, ...], Array]:
@@ -133,7 +137,7 @@ def _pelvis(result: xr.Dataset, naming: Naming) -> tuple[tuple[str, ...], Array]
 ENDINGS = ("activation", "force", "normalized_fiber_length")
 
 
-def storage_files(result: xr.Dataset, stem: str) -> dict[str, bytes]:
+def storage_files(result: xr.Dataset, stem: str) -> dict[str, Content]:
     """STEM_activation.sto, STEM_force.sto [N; reserves N m] and STEM_normalized_fiber_length.sto.
 
     Frames without a valid solution hold nan. Reserves are columns NAME_reserve of the forces, where there are any.
@@ -154,7 +158,7 @@ def storage_files(result: xr.Dataset, stem: str) -> dict[str, bytes]:
     for ending, (title, names, values) in tables.items():
         path = Path(f"{stem}_{ending}.sto")
         table = Table(time, tuple(names), values, False, path)
-        files[path.name] = "".join(mot_text(path, table, decimals=8, title=title)).encode()
+        files[path.name] = text_content(mot_text(path, table, decimals=8, title=title))
     return files
 
 

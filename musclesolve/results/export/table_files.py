@@ -1,9 +1,10 @@
 """Wide tables of a result: CSV with units in the header, Parquet with units in the metadata."""
 
-import io
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from io import BufferedWriter, FileIO
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
+from musclesolve._util.long_arrays import BLOCK, MOST_FRAMES, blocks, let_go
 from musclesolve.errors import input_error, not_installed
 from musclesolve.results.export.opensim_names import Naming
 from musclesolve.results.export.time_series import abscissa_of, chosen, columns, labels, status_names
-from musclesolve.results.tables.lines import csv_text
+from musclesolve.results.files.atomic_writing import Content, text_content
+from musclesolve.results.tables.lines import csv_lines
 
 Column = tuple[str, str, AnyArray]
 """Name, unit, values (T,)."""
@@ -40,22 +43,42 @@ def wide_columns(result: xr.Dataset, variables: Sequence[str] | None, naming: Na
             yield name, found.unit, values[:, k]
 
 
+def wide_blocks(
+    result: xr.Dataset, variables: Sequence[str] | None, naming: Naming, size: int = BLOCK
+) -> Iterator[list[Column]]:
+    """The columns of `wide_columns` in some frames after the others: all frames are too large for memory."""
+    over = abscissa_of(result)
+    return (
+        list(wide_columns(result.isel({over: block}), variables, naming))
+        for block in blocks(result.sizes[over], size)
+    )
+
+
 def csv_files(
     result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
-) -> dict[str, bytes]:
+) -> dict[str, Content]:
     """A CSV table with a row per frame and a column per series, "joint_moment.knee_flexion_r [N m]"; NaN is empty."""
-    series = list(wide_columns(result, variables, naming))
-    heading = [f"{name} [{unit}]" for name, unit, _ in series]
-    cells = []
-    for _, _, values in series:  # numbers with enough digits to restore them, flags as 1 or 0
-        column = (int(value) if isinstance(value, bool) else value for value in values.tolist())
-        cells.append(["" if isinstance(value, float) and np.isnan(value) else value for value in column])
-    return {path.name: csv_text([heading, *zip(*cells, strict=True)]).encode()}
+    blockwise = wide_blocks(result, variables, naming)
+    first = next(blockwise)
+
+    def rows() -> Iterator[Iterable[object]]:
+        yield [f"{name} [{unit}]" for name, unit, _ in first]
+        for series in chain([first], blockwise):
+            yield from zip(*(map(_cell, values.tolist()) for _, _, values in series), strict=True)
+
+    return {path.name: text_content(csv_lines(rows()))}
+
+
+def _cell(value: object) -> object:
+    """A cell of a table: numbers with enough digits to restore them, flags as 1 or 0, nothing for NaN."""
+    if isinstance(value, bool):
+        return int(value)
+    return "" if value != value else value
 
 
 def parquet_files(
     result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
-) -> dict[str, bytes]:
+) -> dict[str, Content]:
     """The columns of `csv_files`, each with its unit, and the attributes of the result as JSON, in the metadata."""
     try:
         import pyarrow
@@ -64,17 +87,28 @@ def parquet_files(
         raise not_installed(
             "Parquet files need", "pyarrow", "parquet", instead=", or --format csv"
         ) from error
-    fields, arrays = [], []
-    for name, unit, values in wide_columns(result, variables, naming):
-        array = pyarrow.array(values.tolist() if values.dtype.kind == "O" else values)
-        fields.append(pyarrow.field(name, array.type, metadata={"unit": unit}))
-        arrays.append(array)
     attributes = {key: np.asarray(value).tolist() for key, value in result.attrs.items()}
     metadata = {"musclesolve": json.dumps(attributes), "names": naming.sentence}
-    table = pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields, metadata=metadata))
-    content = io.BytesIO()
-    parquet.write_table(table, content)
-    return {path.name: content.getvalue()}
+
+    def table(series: list[Column]) -> Any:
+        arrays = [
+            pyarrow.array(values.tolist() if values.dtype.kind == "O" else values) for _, _, values in series
+        ]
+        fields = [
+            pyarrow.field(name, array.type, metadata={"unit": unit})
+            for (name, unit, _), array in zip(series, arrays, strict=True)
+        ]
+        return pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields, metadata=metadata))
+
+    blockwise = map(table, wide_blocks(result, variables, naming, MOST_FRAMES))
+    first = next(blockwise)
+
+    def write(file: Path) -> None:
+        with parquet.ParquetWriter(file, first.schema) as writer:
+            for each in chain([first], blockwise):
+                writer.write_table(each)
+
+    return {path.name: write}
 
 
 LONGEST_NAME = 63
@@ -84,7 +118,7 @@ _OTHER = re.compile(r"\W", re.ASCII)
 
 def mat_files(
     result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
-) -> dict[str, bytes]:
+) -> dict[str, Content]:
     """One MAT file, version 5: `time` (T, 1), and each variable as a structure with a (T, 1) field for each name.
 
     moment_arm.knee_flexion_r.soleus_r; `names` holds the names along each dimension, `units` the unit of each variable,
@@ -108,9 +142,22 @@ def mat_files(
     names |= {over: _cells(labels(result, over))} if over == "percent" else {}
     provenance = {_field(key): _attribute(value) for key, value in result.attrs.items()}
     stated = provenance | {"names_and_signs": naming.sentence}
-    stream = io.BytesIO()
-    savemat(stream, content | {"names": names, "units": units, "provenance": stated}, long_field_names=True)
-    return {path.name: stream.getvalue()}
+    content |= {"names": names, "units": units, "provenance": stated}
+
+    def write(file: Path) -> None:
+        with _LettingGo(FileIO(file, "wb")) as stream:
+            savemat(stream, content, long_field_names=True)
+
+    return {path.name: write}
+
+
+class _LettingGo(BufferedWriter):
+    """A file beside which no pages of long arrays that were written stay in memory."""
+
+    def write(self, data: Any) -> int:
+        """See BufferedWriter."""
+        let_go()
+        return super().write(data)
 
 
 def _put(tree: dict[str, Any], place: list[str], values: Any) -> None:

@@ -26,6 +26,16 @@ LOOK = 0.05
 """Interval at which a reserved folder is tried again [s]."""
 
 
+def text_content(parts: Iterable[str]) -> Content:
+    """The content of a text file for `write_files`, written part by part: a whole long text is too large for memory."""
+
+    def write(path: Path) -> None:
+        with path.open("w", encoding="utf-8", newline="") as file:
+            file.writelines(parts)
+
+    return write
+
+
 def write_files(
     folder: str | Path, contents: Mapping[str, Content], outdated: Iterable[str] = ()
 ) -> list[Path]:

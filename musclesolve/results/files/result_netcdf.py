@@ -5,7 +5,8 @@ import os
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from threading import RLock
@@ -18,9 +19,11 @@ from xarray.backends import NetCDF4DataStore
 from xarray.backends.common import ArrayWriter
 
 from muscle_db.regular_file import RESULT, check_regular
-from musclesolve._util.long_arrays import let_go
+from musclesolve._util.long_arrays import LARGE as LONG
+from musclesolve._util.long_arrays import blocks, in_turn, long_array
 from musclesolve.constants import RESULT_FILE
 from musclesolve.errors import InputError, file_error
+from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
 from musclesolve.results.dataset import result_view  # noqa: F401  # registers the accessor
 from musclesolve.results.dataset.checked import check_moments, check_run
@@ -93,7 +96,7 @@ DAMAGED = (
 LARGE = 1 << 26
 """Size of the numbers beyond which a result is written on disk instead of in memory [bytes]."""
 CACHE = 1 << 20
-"""Size of the chunks of a variable that the library holds in memory while it writes a large result [bytes]."""
+"""Size of the chunks of a variable that the library holds in memory while it reads or writes a result [bytes]."""
 FRAMES = 1024
 """Number of frames of variables of three or more dimensions that are made and written together."""
 
@@ -109,16 +112,13 @@ class _Later(ArrayWriter):
 
     def write(self, lazy: Mapping[Any, xr.Variable]) -> None:
         """Write the numbers; lazy: variables that are read and written some frames at a time."""
-        for source, target in zip(self.sources, self.targets, strict=True):
+        for source, target in in_turn(zip(self.sources, self.targets, strict=True)):
             variable = lazy.get(target.variable_name)
             if variable is None:
                 target[...] = source
-                let_go()
-                continue
-            for first in range(0, len(variable), FRAMES):
-                block = slice(first, first + FRAMES)
-                target[block] = variable[block].values
-                let_go()
+            elif len(variable):
+                for block in blocks(len(variable), FRAMES):
+                    target[block] = variable[block].values
 
 
 def netcdf_bytes(result: xr.Dataset) -> bytes:
@@ -148,16 +148,21 @@ def result_content(result: xr.Dataset, small: bool = False) -> Content:
         """Write the file beside its place; refused before it begins where the disk has no room for it."""
         if shutil.disk_usage(path.parent).free < result.nbytes:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        with _LIBRARY:
-            usual = netCDF4.get_chunk_cache()
-            netCDF4.set_chunk_cache(CACHE)  # each variable has one until the file is closed
-            try:
-                with netCDF4.Dataset(path, "w") as file:
-                    _dump(result, file, PACKED if small else CHECKED)
-            finally:
-                netCDF4.set_chunk_cache(*usual)
+        with _LIBRARY, _small_cache(), netCDF4.Dataset(path, "w") as file:
+            _dump(result, file, PACKED if small else CHECKED)
 
     return write
+
+
+@contextmanager
+def _small_cache() -> Iterator[None]:
+    """Within it, variables of files that are opened hold `CACHE` bytes each in memory until their file is closed."""
+    usual = netCDF4.get_chunk_cache()
+    netCDF4.set_chunk_cache(CACHE)
+    try:
+        yield
+    finally:
+        netCDF4.set_chunk_cache(*usual)
 
 
 def _dump(result: xr.Dataset, file: netCDF4.Dataset, stored: Mapping[str, Any] = CHECKED) -> None:
@@ -249,8 +254,8 @@ def read_result(path: str | Path) -> xr.Dataset:
         raise _no_result(path, no_file(path).problem, "missing_file", REMEDY)
     check_input(path, RESULT)
     try:
-        with _LIBRARY, opened_netcdf(path) as file:
-            result = xr.open_dataset(NetCDF4DataStore(file)).load()
+        with _LIBRARY, _small_cache(), opened_netcdf(path) as file:
+            result = _in_long_arrays(xr.open_dataset(NetCDF4DataStore(file))).load()
     except InputError:
         raise
     except DAMAGED as error:
@@ -261,6 +266,26 @@ def read_result(path: str | Path) -> xr.Dataset:
     check_run(result)
     check_moments(result)
     return result
+
+
+def _in_long_arrays(stored: xr.Dataset) -> xr.Dataset:
+    """A stored dataset with its large numbers over time in files instead of memory, read some frames at a time.
+
+    Moment arms lie as in a result that was not stored: what is zero throughout takes no memory.
+    """
+    read = {}
+    for name, variable in stored.variables.items():
+        if variable.nbytes < LONG or variable.dims[0] != "time" or variable.dtype.kind not in "fiub":
+            continue
+        arms = variable.dims == ("time", "dof", "muscle") and variable.dtype == float
+        values = zero_arms(*variable.shape) if arms else long_array(variable.shape, variable.dtype)
+        at_once = int(variable.encoding.get("chunksizes", variable.shape)[0])  # a chunk is read as a whole
+        for block in blocks(len(variable), max(at_once, FRAMES)):
+            some = variable[block].values
+            crossed = (some != 0.0).any(axis=0) if arms else ...
+            values[block][:, crossed] = some[:, crossed]
+        read[name] = variable.copy(data=values)
+    return stored.assign(read)
 
 
 def result_attributes(path: Path) -> dict[str, str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import csv
-import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from rich.table import Column, Table
@@ -41,9 +41,15 @@ def decimal(value: float, digits: int) -> str:
 
 def csv_text(rows: Iterable[Iterable[object]]) -> str:
     """Rows as comma-separated values; the first one is the heading."""
-    text = io.StringIO(newline="")
-    csv.writer(text, lineterminator="\n").writerows([inert(cell) for cell in row] for row in rows)
-    return text.getvalue()
+    return "".join(csv_lines(rows))
+
+
+def csv_lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    """Rows as lines of comma-separated values, one after the other."""
+    line = csv.writer(
+        SimpleNamespace(write=str), lineterminator="\n"
+    ).writerow  # returns what `write` returns
+    return (line([inert(cell) for cell in row]) for row in rows)
 
 
 def inert_frame(table: pd.DataFrame) -> pd.DataFrame:

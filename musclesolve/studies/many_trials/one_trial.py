@@ -33,7 +33,7 @@ from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle, page_style
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import shared_result
 from musclesolve.results.dataset.kept_variables import kept_of
-from musclesolve.results.files.atomic_writing import reserved, write_files
+from musclesolve.results.files.atomic_writing import Content, reserved, write_files
 from musclesolve.results.files.result_netcdf import (
     check_folder,
     check_inputs,
@@ -233,11 +233,10 @@ def share_into(
         result.attrs |= trial_from(inputs[1], folder)
         drawn = _figures(result, progress) if figures else {}
         progress("writing", 1.0)
-        if is_simulated(inputs[0]):
-            tables = {ACTIVATIONS: activation_csv(result)}
-        else:
-            tables = storage_files(result, stem)
-        files = {RESULT: result_content(result), **tables, **drawn}
+        files: dict[str, Content] = {RESULT: result_content(result), **drawn}
+        files |= (
+            {ACTIVATIONS: activation_csv(result)} if is_simulated(inputs[0]) else storage_files(result, stem)
+        )
         return result, write_files(folder, files, [*in_every_format(files_of(RECORDING, MODEL)), REPORT])
 
 

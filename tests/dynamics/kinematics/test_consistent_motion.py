@@ -8,6 +8,7 @@ from refusals import refused
 
 from benchmarks.serial_chains import random_chain
 from musclesolve import read_trial
+from musclesolve._util.long_arrays import blocks
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import Model, Targets, consistent_motion, differentiate, fit_pose, projected_moments
 from musclesolve.dynamics.kinematics.consistent_motion import (
@@ -19,7 +20,7 @@ from musclesolve.dynamics.kinematics.consistent_motion import (
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.rotations import from_cardan
-from musclesolve.dynamics.vectors import blocks, lines_of
+from musclesolve.dynamics.vectors import lines_of
 from musclesolve.forces import mechanics
 
 METHOD = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)

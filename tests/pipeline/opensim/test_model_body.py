@@ -13,7 +13,7 @@ from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_motion
 
 from musclesolve import Problem, opensim_problem, read_osim
-from musclesolve.dynamics import vectors
+from musclesolve._util import long_arrays
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
@@ -362,7 +362,7 @@ def test_a_long_motion_in_blocks_gives_the_same_bit_for_bit(
 ) -> None:
     motion, moments = small_motion(small), feasible_moments(small)
     whole = share_model(small, motion, moments, dofs=DOFS)
-    monkeypatch.setattr(vectors, "blocks", partial(vectors.blocks, size=25))
-    monkeypatch.setattr(vectors, "BLOCK", 25)
+    monkeypatch.setattr(long_arrays, "blocks", partial(long_arrays.blocks, size=25))
+    monkeypatch.setattr(long_arrays, "BLOCK", 25)
     long = share_model(small, motion, moments, dofs=DOFS)
     assert long.identical(whole) and len(TIME) > 2 * 25
