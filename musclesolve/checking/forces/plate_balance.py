@@ -463,8 +463,9 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
         judge = name.startswith(("turned", "grown")) and int(name.split()[-1]) in enough
         if judge and abs(fit.size[0]) > max(limit_of(name), STANDARD_ERRORS * fit.deviation[0]):
             yield _accused(trial, name, fit)
-    wander = float((waves @ fits.size[1 - count :]).std())
-    spread = np.einsum("tj,jk,tk->t", waves, fits.covariance[1 - count :, 1 - count :], waves)
+    last = len(columns) - waves.shape[1]
+    wander = float((waves @ fits.size[last:]).std())
+    spread = np.einsum("tj,jk,tk->t", waves, fits.covariance[last:, last:], waves)
     if len(judged) == len(trial.forces) and wander > max(WANDERS, UNLIKE_NOISE * np.sqrt(spread.mean())):
         values = {"size": wander, "limit": WANDERS}
         yield finding("clock_rate.wanders", "warning", values, Where(trial.markers.path))
