@@ -126,11 +126,9 @@ def study_document(result: StudyResult) -> dict[str, Any]:
     trials = many_trials_document(list(result.computed.records.values()))
     unusual = []
     if cycles is not None:
-        for place in range(cycles.sizes["cycle"]):
-            if not bool(cycles["outlier"].values[place]):
-                continue
-            one = cycles.isel(cycle=place)
-            unusual.append({"trial": str(one["trial"].values), "reason": str(one["outlier_reason"].values)})
+        far = cycles.isel(cycle=np.flatnonzero(cycles["outlier"].values))
+        pairs = zip(far["trial"].values, far["outlier_reason"].values, strict=True)
+        unusual = [{"trial": str(trial), "reason": str(reason)} for trial, reason in pairs]
     known = [
         (test, {key: getattr(test, key) for key in ("variable", "name", "effect", "family", "kind")})
         for test in ([] if tests is None else curve_tests(tests))

@@ -55,8 +55,8 @@ class Step:
     """A step of the way from recordings to a report.
 
     about: one sentence below the title. show: draws it. state: how far it is; a step without one stands beside the way,
-    in the menu of tools. of_trial: whether it needs a trial file. of_model: what is said in its place of the trial of
-    an OpenSim model.
+    in the menu of tools. of_trial: whether it needs a trial file, also for its state. of_model: what is said in its
+    place of the trial of an OpenSim model.
     """
 
     name: str
@@ -279,7 +279,8 @@ class View:
         self._tools.text = "Tools" if self.step.state else f"Tools: {self.step.title}"
         for number, step in enumerate(self._way, 1):
             assert step.state is not None
-            state, button = step.state(self.desk), self._buttons[step.name]
+            state: State = "" if self._lacks_trial(step) else step.state(self.desk)
+            button = self._buttons[step.name]
             here, (icon, words) = step is self.step, STATES[state]
             button.props(f"icon={icon}")
             button.props["aria-label"] = f"Step {number}, {step.title}: {words}"

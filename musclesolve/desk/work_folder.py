@@ -140,38 +140,27 @@ def _meant(folder: Path) -> Path | None:
 def checked_name(name: str, endings: tuple[str, ...] = RECORDINGS) -> str:
     """A name that any system can store, of a file that belongs to a trial."""
     if not name or name != name.strip(" .") or len(name.encode(errors="replace")) > LONGEST_NAME:
-        raise input_error(
-            "bad_name",
-            where="upload",
-            problem=f"{name!r:.120}: not a name for a file",
-            expected=f"1 to {LONGEST_NAME} characters, no blank or period at either end",
-        )
+        expected = f"1 to {LONGEST_NAME} characters, no blank or period at either end"
+        raise refused("bad_name", name, "not a name for a file", expected)
     if odd := sorted({sign for sign in name if sign in RESERVED or not sign.isprintable()}):
-        raise input_error(
-            "bad_name",
-            where="upload",
-            problem=f"{name!r:.120}: a name with {' '.join(map(repr, odd))[:60]}",
-            expected="a name without folders and such signs",
-        )
+        what = f"a name with {' '.join(map(repr, odd))[:60]}"
+        raise refused("bad_name", name, what, "a name without folders and such signs")
     if not name.lower().endswith(endings):
-        raise input_error(
-            "bad_name",
-            where="upload",
-            problem=f"{name!r:.120}: not a kind of file that belongs to a trial",
-            expected=", ".join(map(str, endings)),
-        )
+        what = "not a kind of file that belongs to a trial"
+        raise refused("bad_name", name, what, ", ".join(endings))
     return name
+
+
+def refused(code: str, name: str, what: str, expected: str, remedy: str | None = None) -> InputError:
+    """The error of an upload that is refused."""
+    problem = f"{name!r:.120}: {what}"
+    return input_error(code, where="upload", problem=problem, expected=expected, remedy=remedy)
 
 
 def too_large(name: str) -> InputError:
     """The error of an upload that is larger than any recording."""
-    return input_error(
-        "too_large",
-        where="upload",
-        problem=f"{name!r:.120}: larger than {LARGEST >> 20} MB",
-        expected="recordings of one subject",
-        remedy="copy it into the folder yourself, if it is one",
-    )
+    remedy = "copy it into the folder yourself, if it is one"
+    return refused("too_large", name, f"larger than {LARGEST >> 20} MB", "recordings of one subject", remedy)
 
 
 def _unpacked(name: str, source: Path, folder: Path) -> Iterator[Path]:
@@ -181,43 +170,26 @@ def _unpacked(name: str, source: Path, folder: Path) -> Iterator[Path]:
         with zipfile.ZipFile(source) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
             if len(entries) > MOST_FILES:
-                raise input_error(
-                    "bad_archive",
-                    where="upload",
-                    problem=f"{name!r:.120}: it holds {len(entries)} files",
-                    expected=f"{MOST_FILES} at most",
-                )
+                raise refused("bad_archive", name, f"it holds {len(entries)} files", f"{MOST_FILES} at most")
             for entry in entries:
                 path = PurePosixPath(entry.filename.replace("\\", "/"))
                 if path.is_absolute() or ".." in path.parts or stat.S_ISLNK(entry.external_attr >> 16):
-                    raise input_error(
-                        "bad_archive",
-                        where="upload",
-                        problem=f"{name!r:.120}: it holds {entry.filename!r:.80}, which leads out of it",
-                        expected="files and folders",
-                    )
+                    what = f"it holds {entry.filename!r:.80}, which leads out of it"
+                    raise refused("bad_archive", name, what, "files and folders")
                 if not path.name.lower().endswith(RECORDINGS) or path.name.startswith((".", "__")):
                     continue
                 target = folder / checked_name(path.name)
                 if target.exists():
-                    raise input_error(
-                        "bad_archive",
-                        where="upload",
-                        problem=f"{name!r:.120}: two files are called {path.name!r:.80}",
-                        expected="each name once",
-                    )
+                    what = f"two files are called {path.name!r:.80}"
+                    raise refused("bad_archive", name, what, "each name once")
                 with archive.open(entry) as packed, target.open("wb") as out:
                     left = _copied(packed, out, left, name)
                 yield target
     except InputError:
         raise
     except UNREADABLE as error:
-        raise input_error(
-            "bad_archive",
-            where="upload",
-            problem=f"{name!r:.120}: it cannot be unpacked: {error}",
-            expected="a zip archive without a password",
-        ) from error
+        what, expected = f"it cannot be unpacked: {error}", "a zip archive without a password"
+        raise refused("bad_archive", name, what, expected) from error
 
 
 def _copied(packed: IO[bytes], out: IO[bytes], left: int, name: str) -> int:

@@ -195,8 +195,7 @@ def color(judgement: Mapping[str, Any]) -> str:
 
 def state(desk: Desk) -> State:
     """Return green only for a usable trial without open decisions; unknown until checked since the last change."""
-    if desk.trial is None:
-        return ""
+    assert desk.trial is not None
     if desk.check_failure is not None:
         return "fault"
     if desk.findings is None:

@@ -275,8 +275,7 @@ def _same(one: Path, other: Path) -> bool:
 
 def state(desk: Desk) -> State:
     """Return the state of the step; nothing is needed here, but decisions that a draft left open remain."""
-    if desk.trial is None:
-        return ""
+    assert desk.trial is not None
     if any(item.table.partition(".")[0] == "emg" for item in desk.trial.opens):
         return "open"
     return "done" if desk.trial.value("emg") is not None else ""

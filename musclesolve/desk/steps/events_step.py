@@ -248,5 +248,5 @@ EVENTS = Step(
     "Events",
     "When the feet strike and leave, and what is analyzed; found in the recording, changed here where it is wrong.",
     lambda view: Events(view).show(),
-    lambda desk: "" if desk.trial is None else "done",  # nothing is needed: events and range are found
+    lambda desk: "done",  # nothing is needed: events and range are found
 )

@@ -116,14 +116,14 @@ class MarkersStep:
                     controls = Drawn(self._controls)
                     self.chosen = Drawn(self._chosen)
                 with ui.element("div").classes("ms-markers-list"):
-                    offers = Drawn(self._offers)
+                    offers = Drawn(self._known(self._offers))
                     self._list()
             tables = [
                 Drawn(draw, title)
                 for title, draw in (
-                    ("Marker set", self._set),
-                    ("Laboratory axes", self._axes),
-                    ("Clusters and carried markers", self._clusters),
+                    ("Marker set", self._known(self._set)),
+                    ("Laboratory axes", self._known(self._axes)),
+                    ("Clusters and carried markers", self._known(self._clusters)),
                     ("Joint centers and gaps", self._joints_and_gaps),
                 )
             ]
@@ -132,6 +132,10 @@ class MarkersStep:
         self._look_soon()
 
     # ---- what is known
+
+    def _known(self, draw: Callable[[Meaning], None]) -> Callable[[], None]:
+        """Return what draws a part once it is known what the markers mean."""
+        return lambda: None if self.meaning is None else draw(self.meaning)
 
     def _look_soon(self) -> None:
         with self.root:
@@ -507,9 +511,8 @@ class MarkersStep:
             for stem, label in self.needed.items():
                 label.set_visibility(any(self.meaning.mapped[name].needed for name in names_of(stem)))
 
-    def _offers(self) -> None:
-        meaning = self.meaning
-        if meaning is None or meaning.proposed is None or not meaning.suggestions:
+    def _offers(self, meaning: Meaning) -> None:
+        if meaning.proposed is None or not meaning.suggestions:
             return
         proposal, suggestions = meaning.proposed, meaning.suggestions
         by_set = proposal.set if meaning.chosen_set is None else None
@@ -577,10 +580,7 @@ class MarkersStep:
 
     # ---- set, axes, clusters
 
-    def _set(self) -> None:
-        meaning = self.meaning
-        if meaning is None:
-            return
+    def _set(self, meaning: Meaning) -> None:
         hint(
             "A marker set maps the markers of a common laboratory protocol by their names. Landmarks that are mapped "
             "one by one override it."
@@ -598,10 +598,7 @@ class MarkersStep:
         ).classes("w-full")
         field(self.view, "markers", "person", "Whose markers", then=self._look_soon)
 
-    def _axes(self) -> None:
-        meaning, trial = self.meaning, self.desk.trial
-        if meaning is None or trial is None:
-            return
+    def _axes(self, _: Meaning) -> None:
         hint(
             "How the axes of the files lie: the picture shows them at its lower left, and the walking direction on "
             "the floor."
@@ -613,10 +610,7 @@ class MarkersStep:
         for (table, key), title in JOINTS_AND_GAPS.items():
             field(self.view, table, key, title, then=self._look_soon)
 
-    def _clusters(self) -> None:
-        meaning = self.meaning
-        if meaning is None:
-            return
+    def _clusters(self, meaning: Meaning) -> None:
         hint(
             "A cluster is three or more markers that move as one body. It carries markers that only the standing trial "
             "shows, such as markers of the medial epicondyles, into the motion."
@@ -757,8 +751,7 @@ def state(desk: Desk) -> State:
     """Return the state of the step: whether every required landmark is mapped, in known axes; by the text alone before
     files were read.
     """
-    if desk.trial is None:
-        return ""
+    assert desk.trial is not None
     if desk.is_model:
         return "done"
     meaning = desk.meanings.known(desk.trial.path, desk.trial.text)

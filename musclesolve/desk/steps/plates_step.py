@@ -196,8 +196,7 @@ def plan(seen: MeasuredForces) -> str:
 
 def state(desk: Desk) -> State:
     """Return the state of the step: whether the trial names forces, and the foot of each plate of a text file."""
-    if desk.trial is None:
-        return ""
+    assert desk.trial is not None
     if desk.is_model:
         return "done"
     markers = str(desk.trial.value("files", "markers") or "").lower()

@@ -152,8 +152,6 @@ def peaks(title: str, columns: list[dict[str, Any]], rows: list[dict[str, Any]])
 
 def state(desk: Desk) -> State:
     """Return the state of the step: done for a usable result of the present trial; to be examined where uncertain."""
-    if desk.trial is None:
-        return ""
     if desk.run_failure is not None:
         return "fault"
     if desk.result is None or desk.changed_inputs:

@@ -25,8 +25,7 @@ def show(view: View) -> None:
 
 def state(desk: Desk) -> State:
     """Return the state of the step: whether all required values are stated."""
-    if desk.trial is None:
-        return ""
+    assert desk.trial is not None
     if desk.is_model:
         return "done"
     return "done" if all(desk.trial.value("subject", key) is not None for key in REQUIRED_KEYS) else "open"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -18,6 +18,8 @@ from musclesolve.results.dataset.result_quantities import OPPOSITE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+T = TypeVar("T")
 
 GROUPS = (
     *("iliopsoas", "hip_extensors", "hip_abductors", "hip_adductors", "hip_external_rotators"),
@@ -64,18 +66,22 @@ def small_multiples(
     rows, height = max(1, -(-len(panels) // columns)), min(1.0, 0.16 + 0.21 * usual) if grid.low else 1.0
     height = height * rows / usual
     sheet, axes = page(result, titles[0], rows, columns, height=height)
-    for number, panel in enumerate(axes.flat):
+    for number, (panel, (name, note)) in enumerate(with_panels(axes, panels.items())):
         panel.tick_params(labelleft=grid.top is None or number % columns == 0)
-    for panel, (name, note) in zip(axes.flat, panels.items(), strict=False):
         fill(panel, name)
         heading(panel, name.replace("_", " "), "" if narrow else note.replace("_", " "))
         top = grid.top or max(panel.get_ylim()[1], grid.least)
         panel.set_ylim(-0.03 * top, (1.0 + grid.above) * top)  # a curve along the edge stays visible
-    for number, panel in enumerate(axes.flat):
-        panel.set_visible(number < len(panels))
         x.apply(panel, labeled=number + columns >= len(panels), with_label=False)
     sheet.label_axes(x.label, titles[1])
     return sheet
+
+
+def with_panels(panels: np.ndarray, shown: Collection[T]) -> Iterator[tuple[Axes, T]]:
+    """Yield each panel with what it shows, row by row; the panels that are left are hidden."""
+    for axes in panels.flat[len(shown) :]:
+        axes.set_visible(False)
+    return zip(panels.flat, shown, strict=False)
 
 
 def fitting_columns(names: Sequence[str], most: int, lines: int) -> int:

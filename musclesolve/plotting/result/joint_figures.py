@@ -16,7 +16,7 @@ from musclesolve.plotting.page.arrangement import KEPT, broken
 from musclesolve.plotting.page.curves import Legs, mark_range
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import current_style
-from musclesolve.plotting.page.panels import dof_rows, joint_rows
+from musclesolve.plotting.page.panels import dof_rows, joint_rows, with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, note, page, sheet_of, zero_line
 from musclesolve.results.dataset.labels import SEGMENT_OF
 from musclesolve.results.dataset.leg_kinetics import joint_dofs, joint_power, powered_joints, support_moment
@@ -126,9 +126,7 @@ def quantity_curves(result: xr.Dataset, name: str, labels: Sequence[str] = ()) -
     columns = min(MOMENT_COLUMNS if len(stems) < MANY else MANY_COLUMNS, len(stems))
     rows = -(-len(stems) // columns)
     sheet, panels = page(result, quantity.heading, rows, columns, height=min(1.0, 0.14 + 0.2 * rows))
-    for number, axes in enumerate(panels.flat):
-        axes.set_visible(number < len(stems))
-    for number, (axes, stem) in enumerate(zip(panels.flat, stems, strict=False)):
+    for number, (axes, stem) in enumerate(with_panels(panels, stems)):
         legs.draw_both(axes, stem, factor * result[name])
         legs.mark_stance(axes)
         zero_line(axes)

@@ -258,12 +258,8 @@ def muscles(result: xr.Dataset) -> dict[str, str]:
     if style.muscles:
         chosen = set[str]()
         for name in style.muscles:
-            own = (
-                {name}
-                | {split_side(name)[0]} & set(every)
-                | {m for m, group in every.items() if group == name}
-            )
-            if not (own := own & set(every)):
+            own = {m for m, group in every.items() if m in (name, split_side(name)[0]) or group == name}
+            if not own:
                 raise unknown_name(name, "muscle", [*every, *dict.fromkeys(every.values())])
             chosen |= own
         return {name: group for name, group in every.items() if name in chosen}

@@ -13,6 +13,7 @@ from musclesolve.plotting.page.curves import Legs, time_axis
 from musclesolve.plotting.page.keys import area, line
 from musclesolve.plotting.page.of_arrays import as_result
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, SIDE_WIDTH
+from musclesolve.plotting.page.panels import with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page, zero_line
 from musclesolve.plotting.result.joint_figures import coordinate_stems
 from musclesolve.plotting.study.comparison_figures import line_style
@@ -88,10 +89,8 @@ def reserves(result: xr.Dataset | Solution) -> Sheet:
     title = "Reserve moments" if legs.incomplete else "Reserve moments: no frame needs one"
     height = min(1.0, 0.12 + (0.2 if legs.incomplete else 0.08) * rows)
     sheet, panels = page(result, title, rows, 2, height=height, labels=True)
-    for number, axes in enumerate(panels.flat):
-        axes.set_visible(number < len(stems))
+    for number, (axes, stem) in enumerate(with_panels(panels, stems)):
         legs.x.apply(axes, labeled=number + 2 >= len(stems))
-    for axes, stem in zip(panels.flat, stems, strict=False):
         _reserve(axes, legs, stem)
     legs.legend(sheet, events=True)
     return sheet
@@ -114,10 +113,8 @@ def reserves_and_residual(result: xr.Dataset) -> Sheet:
     dofs = [dof for dof in OPPOSITE if any(f"{dof}_{side}" in shared for side in legs.sides)]
     rows, title = -(-len(dofs) // 2) + 1, "Reserve moments and residual at the pelvis"
     sheet, panels = page(result, title, rows, 2, height=0.25 * rows, labels=True)
-    for number, axes in enumerate(panels[:-1].flat):
-        axes.set_visible(number < len(dofs))
+    for axes, dof in with_panels(panels[:-1], dofs):
         legs.x.apply(axes, labeled=False)
-    for axes, dof in zip(panels[:-1].flat, dofs, strict=False):
         _reserve(axes, legs, dof)
     _residual(result, legs, *panels[-1])
     legs.legend(sheet, events=True)

@@ -10,6 +10,7 @@ import xarray as xr
 from musclesolve.plotting.page.arrangement import height_for, space_for
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.panels import with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 from musclesolve.plotting.study.comparison_figures import MARKS, line_style
 
@@ -50,9 +51,7 @@ def solver_times(table: pd.DataFrame) -> Sheet:
     places = np.log10([row.us_per_frame for own in by_cost.values() for row in own] or [1.0])
     ends = float(np.floor(places.min())), float(np.ceil(places.max() + 0.05))
     styles = {name: line_style(number, len(problems), name) for number, name in enumerate(problems)}
-    for number, axes in enumerate(panels.flat):
-        axes.set_visible(number < len(costs))
-    for axes, cost in zip(panels.flat, costs, strict=False):
+    for axes, cost in with_panels(panels, costs):
         for row in by_cost[cost]:
             full = row.solved == row.frames
             mark = _mark(styles[row.problem]["color"], problems.index(row.problem), full)

@@ -14,6 +14,7 @@ from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.plotting.page.curves import with_neighbors
 from musclesolve.plotting.page.keys import APART, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE, SIDE_COLOR, current_style
+from musclesolve.plotting.page.panels import with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
 from musclesolve.results.dataset.result_quantities import along_heading
@@ -256,13 +257,10 @@ def scenarios(answer: xr.Dataset) -> Sheet:
             if helped.any():
                 entries["with reserve"] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
     for column, side in enumerate(sides):
-        for row in range(count):
-            axes = panels[row, column]
-            axes.set_visible(row < len(rows[side]))
-            if row < len(rows[side]):
-                heading(axes, rows[side][row].replace("_", " "), "")
-                axes.set_ylim(bottom=0.0)
-            if row == count - 1:
+        for axes, joint in with_panels(panels[:, column], rows[side]):
+            heading(axes, joint.replace("_", " "), "")
+            axes.set_ylim(bottom=0.0)
+            if axes in panels[-1]:
                 axes.set_xlabel("time [s]")
             if column == 0:
                 axes.set_ylabel("[body weights]")
@@ -330,17 +328,14 @@ def _by_dof(answer: xr.Dataset, name: str, title: str, unit: str) -> Sheet:
     rows = (len(stems) + 1) // 2
     sheet, panels = page(answer, title, rows, 2, height=0.3 * rows, space={"below": 0.25})
     entries: dict[str, Any] = {}
-    for number, axes in enumerate(panels.flat):
-        axes.set_visible(number < len(stems))
-        if number >= len(stems):
-            continue
-        for dof in [each for each in known if split_side(each)[0] == stems[number]]:
+    for number, (axes, stem) in enumerate(with_panels(panels, stems)):
+        for dof in [each for each in known if split_side(each)[0] == stem]:
             side = side_of(dof)
             style = {"color": SIDE_COLOR[side], "label": SIDE_NAMES.get(side, side)}
             axes.plot(answer["time"].values, answer[name].sel(dof=dof).values, **style)
             entries[SIDE_NAMES.get(side, side)] = line(SIDE_COLOR[side])
         axes.set_ylim(bottom=0.0)
-        heading(axes, stems[number].replace("_", " "), "")
+        heading(axes, stem.replace("_", " "), "")
         axes.set_xlabel("time [s]")
         if number % 2 == 0:
             axes.set_ylabel(unit)

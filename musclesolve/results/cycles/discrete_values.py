@@ -85,14 +85,11 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
                     columns[name] = pd.Categorical.from_codes(codes[number], texts)
                 else:
                     columns[name] = values[number]
-        for name in ("variable", "name", "phase", "measure", "unit"):
+        for name in ("variable", "name", "phase", "measure"):
             columns[name] = _categories(parts, name)
         for name in ("value", "percent"):
             columns[name] = np.concatenate([part[name] for part in parts])
-        order = ["value", "percent", "unit"]
-        columns = {
-            name: columns[name] for name in [*(column for column in columns if column not in order), *order]
-        }
+        columns["unit"] = _categories(parts, "unit")
     table = pd.DataFrame(columns)
     return table.sort_values("cycle", kind="stable", ignore_index=True) if parts else table
 

@@ -218,8 +218,7 @@ def torque_against(
 
     Muscles do not serve the target. So torques are searched in every frame: GRID values of each joint, then twice
     around the best one, joint after joint; of equally good torques the smallest is taken. Each value is solved for all
-    frames at once. `optimal_torque` with the target is the convex problem of cooperating muscles, whose target is
-    lower.
+    frames at once. `cooperation` is the convex problem of cooperating muscles, whose target is lower.
 
     Returns:
         Torques (T, shared) [N m], and the target (T,) [N] that cooperating muscles would reach, NaN without a solution.
@@ -256,30 +255,28 @@ def torque_against(
 
 
 def cooperation(part: SharingGroup, sharing: Sharing, limits: Limits, target: Target) -> Array:
-    """The target (T,) [N] in the convex problem in which muscles and torques minimize it; see `optimal_torque`."""
+    """The target (T,) [N] in the convex problem in which muscles and torques minimize it together.
+
+    With a target R(a) the cost is J(a) + 1/2 w R(a)^2, with w so that the square counts PRIORITY times the cost of the
+    muscles, both as means over the frames without torques. It stays one convex problem of each frame.
+    """
     problem, solution = _solve_with_torques(part, sharing, limits, target)[:2]
     return np.where(solution.solved, target.value(solution.force[:, : problem.n_muscles]), np.nan)
 
 
-def optimal_torque(
-    part: SharingGroup, sharing: Sharing, limits: Limits, target: Target | None = None
-) -> tuple[Array, Array]:
-    """Find torques within limits that minimize the cost of the muscles of a part, or mainly a target.
-
-    With a target R(a) the cost is J(a) + 1/2 w R(a)^2, with w so that the square counts PRIORITY times the cost of the
-    muscles, both as means over the frames without torques. It stays one convex problem of each frame.
+def optimal_torque(part: SharingGroup, sharing: Sharing, limits: Limits) -> tuple[Array, Array]:
+    """Find torques within limits that minimize the cost of the muscles of a part.
 
     Args:
         part: the part.
         sharing: with the cost and the solver.
         limits: of shared degrees of freedom of the part.
-        target: a force that is minimized.
 
     Returns:
         Torques (T, shared) [N m], zero about the other degrees of freedom; NaN in frames without a solution. And the
         certificate (T,) of each frame, of muscles and torques together.
     """
-    _, solution, count, columns, largest = _solve_with_torques(part, sharing, limits, target)
+    _, solution, count, columns, largest = _solve_with_torques(part, sharing, limits, None)
     torque = np.einsum("tmk,tk->tm", columns, solution.activation[:, -count:] * largest)
     return torque, solution.kkt_residual
 

@@ -111,10 +111,9 @@ def what_if(
         analysis, torque, minimized = _shared(own, scenario, factors, now, results)
         now = now or analysis
         result = assemble(analysis, findings).assign(device_torque=(("time", "dof"), torque))
-        of_sides = np.full((len(MINIMIZED), len(body.time), result.sizes["side"]), np.nan)
-        for name, values in minimized.items():
-            of_sides[:, :, list(result["side"].values).index(name)] = values
-        for name, values in zip(MINIMIZED, of_sides, strict=True):
+        unknown = np.full((len(MINIMIZED), len(body.time)), np.nan)
+        of_sides = [minimized.get(str(name), unknown) for name in result["side"].values]
+        for name, values in zip(MINIMIZED, np.stack(of_sides, axis=-1), strict=True):
             result[name] = ("time", "side"), values
         if results and not result["muscle"].equals(results[0]["muscle"]):
             raise input_error(
