@@ -8,7 +8,7 @@ from weakref import finalize
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, long_enough
+from musclesolve._util.arrays import Array, Mask, long_enough, median_of_known
 from musclesolve.checking.case import filled
 from musclesolve.errors import InputError
 from musclesolve.motion.events.force_events import FootLoads, flights
@@ -105,7 +105,7 @@ def carried(trial: Trial, marker: str) -> Array:
         name not in static or (name not in trial.markers and name not in trial.carried) for name in names
     ):
         return path
-    still = [_middle(static[name]) for name in (*names, marker)]
+    still = [median_of_known(static[name]) for name in (*names, marker)]
     moving = np.stack(
         [trial.markers[name] if name in trial.markers else carried(trial, name) for name in names], axis=1
     )
@@ -118,11 +118,6 @@ def carried(trial: Trial, marker: str) -> Array:
         # Markers on a line: the anatomy reports them.
         return path
     return path
-
-
-def _middle(path: Array) -> Array:
-    seen = np.isfinite(path).all(axis=1)
-    return np.median(path[seen], axis=0) if seen.any() else np.full(3, np.nan)
 
 
 @once

@@ -61,23 +61,12 @@ class NeutralLeg:
     bodies: LegBodies = LegBodies()
 
     def __post_init__(self) -> None:
-        bodies = self.model.reachable
-        check_known(
-            (self.bodies.pelvis, self.bodies.femur, self.bodies.tibia, self.bodies.talus),
-            "body",
-            sorted(bodies),
-            file=self.model.file,
-        )
+        check_known(vars(self.bodies).values(), "body", sorted(self.model.reachable), file=self.model.file)
 
     @cached_property
     def frame_of_body(self) -> dict[str, str]:
         """Frame of each body of the leg: pelvis, femur, tibia, foot, or the body's name if it moves with the knee."""
-        named = {
-            self.bodies.pelvis: "pelvis",
-            self.bodies.femur: "femur",
-            self.bodies.tibia: "tibia",
-            self.bodies.talus: "foot",
-        }
+        named = dict(zip(vars(self.bodies).values(), ("pelvis", "femur", "tibia", "foot"), strict=True))
         frames = dict(named)
         for joint in self.model.joints:
             body, parent = joint.outboard.body, frames.get(joint.inboard.body)
