@@ -1,4 +1,4 @@
-"""Joint moments as pairs of couples on the two bodies of a joint.
+"""Joint moments as pairs of couples on the two bodies of a joint, and joint rates from the bodies' angular velocities.
 
 A moment tau about the axis a of a joint is the couple tau a on the distal body and -tau a on the proximal one. The
 cross of a universal joint is massless and no body: the couples of both its joints act on the bodies on its two sides.
@@ -37,7 +37,8 @@ class Couples:
 
     distal, proximal (K,): the bodies on the two sides of every joint; spread (B, K): +1 on the distal one, -1 on the
     proximal one. groups: joints that share both bodies, a massless cross lying between; the couples of a spherical
-    joint are square anyway. In all methods q (T, N, 3) are natural coordinates [m, vectors 1].
+    joint are square anyway. In all methods q (T, N, 3) are natural coordinates [m, vectors 1], qd (T, N, 3) their
+    rates.
     """
 
     model: Model
@@ -84,3 +85,8 @@ class Couples:
     def body_force(self, q: Array, couple: Array) -> Array:
         """Generalized force (T, N, 3) of couples (T, B, 3) [N m] on the bodies."""
         return self.model.rigid_bodies.generalized(q, self.model.rigid_bodies.moment_forces(q, couple))
+
+    def rates(self, q: Array, qd: Array) -> Array:
+        """Rates (T, K) [rad/s], the shares of the axes in the relative angular velocity."""
+        spin = self.model.rigid_bodies.twists(q, qd)[..., :3]
+        return np.einsum("tkx,tkx->tk", self.axes(q), spin[:, self.distal] - spin[:, self.proximal])

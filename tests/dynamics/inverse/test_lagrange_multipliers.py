@@ -58,10 +58,11 @@ def test_each_actuator_works_on_its_own_degree_of_freedom_alone(model, motion):
 
 
 @pytest.mark.parametrize("slant", [0.0, 0.6], ids=["square cross", "slanted cross"])
-def test_couples_do_the_work_of_joint_moments(slant):
+def test_couples_do_the_work_of_joint_moments_and_give_the_joint_rates(slant):
     chain = random_chain(5, 2, slant)
     moving, couples = random_motion(chain, 2), Couples.build(chain)
     joints = chain.tree.joint_count
+    np.testing.assert_allclose(couples.rates(moving.q, moving.qd), moving.speeds[:, :joints], atol=1e-11)
     moments = np.random.default_rng(3).normal(size=(len(moving.time), joints))
     force = couples.force(moving.q, moments)
     power = np.einsum("tnx,tnx->t", force, moving.qd)
