@@ -136,7 +136,9 @@ class TrialDocument:
 
     def state_all(self, values: Mapping[Place, Any]) -> None:
         """Write several values as one change, which `undo` takes back at once; see `state`."""
-        before = self.text
+        before, stands = self.text, len(self.value("exchanged") or ())
+        # a finding adds a table [[exchanged]]: others may have been added after the check
+        values = {("exchanged", stands, *p[2:]) if p[0] == "exchanged" else p: v for p, v in values.items()}
         changed = {place: value for place, value in values.items() if value != self.value(*place)}
         try:
             changed = self._stated_in_lines(changed)

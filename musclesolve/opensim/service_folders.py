@@ -179,7 +179,8 @@ def stated_subject(path: Path) -> dict[str, Any]:
         with suppress(ValueError, RecursionError):
             content = json.loads("\n".join(lines))
     content = content if isinstance(content, dict) else {}
-    stated: dict[str, Any] = {"name": content["subjectID"]} if content.get("subjectID") else {}
+    name = content.get("subjectID")
+    stated: dict[str, Any] = {"name": name} if name and isinstance(name, str) else {}
     for key, name in _NUMBERS.items():
         with suppress(TypeError, ValueError):
             if 0.0 < (number := float(content.get(key))) < 1e4:

@@ -260,8 +260,7 @@ class MotionCost:
     def from_cost(cls, problem: MotionProblem, cost: str | Cost) -> MotionCost:
         """Separate a cost into costs of force and of activation."""
         isometric = problem.isometric
-        chosen = find_cost(cost).fitted(isometric)
-        for single in single_costs(chosen):
+        for single in single_costs(find_cost(cost)):
             if single.needs != {"separable"} or "fiber_velocity" in single.data:
                 raise input_error(
                     "bad_cost",
@@ -269,7 +268,7 @@ class MotionCost:
                     expected="a sum over muscles",
                     remedy='choose a cost of forces or of activations, or use rigid tendons (tendon = "rigid")',
                 )
-        chosen = check_smooth_cost(chosen, isometric, "used with elastic tendons", convex=True)
+        chosen = check_smooth_cost(cost, isometric, "used with elastic tendons", convex=True)
         parts: dict[str, list[tuple[float, Cost]]] = {"fiber": [], "tendon": [], "activation": []}
         for factor, single in _singles(chosen, isometric):
             parts[_kind(single, isometric)].append((factor, single))

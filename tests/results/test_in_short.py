@@ -80,7 +80,7 @@ def test_a_joint_with_one_leg_beyond_implants_is_not_within(result, monkeypatch)
     """The largest force of both legs is named: it may be that of the leg at the edge."""
     both = ms.run(reference_stride())
     named = next(sentence for sentence in in_short(both) if "joint forces" in sentence)
-    assert "the hip and knee within" in named
+    assert "at the hip and knee this is within" in named
     judged = plausibility(Facts(both))
     changed = [
         replace(each, verdict=AT_EDGE) if each.place == "right hip" else each for each in judged.comparisons
@@ -89,4 +89,4 @@ def test_a_joint_with_one_leg_beyond_implants_is_not_within(result, monkeypatch)
         "musclesolve.results.statements.plausibility", lambda facts: replace(judged, comparisons=changed)
     )
     named = next(sentence for sentence in in_short(both) if "joint forces" in sentence)
-    assert "the knee within" in named
+    assert "at the knee this is within" in named

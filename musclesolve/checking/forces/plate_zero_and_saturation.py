@@ -79,7 +79,8 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
     air = eroded(foot.air, round(MARGIN * case.trial.markers.rate))
     zeros = []
     for start, end in time_spans(air, time):
-        samples = shown[(plate.time >= start) & (plate.time <= end) & np.isfinite(shown[:, 0])]
+        inside = (plate.time >= start) & (plate.time <= end) & ~plate.in_gap(plate.time)
+        samples = shown[inside & np.isfinite(shown[:, 0])]
         if end - start < SWING or len(samples) < 5:
             continue
         middle = np.median(samples, axis=0)
@@ -100,7 +101,7 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
         step = 1.0 / plate.rate
         if vertical.max(initial=0.0) < least:
             continue
-        loaded = vertical > least
+        loaded = (vertical > least) & ~plate.in_gap(plate.time)
         still = np.concatenate([[False], (np.diff(plate.force, axis=0) == 0.0).all(axis=1)]) & loaded
         flat: list[tuple[str, Mask, dict[str, object]]] = []
         resolution = [np.nanmin(np.diff(np.unique(force)), initial=np.inf) for force in plate.force.T]

@@ -5,7 +5,7 @@ and of single pairs. Then they apply the rules of order.toml: toes ahead of heel
 lateral.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -31,9 +31,11 @@ from musclesolve.checking.repair import (
     Role,
     exchange_labels,
     exchange_landmarks,
+    replace_fields,
 )
 from musclesolve.checking.stages import Stage, check_at
-from musclesolve.recording.data import SIDES, Markers, Side, Trial
+from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
+from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.trial.recording_checks import NEIGHBOR
 from musclesolve.results.finding import Finding, Where, finding
 
@@ -246,10 +248,15 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
     many = reversed_pairs[wrong[0]]
     # As likely the mapping as the labels; the repair is the same.
     where = case.key("mapping", "asis_r") if both and in_mapping else Where(getattr(trial, wrong[0]).path)
-    twins = {(min(pair), max(pair)) for pair in partners(trial).items()}
+    other = partners(trial)
+    twins = {(min(pair), max(pair)) for pair in other.items()}
     names_in = {role: {*getattr(trial, role).names} for role in wrong}
     swaps = {role: dict(sorted(pair for pair in twins if seen >= {*pair})) for role, seen in names_in.items()}
     repair, change = exchange_labels(trial, swaps)
+    if both and not _sided_markers(trial) <= {*other}:
+        # a marker without a twin, such as one of four on the right shank beside three on the left
+        mirrored = {key: _mirrored_names(getattr(trial, key)) for key in ("mapping", "clusters")}
+        repair, change = replace_fields(**mirrored), {}
     values = {
         "count": len(many),
         "pairs": len(pairs),
@@ -261,6 +268,22 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
         else "swap the labels of right and left in both files",
     }
     yield finding("sides_swapped", "error", values, where, repair, change=change)
+
+
+def _sided_markers(trial: Trial) -> set[str]:
+    """The markers of the landmarks and clusters of one side."""
+    tables = trial.mapping, trial.clusters
+    return {marker for table in tables for name, own in table.items() if has_side(name) for marker in own}
+
+
+def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a table with the keys of right and left exchanged: landmarks, and the clusters of the feet.
+
+    Other clusters, which [carried] refers to by name, keep theirs.
+    """
+    other = {"_r": "_l", "_l": "_r"}
+    sided = {name for name in table if has_side(name) and (name in BODY_CLUSTERS or name in landmarks())}
+    return {name[:-2] + other[name[-2:]] if name in sided else name: table[name] for name in table}
 
 
 def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:

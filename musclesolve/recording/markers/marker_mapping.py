@@ -202,6 +202,14 @@ def _with_exchanged(
         for name in (name for name in names if name not in markers):
             problem, place = f"{markers.path.name} has no marker {name!r}", ("exchanged", role, number)
             raise document.unknown("unknown_name", name, markers.names, *place, problem=problem)
+        if twice := [name for name in names if names.count(name) > 1]:
+            raise document.fault(
+                "conflict",
+                ("exchanged", role, number),
+                f"{twice[0]!r} stands twice in this table",
+                'each marker once: A = "B" gives both of them the label of the other',
+                "leave one of the two entries out",
+            )
         spans = (entry.times_s if role == "markers" else None) or ((-np.inf, np.inf),)
         frames: Mask = np.any([(a <= markers.time) & (markers.time <= b) for a, b in spans], axis=0)
         markers = markers.exchanged(entry[role], frames)

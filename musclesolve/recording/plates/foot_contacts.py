@@ -105,7 +105,8 @@ def ground_levels(
         frames = np.interp(time, plate.time, plate.force[:, 2], 0.0, 0.0) > least
         for first, stop in true_runs(long_enough(frames, shortest)) if plate.side in points else ():
             samples = slice(*np.searchsorted(plate.time[carried], time[[first, stop - 1]]))
-            at = carried[samples]
+            if not (at := carried[samples]).size:
+                continue  # a contact of one frame between two samples of slow markers
             levels[plate.side][first:stop] = np.interp(time[first:stop], plate.time[at], plate.point[at, 2])
     known = [float(np.median(level[run])) for level in levels.values() for run in _runs(np.isfinite(level))]
     for supports in (True, False):

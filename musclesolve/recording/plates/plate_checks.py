@@ -273,13 +273,16 @@ def instants_of(trial: Trial, plate: PlateForce) -> tuple[str, str]:
         float(np.mean(~plate.possible(trial.markers.time))) * trial.markers.time.size / trial.markers.rate
     )
     more = f", and {len(plate.impossible) - 1} times more" if len(plate.impossible) > 1 else ""
+    lost = worst.vertical < trial.unloaded_below  # not a small force, but none
+    under = "" if lost else f", under {worst.vertical:.0f} N"
     what = (
-        f"the force on the {SIDE_NAMES[plate.side]} foot {worst.fault} at {worst.time:.4g} s, under "
-        f"{worst.vertical:.0f} N{more} (expected: a possible force of the foot in every sample): around it, "
+        f"the force on the {SIDE_NAMES[plate.side]} foot {worst.fault} at {worst.time:.4g} s"
+        f"{under}{more} (expected: a possible force of the foot in every sample): around it, "
         f"{seconds:.2f} s in all, it counts as not measured, and these frames of the leg are not analyzed"
     )
-    remedy = _remedy(worst.vertical, weight)
-    return what, remedy
+    if lost:
+        return what, "export the forces of these samples again, or choose a range without that time ([time])"
+    return what, _remedy(worst.vertical, weight)
 
 
 def instant_notes(trial: Trial) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import Trial
 from musclesolve.synthetic.places import plate_middles
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 Measured = tuple[Trial, BalanceFit]
@@ -91,3 +92,9 @@ def test_less_than_three_contacts_show_nothing(treadmill: Measured) -> None:
     )
     assert list(_over_strides(trial, cut, [0, 1])) == []
     assert [f.code for f in _over_strides(trial, replace(measured, residual=turn), [0, 1])] == ["plate_axes"]
+
+
+@pytest.mark.parametrize("millimeters", [2.0, 4.0])
+def test_markers_on_moving_skin_turn_no_plate(tmp_path: Path, millimeters: float) -> None:
+    trial, measured = balance_of(synthetic_recording(tmp_path, noise="skin", noise_mm=millimeters, strides=3))
+    assert not list(_over_strides(trial, measured, [0, 1]))
