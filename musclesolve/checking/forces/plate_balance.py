@@ -130,7 +130,8 @@ SHEAR = (0.8, 1.25)
 # waves of 10 ms have 7 ms.
 STRIDES, WANDERS = 3, 0.006
 # Shortest half wave of a clock [s], most half waves in a recording, and wandering relative to its standard error, which
-# is near 1 for noise: at most 1.3 on these recordings, 1.8 in parts of three contacts, 1.6 to 4.5 in waves of 10 and 20 ms.
+# is near 1 for noise: at most 1.3 on these recordings, 1.8 in parts of three contacts, 1.6 to 4.5 in waves of 10 and
+# 20 ms.
 HALF_WAVE, MOST_WAVES, UNLIKE_NOISE = 0.35, 40, 1.5
 # Findings that do not affect the balance.
 HARMLESS: tuple[str, ...] = tuple(TABLES["harmless"])
