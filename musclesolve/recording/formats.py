@@ -14,7 +14,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.names import suggestion
 from musclesolve._util.plugins import plugins
-from musclesolve.errors import file_error, input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
 from musclesolve.recording.c3d.force_platforms import beside_plate, read_plates
 from musclesolve.recording.cameras.reconstruction import read_camera_markers
@@ -119,15 +119,13 @@ def _reader(
     suffixes = sorted({*readers, *also} - {suffix})
     if not is_file(Path(path)):
         raise no_file(Path(path))
-    raise input_error(
-        "recording.no_reader",
-        file=Path(path),
-        remedy=(None if suffix in {*MARKERS, *FORCES} else suggestion(suffix, suffixes))
-        or f"export the {what} in one of these formats",
-        what=f"{what} cannot be read from files that end in '{suffix}'"
-        if suffix
-        else "the name has no suffix",
-        known=", ".join(suffixes),
+    meant = None if suffix in {*MARKERS, *FORCES} else suggestion(suffix, suffixes)
+    raise file_error(
+        "bad_format",
+        Path(path),
+        f"{what} cannot be read from files that end in '{suffix}'" if suffix else "the name has no suffix",
+        f"a file that ends in {', '.join(suffixes)}",
+        meant or f"export the {what} in one of these formats",
     )
 
 

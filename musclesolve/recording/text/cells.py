@@ -374,12 +374,12 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
         twice = [axis for axis, several in axes.items() if len(several) > 1]
         if missing := [axis for axis in "xyz" if axis not in axes]:
             check_unique([*axes, *twice], f"coordinate of '{marker}'", path, line)
-            raise input_error(
-                "recording.text.marker_missing_column",
-                file=path,
-                where=line,
-                marker=marker,
-                missing=missing[0],
+            raise file_error(
+                "missing_column",
+                (path, line),
+                f"the marker '{marker}' has no {missing[0]}",
+                "three coordinates of every marker",
+                f"export it again with {marker}_{missing[0]}",
             )
         triples[marker] = [axes[axis][0] for axis in "xyz"]
         if twice:

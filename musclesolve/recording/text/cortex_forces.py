@@ -8,7 +8,7 @@ import re
 
 import numpy as np
 
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error
 from musclesolve.recording.text.cells import Columns, Coordinates, rate_in
 from musclesolve.recording.text.number_rows import RowReader, check_unique, is_row
 
@@ -24,7 +24,13 @@ def begins(line: str) -> bool:
 
 def marker_columns(reader: RowReader, line: str) -> Coordinates:
     """Refuse the file: it has no markers."""
-    raise input_error("recording.text.forces_alone", file=reader.path, program="Cortex")
+    raise file_error(
+        "missing_marker",
+        reader.path,
+        "a file of forces of Cortex holds no markers",
+        "markers",
+        "name the TRC or C3D file of the same recording, and this one as forces",
+    )
 
 
 def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
