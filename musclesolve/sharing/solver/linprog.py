@@ -49,7 +49,8 @@ class Linprog:
     2001) are one walk of a compiled simplex method (kernel/level_walk.py).
 
     Reserves have quadratic costs, which a linear program does not allow. Where the muscles do not suffice, a method of
-    active sets first makes the reserves as small as possible; the levels share the remaining moments. A linear cost with reserves is refused.
+    active sets first makes the reserves as small as possible; the levels share the remaining moments. A linear cost
+    with reserves is refused.
     """
 
     tolerance: float = 1e-10  # primal and dual feasibility, on scaled rows
@@ -121,16 +122,14 @@ def _least_reserves(problem: Problem) -> Array:
     reserve = np.zeros_like(problem.moment)
     for t, weight in enumerate(np.sqrt(problem.reserve_weight)):
         low, high = problem.lower[t], problem.upper[t]
-        matrix, activation, room = (
-            weight[:, None] * problem.moment_matrix[t],
-            np.array(low),
-            high - low > NO_ROOM,
-        )
-        if room.any():
-            rest = weight * problem.moment[t] - matrix[:, ~room] @ low[~room]
-            columns, bounds = matrix[:, room], (low[room], high[room])
-            activation[room] = lsq_linear(columns, rest, bounds, "bvls", 1e-15, max_iter=20 * room.size).x
-        free = (activation > low) & (activation < high)
+        matrix, free = weight[:, None] * problem.moment_matrix[t], high - low > NO_ROOM
+        activation = np.array(low)
+        if free.any():
+            rest = weight * problem.moment[t] - matrix[:, ~free] @ low[~free]
+            bounds = low[free], high[free]
+            found = lsq_linear(matrix[:, free], rest, bounds, "bvls", 1e-15, max_iter=20 * free.size)
+            activation[free] = np.where(found.active_mask < 0, low[free], high[free])
+            free[free] = found.active_mask == 0
         missing = weight * problem.moment[t] - matrix[:, ~free] @ activation[~free]
         span = independent_rows(matrix[:, free])
         missing = (missing - span @ (span.T @ missing)) / weight
