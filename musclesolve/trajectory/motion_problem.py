@@ -30,7 +30,7 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.elastic.smooth_curves import Curved
 from musclesolve.sharing.arguments import check_smooth_cost
-from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, single_costs
+from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, fit, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
@@ -260,7 +260,7 @@ class MotionCost:
     def from_cost(cls, problem: MotionProblem, cost: str | Cost) -> MotionCost:
         """Separate a cost into costs of force and of activation."""
         isometric = problem.isometric
-        chosen = find_cost(cost).fitted(isometric)
+        chosen = fit(find_cost(cost), isometric)
         for single in single_costs(chosen):
             if single.needs != {"separable"} or "fiber_velocity" in single.data:
                 raise input_error(
