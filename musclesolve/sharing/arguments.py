@@ -6,7 +6,7 @@ import numpy as np
 
 from musclesolve._util.checks import check_type
 from musclesolve.errors import input_error
-from musclesolve.sharing.cost.cost_base import NEEDS, Cost
+from musclesolve.sharing.cost.cost_base import NEEDS, Cost, fit
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
@@ -39,7 +39,7 @@ def check_smooth_cost(
 
     The message names `action`, which other costs do not allow, such as "differentiated", and the argument `where`.
     """
-    chosen = find_cost(cost) if problem is None else find_cost(cost).fitted(problem)
+    chosen = find_cost(cost) if problem is None else fit(find_cost(cost), problem)
     if lacking := chosen.needs - (SMOOTH - {"nonconvex"} if convex else SMOOTH):
         words = ", ".join(NEEDS.get(word, word) for word in sorted(lacking))
         raise input_error(

@@ -28,6 +28,9 @@ Where e_i is more than 1e-6 S_i, the larger one of the misses with p_i - e_i and
 the weights fix the multipliers, however large; there e_i counts from 1e-3 S_i on.) The misses of the second
 and third line are divided by max(1 N m, |b_k|). The residual of the frame is the largest miss of all.
 
+Where S_i is below the smallest normal float, the slopes of a cost such as a^3000 are lost in underflow: nothing is
+known of such a muscle but that its slope rises, and its distance from the lower bound counts as the miss.
+
 The residual depends on two units: activations from 0 to 1 and moments of newton meters are its natural sizes. A
     residual
 of 1e-6 states
@@ -87,6 +90,7 @@ from musclesolve._util.checks import check_real_array
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import (
+    LEAST_NORMAL,
     LEAST_REACH,
     LEAST_SIZE,
     ROUNDING,
@@ -99,6 +103,8 @@ from musclesolve.sharing.problem_scale import slope_scale
 
 DECIDED = 1e-6
 SAME = 1e-9
+FAR, HALVINGS = 1e6, 100  # activation up to which, and steps in which, the end of an underflow is looked for
+KINK = 1e3  # a slope this many times the smallest normal float, just above a flat part, is a kink
 
 
 def kkt_residual(
@@ -158,7 +164,11 @@ def kkt_residual(
             blur = ROUNDING * sizes, UNCERTAIN if weight is None else UNCERTAIN_WITH_RESERVES
             slope, pull = cost.gradient(problem, inside), problem.pull(multiplier) + further_pull
             implied = 0.0 if weight is None else multiplier / weight
+            lost = stationarity_size(slope, pull, theta) < LEAST_NORMAL
+            if lost.any():
+                lost &= _underflows(problem, cost, inside)
             misses = [
+                np.where(lost, activation - problem.lower, 0.0).max(axis=1),
                 stationarity_miss(problem, activation, slope, pull, theta, blur),
                 missed,
                 (np.abs(reserve - implied) / scale).max(axis=1),
@@ -166,6 +176,26 @@ def kkt_residual(
     residuals = np.stack(misses)
     found = np.where(np.isfinite(residuals).all(axis=0), residuals.max(axis=0), np.inf)
     return found[0] if without_axis else found
+
+
+def _underflows(problem: Problem, cost: Cost, activation: Array) -> Mask:
+    """Return where slopes at activations (T, n) are too small for a float, but not on a flat part of the cost.
+
+    A bisection upward finds where a slope becomes a normal number. It is tiny there after an underflow, and jumps at
+    the end of a flat part; a constant cost has no such place.
+    """
+
+    def steep(at: Array) -> Array:
+        slope = np.abs(cost.gradient(problem, at))
+        return np.where(np.isfinite(slope), slope, np.inf)
+
+    low, high = activation, np.full_like(activation, FAR)
+    rises = steep(high) >= LEAST_NORMAL
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        normal = steep(middle) >= LEAST_NORMAL
+        low, high = np.where(normal, low, middle), np.where(normal, middle, high)
+    return rises & (steep(high) < KINK * LEAST_NORMAL)
 
 
 def stationarity_miss(

@@ -84,11 +84,18 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
     """
     problem = check_problem(problem, "solution_derivatives").numbered()
     where = "solution_derivatives(cost=...)"
+    if isinstance(cost, Solution):
+        raise input_error(
+            "bad_type",
+            where=where,
+            problem="the second argument is a Solution",
+            expected="the cost second and the solution third: solution_derivatives(problem, cost, solution)",
+        )
     chosen = check_smooth_cost(cost, problem, "differentiated", where, convex=True)
     if check_solution(problem, solution).cost_name != chosen.label:
         raise input_error(
             "conflict",
-            where="solution_derivatives(cost=...)",
+            where=where,
             problem=f"the solution is one for {solution.cost_name}, the cost {chosen.label}",
             expected="the cost that was minimized",
         )

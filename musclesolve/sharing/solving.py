@@ -19,7 +19,7 @@ from musclesolve.sharing.certificate import (
     needs_reserve,
     within_domain,
 )
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, fit
 from musclesolve.sharing.cost.cost_check import check_cost, check_solution
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import AT_EDGE, IDLE, TOLERANCE, UNRESOLVED
@@ -88,7 +88,7 @@ def solve_part(
     """`solve` for a part of a body: the degrees of freedom that the cost names may be in another part."""
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     problem, method = problem.numbered(), find_solver(solver)
-    chosen = chosen.fitted(problem)
+    chosen = fit(chosen, problem)
     refuse_unfit(method, chosen, problem.reserve_weight is not None or on_infeasible == "reserve")
     start = None
     if warm_start is not None:

@@ -26,7 +26,7 @@ from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
 from musclesolve.sharing.arguments import members
-from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_base import Cost, fit
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
@@ -261,7 +261,7 @@ def _solved(problem: Problem, cost: Cost, methods: Sequence[Solver]) -> list[tup
 
     One frame is solved before, so that compilation does not count.
     """
-    solved, cost = [], cost.fitted(problem)
+    solved, cost = [], fit(cost, problem)
     for method in methods or [able_solver(cost)]:
         solve(problem.frames(np.arange(min(1, problem.n_frames))), cost, method)
         start = perf_counter()

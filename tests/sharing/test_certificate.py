@@ -9,7 +9,7 @@ from refusals import refused
 from sharing_cases import SMOOTH, equipped
 
 from musclesolve import Problem, Status, solve
-from musclesolve.sharing import kkt_residual
+from musclesolve.sharing import expression_cost, kkt_residual
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.batch import Batch
@@ -181,3 +181,34 @@ def test_arrays_that_are_none_of_the_problem_are_refused(make_leg, name):
     for wrong, code in ((arrays[name].T, "bad_shape"), (arrays[name][0], "bad_shape"), ("a", "not_numbers")):
         with refused(code, name):
             kkt_residual(problem, cost, **{**arrays, name: wrong})
+
+
+@pytest.mark.parametrize("exponent", [300.0, 3000.0, 100000.0])
+@pytest.mark.parametrize("form", ["power", "expression"])
+def test_slopes_lost_in_underflow_certify_no_sharing(exponent, form):
+    """Two equal muscles share equally; where every slope is zero as a float, nothing tells that they do."""
+    cost = ActivationPower(exponent)
+    if form == "expression":
+        cost = expression_cost(
+            "power", lambda a, force, data: a[0] ** exponent + a[1] ** exponent, convex=True
+        )
+    demand = np.array([0.0, 5.0])[:, None]
+    problem = Problem(np.full((1, 2), 0.05), demand, np.full(2, 1000.0), np.full(2, 1000.0))
+    uneven = np.array([[0.0, 0.0], [0.06, 0.04]])
+    nothing = np.zeros((2, 1))
+    residual = kkt_residual(problem, cost, uneven, nothing, nothing)
+    assert residual[0] == 0.0 and residual[1] == pytest.approx(0.06)
+    status = solve(problem, cost).status
+    assert status[0] == Status.SOLVED and not is_solved(status[1])
+
+
+@pytest.mark.parametrize("factor", [0.0, 1e-290])
+def test_flat_costs_and_tiny_multiples_are_certified(factor):
+    def flat_below_a_half(a, force, data):
+        return sum((a[i] - 0.5 + ((a[i] - 0.5) ** 2) ** 0.5) ** 2 for i in range(2))
+
+    problem = Problem(np.full((1, 2), 0.05), [5.0], np.full(2, 1000.0), np.full(2, 1000.0))
+    cost = expression_cost("square", lambda a, force, data: factor * (a[0] ** 2 + a[1] ** 2), convex=True)
+    assert solve(problem, cost).status == Status.SOLVED
+    flat = expression_cost("flat", flat_below_a_half, convex=True)
+    assert kkt_residual(problem, flat, np.array([0.06, 0.04]), np.zeros(1), np.zeros(1)) < 1e-9

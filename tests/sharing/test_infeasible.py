@@ -144,3 +144,17 @@ def test_arms_that_nearly_agree_resolve_activations_less(apart, least, most):
     answer = solve(Problem(arm, arm @ (capacity * load), capacity, capacity), "stress_cubed")
     assert answer.status == Status.SOLVED
     assert least <= np.abs(answer.activation - load).max() <= most
+
+
+def test_min_max_shares_what_the_least_reserves_leave():
+    """Reserves are exact: round-off in their pull on a muscle between its bounds decides none."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        muscles, dofs = int(rng.integers(4, 12)), int(rng.integers(2, 5))
+        arm = rng.normal(0.0, 0.05, (dofs, muscles)) * (rng.random((dofs, muscles)) < 0.5)
+        capacity = rng.uniform(200.0, 3000.0, muscles)
+        moment = 2.0 * (arm * capacity) @ rng.uniform(0.0, 1.0, muscles) + rng.normal(0.0, 5.0, dofs)
+        problem = Problem(arm, moment, capacity, capacity, reserve_weight=np.full(dofs, 1e-2))
+        answer = solve(problem, "min_max", "linprog")
+        least = lsq_linear(arm * capacity, moment, (0.0, 1.0), "bvls", 1e-14)
+        assert answer.solved and (answer.reserve**2).sum() == pytest.approx(2.0 * least.cost, abs=1e-9)

@@ -59,6 +59,26 @@ def test_squares_are_a_cost():
         (lambda: ms.solve(PROBLEM, changed(name=None)), "bad_cost", ("name", "Changed", "a text")),
         (lambda: ms.solve(PROBLEM, solver=object), "bad_type", ("is no solver",)),
         (
+            lambda: ms.solve(PROBLEM, changed(fitted=lambda s, p: None)),
+            "bad_cost",
+            ("Changed", "return self"),
+        ),
+        (lambda: ms.solve(PROBLEM, 2 * changed(fitted=lambda s, p: 1)), "bad_cost", ("Changed", "int")),
+        (
+            lambda: ms.sharing.solution_derivatives(PROBLEM, ms.solve(PROBLEM), "stress_cubed"),
+            "bad_type",
+            ("the second argument is a Solution", "the cost second"),
+        ),
+        (
+            lambda: ms.sharing.check_reserves(PROBLEM, ms.solve(PROBLEM)).sentence("nix"),
+            "unknown_name",
+            ("dof is 'nix'", "'dof_0'"),
+        ),
+        (lambda: PROBLEM.frames([1000]), "bad_range", ("the frames are [1000]", "below 4")),
+        (lambda: PROBLEM.frames(np.ones(7, bool)), "bad_range", ("4 booleans",)),
+        (lambda: ms.sharing.Ipopt(tolerance="x"), "bad_number", ("tolerance", "'x'", "a positive number")),
+        (lambda: ms.sharing.Ipopt(max_iterations=1.5), "bad_number", ("max_iterations is 1.5",)),
+        (
             lambda: ms.solve(PROBLEM, changed(term_hessian_diagonal=lambda s, p, a: 7.0 + 0.0 * a)),
             "bad_cost",
             ("second derivative by", "is 7 at", "give 2"),

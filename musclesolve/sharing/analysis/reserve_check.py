@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.checks import check_real_array
+from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve._util.message_text import as_text, with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.certificate import needs_reserve
@@ -76,6 +76,7 @@ class ReserveCheck:
 
     def sentence(self, dof: str) -> str:
         """The verdict on one degree of freedom as a sentence."""
+        check_choice(dof, "dof", self.dof, where="sentence")
         k = self.dof.index(dof)
         verdict, limit = self.verdict[k], self.limits[int(self.verdict[k] is not Verdict.SMALL)]
         if verdict is Verdict.NONE:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from itertools import product
 from types import SimpleNamespace
@@ -161,12 +161,18 @@ def named_expression(
     return ExpressionCost(name, expression, tuple(uses), tuple(values.items()), convex, **described)
 
 
+def _fields_alone(self: Any) -> dict[str, Any]:
+    """Return the fields for a pickle, without what was computed from them when the object was used."""
+    return {item.name: getattr(self, item.name) for item in fields(self)}
+
+
 @dataclass(frozen=True, eq=False)
 class Constant:
     """A constant of an expression: its numbers, and whether their first axis is the axis of frames."""
 
     numbers: Array
     frames: bool
+    __getstate__ = _fields_alone
 
     @classmethod
     def of(cls, owner: str, name: str, value: ArrayLike, frames: int) -> Constant:
@@ -228,6 +234,8 @@ class ExpressionCost(Cost):
     shapes: Shapes = field(
         default=(), repr=False, compare=False
     )  # of its parameters; () before a problem is known
+
+    __getstate__ = _fields_alone
 
     def __post_init__(self) -> None:
         for field_name in self.uses:

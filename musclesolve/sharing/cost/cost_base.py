@@ -382,7 +382,7 @@ class WeightedSum(Cost):
 
     def fitted(self, problem: Problem) -> Cost:
         """See Cost."""
-        return replace(self, summands=tuple((factor, cost.fitted(problem)) for factor, cost in self.summands))
+        return replace(self, summands=tuple((factor, fit(cost, problem)) for factor, cost in self.summands))
 
 
 def field_of(problem: Problem, name: str, owner: str) -> Array:
@@ -418,3 +418,17 @@ def bends_down(slope: Array, curvature: Array) -> Mask:
     size = np.abs(curvature).max(axis=1, keepdims=True, initial=0.0)
     steep = np.abs(slope).max(axis=1, keepdims=True, initial=0.0)
     return np.asarray(curvature < -SLACK * np.fmax(size, np.where(np.isfinite(steep), steep, 0.0)))
+
+
+def fit(cost: Cost, problem: Problem) -> Cost:
+    """The cost for a problem (`Cost.fitted`); refuse a class whose `fitted` returns none."""
+    fitted: object = cost.fitted(problem)
+    if not isinstance(fitted, Cost):
+        raise input_error(
+            "bad_cost",
+            where=f"the cost {cost.name}",
+            problem=f"`fitted` of {type(cost).__name__} returns {type(fitted).__name__}",
+            expected="a Cost, usually itself",
+            remedy="end it with `return self`",
+        )
+    return fitted

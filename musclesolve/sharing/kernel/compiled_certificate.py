@@ -12,6 +12,7 @@ from musclesolve._util.compiled_code import compiled
 from musclesolve.sharing.kernel.compiled_terms import slopes_of
 from musclesolve.sharing.kernel.constants import (
     BESIDE_ROWS,
+    LEAST_NORMAL,
     LEAST_REACH,
     LEAST_SIZE,
     ROUNDING,
@@ -80,6 +81,8 @@ def residual_of(
     uncertain = UNCERTAIN_WITH_RESERVES if reserved else UNCERTAIN
     for i in range(muscles):
         size, error = w[THETA + i], ROUNDING * w[PULL_ERROR + i]
+        if size < LEAST_NORMAL:  # lost in underflow, or a cost that is zero, which the definition tells apart
+            worst = max(worst, activation[i] - w[ALL_LOWER + i])
         if not error <= uncertain * size:
             for end in (-error, error):
                 excess = w[MARGINAL + i] - w[ALL_PULL + i] + end

@@ -16,6 +16,7 @@ HUGE = 1e100  # numbers of a problem from here on make a frame invalid
 TOLERANCE = 1e-6
 LEAST_SIZE = 1e-9
 ROUNDING = float(np.finfo(np.float64).eps)
+LEAST_NORMAL = float(np.finfo(np.float64).tiny)
 UNCERTAIN, UNCERTAIN_WITH_RESERVES = TOLERANCE, 1e-3
 """Share of S_i that round-off in p_i may reach before it counts as a miss."""
 LEAST_REACH = 1e-3

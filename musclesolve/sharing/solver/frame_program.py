@@ -8,6 +8,7 @@ so that slopes, moments and unknowns are all of order one; unit_k makes the curv
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,14 +99,21 @@ class FrameProgram:
 
 
 def polish(problem: Problem, cost: Cost, attempt: Attempt, good: float = GOOD_ENOUGH) -> None:
-    """Refine by Newton's method (`polished`), in place, the possible frames whose certificate is above `good`."""
+    """Refine by Newton's method (`polished`), in place, the possible frames whose certificate is above `good`.
+
+    A refined result is kept where its certificate is the better one.
+    """
     residual = kkt_residual(problem, cost, attempt.activation, attempt.reserve, attempt.multiplier)
-    possible = np.isfinite(residual) & (attempt.claim != Status.INFEASIBLE)
+    possible = np.isfinite(residual) & ~np.isin(attempt.claim, (Status.INFEASIBLE, Status.MAX_ITERATIONS))
+    refined = deepcopy(attempt)
     for t in np.flatnonzero((residual > good) & possible).tolist():
         program = FrameProgram(problem.frames(np.array([t])), cost)
         reserve = attempt.reserve[t, : program.unit.size] / (program.unit * program.row[: program.unit.size])
         x, multiplier = np.append(attempt.activation[t], reserve), attempt.multiplier[t]
-        program.store(attempt, t, *polished(program, x, multiplier * program.row / program.scale))
+        program.store(refined, t, *polished(program, x, multiplier * program.row / program.scale))
+    better = kkt_residual(problem, cost, refined.activation, refined.reserve, refined.multiplier) < residual
+    for name in ("activation", "reserve", "multiplier"):
+        getattr(attempt, name)[better] = getattr(refined, name)[better]
 
 
 class Reduced:
@@ -176,7 +184,7 @@ def solve_reduced(program: Any, free: Mask, guess: Array, call: Callable[[Reduce
 def frame_by_frame(
     problem: Problem, cost: Cost, warm_start: Array | None, call: Callable[[Reduced, Array], Claim]
 ) -> Attempt:
-    """Solve every frame by `call(program, first guess)`, and the last digits by Newton's method (`polished`).
+    """Solve every frame by `call(program, first guess)`, and the last digits by Newton's method (`polish`).
 
     Without a warm start each frame starts from the one before it. BLAS has one thread here: the matrices of a frame are
     so small that several threads would wait for each other ten times as long as one computes.
@@ -194,12 +202,11 @@ def frame_by_frame(
         if multiplier is None:
             slope = program.gradient(x)
             multiplier = least_squares_multiplier(program.matrix, slope, x, program.lower, program.upper)
-        if claimed.claim != Status.MAX_ITERATIONS and np.isfinite(multiplier).all():
-            x, multiplier = polished(program, x, multiplier)
         program.store(attempt, t, x, multiplier)
         attempt.iterations[t], attempt.claim[t] = claimed.iterations, claimed.claim
         if claimed.claim == Status.SOLVED:
             previous = attempt.activation[t : t + 1]
+    polish(problem, cost, attempt, 0.0)
     return attempt
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from musclesolve._util.checks import check_integer, check_number
 from musclesolve.errors import InputError
 
 
@@ -44,6 +45,8 @@ class IpoptOptions:
     callback: Watch | None = None
 
     def __post_init__(self) -> None:
+        check_number(self.tolerance, "tolerance", "a positive number", above=0.0)
+        check_integer(self.max_iterations, "max_iterations", 0)
         try:
             pairs = tuple(sorted((str(key), value) for key, value in dict(self.options).items()))
         except (TypeError, ValueError):

@@ -9,16 +9,17 @@ from typing import ClassVar
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve.sharing.certificate import relative_load, reserve_pull
+from musclesolve.sharing.certificate import needs_reserve, relative_load, reserve_pull
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import row_size
 from musclesolve.sharing.solution import with_levels
-from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solver.interior_point import NoCost
+from musclesolve.sharing.solver.frame_program import independent_rows
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
+NEGLIGIBLE = 1e3  # reserves that do not count even a thousandfold are zero
 CLAIMS = {0: Status.SOLVED, 1: Status.MAX_ITERATIONS, 2: Status.INFEASIBLE}
 
 
@@ -47,9 +48,9 @@ class Linprog:
     A linear cost is one program of HiGHS. The levels of a lexicographic cost (min/max; Rasmussen, Damsgaard and Voigt
     2001) are one walk of a compiled simplex method (kernel/level_walk.py).
 
-    Reserves have quadratic costs, which a linear program does not allow. Where the muscles do not suffice, the
-    interior-point method of the project first makes the reserves as small as possible; the levels share the remaining
-    moments. A linear cost with reserves is refused.
+    Reserves have quadratic costs, which a linear program does not allow. Where the muscles do not suffice, a method of
+    active sets first makes the reserves as small as possible; the levels share the remaining moments. A linear cost
+    with reserves is refused.
     """
 
     tolerance: float = 1e-10  # primal and dual feasibility, on scaled rows
@@ -97,16 +98,44 @@ class Linprog:
         short = attempt.claim != Status.SOLVED
         if problem.reserve_weight is not None and short.any():
             part = problem.frames(short)
-            soft = Batch().solve(part, NoCost())
-            goal, _, decided = reserve_pull(part, part.moment - part.produced(soft.activation))
-            reserve[short] = part.moment - part.produced(np.where(decided, goal, soft.activation))
+            least = _least_reserves(part)
+            goal, _, decided = reserve_pull(part, least)
+            reserve[short] = least
             start[short], open_[short] = np.where(decided, goal, part.lower), ~decided
             again = _walked(part, load[short], start[short], open_[short], reserve[short])
-            attempt.store(short, replace(again, iterations=again.iterations + soft.iterations))
+            attempt.store(short, again)
             before, deeper = attempt.level_multiplier, again.level_multiplier
             assert before is not None and deeper is not None
             attempt = replace(attempt, level_multiplier=with_levels(before, short, deeper))
         return attempt
+
+
+def _least_reserves(problem: Problem) -> Array:
+    """The reserves s = b - A a with the least s . w s of all activations within the bounds, (T, m) [N m].
+
+    The muscles between their bounds have no pull A^T w s on them: s is projected once more on the complement of their
+    columns, so that round-off does not decide any of them.
+    """
+    from scipy.optimize import lsq_linear
+
+    assert problem.reserve_weight is not None
+    reserve = np.zeros_like(problem.moment)
+    for t, weight in enumerate(np.sqrt(problem.reserve_weight)):
+        low, high = problem.lower[t], problem.upper[t]
+        matrix, free = weight[:, None] * problem.moment_matrix[t], high - low > NO_ROOM
+        activation = np.array(low)
+        if free.any():
+            rest = weight * problem.moment[t] - matrix[:, ~free] @ low[~free]
+            bounds = low[free], high[free]
+            found = lsq_linear(matrix[:, free], rest, bounds, "bvls", 1e-15, max_iter=20 * free.size)
+            activation[free] = np.where(found.active_mask < 0, low[free], high[free])
+            free[free] = found.active_mask == 0
+        missing = weight * problem.moment[t] - matrix[:, ~free] @ activation[~free]
+        span = independent_rows(matrix[:, free])
+        missing = (missing - span @ (span.T @ missing)) / weight
+        if needs_reserve(NEGLIGIBLE * missing, problem.moment[t]).any():
+            reserve[t] = missing
+    return reserve
 
 
 def _walked(problem: Problem, load: Array, start: Array, open_: Mask, reserve: Array) -> Attempt:

@@ -124,7 +124,7 @@ def _plain(value: object) -> object:
         return value
     content = io.BytesIO()
     pickler = _Pickler(content)
-    pickler.dump(value)
+    pickler.dump(pickle.loads(pickle.dumps(value)))  # which objects of it are one object does not count
     parts = [content.getvalue(), *(file.read_bytes() for file in pickler.sources())]
     sha = hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in parts)).hexdigest()
     return f"{getattr(value, 'label', type(value).__name__)} sha256:{sha}"

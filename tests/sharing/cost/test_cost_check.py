@@ -99,7 +99,7 @@ class Concave(Power):
         (OneForAll, "value"),
         (FlatGradient, "gradient"),
         (FlatCurvature, "hessian_diagonal"),
-        (OtherGradient, "gradient"),
+        (OtherGradient, "gradient is"),
         (OneWrongMuscle, "muscle_7"),
         (NoValue, "term_value is nan"),
         (NoSlope, "term_gradient is nan"),

@@ -205,3 +205,12 @@ def test_a_solver_of_frames_has_one_thread_of_blas():
     with threadpool_limits(limits=2, user_api="blas"):
         frame_by_frame(problem, find_cost("force_squared"), None, call)
     assert seen and set(seen) == {1}
+
+
+@pytest.mark.parametrize("solver", [name for name in ("slsqp", "cyipopt") if solvers()[name].installed])
+def test_refinement_keeps_what_was_certified_at_full_activation(solver):
+    """Moments of all muscles at full activation leave Newton's method no free muscle to fit the multipliers to."""
+    rng = np.random.default_rng(5)
+    arm, capacity = rng.normal(0.0, 0.05, (40, 2, 2)), 10.0 ** rng.uniform(2.0, 4.0, 2)
+    problem = Problem(arm, (arm * capacity).sum(axis=2), capacity, capacity)
+    assert (solve(problem, "activation_power(exponent=2)", solver).status == Status.SOLVED).all()

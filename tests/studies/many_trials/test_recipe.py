@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import pickle
 import shutil
 from types import SimpleNamespace
 
@@ -72,6 +73,19 @@ def test_a_cost_of_ones_own_that_was_edited_is_not(study, monkeypatch):
     assert current(study, text, options, figures=False)
     module.write_text("def power(a, force, data):\n    return a.T @ a / 2\n")
     assert not current(study, text, options, figures=False)
+
+
+def total(a, force, data):
+    return data.weight.T @ a
+
+
+def test_a_cost_of_ones_own_is_the_same_after_use_and_in_another_process(study):
+    cost = expression_cost("total", total, constants={"weight": [2.0, 1.0]}, convex=True)
+    text = recipe(input_hashes(study.trial), "", {"cost": cost}, ["result.nc"])
+    elsewhere = pickle.loads(pickle.dumps(cost))
+    assert current(study, text, {"cost": elsewhere}, figures=False)
+    assert cost.linear and hash(cost) == hash(elsewhere)
+    assert current(study, text, {"cost": cost}, figures=False)
 
 
 def test_another_version_is_not(study, monkeypatch):
