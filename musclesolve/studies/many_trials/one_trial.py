@@ -305,16 +305,17 @@ def known_record(job: Job) -> TrialRecord | None:
     """The record of a trial for which nothing is left to do; None where it is to be computed.
 
     Its current result exists with all files beside it, or no forces follow from its source. Nothing is unpacked,
-    computed or written, and no folder is reserved: files appear complete.
+    computed or written, and no folder is reserved: files appear complete. Files that cannot be examined, such as a
+    damaged result, are left to `attempt`, which records the fault of this trial alone.
     """
     start = time.perf_counter()
-    if job.again or (job.source is not None and not job.source.is_unpacked):
-        return None
-    try:
-        job.ready()
-    except InputError as error:
-        return job.record(Outcome.REFUSED, str(error))
-    with contextlib.suppress(MuscleSolveError, MuscleDatabaseError, OSError), page_style(job.style):
+    with contextlib.suppress(Exception), page_style(job.style):
+        if job.again or (job.source is not None and not job.source.is_unpacked):
+            return None
+        try:
+            job.ready()
+        except InputError as error:
+            return job.record(Outcome.REFUSED, str(error))
         if stored := result_attributes(job.folder / RESULT):
             check_folder(job.folder, RESULT, job.trial, stored)
             job = job.with_answers()
