@@ -190,6 +190,19 @@ def test_the_estimate_keeps_what_it_computed(folder: Path, tmp_path: Path) -> No
     assert there == {*found.sampled} - {*found.failed} and there
 
 
+def test_an_estimate_leaves_a_begun_data_set_as_it_is(folder: Path, made: DataSet, tmp_path: Path) -> None:
+    there = tmp_path / "forces"
+    shutil.copytree(made.folder, there)
+    before = {path: path.read_bytes() for path in there.rglob("*") if path.is_file()}
+    done = CliRunner().invoke(app, ["dataset", str(folder / "S01"), "-o", str(there), "--estimate"])
+    assert done.exit_code == 0 and "left as it is" in " ".join(done.stdout.split())
+    assert {path: path.read_bytes() for path in there.rglob("*") if path.is_file()} == before
+    (there / "subjects.csv").unlink()  # as of one that was stopped
+    found = estimate_dataset(folder / "S01", there, jobs=1)
+    assert found.seconds > 0.0 and found.size > 1e4 and not found.kept
+    assert len(pd.read_csv(there / "trials.csv")) == len(made.trials)
+
+
 def test_the_command_and_what_it_refuses(folder: Path, tmp_path: Path) -> None:
     run = CliRunner()
     done = run.invoke(
