@@ -115,7 +115,13 @@ def compute_dataset(
         computed = compute_trials(study, output, pages={}, keep=variables, progress=progress, **how)
         trials = trials_table(computed)
         write_files(output, {CSV: csv_of(trials)})
-        write_files(output, {SUBJECTS: csv_of(subjects_table(computed, trials))})
+        subjects = subjects_table(computed, trials)
+        write_files(output, {SUBJECTS: csv_of(subjects)})
+    if "mass_kg" in subjects and (several := list(subjects["subject"][subjects["mass_kg"] == ""])):
+        note = (
+            f"{SUBJECTS} states no mass of {shortened(several, 3)}, whose trials have different ones ({CSV})"
+        )
+        computed = replace(computed, notes=(*computed.notes, note))
     return computed
 
 
@@ -157,14 +163,17 @@ def trials_table(computed: ComputedStudy) -> pd.DataFrame:
 
 
 def subjects_table(computed: ComputedStudy, trials: pd.DataFrame) -> pd.DataFrame:
-    """The table of subjects: what is stated of each, its split, and the numbers of its trials and frames."""
+    """The table of subjects: what is stated of each, its split, and the numbers of its trials and frames.
+
+    The mass is that of the trials unless it is stated; "" where they differ.
+    """
     rows = []
     for name, own in trials.groupby("subject", sort=False):
         entries = computed.study.subjects.get(str(name), {}).items()
         stated = {key: value for key, value in entries if value is not None}
         with_result = own[own["file"] != ""]
-        masses = pd.to_numeric(with_result["mass_kg"], errors="coerce").dropna()
-        body = {} if masses.empty else {"mass_kg": round(float(masses.median()), 2)}
+        masses = pd.to_numeric(with_result["mass_kg"], errors="coerce").dropna().round(2).unique()
+        body = {"mass_kg": masses[0] if len(masses) == 1 else ""} if len(masses) else {}
         frames = int(pd.to_numeric(with_result["frames"]).sum())
         counts = {"trials": len(own), "with_result": len(with_result), "frames": frames}
         rows.append({"subject": name, "split": own["split"].iloc[0], **body, **stated, **counts})

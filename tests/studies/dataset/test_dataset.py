@@ -23,7 +23,12 @@ from musclesolve.opensim import read_b3d
 from musclesolve.results.dataset.kept_variables import kept_variables
 from musclesolve.results.files.atomic_writing import reserved
 from musclesolve.results.files.result_netcdf import write_result
-from musclesolve.studies.dataset.compute_dataset import estimate_dataset, split_of, trials_table
+from musclesolve.studies.dataset.compute_dataset import (
+    estimate_dataset,
+    split_of,
+    subjects_table,
+    trials_table,
+)
 from musclesolve.studies.dataset.data_set import DataSet
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.study.run_study import ComputedStudy
@@ -102,6 +107,14 @@ def test_the_table_states_what_is_unusual_in_the_source_of_a_trial(made: DataSet
     table = trials_table(ComputedStudy(study, tmp_path, records, (), {name: ["no pass", "12 of 80"]}))
     unusual = table.set_index("name")["unusual"]
     assert unusual[name] == "no pass | 12 of 80" and unusual[other] == ""
+
+
+def test_no_mean_is_made_of_masses_that_differ(made: DataSet) -> None:
+    study = read_study(made.folder / "inputs" / "study.toml")
+    trials = pd.read_csv(made.folder / "trials.csv", dtype=str, keep_default_na=False)
+    trials.loc[trials["subject"] == "S01", "mass_kg"] = ["84.7", "98.8"]
+    table = subjects_table(ComputedStudy(study, made.folder, {}, ()), trials).set_index("subject")
+    assert table.loc["S01", "mass_kg"] == "" and float(table.loc["S02", "mass_kg"]) > 0.0
 
 
 def test_a_split_is_by_subject_and_does_not_depend_on_their_order() -> None:
