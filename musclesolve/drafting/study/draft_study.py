@@ -288,7 +288,7 @@ def _people(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> _Peop
         kinds = ", ".join(sorted({trial.found.kind for trial in own}))
         comments[name] = f"{len(own)} trial{'s' * (len(own) > 1)}: {kinds}"
     todos = [
-        f"confirm {key}, which no file states; plates show it, the median of the trials: {_few(of)}"
+        f"confirm {key}, which is taken from no file; plates show it, the median of the trials: {_few(of)}"
         for key, of in shown.items()
     ]
     return _People(values, comments, doubts, lacking, todos)

@@ -43,6 +43,7 @@ from musclesolve.opensim.service_folders import (
     data_file,
     service_of,
     service_trials,
+    subjects_in,
 )
 from musclesolve.opensim.unpack_b3d import left_out, subject_data
 from musclesolve.opensim.xml_tree import read_xml
@@ -273,8 +274,8 @@ def _told_apart(
 ) -> tuple[list[_Subject], list[str]]:
     """The subjects with a name for each person, and the doubt of each path whose folders are called as another's.
 
-    The same name in two sources is of two persons, unless files of both state the same person. A stated name that is
-    that of another folder of the path, such as slow, names no person.
+    The same name in two sources is of two persons, unless files of both state the same person. A stated name that
+    another folder of the path has, such as slow, names no person.
     """
     places = [(source, found.name) for source, found in zip(sources, subjects, strict=True)]
     stated = [
@@ -611,6 +612,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
             if service_of(place):
                 named = levels or (place.name,)
                 trials += [_of_service(trial, named, place) for trial in service_trials(place)]
+                unread += [fault for stated in subjects_in([place]) for fault in stated.faults.values()]
                 continue
             files = sorted(path for path in place.iterdir() if path.is_file() and path.name[0] != ".")
             files, left_over = without_copies(files, folder)

@@ -165,7 +165,7 @@ def trials_table(computed: ComputedStudy) -> pd.DataFrame:
 def subjects_table(computed: ComputedStudy, trials: pd.DataFrame) -> pd.DataFrame:
     """The table of subjects: what is stated of each, its split, and the numbers of its trials and frames.
 
-    The mass is that of the trials unless it is stated; "" where they differ.
+    A mass that is not stated is the mass of the trials, "" where their masses differ.
     """
     rows = []
     for name, own in trials.groupby("subject", sort=False):
