@@ -37,6 +37,7 @@ from musclesolve.results.files.atomic_writing import Content, reserved, write_fi
 from musclesolve.results.files.result_netcdf import (
     check_folder,
     check_inputs,
+    check_model,
     read_result,
     result_attributes,
     result_content,
@@ -217,6 +218,7 @@ def share_into(
         )
     with reserved(folder):
         check_folder(folder, RESULT, inputs[1])
+        check_model(folder, RESULT, inputs[1], inputs[0])
         named = (*inputs, options.get("loads"))
         read = [Path(path) for path in named if path is not None and not is_predicted(path)]
         check_inputs(read, folder, [ACTIVATIONS, *(f"{stem}_{ending}.sto" for ending in ENDINGS)])
