@@ -50,8 +50,8 @@ DRAFT_HEAD = (
 )
 SOURCES_HEAD = (
     "Drafted by `musclesolve dataset` from its sources, again at every call: a change in this file is lost.",
-    "To decide the lines that begin with TODO, draft a study file with `musclesolve init --study`, and name it as "
-    "the source.",
+    "To decide the lines that begin with TODO, copy this file beside itself under another name, change the copy, and "
+    "name it as the source.",
 )
 _MOST_LISTED = 6
 _BODY = ("mass_kg", "stature_m", "sex")
