@@ -51,6 +51,15 @@ def test_result_storage_files_and_summary(inputs: list[Path], tmp_path: Path) ->
         np.testing.assert_allclose(table.values, values.values, atol=1e-8)
 
 
+def test_a_solver_that_takes_the_cost_is_chosen_unless_one_is_named(
+    inputs: list[Path], tmp_path: Path
+) -> None:
+    share(inputs, tmp_path / "out", "--no-figures", "--cost", "min_max")
+    assert read_result(tmp_path / "out" / "result.nc").attrs["solver"] == "linprog"
+    named = share(inputs, tmp_path / "out", "--no-figures", "--cost", "min_max", "--solver", "batch")
+    assert named.exit_code == 2 and "linprog" in named.output
+
+
 def test_another_model_does_not_replace_a_result(inputs: list[Path], tmp_path: Path) -> None:
     project, out = tmp_path / "project", tmp_path / "project" / "out"
     project.mkdir()

@@ -282,7 +282,7 @@ def _told_apart(
         "" if person in path[:-1] and person != found.name else person
         for person, path, found in zip(persons, paths, subjects, strict=True)
     ]
-    of_place = defaultdict(set)
+    of_place: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for place, person in zip(places, stated, strict=True):
         of_place[place] |= {person} - {""}
     keys: list[tuple[str, ...]] = []
