@@ -9,7 +9,7 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking.check import findings_of
-from musclesolve.constants import RIGID, USUAL_COST, USUAL_SOLVER
+from musclesolve.constants import ELASTIC, RIGID, USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.forces import prepare
 from musclesolve.opensim.model import OpenSimModel
@@ -17,7 +17,7 @@ from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import Source
 from musclesolve.pipeline.opensim.model_settings import model_settings
-from musclesolve.pipeline.share import sharing_problem
+from musclesolve.pipeline.share import sharing_problem, solver_search
 from musclesolve.pipeline.simulated_body import is_simulated
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
@@ -25,7 +25,7 @@ from musclesolve.results.dataset.assemble import judged_result
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.solver.solver_registry import Solver, find_solver
+from musclesolve.sharing.solver.solver_registry import Solver
 
 
 def run(
@@ -75,7 +75,7 @@ def share_model(
     coordinates: Source,
     moments: Source | None = None,
     cost: str | Cost = USUAL_COST,
-    solver: str | Solver = USUAL_SOLVER,
+    solver: str | Solver | None = None,
     side: str = "both",
     **choices: Any,
 ) -> xr.Dataset:
@@ -86,7 +86,8 @@ def share_model(
     Args:
         model, coordinates, moments, side, choices: see `opensim_problem`.
         cost: a name (`costs()` lists them) or a Cost.
-        solver: a name (`solvers()` lists them) or a Solver.
+        solver: a name (`solvers()` lists them) or a Solver. None: "batch", or the first one that takes the cost where
+            "batch" does not.
 
     Returns:
         Dataset over time, dof, muscle and side with the variables of `run`, under the names of the model. Groups of
@@ -102,8 +103,9 @@ def share_model(
         return simulated_result(str(model), coordinates, moments, cost, solver, {"side": side, **choices})
     settings = model_settings(**choices)
     tendon, stated = settings.muscles.tendon, settings.sharing
-    chosen = find_cost(cost), find_solver(solver)
-    sharing = Sharing(*chosen, tendon, stated.reserve_weight, stated.least_activation)
+    chosen = find_cost(cost)
+    method = solver_search(chosen, tendon == ELASTIC, solver)(solver or USUAL_SOLVER)
+    sharing = Sharing(chosen, method, tendon, stated.reserve_weight, stated.least_activation)
     body = model_body(model, coordinates, moments, settings, sharing, side)
     return judged_result(body, findings_of(body))
 

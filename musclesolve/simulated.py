@@ -28,7 +28,7 @@ from musclesolve.results.dataset.assemble import judged_result
 from musclesolve.results.finding import Where, finding
 from musclesolve.settings.trial import ModelSettings, share_arguments
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import find_solver
+from musclesolve.sharing.solver.solver_registry import able_solver, find_solver
 
 _OPTIONS = ("least_activation", "reserve_weight", "loads")
 """Options of `share`, beside cost and solver, that do not ask for anatomy."""
@@ -68,7 +68,8 @@ def simulated_result(
         files["loads"] = Path(loads)
     weights = {name: defaults[name] for name in _OPTIONS[:2]} | stated
     motion = read.along(table.time, positions, files.get("loads"))
-    sharing = Sharing(find_cost(cost), find_solver(solver), **weights)
+    chosen = find_cost(cost)
+    sharing = Sharing(chosen, able_solver(chosen) if solver is None else find_solver(solver), **weights)
     body = SimulatedBody.from_motion(read, positions, motion, sharing, files, [*table.sentences, *notes])
     findings = [
         replace(finding(note.code, "warning", {"sentence": note}, Where(file=path)), remedy=note.remedy)

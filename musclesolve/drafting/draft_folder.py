@@ -32,7 +32,6 @@ from musclesolve.drafting.folder_contents import (
     is_plane,
     is_standing,
     is_static_folder,
-    subjects_above,
     too_large,
 )
 from musclesolve.drafting.laboratory_axes import (
@@ -52,6 +51,7 @@ from musclesolve.drafting.subject_size import GivenSubject, check_given, subject
 from musclesolve.errors import InputError, MuscleSolveError, file_error
 from musclesolve.motion.events.force_events import FootLoads, flights, jumps
 from musclesolve.opensim.b3d import SUFFIX as B3D
+from musclesolve.opensim.service_folders import subjects_in
 from musclesolve.recording.c3d.c3d_file import is_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table, Trial
 from musclesolve.recording.file_axes import global_from_laboratory
@@ -154,7 +154,7 @@ def draft_folder(
     # Forces and moments are of the trials of the model where there are such.
     commands = () if modeled else tuple(map(_share_command, beside))
     left_out = found.copies if modeled else roles.left_out
-    return FolderDraft(folder, trials, tuple(contents.unread), left_out, others, commands)
+    return FolderDraft(folder, trials, contents.every_unread, left_out, others, commands)
 
 
 def _contents(folder: Path) -> FolderContents:
@@ -175,7 +175,7 @@ def _contents(folder: Path) -> FolderContents:
         for place in (*folder.iterdir(), *folder.absolute().parent.iterdir()):
             if place.is_dir() and place.name != folder.absolute().name and is_static_folder(place.name):
                 contents.markers += filter(is_standing, folder_contents(place).markers)
-    contents.subjects += subjects_above(folder)
+    contents.subjects += subjects_in(folder.absolute().parents[:2])
     return contents
 
 

@@ -5,11 +5,11 @@ Contents and names of the files determine the standing trial, the motions, and t
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from musclesolve.drafting.emg_channels import EmgFile, emg_channels, ranges
 from musclesolve.drafting.study.study_trials import searching, without_copies
 from musclesolve.errors import InputError
 from musclesolve.opensim.external_loads import StatedLoad, identified_columns, stated_loads
-from musclesolve.opensim.service_folders import SUBJECT_FILES, stated_subject
+from musclesolve.opensim.service_folders import SUBJECT_FILES, StatedSubject, stated_subject
 from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.c3d.c3d_file import C3D, read_c3d
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
@@ -40,20 +40,6 @@ class LoadsFile:
     path: Path
     data_file: str
     loads: tuple[StatedLoad, ...]
-
-
-@dataclass(frozen=True)
-class StatedSubject:
-    """A file that states facts on the subject, such as a setup of OpenSim's scale tool, by keys of trial files."""
-
-    path: Path
-    facts: Mapping[str, Any]
-
-
-def subjects_above(folder: Path) -> list[StatedSubject]:
-    """Return the subject that a service states in the folders above a folder of markers."""
-    paths = (place / name for place in folder.absolute().parents[:2] for name in SUBJECT_FILES)
-    return [StatedSubject(path, stated_subject(path)) for path in paths if path.is_file()]
 
 
 def columns_of(load: StatedLoad, table: Table) -> dict[str, tuple[str, str, str]]:
@@ -117,6 +103,11 @@ class FolderContents:
     unread: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     copies: list[str] = field(default_factory=list)  # as of `FoundStudy`
+
+    @property
+    def every_unread(self) -> tuple[str, ...]:
+        """The sentences on files that cannot be read, and on facts of the subject that cannot be taken."""
+        return (*self.unread, *(fault for stated in self.subjects for fault in stated.faults.values()))
 
     def name_of(self, path: Path) -> str:
         """Name of a file in messages, with its folders below this one: files of subjects may have equal names."""
@@ -193,7 +184,7 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
     elif suffix == ".osim":
         contents.models.append(path)
     elif path.name in SUBJECT_FILES:
-        contents.subjects.append(StatedSubject(path, stated_subject(path)))
+        contents.subjects.append(stated_subject(path))
     else:
         contents.others.append(path.name)
 

@@ -17,15 +17,18 @@ from musclesolve.checking.forces.plate_balance import SCALE
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.drafting.choose_mapping import MarkerChoice
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch
-from musclesolve.drafting.folder_contents import ForceFile, MarkerFile, MotionFiles, StatedSubject
+from musclesolve.drafting.folder_contents import ForceFile, MarkerFile, MotionFiles
 from musclesolve.drafting.laboratory_axes import both, middle_path, path_of, seen
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.events.force_events import FootLoads, force_events
+from musclesolve.opensim.service_folders import StatedSubject
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.markers.marker_names import split_label
 from musclesolve.results.facts import SHORTEST_CARRIED
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import SubjectSettings
 
 MASSES, STATURES = (20.0, 250.0), (0.9, 2.3)
 """Ranges of mass and stature from plates and markers that are accepted [kg], [m]."""
@@ -119,7 +122,7 @@ def subject_table(
     if sex is not None:
         lines.append(Line("sex", sex, f"{source}; which table of segment masses is used"))
     else:
-        todo = "enter the sex, female or male: no file states it; it selects the table of segment masses"
+        todo = f"enter the sex, female or male: {_unstated('sex', about)}; it selects the table of segment masses"
         lines.append(Line("sex", None, "", todo, open=True))
     for joint in choice.widths:
         # No medial marker shows it: the mean of both sides, as Vicon's processing states it [mm].
@@ -182,7 +185,8 @@ def _mass(
         apart = all(abs(way.number / stated.number - 1.0) > DISAGREE for way in ways)
         todo = f"check the mass: {_listed(ways)}" if ways and apart else ""
         return Line("mass_kg", round(stated.number, 2), f"{stated.source}; with shoes", todo)
-    todo = "enter the body mass with shoes [kg]: no file states it, and"
+    unstated = _unstated("mass_kg", about)
+    todo = f"enter the body mass with shoes [kg]: {unstated}, and"
     if not ways:
         plates = files.motion.plates or files.forces is not None or files.plates is not None
         why = "no plate shows it"
@@ -196,7 +200,7 @@ def _mass(
             "mass_kg", None, "", f"{todo} the ways to measure it do not agree: {_listed(ways)}", open=True
         )
     comment = f"{carried.number:.1f} +- {carried.uncertain:.1f}, what the plates carry; weigh the subject"
-    todo = f"confirm the body mass with shoes [kg]: no file states it; {_listed(ways)}"
+    todo = f"confirm the body mass with shoes [kg]: {unstated}; {_listed(ways)}"
     return Line("mass_kg", round(carried.number, 1), comment, todo)
 
 
@@ -210,12 +214,17 @@ def _stature(c3d: list[C3D], about: list[StatedSubject], case: Case | None, subj
     stated = _stated("stature_m", c3d, about)
     if stated is not None:
         return Line("stature_m", round(stated.number, 3), stated.source)
-    height = None if case is None else _height(case)
+    height, unstated = None if case is None else _height(case), _unstated("stature_m", about)
     if height is None:
-        todo = "enter the stature [m]: no file states it, and no marker of the head or the shoulders shows it"
+        todo = f"enter the stature [m]: {unstated}, and no marker of the head or the shoulders shows it"
         return Line("stature_m", None, "", todo, open=True)
-    todo = f"enter the stature [m]: no file states it. The suggested value is a guess: {height.source}"
+    todo = f"enter the stature [m]: {unstated}. The suggested value is a guess: {height.source}"
     return Line("stature_m", round(height.number, 2), "", todo, open=True)
+
+
+def _unstated(key: str, about: list[StatedSubject]) -> str:
+    """Return the reason why no file gives a value: none states it, or what one states cannot be taken."""
+    return next((stated.faults[key] for stated in about if key in stated.faults), "no file states it")
 
 
 def _stated(key: str, c3d: list[C3D], about: list[StatedSubject]) -> Value | None:
@@ -228,7 +237,8 @@ def _stated(key: str, c3d: list[C3D], about: list[StatedSubject]) -> Value | Non
                 if number is not None and least <= number * factor <= most:
                     return Value(number * factor, f"{file.path.name}: {place}")
     values = [Value(x.facts[key], x.path.name) for x in about if x.facts.get(key) is not None]
-    return next((value for value in values if least <= value.number <= most), None)
+    rule = settings_of(SubjectSettings)[key]
+    return next((value for value in values if rule.minimum <= value.number <= rule.maximum), None)
 
 
 def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Mass]:

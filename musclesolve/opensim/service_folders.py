@@ -20,8 +20,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import STORAGE, read_lines
-from musclesolve.settings.trial import PREDICTED
+from musclesolve.settings.schema import settings_of
+from musclesolve.settings.trial import PREDICTED, SubjectSettings
 
 NO_FORCES = "no ground forces: muscle forces need them, or joint moments"
 WITHOUT_PLATES = "Its folder has no forces: ground reactions are predicted from the motion"
@@ -92,9 +94,8 @@ def _addbiomechanics(folder: Path) -> list[ServiceTrial]:
     models = {path.stem: path for path in _files(folder / "Models", (".osim",))}
     model = next((models[name] for name in _MODELS if name in models), next(iter(models.values()), None))
     places = (folder, folder.parent)  # beside the results, or in the folder that they were unpacked into
-    subject = next(
-        (stated_subject(place / SUBJECT_FILE) for place in places if (place / SUBJECT_FILE).is_file()), {}
-    )
+    paths = (path for place in places if (path := place / SUBJECT_FILE).is_file())
+    subject = next((stated_subject(path).facts for path in paths), {})
     trials = []
     for coordinates in _files(folder / "IK", (_COORDINATES,)):
         name = coordinates.name.removesuffix(_COORDINATES)
@@ -107,7 +108,7 @@ def _addbiomechanics(folder: Path) -> list[ServiceTrial]:
 
 
 def _opencap(folder: Path) -> list[ServiceTrial]:
-    subject = stated_subject(folder / METADATA) if (folder / METADATA).is_file() else {}
+    subject = stated_subject(folder / METADATA).facts if (folder / METADATA).is_file() else {}
     measured = [*_files(folder / "ForceData", STORAGE), *_files_below(folder / "MeasuredForces", STORAGE)]
     # of several, the one that was brought to the clock of the cameras
     measured.sort(key=lambda path: _SYNCHRONIZED not in path.stem.casefold())
@@ -168,27 +169,63 @@ def _trial(
     return ServiceTrial(name, coordinates, model, None if loads else moments, loads, subject, reason)
 
 
-def stated_subject(path: Path) -> dict[str, Any]:
-    """Return the subject by `_subject.json` of AddBiomechanics, or by the unindented lines `key: value` of
-    `sessionMetadata.yaml` of OpenCap; zero and values that are no numbers are ignored.
+@dataclass(frozen=True)
+class StatedSubject:
+    """A file that states facts on the subject, such as a setup of OpenSim's scale tool, by keys of trial files.
+
+    faults: key -> what the file states there and why it is not taken, "" for a fault of the whole file.
     """
-    lines = read_lines(path)
-    matches = (match for line in lines if path.name == METADATA and (match := _LINE.match(line)))
-    content: Any = {match["key"]: match["value"].strip().strip("'\"") for match in matches}
-    if path.name != METADATA:
-        with suppress(ValueError, RecursionError):
+
+    path: Path
+    facts: Mapping[str, Any]
+    faults: Mapping[str, str] = field(default_factory=dict)
+
+
+def subjects_in(places: Iterable[Path]) -> list[StatedSubject]:
+    """Return the subjects that files of the services state in some folders."""
+    paths = (place / name for place in places for name in SUBJECT_FILES)
+    return [stated_subject(path) for path in paths if path.is_file()]
+
+
+def stated_subject(path: Path) -> StatedSubject:
+    """Return the subject by `_subject.json` of AddBiomechanics, or by the unindented lines `key: value` of
+    `sessionMetadata.yaml` of OpenCap; zero means unknown.
+    """
+    content: Any = {}
+    try:
+        lines = read_lines(path)
+        matches = (match for line in lines if path.name == METADATA and (match := _LINE.match(line)))
+        content = {match["key"]: match["value"].strip().strip("'\"") for match in matches}
+        if path.name != METADATA:
             content = json.loads("\n".join(lines))
+    except (InputError, ValueError, RecursionError) as reason:
+        return StatedSubject(
+            path, {}, {"": f"{path.name} cannot be read: {getattr(reason, 'problem', reason)}"}
+        )
     content = content if isinstance(content, dict) else {}
     name = content.get("subjectID")
-    stated: dict[str, Any] = {"name": name} if name and isinstance(name, str) else {}
+    facts: dict[str, Any] = {"name": name} if name and isinstance(name, str) else {}
+    faults, rules = dict[str, str](), settings_of(SubjectSettings)
     for key, name in _NUMBERS.items():
-        with suppress(TypeError, ValueError):
-            if 0.0 < (number := float(content.get(key))) < 1e4:
-                stated[name] = number
-    sex = next((content[key] for key in ("gender_mf", "sex", "gender") if content.get(key)), None)
-    if (known := _SEXES.get(str(sex).strip().casefold())) is not None:
-        stated["sex"] = known
-    return stated
+        rule, said = rules[name], f"{path.name} states {key} {content.get(key)}, which is"
+        with suppress(TypeError):
+            try:
+                number = float(content.get(key))
+            except ValueError:
+                faults[name] = f"{said} no number"
+                continue
+            if rule.minimum <= number <= rule.maximum and number:
+                facts[name] = number
+            elif number:
+                faults[name] = f"{said} not from {rule.minimum:g} to {rule.maximum:g} {rule.unit}"
+    key = next((key for key in ("gender_mf", "sex", "gender") if content.get(key)), "")
+    if (known := _SEXES.get(str(content.get(key)).strip().casefold())) is not None:
+        facts["sex"] = known
+    elif key:
+        faults["sex"] = f"{path.name} states {key} {content[key]}, which is neither female nor male"
+    if not facts and not faults:
+        faults[""] = f"{path.name} states neither mass, stature, age nor sex"
+    return StatedSubject(path, facts, faults)
 
 
 def _belongs_to(path: Path, trial: str, words: Iterable[str]) -> bool:

@@ -27,7 +27,14 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import edge_weight, fallback_weight
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.interior_point import nearest_moments
-from musclesolve.sharing.solver.solver_registry import Attempt, Solver, find_solver, fits, refuse_unfit
+from musclesolve.sharing.solver.solver_registry import (
+    Attempt,
+    Solver,
+    able_solver,
+    find_solver,
+    fits,
+    refuse_unfit,
+)
 from musclesolve.sharing.status import Status, is_solved
 
 ON_INFEASIBLE = ("report", "reserve")
@@ -39,7 +46,7 @@ BLOCK = 16384
 def solve(
     problem: Problem,
     cost: str | Cost = USUAL_COST,
-    solver: str | Solver = USUAL_SOLVER,
+    solver: str | Solver | None = None,
     on_infeasible: str = "report",
     warm_start: ArrayLike | None = None,
 ) -> Solution:
@@ -54,7 +61,8 @@ def solve(
         cost: a name (`costs()` lists them) or a Cost. The default adds the squared forces of the muscles across a knee
             to the squared activations: about a degree of freedom (`Problem.dof`) with "knee" in its name, or with
             "genou" of "knee_sparing_activation(knee='genou')".
-        solver: a name (`solvers()` lists them) or a solver object with options of its own.
+        solver: a name (`solvers()` lists them) or a solver object with options of its own. None: "batch", or the
+            first solver that takes the cost where this one does not.
         on_infeasible: "report" leaves an infeasible frame without a solution; "reserve" solves it again with
             reserves, weighted so that 1 N m of reserve costs 100 times all muscles at full activation. The sum of
             the squared reserves is then at most 0.01 (N m)^2 more than the least possible one: f + 100 F |s|^2 is
@@ -75,7 +83,8 @@ def solve(
     """
     chosen = find_cost(cost)
     chosen.check_names(check_problem(problem, "solve").dof or ())
-    return solve_part(problem, chosen, solver, on_infeasible, warm_start)
+    method = able_solver(chosen) if solver is None else solver
+    return solve_part(problem, chosen, method, on_infeasible, warm_start)
 
 
 def solve_part(

@@ -20,7 +20,10 @@ Tables = Mapping[str, Callable[[xr.Dataset], bytes]]
 def write_answer(
     folder: Path, file: str, kind: str, answer: xr.Dataset, tables: Tables, progress: Progress | None = None
 ) -> list[Path]:
-    """Write a dataset as a file, with its tables and its figures of a kind; older figures are removed."""
+    """Write a dataset as a file, with its tables and its figures of a kind; figures of an earlier one are removed.
+
+    Without an earlier file of this name, a file that is called as a figure is the user's.
+    """
     from musclesolve.plotting.figure_names import files_of, pages_of  # loads matplotlib
     from musclesolve.plotting.page.figure_files import figures_of
 
@@ -28,7 +31,7 @@ def write_answer(
     files = {file: netcdf_bytes(answer), **{name: make(answer) for name, make in tables.items()}}
     files |= figures_of(answer, pages_of(answer, kind), report)
     report("writing", 1.0)
-    return write_files(folder, files, files_of(kind))
+    return write_files(folder, files, files_of(kind) if (folder / file).is_file() else ())
 
 
 def answer_about(

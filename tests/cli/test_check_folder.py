@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+from contextlib import contextmanager
 
 from many_trials import write_stride
 from typer.testing import CliRunner
 
+from musclesolve._util.progress import no_progress
 from musclesolve.cli import app as cli
+from musclesolve.cli.commands import recording_commands
 
 
 def call(*words: str):
@@ -35,6 +38,24 @@ def test_every_trial_file_has_a_row_and_the_worst_decides(tmp_path):
     assert done.exit_code == 2
     assert "bad.toml" in done.stdout and stride.name in done.stdout
     assert "1 of 2 trials has an error: mend them" in " ".join(done.stdout.split())
+
+
+def test_the_table_is_drawn_when_the_progress_bar_is_gone(tmp_path, monkeypatch):
+    drawn = []
+
+    @contextmanager
+    def bar():
+        drawn.append("bar")
+        yield no_progress
+        drawn.append("no bar")
+
+    monkeypatch.setattr(recording_commands, "progress", bar)
+    monkeypatch.setattr(recording_commands, "print_plain", drawn.append)
+    stride = write_stride(tmp_path)
+    for place in (stride, tmp_path):
+        assert call("check", str(place)).exit_code == 0
+        assert drawn[:2] == ["bar", "no bar"] and len(drawn) == 3
+        drawn.clear()
 
 
 def test_a_folder_with_a_study_alone_is_the_study(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,34 @@ def test_result_storage_files_and_summary(inputs: list[Path], tmp_path: Path) ->
         table = read_mot(tmp_path / "out" / f"ik_{ending}.sto")
         assert table.names == ("one_r", "two_r", "three_r") and not table.in_degrees
         np.testing.assert_allclose(table.values, values.values, atol=1e-8)
+
+
+def test_a_solver_that_takes_the_cost_is_chosen_unless_one_is_named(
+    inputs: list[Path], tmp_path: Path
+) -> None:
+    share(inputs, tmp_path / "out", "--no-figures", "--cost", "min_max")
+    assert read_result(tmp_path / "out" / "result.nc").attrs["solver"] == "linprog"
+    named = share(inputs, tmp_path / "out", "--no-figures", "--cost", "min_max", "--solver", "batch")
+    assert named.exit_code == 2 and "linprog" in named.output
+
+
+def test_another_model_does_not_replace_a_result(inputs: list[Path], tmp_path: Path) -> None:
+    project, out = tmp_path / "project", tmp_path / "project" / "out"
+    project.mkdir()
+    own = [Path(shutil.copy(file, project)) for file in inputs]
+    assert share(own, out, "--no-figures").exit_code == 0
+    result = (out / "result.nc").read_bytes()
+    scaled = Path(shutil.copy(own[0], project / "scaled.osim"))
+    other = share([scaled, *own[1:]], out, "--no-figures")
+    assert other.exit_code == 2 and "another model" in " ".join(other.output.split())
+    assert (out / "result.nc").read_bytes() == result
+    shutil.copytree(project, tmp_path / "copied")
+    copied = [tmp_path / "copied" / file.name for file in own]
+    assert share(copied, tmp_path / "copied" / "out", "--no-figures").exit_code == 0  # a copied project
+    own[0].rename(tmp_path / own[0].name)
+    assert (
+        share([tmp_path / own[0].name, *own[1:]], out, "--no-figures").exit_code == 0
+    )  # a model that has moved
 
 
 def test_opensim_reads_the_storage_files(inputs: list[Path], tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from refusals import refused
 
 from musclesolve import check
 from musclesolve.drafting.draft_folder import draft_folder
+from musclesolve.drafting.study.draft_study import draft_study
 from musclesolve.drafting.subject_size import GivenSubject, carried_all_the_time
 from musclesolve.files import read_markers, write_trc
 
@@ -123,6 +124,44 @@ def test_the_metadata_of_a_session_state_its_subject(deep: str, tmp_path: Path) 
     for folder in {tmp_path, tmp_path / deep}:
         drawn = draft_folder(folder)
         assert table(drawn, "subject") == stated and "sessionMetadata.yaml; " in drawn.trials[0].text
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("sessionMetadata.yaml", "mass_kg: heavy\nheight_m: 1.7\n", "mass_kg heavy"),
+        ("sessionMetadata.yaml", "mass_kg: 70\nheight_m: 183\n", "height_m 183"),
+        ("sessionMetadata.yaml", "gender_mf: x\n", "gender_mf x"),
+        ("sessionMetadata.yaml", "mass_kg: [1\n  : {\n", "mass_kg [1"),
+        ("sessionMetadata.yaml", "", "empty"),
+        ("sessionMetadata.yaml", "date: today\n", "neither mass"),
+        ("_subject.json", '{"massKg": 70', "cannot be read"),
+    ],
+)
+def test_what_a_file_on_the_subject_states_in_vain_is_said(
+    name: str, content: str, said: str, tmp_path: Path
+) -> None:
+    folder = recordings(tmp_path / "S01")
+    (folder / name).write_text(content, encoding="utf-8")
+    draft = draft_folder(folder)
+    assert any(said in text and name in text for text in draft.unread)
+    asked = " ".join(draft.trials[0].todos)
+    assert (f"{name} states {said}" in asked) == (
+        said.partition(" ")[0] in ("mass_kg", "height_m", "gender_mf")
+    )
+    assert any(said in text for text in draft_study(tmp_path).unread)
+
+
+def test_a_study_takes_what_files_of_services_state_of_one_subject_alone(tmp_path: Path) -> None:
+    for subject, mass in (("S01", 68.5), ("S02", 71.5)):
+        recordings(tmp_path / subject / "MarkerData")
+        metadata = f"mass_kg: {mass}\nheight_m: 1.65\ngender_mf: f\n"
+        (tmp_path / subject / "sessionMetadata.yaml").write_text(metadata, encoding="utf-8")
+    (tmp_path / "sessionMetadata.yaml").write_text("mass_kg: 99\nage: 30\n", encoding="utf-8")  # of whom?
+    draft = draft_study(tmp_path)
+    for mass in (68.5, 71.5):
+        assert f"mass_kg = {mass}, stature_m = 1.65" in draft.text
+    assert "99" not in draft.text and not draft.table
 
 
 def test_what_no_medial_marker_shows_is_asked_for_by_init_and_check_alike(tmp_path: Path) -> None:

@@ -65,3 +65,14 @@ def test_an_average_is_no_result(call, files):
     done = call(files / "out" / "average.nc", "-o", files / "again")
     assert done.exit_code == 2
     assert "not a result of musclesolve" in done.stderr
+
+
+def test_a_file_of_the_user_with_the_name_of_a_figure_stays(call, files):
+    out = files / "out"
+    out.mkdir()
+    own = next(name for name in figure_names.files_of("average") if name != "average_activations.png")
+    (out / own).write_bytes(b"mine")
+    assert call(files / "good.nc", "-o", out).exit_code == 0
+    assert (out / own).read_bytes() == b"mine"
+    assert call(files / "good.nc", "-o", out).exit_code == 0  # now figures are of an earlier average
+    assert not (out / own).exists()

@@ -92,6 +92,7 @@ def share(
     output: Output,
     moments: Moments = None,
     loads: Loads = None,
+    solver: Solver = None,
     side: Side = BOTH,
     figures: Figures = None,
     **settings: Any,
@@ -105,7 +106,7 @@ def share(
     from musclesolve.studies.many_trials.one_trial import share_into
 
     compile_kernel_beside()
-    options = {"side": side, "loads": loads, **settings}
+    options = {"side": side, "loads": loads, "solver": solver, **settings}
     with progress() as report:
         result, paths = share_into(
             output, (model, coordinates, moments), options, report, figures=figures is True

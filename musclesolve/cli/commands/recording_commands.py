@@ -140,18 +140,19 @@ def check(
     from musclesolve.cli.tables import check_tables
     from musclesolve.recording.schema import is_study
 
-    with progress() as reported:
-        if trial.is_dir() or is_study(trial):
-            from musclesolve.studies.study.check_study import check_folder, check_study
+    if trial.is_dir() or is_study(trial):
+        from musclesolve.studies.study.check_study import check_folder, check_study
 
+        with progress() as reported:
             many = (check_folder if trial.is_dir() else check_study)(trial, progress=reported)
-            errors = [f"{name}: {message}" for name, message in many.errors]
-            _finish_check(many, lambda: check_tables.study_tables(many), errors, many.notes)
-        else:
-            from musclesolve.studies.questions.answers import check_with_questions
+        errors = [f"{name}: {message}" for name, message in many.errors]
+        _finish_check(many, lambda: check_tables.study_tables(many), errors, many.notes)
+    else:
+        from musclesolve.studies.questions.answers import check_with_questions
 
+        with progress() as reported:
             report = check_with_questions(trial, reported)
-            _finish_check(report, lambda: check_tables.trial_tables(report), map(str, report.of("error")))
+        _finish_check(report, lambda: check_tables.trial_tables(report), map(str, report.of("error")))
 
 
 def _finish_check(

@@ -125,7 +125,8 @@ def _estimated(found: Estimate) -> Iterator[str]:
         time = f"{s / 3600.0:.1f} h" if s >= 3600.0 else f"{s / 60.0:.1f} min" if s >= 60.0 else f"{s:.0f} s"
         yield line("time", f"{time} with --jobs {found.jobs}")
         yield line("size", f"{found.size / 1e6:.3g} MB")
-        yield line("computed", f"{', '.join(done)}; these results are kept")
+        end = "these results are kept" if found.kept else "in a folder apart: the data set is left as it is"
+        yield line("computed", f"{', '.join(done)}; {end}")
     else:
         yield line("time, size", "not known: no trial that was tried has a result")
     yield from lines("no result", (f"{name}: {reason}" for name, reason in found.failed.items()))

@@ -50,8 +50,8 @@ DRAFT_HEAD = (
 )
 SOURCES_HEAD = (
     "Drafted by `musclesolve dataset` from its sources, again at every call: a change in this file is lost.",
-    "To decide the lines that begin with TODO, draft a study file with `musclesolve init --study`, and name it as "
-    "the source.",
+    "To decide the lines that begin with TODO, copy this file beside itself under another name, change the copy, and "
+    "name it as the source.",
 )
 _MOST_LISTED = 6
 _BODY = ("mass_kg", "stature_m", "sex")
@@ -125,7 +125,9 @@ def draft_study(
     paths = [*(trial.levels for trial in found.trials), *recordings.values()]
     services = [*(trial.of_service for trial in found.trials), *("" for _ in recordings)]
     several = sources is not None and len(sources) > 1
-    role_of = dict(zip(recordings, roles(paths, services, (), several)[len(found.trials) :], strict=True))
+    persons = [*(trial.person for trial in found.trials), *("" for _ in recordings)]
+    first_roles = roles(paths, services, (), several, persons)
+    role_of = dict(zip(recordings, first_roles[len(found.trials) :], strict=True))
     drafted, unread, left_out = recorded_trials(folder, recordings, role_of, target)
     if not found.trials and not drafted:
         raise _no_trial(folder, found, unread)
@@ -133,7 +135,7 @@ def draft_study(
     for path in recordings:
         draft = drafted.get(path)
         places.append((None if draft is None else draft.found, draft))
-    final_roles = roles(paths, services, [trial is not None for trial, _ in places], several)
+    final_roles = roles(paths, services, [trial is not None for trial, _ in places], several, persons)
     trials = _named_trials(zip(paths, final_roles, places, strict=True))
     of_recordings = list(drafted.values())
     # settings of recordings, such as their muscle set, are none of models and of trial files beside them
@@ -286,7 +288,7 @@ def _people(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> _Peop
         kinds = ", ".join(sorted({trial.found.kind for trial in own}))
         comments[name] = f"{len(own)} trial{'s' * (len(own) > 1)}: {kinds}"
     todos = [
-        f"confirm {key}, which no file states; plates show it, the median of the trials: {_few(of)}"
+        f"confirm {key}, which is taken from no file; plates show it, the median of the trials: {_few(of)}"
         for key, of in shown.items()
     ]
     return _People(values, comments, doubts, lacking, todos)

@@ -25,6 +25,7 @@ from musclesolve.drafting.folder_contents import (
 )
 from musclesolve.drafting.study.study_trials import FoundTrial, Role
 from musclesolve.drafting.subject_size import GivenSubject
+from musclesolve.opensim.service_folders import subjects_in
 from musclesolve.recording.text.text_file import stem_of
 from musclesolve.recording.text.toml_text import value_text
 from musclesolve.settings.schema import settings_of
@@ -75,8 +76,10 @@ def recorded_trials(
         contents = {key: folder_contents(root, sorted(paths)) for key, paths in parts.items()}
         read = {key: file_roles(content) for key, content in contents.items()}
         _part_functional(read)
-        for content in contents.values():
-            unread += content.unread
+        others = [path for path, role in roles.items() if role.subject != person]
+        for key, content in contents.items():
+            content.subjects += subjects_in(_own_places(root, parts[key], others))
+            unread += content.every_unread
         for key, part in read.items():
             left_out += part.left_out
             for files_of in part.motions:
@@ -92,6 +95,14 @@ def recorded_trials(
                 draft = draft_trial(contents[key], part, files_of, target, GivenSubject(person))
                 drafted[path] = _recorded(recordings[path], stem_of(path), draft)
     return drafted, unread, left_out
+
+
+def _own_places(root: Path, files: Sequence[Path], others: Sequence[Path]) -> list[Path]:
+    """The folders of some files and two above each, inside the folder of the study, without recordings of others."""
+    places = dict.fromkeys(
+        place for path in files for place in path.parents[:3] if place.is_relative_to(root)
+    )
+    return [place for place in places if not any(path.is_relative_to(place) for path in others)]
 
 
 def _part_functional(read: dict[tuple[tuple[str, ...], str], FileRoles]) -> None:

@@ -43,6 +43,7 @@ from musclesolve.opensim.service_folders import (
     data_file,
     service_of,
     service_trials,
+    subjects_in,
 )
 from musclesolve.opensim.unpack_b3d import left_out, subject_data
 from musclesolve.opensim.xml_tree import read_xml
@@ -154,6 +155,7 @@ def roles(
     own_source: Sequence[str] = (),
     counted: Sequence[bool] = (),
     several: bool = False,
+    persons: Sequence[str] = (),
 ) -> list[Role]:
     """Roles of trials by the levels of their paths, outermost first, the name of the trial last.
 
@@ -162,20 +164,25 @@ def roles(
         own_source: for each trial the folder or file of its subject, of trials of a service; "" for the others.
         counted: whether each is a trial, which has a condition; all of them when empty.
         several: whether the first level is one of several sources, each with its own way to name subjects.
+        persons: the name of its person that each states, "" where it states none; none when empty.
     """
     if not paths:
         return []
     parsed = [[words_of(level) for level in path] for path in paths]
     subjects = _subjects(paths, parsed, own_source or [""] * len(paths), several)
+    doubts = [""] * len(paths)
+    if several or any(persons):
+        sources = [path[0] if several else "" for path in paths]
+        subjects, doubts = _told_apart(paths, subjects, sources, persons or doubts)
     level = _group_level(paths, subjects)
-    persons = _person_words(parsed, subjects)
+    beside = _person_words(parsed, subjects)
     groups = ["" if level is None else path[level] for path in paths]
     groups_of = defaultdict(set)  # the same name in two groups is of two persons
     for subject, group in zip(subjects, groups, strict=True):
         groups_of[subject.name].add(group)
     every, left, sessions_of = list[Role](), list[list[Word]](), defaultdict(set)
-    for words, subject, group in zip(parsed, subjects, groups, strict=True):
-        name, doubt = subject.name, ""
+    for words, subject, group, doubt in zip(parsed, subjects, groups, doubts, strict=True):
+        name = subject.name
         if len(groups_of[name]) > 1:
             doubt = f"{name} stands in {' and '.join(sorted(groups_of[name]))}: taken for two persons"
             name = f"{group}_{name}"
@@ -183,7 +190,7 @@ def roles(
         session = "_".join(word.text for word in rest if _is_session(word))
         sessions_of[name].add(session)
         every.append(Role(name, group, session, doubt=doubt))
-        left.append([w for w in rest if not _is_session(w) and w.letters.casefold() not in persons])
+        left.append([w for w in rest if not _is_session(w) and w.letters.casefold() not in beside])
     if all(len(sessions) < 2 for sessions in sessions_of.values()):
         every = [replace(role, session="") if _DATE.fullmatch(role.session) else role for role in every]
     trials = [k for k in range(len(paths)) if not counted or counted[k]]
@@ -257,6 +264,51 @@ def _subjects(
         else:
             subjects.append(_Subject("S1", -1) if folder is None else _Subject(levels[folder], folder))
     return subjects
+
+
+def _told_apart(
+    paths: Sequence[tuple[str, ...]],
+    subjects: Sequence[_Subject],
+    sources: Sequence[str],
+    persons: Sequence[str],
+) -> tuple[list[_Subject], list[str]]:
+    """The subjects with a name for each person, and the doubt of each path whose folders are called as another's.
+
+    The same name in two sources is of two persons, unless files of both state the same person. A stated name that
+    another folder of the path has, such as slow, names no person.
+    """
+    places = [(source, found.name) for source, found in zip(sources, subjects, strict=True)]
+    stated = [
+        "" if person in path[:-1] and person != found.name else person
+        for person, path, found in zip(persons, paths, subjects, strict=True)
+    ]
+    of_place: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
+    for place, person in zip(places, stated, strict=True):
+        of_place[place] |= {person} - {""}
+    keys: list[tuple[str, ...]] = []
+    for place, person in zip(places, stated, strict=True):
+        own = (person,) if person else tuple(of_place[place])
+        keys.append(own if len(own) == 1 else place)
+    names = [found.name for found in subjects]
+    for _ in range(2):  # a stated name may be that of a folder elsewhere
+        keys_of, names_of = defaultdict(set), defaultdict(set)
+        for key, name in zip(keys, names, strict=True):
+            keys_of[name].add(key)
+            names_of[key].add(name)
+        names = [
+            "_".join(filter(None, key)) if len(keys_of[name]) > 1 or len(names_of[key]) > 1 else name
+            for key, name in zip(keys, names, strict=True)
+        ]
+    sources_of = defaultdict(set)
+    for source, name in places:
+        sources_of[name].add(source)
+    doubts = [
+        f"{was} stands in {' and '.join(sorted(sources_of[was]))}: taken for several persons"
+        if name != was and key == place
+        else ""
+        for place, was, key, name in zip(places, [found.name for found in subjects], keys, names, strict=True)
+    ]
+    return [replace(found, name=name) for found, name in zip(subjects, names, strict=True)], doubts
 
 
 def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
@@ -418,7 +470,7 @@ class FoundTrial:
     levels: folders from the folder of the study, and the name of the trial last. source: keys of a line of [trials]
     that name files. subject: what is stated of the subject. of_service: folder or file of one subject of a service, ""
     otherwise. exclude: why it cannot be computed; notes: doubts. called: name of the file, the last level's name when
-    empty.
+    empty. person: the stated name of the subject.
     """
 
     levels: tuple[str, ...]
@@ -430,6 +482,7 @@ class FoundTrial:
     notes: tuple[str, ...] = ()
     called: str = ""
     unclear: tuple[Path, ...] = ()
+    person: str = ""
 
 
 @dataclass(frozen=True)
@@ -559,6 +612,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
             if service_of(place):
                 named = levels or (place.name,)
                 trials += [_of_service(trial, named, place) for trial in service_trials(place)]
+                unread += [fault for stated in subjects_in([place]) for fault in stated.faults.values()]
                 continue
             files = sorted(path for path in place.iterdir() if path.is_file() and path.name[0] != ".")
             files, left_over = without_copies(files, folder)
@@ -643,7 +697,8 @@ def _folders(folder: Path) -> Iterator[Path]:
 
 def _of_service(trial: ServiceTrial, levels: tuple[str, ...], place: Path) -> FoundTrial:
     stated = {key: value for key, value in trial.subject.items() if key in _SUBJECT_KEYS}
-    called = str(trial.subject.get("name") or "/".join(levels))
+    person = str(trial.subject.get("name") or "")
+    called = person or "/".join(levels)
     kept = levels[:-1] if _SESSION_ID.search(levels[-1]) else levels
     kind = f"folder of {service_of(place)}"
     source, notes = dict(trial.source), list(trial.notes)
@@ -653,7 +708,8 @@ def _of_service(trial: ServiceTrial, levels: tuple[str, ...], place: Path) -> Fo
         if table is not None and (note := _contradiction(trial.model, trial.coordinates, described, table)):
             source["loads"] = table
             notes.append(note)
-    return FoundTrial((*kept, trial.name), source, stated, kind, called, trial.reason, tuple(notes))
+    found = FoundTrial((*kept, trial.name), source, stated, kind, called, trial.reason, tuple(notes))
+    return replace(found, person=person)
 
 
 def _of_b3d(path: Path, levels: tuple[str, ...], whole: bool) -> list[FoundTrial]:
@@ -689,7 +745,8 @@ def _of_file(path: Path, levels: tuple[str, ...]) -> FoundTrial | None:
         notes.append(
             f"{path.name} is not complete: {errors[0].problem} (musclesolve check {shlex.quote(path.name)})"
         )
-    return FoundTrial((*levels, path.stem), {"file": path}, stated, notes=tuple(notes))
+    person = str(subject.get("name") or "").strip()
+    return FoundTrial((*levels, path.stem), {"file": path}, stated, notes=tuple(notes), person=person)
 
 
 _Key = tuple[tuple[str, ...], str]

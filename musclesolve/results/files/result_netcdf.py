@@ -26,7 +26,7 @@ from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
 from musclesolve.results.dataset import result_view  # noqa: F401  # registers the accessor
-from musclesolve.results.dataset.checked import check_moments, check_run
+from musclesolve.results.dataset.checked import MODEL, check_moments, check_run
 from musclesolve.results.files.atomic_writing import Content, write_files
 from musclesolve.settings.trial import QUESTIONS
 
@@ -352,11 +352,31 @@ def check_folder(folder: Path, name: str, trial: Path, attributes: Mapping[str, 
         return
     if not os.path.exists(trial):
         raise no_file(trial)
-    raise file_error(
+    raise _occupied(folder / name, "trial", there)
+
+
+def check_model(folder: Path, name: str, trial: Path, model: Path) -> None:
+    """Refuse a folder in which the file `name` is the result of another model, as `check_folder` does of trials.
+
+    The model of a project that was copied lies beside the trial as the original does.
+    """
+    attributes = result_attributes(folder / name)
+    there, original = (attributes.get(key, "") for key in (MODEL, "trial_file"))
+    if not there or (Path(there).name == storable(model.name) and not os.path.exists(there)):
+        return
+    copied = os.path.join(
+        os.path.dirname(os.path.realpath(trial)), os.path.relpath(there, os.path.dirname(original))
+    )
+    if storable(os.path.realpath(model)) not in (there, os.path.normpath(copied)):
+        raise _occupied(folder / name, "model", there)
+
+
+def _occupied(path: Path, of: str, there: str | Path) -> InputError:
+    return file_error(
         "occupied_folder",
-        folder / name,
-        f"this is the result of another trial, {there}",
-        "a new folder, or the folder of the same trial",
+        path,
+        f"this is the result of another {of}, {there}",
+        f"a new folder, or the folder of the same {of}",
         "choose another folder with -o, or remove this one first",
     )
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any
 
@@ -112,7 +115,13 @@ def compute_dataset(
         computed = compute_trials(study, output, pages={}, keep=variables, progress=progress, **how)
         trials = trials_table(computed)
         write_files(output, {CSV: csv_of(trials)})
-        write_files(output, {SUBJECTS: csv_of(subjects_table(computed, trials))})
+        subjects = subjects_table(computed, trials)
+        write_files(output, {SUBJECTS: csv_of(subjects)})
+    if "mass_kg" in subjects and (several := list(subjects["subject"][subjects["mass_kg"] == ""])):
+        note = (
+            f"{SUBJECTS} states no mass of {shortened(several, 3)}, whose trials have different ones ({CSV})"
+        )
+        computed = replace(computed, notes=(*computed.notes, note))
     return computed
 
 
@@ -154,14 +163,17 @@ def trials_table(computed: ComputedStudy) -> pd.DataFrame:
 
 
 def subjects_table(computed: ComputedStudy, trials: pd.DataFrame) -> pd.DataFrame:
-    """The table of subjects: what is stated of each, its split, and the numbers of its trials and frames."""
+    """The table of subjects: what is stated of each, its split, and the numbers of its trials and frames.
+
+    A mass that is not stated is the mass of the trials, "" where their masses differ.
+    """
     rows = []
     for name, own in trials.groupby("subject", sort=False):
         entries = computed.study.subjects.get(str(name), {}).items()
         stated = {key: value for key, value in entries if value is not None}
         with_result = own[own["file"] != ""]
-        masses = pd.to_numeric(with_result["mass_kg"], errors="coerce").dropna()
-        body = {} if masses.empty else {"mass_kg": round(float(masses.median()), 2)}
+        masses = pd.to_numeric(with_result["mass_kg"], errors="coerce").dropna().round(2).unique()
+        body = {"mass_kg": masses[0] if len(masses) == 1 else ""} if len(masses) else {}
         frames = int(pd.to_numeric(with_result["frames"]).sum())
         counts = {"trials": len(own), "with_result": len(with_result), "frames": frames}
         rows.append({"subject": name, "split": own["split"].iloc[0], **body, **stated, **counts})
@@ -181,6 +193,7 @@ class Estimate:
         seconds: of the computation of all trials in so many processes. jobs: number of processes.
         size: of all results [bytes].
         sampled: the trials that were tried. failed: sampled trials without a result, and the reason.
+        kept: whether the results of the sampled trials are in the folder of the data set.
         notes: what was not read, and what is missing of the subjects.
     """
 
@@ -192,6 +205,7 @@ class Estimate:
     size: float
     sampled: tuple[str, ...]
     failed: Mapping[str, str]
+    kept: bool
     notes: tuple[str, ...] = ()
 
 
@@ -204,7 +218,9 @@ def estimate_dataset(
     progress: Progress | None = None,
     **how: Any,
 ) -> Estimate:
-    """Compute a few trials of a data set, which are kept, and estimate time and size of the others by their lengths.
+    """Compute a few trials of a data set, and estimate time and size of the others by their lengths.
+
+    The results are kept, except beside a data set that is begun or finished: nothing is changed in its folder.
 
     A short and a long trial of each kind of source are computed in one process, after another one of the kind: it
     loads and compiles. What passes beside these trials, such as the start of the process, is added once. Trials of a
@@ -217,7 +233,11 @@ def estimate_dataset(
     del how
     check_for_all({}, jobs)
     variables, output = kept_variables(one_or_several(keep)), _folder(output)
-    with reserved(output):
+    begun = (output / CSV).is_file()
+    with ExitStack() as stack:
+        if begun:
+            output = _apart(output, Path(stack.enter_context(TemporaryDirectory())))
+        stack.enter_context(reserved(output))
         study = dataset_study(sources, output)
         kinds: dict[str, list[tuple[float, str]]] = {}
         for trial in complete(study) or study.included:
@@ -240,9 +260,10 @@ def estimate_dataset(
         start = perf_counter()
         done = compute_trials(few, output, again=True, **options).records
         beside = perf_counter() - start - sum(done[name].seconds for name in chosen)
+        known = {name: done[name] for name in chosen if done[name].outcome.has_result}
+        sizes = {name: (record.folder / RESULT).stat().st_size for name, record in known.items()}
         (output / SUBJECTS).unlink(missing_ok=True)
     lengths = {name: length for of in kinds.values() for length, name in of}
-    known = {name: done[name] for name in chosen if done[name].outcome.has_result}
     seconds = size = 0.0
     for kind, of in kinds.items():
         own = [name for _, name in of if name in known]
@@ -252,7 +273,7 @@ def estimate_dataset(
             at, every = np.ones(len(own)), np.ones(len(of))
         spent = np.array([known[name].seconds for name in own])
         seconds += _total(at, spent, every)
-        size += _total(at, np.array([(known[name].folder / RESULT).stat().st_size for name in own]), every)
+        size += _total(at, np.array([sizes[name] for name in own]), every)
         if (name := first[kind]) not in chosen and name in done and done[name].outcome.has_result:
             beside -= _total(at, spent, every[[place for place, (_, each) in enumerate(of) if each == name]])
     frames = sum(int(length) for length, _ in kinds.get("b3d", []))
@@ -260,7 +281,18 @@ def estimate_dataset(
     failed = {name: record.message for name, record in done.items() if not record.outcome.has_result}
     processes, count = min(jobs or cores(), len(study.included)), len(study.included)
     time = max(beside, 0.0) + seconds / processes
-    return Estimate(count, subjects, frames, time, processes, size, tuple(done), failed, study.notes)
+    return Estimate(
+        count, subjects, frames, time, processes, size, tuple(done), failed, not begun, study.notes
+    )
+
+
+def _apart(output: Path, place: Path) -> Path:
+    """A folder in another place with the files of the inputs of a data set, such as its table of subjects."""
+    for path in (output / INPUTS).glob("*.*"):
+        if path.is_file():
+            (place / output.name / INPUTS).mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, place / output.name / INPUTS)
+    return place / output.name
 
 
 def _total(at: np.ndarray, spent: np.ndarray, every: np.ndarray) -> float:

@@ -37,6 +37,7 @@ from musclesolve.results.files.atomic_writing import Content, reserved, write_fi
 from musclesolve.results.files.result_netcdf import (
     check_folder,
     check_inputs,
+    check_model,
     read_result,
     result_attributes,
     result_content,
@@ -217,6 +218,7 @@ def share_into(
         )
     with reserved(folder):
         check_folder(folder, RESULT, inputs[1])
+        check_model(folder, RESULT, inputs[1], inputs[0])
         named = (*inputs, options.get("loads"))
         read = [Path(path) for path in named if path is not None and not is_predicted(path)]
         check_inputs(read, folder, [ACTIVATIONS, *(f"{stem}_{ending}.sto" for ending in ENDINGS)])
@@ -305,16 +307,17 @@ def known_record(job: Job) -> TrialRecord | None:
     """The record of a trial for which nothing is left to do; None where it is to be computed.
 
     Its current result exists with all files beside it, or no forces follow from its source. Nothing is unpacked,
-    computed or written, and no folder is reserved: files appear complete.
+    computed or written, and no folder is reserved: files appear complete. Files that cannot be examined, such as a
+    damaged result, are left to `attempt`, which records the fault of this trial alone.
     """
     start = time.perf_counter()
-    if job.again or (job.source is not None and not job.source.is_unpacked):
-        return None
-    try:
-        job.ready()
-    except InputError as error:
-        return job.record(Outcome.REFUSED, str(error))
-    with contextlib.suppress(MuscleSolveError, MuscleDatabaseError, OSError), page_style(job.style):
+    with contextlib.suppress(Exception), page_style(job.style):
+        if job.again or (job.source is not None and not job.source.is_unpacked):
+            return None
+        try:
+            job.ready()
+        except InputError as error:
+            return job.record(Outcome.REFUSED, str(error))
         if stored := result_attributes(job.folder / RESULT):
             check_folder(job.folder, RESULT, job.trial, stored)
             job = job.with_answers()

@@ -92,6 +92,16 @@ def test_a_subject_of_whom_files_disagree_is_left_to_decide(tmp_path: Path) -> N
     assert study_of(tmp_path).subjects == {"S1": {"stature_m": 1.7, "sex": "male"}}
 
 
+def test_facts_of_a_trial_file_are_of_its_source_and_person_alone(tmp_path: Path) -> None:
+    for source, name, mass in (("L1", "p1", 84.7), ("L2", "p3", 98.8)):
+        trial_file(tmp_path / source / "S01" / "walk.toml", name=name, mass_kg=mass)
+    draft = draft_study(tmp_path, tmp_path / "study.toml", [tmp_path / "L1", tmp_path / "L2"])
+    write_study(draft)
+    subjects = read_study(draft.path).subjects
+    assert {name: each["mass_kg"] for name, each in subjects.items()} == {"p1": 84.7, "p3": 98.8}
+    assert not any("differs" in todo for todo in draft.todos)
+
+
 def test_folders_of_opensim_models(tmp_path: Path) -> None:
     for subject in ("S01", "S02"):
         home = tmp_path / subject

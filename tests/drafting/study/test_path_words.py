@@ -57,6 +57,33 @@ def test_each_of_several_sources_names_its_subjects_in_its_own_way() -> None:
     assert named[-2:] == ["p1", "p3"] and len(set(named)) == 3
 
 
+def subjects_of(persons: dict[str, str]) -> list[str]:
+    """The subjects of trials below several sources; persons: path -> the name that its file states."""
+    paths = [tuple(path.split("/")) for path in persons]
+    return [role.subject for role in roles(paths, several=True, persons=list(persons.values()))]
+
+
+def test_one_folder_name_in_two_sources_is_of_two_people_unless_files_name_the_same_person() -> None:
+    assert subjects_of({"L1/S01/walk": "", "L2/S01/walk": "", "L2/S02/walk": ""}) == [
+        "L1_S01",
+        "L2_S01",
+        "S02",
+    ]
+    assert subjects_of({"L1/S01/walk": "p1", "L2/S01/walk": "p3"}) == ["p1", "p3"]
+    assert subjects_of({"L1/S01/walk": "p1", "L2/S01/walk": "p1"}) == ["S01", "S01"]
+    assert subjects_of({"L1/S01/walk": "p1", "L2/S07/walk": "p1", "L2/S08/walk": ""}) == ["p1", "p1", "S08"]
+    # a recording beside the trial file is of its person; that of another source is not
+    stated = {"X/S01/walk1": "", "Y/S01/walk": "p3", "Y/S01/walk2": ""}
+    assert subjects_of(stated) == ["X_S01", "p3", "p3"]
+    # a name that was taken from a folder of a condition is no person
+    assert subjects_of({"X/S01/slow/walk": "slow", "Y/S02/slow/walk": "slow"}) == ["S01", "S02"]
+
+
+def test_two_people_in_one_folder_are_told_apart_by_their_names() -> None:
+    named = roles([("S01", "a"), ("S01", "b"), ("S02", "a")], persons=["p1", "p3", ""])
+    assert [role.subject for role in named] == ["p1", "p3", "S02"]
+
+
 def test_one_name_in_two_groups_is_doubted() -> None:
     paths = [("control", "P1", "w"), ("patient", "P1", "w"), ("patient", "P2", "w")]
     assert [role.doubt.partition(":")[0] for role in roles(paths)] == [

@@ -33,6 +33,13 @@ def test_frames_do_not_depend_on_their_neighbors(make_leg):
     np.testing.assert_allclose(single.activation, whole.activation[11], atol=1e-12)
 
 
+def test_a_cost_that_the_usual_solver_does_not_take_has_another_unless_one_is_named(make_leg):
+    problem = make_leg(2, seed=7)
+    assert solve(problem, "min_max").solver == "linprog" and solve(problem).solver == "batch"
+    with refused("unfit_solver", "batch", "linprog"):
+        solve(problem, "min_max", "batch")
+
+
 @pytest.mark.in_part(3)
 @pytest.mark.parametrize(
     ("solver", "cost"), [("batch", "own"), ("linprog", "min_max"), ("slsqp", "stress_cubed")]

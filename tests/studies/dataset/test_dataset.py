@@ -23,7 +23,12 @@ from musclesolve.opensim import read_b3d
 from musclesolve.results.dataset.kept_variables import kept_variables
 from musclesolve.results.files.atomic_writing import reserved
 from musclesolve.results.files.result_netcdf import write_result
-from musclesolve.studies.dataset.compute_dataset import estimate_dataset, split_of, trials_table
+from musclesolve.studies.dataset.compute_dataset import (
+    estimate_dataset,
+    split_of,
+    subjects_table,
+    trials_table,
+)
 from musclesolve.studies.dataset.data_set import DataSet
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.study.run_study import ComputedStudy
@@ -102,6 +107,14 @@ def test_the_table_states_what_is_unusual_in_the_source_of_a_trial(made: DataSet
     table = trials_table(ComputedStudy(study, tmp_path, records, (), {name: ["no pass", "12 of 80"]}))
     unusual = table.set_index("name")["unusual"]
     assert unusual[name] == "no pass | 12 of 80" and unusual[other] == ""
+
+
+def test_no_mean_is_made_of_masses_that_differ(made: DataSet) -> None:
+    study = read_study(made.folder / "inputs" / "study.toml")
+    trials = pd.read_csv(made.folder / "trials.csv", dtype=str, keep_default_na=False)
+    trials.loc[trials["subject"] == "S01", "mass_kg"] = ["84.7", "98.8"]
+    table = subjects_table(ComputedStudy(study, made.folder, {}, ()), trials).set_index("subject")
+    assert table.loc["S01", "mass_kg"] == "" and float(table.loc["S02", "mass_kg"]) > 0.0
 
 
 def test_a_split_is_by_subject_and_does_not_depend_on_their_order() -> None:
@@ -188,6 +201,19 @@ def test_the_estimate_keeps_what_it_computed(folder: Path, tmp_path: Path) -> No
     assert found.seconds > 0.0 and found.size > 1e4
     there = {path.parent.name for path in (tmp_path / "forces" / "trials").glob("*/result.nc")}
     assert there == {*found.sampled} - {*found.failed} and there
+
+
+def test_an_estimate_leaves_a_begun_data_set_as_it_is(folder: Path, made: DataSet, tmp_path: Path) -> None:
+    there = tmp_path / "forces"
+    shutil.copytree(made.folder, there)
+    before = {path: path.read_bytes() for path in there.rglob("*") if path.is_file()}
+    done = CliRunner().invoke(app, ["dataset", str(folder / "S01"), "-o", str(there), "--estimate"])
+    assert done.exit_code == 0 and "left as it is" in " ".join(done.stdout.split())
+    assert {path: path.read_bytes() for path in there.rglob("*") if path.is_file()} == before
+    (there / "subjects.csv").unlink()  # as of one that was stopped
+    found = estimate_dataset(folder / "S01", there, jobs=1)
+    assert found.seconds > 0.0 and found.size > 1e4 and not found.kept
+    assert len(pd.read_csv(there / "trials.csv")) == len(made.trials)
 
 
 def test_the_command_and_what_it_refuses(folder: Path, tmp_path: Path) -> None:
@@ -293,7 +319,10 @@ def test_an_estimate_without_a_result_fails_with_the_reason(folder: Path, tmp_pa
     done = CliRunner().invoke(app, ["dataset", str(source), "-o", str(tmp_path / "forces"), "--estimate"])
     assert done.exit_code == 2 and "not known" in done.stdout and "cut_id.sto" in done.stdout
     draft = (tmp_path / "forces" / "inputs" / "study.toml").read_text(encoding="utf-8")
-    assert "is lost" in draft.partition("[")[0] and "musclesolve init --study" in draft
+    head = " ".join(draft.partition("[")[0].replace("#", " ").split())
+    assert (
+        "is lost" in head and "copy this file beside itself under another name" in head
+    )  # as the note advises
 
 
 def test_paths_of_muscles_are_traced_where_they_are_kept(folder: Path, tmp_path: Path) -> None:

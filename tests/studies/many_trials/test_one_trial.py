@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from importlib.resources import files
 
@@ -10,7 +11,8 @@ from many_trials import write_stride
 
 import musclesolve as ms
 from musclesolve import read_result
-from musclesolve.studies.many_trials.one_trial import Job, attempt, leave_message
+from musclesolve.results.files.result_netcdf import write_result
+from musclesolve.studies.many_trials.one_trial import Job, attempt, known_record, leave_message
 from musclesolve.studies.many_trials.trial_record import Outcome
 
 
@@ -56,6 +58,19 @@ def test_a_fault_of_the_program_has_failed_and_its_place_is_kept(tmp_path, monke
     assert record.outcome is Outcome.FAILED and "ZeroDivisionError: by nothing" in record.message
     leave_message(record)
     assert "Traceback" in (tmp_path / "out" / "error.txt").read_text(encoding="utf-8")
+
+
+def test_a_damaged_earlier_result_costs_its_own_trial_alone(tmp_path):
+    whole, damaged = (write_stride(tmp_path / "in" / name, name) for name in ("whole", "damaged"))
+    assert all(attempt(job(each, tmp_path / "out" / each.stem)).fine for each in (whole, damaged))
+    result = read_result(earlier := tmp_path / "out" / "damaged" / "result.nc")
+    result.attrs["recipe"] = json.dumps(json.loads(result.attrs["recipe"]) | {"files": 3})
+    write_result(result, earlier)
+    assert known_record(job(damaged, tmp_path / "out" / "damaged")) is None
+    found = ms.run_many([whole, damaged], tmp_path / "out", side="both", jobs=1, figures=False)
+    by_name = {record.name: record for record in found}
+    assert by_name["whole"].outcome is Outcome.UNCHANGED
+    assert by_name["damaged"].outcome is Outcome.FAILED and "AttributeError" in by_name["damaged"].message
 
 
 @pytest.mark.parametrize("table", ["muscles", "markers"])
