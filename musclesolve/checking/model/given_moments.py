@@ -237,22 +237,36 @@ def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
     yield case.fault("sides_swapped.moments", "error", {"now": now, "then": then}, repair)
 
 
-def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
-    """Find moments with a reversed sign, or in another unit."""
+def likeness_of(given: Array, due: Array) -> float:
+    """Correlation of moments of any shape with the moments due; NaN where one of them is zero."""
+    size = float(np.linalg.norm(given) * np.linalg.norm(due))
+    return float((given * due).sum()) / size if size > 0.0 else np.nan
+
+
+def likeness_to_motion(case: MomentCase) -> float:
+    """Correlation of the moments of a file with the moments of the motion while one leg swings; NaN if not known."""
     names = case.names
     if not names or case.frames.sum() < FEWEST_FRAMES:
+        return np.nan
+    return likeness_of(case.given(names), case.expected(names))
+
+
+def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find moments with a reversed sign, or in another unit; columns with a sign of their own show no unit."""
+    names, mass = case.names, case.fixed.model.mass
+    likeness = likeness_to_motion(case)
+    if np.isnan(likeness):
         return
-    given, due, mass = case.given(names), case.expected(names), case.fixed.model.mass
-    if not given.any():
-        return
-    likeness = float((given * due).sum() / np.sqrt((given**2).sum() * (due**2).sum()))
+    given, due = case.given(names), case.expected(names)
     columns = [name for name in case.table.names if name.endswith(COLUMN_ENDINGS)]
     if likeness < OPPOSITE:
         repair = changed_columns(columns, -1.0)
         values = {"names": "all moments", "likeness": likeness}
         yield case.fault("moment_sign", "error", values, repair)
         return
-    if likeness < LEAST_LIKENESS:
+    signed = [likeness_of(one, other) > OPPOSITE for one, other in zip(given.T, due.T, strict=True)]
+    given, due = given[:, signed], due[:, signed]
+    if not likeness_of(given, due) >= LEAST_LIKENESS:
         return
     (factor,), (error,) = standard_errors(given[:, :, None], due, round(MEMORY * case.fixed.rate))
     if exceeds(np.log(factor), np.log(OTHER_UNIT), error / factor):
