@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -249,6 +250,24 @@ def likeness_to_motion(case: MomentCase) -> float:
     if not names or case.frames.sum() < FEWEST_FRAMES:
         return np.nan
     return likeness_of(case.given(names), case.expected(names))
+
+
+def moments_fit_radians(case: MomentCase) -> Iterator[Finding]:
+    """Find coordinates that fit the moments only if their angles, read in degrees, are radians."""
+    motion, model = case.body.motion, case.fixed.model
+    factor = np.where([model.coordinates[name].rotational for name in motion.names], 180.0 / np.pi, 1.0)
+    parts: dict[str, Any] = {
+        name: factor * getattr(motion, name) for name in ("value", "speed", "acceleration")
+    }
+    body = replace(case.body, motion=replace(motion, **parts), dynamics=None)
+    turned = moment_case(body, Motion.from_body(body))
+    assert turned is not None
+    now, then = likeness_to_motion(case), likeness_to_motion(turned)
+    if then >= LEAST_LIKENESS and not now >= LEAST_LIKENESS:
+        columns = [case.fixed.model.coordinate_number[name] for name in case.names]
+        most = float(np.degrees(np.abs(turned.fixed.motion.value[:, columns]).max()))
+        values = {"most": np.radians(most), "radians": most, "then": then}
+        yield finding("angle_units.moments", "error", values, Where(motion.file))
 
 
 def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
