@@ -5,8 +5,8 @@ The sample x_k differs from the cubic through two samples on either side of it b
     r_k = x_k - (4 (x_{k-1} + x_{k+1}) - x_{k-2} - x_{k+2}) / 6.
 
 Where one sample alone is wrong by s, r is s there and -2/3 s in the frames beside it. Where a signal steps by s, r is
-s/2 and -s/2 in two frames. So the three values differ between a leap and a step, and their size beside all other r of the column
-separates a leap from noise. Later checks see the cubic in place of the leap.
+s/2 and -s/2 in two frames. So the three values differ between a leap and a step, and their size beside all other r of
+the column separates a leap from noise. Later checks see the cubic in place of the leap.
 """
 
 from collections.abc import Iterator
