@@ -169,14 +169,14 @@ def fill_and_complete(case: Case) -> Case:
 def jumps(case: Case) -> Iterator[Finding]:
     """Find markers that jump within the time range; the samples are removed wherever they are.
 
-    What goes back at once is a gap for the analysis: no more than a warning.
+    What goes back at once is a gap for the analysis, with no effect on its results: no more than a warning.
     """
     cleaned, reflections = without_ghosts(case.trial, case.settings.gaps)
     for name in dict.fromkeys(marker for marker, _, _ in reflections):
         frames = np.any([frames for marker, frames, _ in reflections if marker == name], axis=0)
         where = Where(cleaned.markers.path, markers=(name,), times=time_spans(frames, cleaned.markers.time))
         values = {"name": name, "size": max(size for marker, _, size in reflections if marker == name)}
-        yield finding("leap.back", "warning", values, where, remove_samples(name, frames))
+        yield finding("leap.ghost", "warning", values, where)
     markers, inside = cleaned.markers, np.zeros(case.trial.markers.time.size, bool)
     inside[case.trial.frames()] = True
     limit = largest_jump(markers.rate)
@@ -193,7 +193,8 @@ def jumps(case: Case) -> Iterator[Finding]:
 
 def remove_and_fill_jumps(case: Case) -> Case:
     """Return the case without jumps, in and outside of the time range, and with the gaps filled that are left."""
-    markers, recorded = case.trial.markers, case.recorded
+    cleaned, _ = without_ghosts(case.trial, case.settings.gaps)
+    markers, recorded = cleaned.markers, replace(case.recorded, trial=cleaned)
     for name in case.trial.used_markers:
         frames = jump_frames(markers[name], markers.rate)
         if frames.any():

@@ -17,6 +17,7 @@ from musclesolve.checking.model import (
     moment_surplus,
     muscles,
     posture,
+    single_frames,
     whole_wrench,
 )
 from musclesolve.checking.model import load_units_and_axes as units
@@ -79,6 +80,7 @@ HELD_MASS = 0.15
 BELONGS = 0.02
 """Share of the moments that remains beside the loads found in them where they belong."""
 OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
+    single_frames.leaps_of_moments,
     given_moments.empty_columns,
     moment_columns.held_moments,
     moment_columns.copied_moments,
@@ -99,8 +101,13 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     known, and only times and names are compared.
     """
     changed, body = body.change, body.measured
-    findings = [*_cut_files(body), *_asked(given_moments.belonging.__name__, given_moments.belonging(body))]
-    for of_model in OF_MODEL:
+    coordinate_leaps = single_frames.leaps_of_coordinates
+    findings = [*_asked(coordinate_leaps.__name__, coordinate_leaps(body))]
+    leaps = bool(findings)
+    body = single_frames.without_leaps(body) if leaps else body
+    findings += [*_cut_files(body), *_asked(given_moments.belonging.__name__, given_moments.belonging(body))]
+    # muscles are known along the leaps alone
+    for of_model in () if leaps else OF_MODEL:
         findings += _asked(of_model.__name__, of_model(body))
     if len(body.time) < 2:  # no motion
         return findings
@@ -111,6 +118,10 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     of_coordinates = [
         fault for check in OF_COORDINATES for fault in _asked(check.__name__, check(body, fixed))
     ]
+    moments = moment_case(body, fixed)
+    if moments is not None and any(each.code == "angle_units" for each in of_coordinates):
+        as_radians = given_moments.moments_fit_radians
+        of_coordinates = _asked(as_radians.__name__, as_radians(moments)) or of_coordinates
     findings += of_coordinates
     of_posture = [fault for check in OF_POSTURE for fault in _asked(check.__name__, check(body, fixed))]
     findings += of_posture
@@ -127,7 +138,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         return [*findings, *_asked(predicted_loads.__name__, predicted_loads(body))]
     # wrong coordinates change the moments and loads that the body needs
     wrong = any(each.severity == "error" for each in (*of_coordinates, *of_posture))
-    moments, of_moments = moment_case(body, fixed), list[Finding]()
+    of_moments = list[Finding]()
     if moments is not None and not wrong:
         for check_moments in OF_MOMENTS:
             moments = moments.with_findings(_asked(check_moments.__name__, check_moments(moments)))

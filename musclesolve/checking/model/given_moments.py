@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -237,22 +238,54 @@ def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
     yield case.fault("sides_swapped.moments", "error", {"now": now, "then": then}, repair)
 
 
-def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
-    """Find moments with a reversed sign, or in another unit."""
+def likeness_of(given: Array, due: Array) -> float:
+    """Correlation of moments of any shape with the moments due; NaN where one of them is zero."""
+    size = float(np.linalg.norm(given) * np.linalg.norm(due))
+    return float((given * due).sum()) / size if size > 0.0 else np.nan
+
+
+def likeness_to_motion(case: MomentCase) -> float:
+    """Correlation of the moments of a file with the moments of the motion while one leg swings; NaN if not known."""
     names = case.names
     if not names or case.frames.sum() < FEWEST_FRAMES:
+        return np.nan
+    return likeness_of(case.given(names), case.expected(names))
+
+
+def moments_fit_radians(case: MomentCase) -> Iterator[Finding]:
+    """Find coordinates that fit the moments only if their angles, read in degrees, are radians."""
+    motion, model = case.body.motion, case.fixed.model
+    factor = np.where([model.coordinates[name].rotational for name in motion.names], 180.0 / np.pi, 1.0)
+    parts: dict[str, Any] = {
+        name: factor * getattr(motion, name) for name in ("value", "speed", "acceleration")
+    }
+    body = replace(case.body, motion=replace(motion, **parts), dynamics=None)
+    turned = moment_case(body, Motion.from_body(body))
+    assert turned is not None
+    now, then = likeness_to_motion(case), likeness_to_motion(turned)
+    if then >= LEAST_LIKENESS and not now >= LEAST_LIKENESS:
+        columns = [case.fixed.model.coordinate_number[name] for name in case.names]
+        most = float(np.degrees(np.abs(turned.fixed.motion.value[:, columns]).max()))
+        values = {"most": np.radians(most), "radians": most, "then": then}
+        yield finding("angle_units.moments", "error", values, Where(motion.file))
+
+
+def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find moments with a reversed sign, or in another unit; columns with a sign of their own show no unit."""
+    names, mass = case.names, case.fixed.model.mass
+    likeness = likeness_to_motion(case)
+    if np.isnan(likeness):
         return
-    given, due, mass = case.given(names), case.expected(names), case.fixed.model.mass
-    if not given.any():
-        return
-    likeness = float((given * due).sum() / np.sqrt((given**2).sum() * (due**2).sum()))
+    given, due = case.given(names), case.expected(names)
     columns = [name for name in case.table.names if name.endswith(COLUMN_ENDINGS)]
     if likeness < OPPOSITE:
         repair = changed_columns(columns, -1.0)
         values = {"names": "all moments", "likeness": likeness}
         yield case.fault("moment_sign", "error", values, repair)
         return
-    if likeness < LEAST_LIKENESS:
+    signed = [likeness_of(one, other) > OPPOSITE for one, other in zip(given.T, due.T, strict=True)]
+    given, due = given[:, signed], due[:, signed]
+    if not likeness_of(given, due) >= LEAST_LIKENESS:
         return
     (factor,), (error,) = standard_errors(given[:, :, None], due, round(MEMORY * case.fixed.rate))
     if exceeds(np.log(factor), np.log(OTHER_UNIT), error / factor):

@@ -37,6 +37,7 @@ from musclesolve.checking.model.given_moments import (
     MomentCase,
     away_from_ends,
     foreign_columns,
+    likeness_to_motion,
     unexplained,
 )
 from musclesolve.checking.model.load_units_and_axes import CYCLE, LEAST_OVERLAP, SHIFT_STEP, exceeds
@@ -302,11 +303,9 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
         yield case.fault("root_carries", "warning" if abs(fit.carried) < MASS else "error", values)
         return
     likeness = np.inf if fit is None or np.isnan(fit.likeness) else fit.likeness
-    if names and case.frames.sum() >= FEWEST_FRAMES:
-        given, due = case.given(names), case.expected(names)
-        size = float(np.linalg.norm(given) * np.linalg.norm(due))
-        if size > 0.0 and float(np.sqrt((due**2).mean())) > LEAST_MOMENT_RMS:
-            likeness = min(likeness, float((given * due).sum()) / size)
+    shown = names and case.frames.sum() >= FEWEST_FRAMES
+    if shown and float(np.sqrt(np.mean(case.expected(names) ** 2))) > LEAST_MOMENT_RMS:
+        likeness = float(np.fmin(likeness, likeness_to_motion(case)))
     if likeness < LEAST_LIKENESS:
         values = {"likeness": likeness, "limit": LEAST_LIKENESS}
         yield case.fault("another_trial.moments", "error", values)

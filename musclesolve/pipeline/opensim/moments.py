@@ -23,7 +23,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, within
 from musclesolve._util.checks import check_real_array
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import count_of, few
 from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import input_error
@@ -119,6 +119,25 @@ def coordinate_moments(
     return CoordinateMoments(moment, covered, file, (*table.sentences, *notes))
 
 
+def _with_short_holes_filled(table: Table, cutoff_hz: float | None) -> tuple[Table, list[str]]:
+    """A table of generalized forces without short holes, and a sentence on the cells filled if there are any."""
+    limits = HoleLimits.from_times(table.time, cutoff_hz or WALKING_CUTOFF_HZ)
+    values = np.stack([limits.filled(table.time, column, table.time) for column in table.values.T], axis=1)
+    cells = np.isnan(table.values) & np.isfinite(values)
+    cells &= [name.endswith(COLUMN_ENDINGS) for name in table.names]
+    values = np.where(cells, values, table.values)
+    named = []
+    for k in np.flatnonzero(cells.any(axis=0)):
+        times, count = table.time[cells[:, k]], int(cells[:, k].sum())
+        more = f" and {count - 1} more" if count > 1 else ""
+        named.append(f"{table.names[k]} at {times[0]:.4g} s{more}")
+    sentence = (
+        f"{table.path.name or 'The table of moments'} has {count_of(int(cells.sum()), 'cell')} without a number: "
+        f"{few(named, 6)}. Such short holes are filled by a curve through the samples beside them."
+    )
+    return replace(table, values=values), [sentence] if named else []
+
+
 def shared_moments(
     model: OpenSimModel, source: Source, dofs: Sequence[str], motion: CoordinateMotion
 ) -> CoordinateMoments:
@@ -207,6 +226,9 @@ def due_moments(
         if isinstance(moments, str | Path | Table):
             table = moments = as_table(moments, "moments")
         due = shared_moments(model, moments, dofs, motion)
+        if table is not None and np.isnan(table.values).any():
+            table, note = _with_short_holes_filled(table, motion.cutoff_hz)
+            due = replace(due, notes=(*due.notes, *note))
         if table is not None and (loads_of_feet := found_loads(model, motion.frames(due.known), table)):
             due = due.under(moments_under_loads(model, motion, dofs, loads_of_feet, due.file))
     else:

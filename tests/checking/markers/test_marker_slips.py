@@ -224,3 +224,13 @@ def test_a_marker_that_lags_before_a_jump_has_not_slipped(tmp_path: Path) -> Non
     case, _ = load(walk)
     said = [f for f in slips_and_lengths(case) if "RTOE" in f.where.markers]
     assert [f.code for f in said] == ["leap"] and "and back again" in said[0].what
+
+
+def test_samples_that_the_analysis_leaves_out_have_no_effect(tmp_path: Path) -> None:
+    """A marker that is far away in one frame is filled there, with and without its finding."""
+    copy = open_copy(STRIDE)
+    moved(copy, "knee_lateral_r", 0.5, (0.0, 150.0, 0.0), 1)
+    report, codes = found(copy, tmp_path)
+    assert codes == [("leap", {"knee_lateral_r"})]
+    assert report.findings[0].cost is None and report.findings[0].severity == "warning"
+    assert "fills the gap" in report.findings[0].what

@@ -1,0 +1,82 @@
+"""A leap in one frame is named with its column and time, first and alone; steps and noise are no leaps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded_data import recorded
+
+import musclesolve as ms
+from musclesolve.checking.model.examine import findings_of_body
+from musclesolve.checking.model.single_frames import single_leaps
+from musclesolve.files import Table
+from musclesolve.opensim.model import OpenSimModel
+from musclesolve.pipeline.opensim.assemble_body import model_body
+from musclesolve.pipeline.opensim.coordinate_motion import as_table
+from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.results.finding import Finding
+
+ROW = 60
+
+
+@cache
+def walk() -> tuple[OpenSimModel, Table, Table]:
+    folder: Path = recorded("rajagopal_walk") / "reference"
+    model = ms.read_osim(folder / "rajagopal_lai_uhlrich_2023_scaled.osim")
+    return model, as_table(folder / "opensim_ik.mot", ""), as_table(folder / "opensim_id.sto", "")
+
+
+def with_leap(table: Table, name: str, size: float) -> Table:
+    values = table.values.copy()
+    values[ROW, table.names.index(name)] += size
+    return replace(table, values=values)
+
+
+def findings(coordinates: Table, moments: Table) -> list[Finding]:
+    return findings_of_body(model_body(walk()[0], coordinates, moments, model_settings()))
+
+
+@pytest.mark.parametrize(
+    ("name", "size"), [("hip_adduction_r", 295.0), ("knee_angle_r", 30.0), ("knee_angle_r_moment", 300.0)]
+)
+def test_a_leap_in_one_frame_is_the_only_new_finding(name: str, size: float) -> None:
+    _, coordinates, moments = walk()
+    sound = {each.code for each in findings(coordinates, moments)}
+    of_moments = name.endswith("_moment")
+    wrong = with_leap(moments if of_moments else coordinates, name, size)
+    said = findings(coordinates, wrong) if of_moments else findings(wrong, moments)
+    assert {each.code for each in said} - sound == {"single_leap"}
+    (leap,) = [each for each in said if each.code == "single_leap"]
+    assert leap.severity == "error" and leap.where.file == wrong.path
+    assert leap.where.times == ((wrong.time[ROW],) * 2,)
+    value = wrong.values[ROW, wrong.names.index(name)]
+    assert f"{name} is {value:.4g} " in leap.what and f"{wrong.time[ROW]:.4g} s" in leap.what
+
+
+def test_steps_noise_and_constants_are_no_leaps() -> None:
+    time = np.arange(200) / 100.0
+    noise = np.random.default_rng(3).normal(0.0, 1.0, (200, 40))
+    wave = 40.0 * np.sin(6.0 * time)[:, None]
+    step = wave + 100.0 * (time > 1.0)[:, None]
+    pulse = wave + 100.0 * ((time > 1.0) & (time < 1.05))[:, None]
+    for values in (noise, wave + noise, step, pulse, 0.0 * wave):
+        assert not single_leaps(values, np.full(values.shape[1], 0.1)).any()
+    leaping = wave + noise
+    leaping[77] += 100.0
+    assert np.array_equal(np.unique(np.nonzero(single_leaps(leaping, np.full(40, 0.1)))[0]), [77])
+
+
+def test_radians_called_degrees_are_the_error_and_hide_what_follows() -> None:
+    _, coordinates, moments = walk()
+    values = coordinates.values.copy()
+    angles = [k for k, name in enumerate(coordinates.names) if not name.startswith("pelvis_t")]
+    values[:, angles] = np.radians(values[:, angles])
+    said = findings(replace(coordinates, values=values), moments)
+    assert [each.code for each in said if each.severity == "error"] == ["angle_units"]
+    (units,) = [each for each in said if each.code == "angle_units"]
+    assert "73 degrees" in units.what and "inDegrees=no" in units.remedy
+    assert not {"another_trial", "moment_units"} & {each.code for each in said}
