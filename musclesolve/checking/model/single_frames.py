@@ -15,6 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve.checking.cost import SERIOUS
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS
@@ -28,6 +29,9 @@ BESIDE = 0.5, 0.85
 """Share of a leap that r has beside it, of the opposite sign: 2/3, and noise."""
 LEAST = np.radians(2.0), 0.02
 """Least leap of an angle [rad] and of a translation [m]; of a moment `LEAST_MOMENT_RMS`."""
+LARGE = np.radians(15.0), 0.1
+"""Leap of an angle [rad] and of a translation [m] that is an error: inverse kinematics of public files has leaps of 6
+degrees at arms. A leap of a moment is an error from `SERIOUS` on."""
 FEWEST = 20
 """Fewest frames that show what is usual."""
 
@@ -79,7 +83,8 @@ def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
         value = factor * motion.measured[:, [k]]
         said = _said(motion.names[k], unit, motion.time, value[:, 0], beside_cubic(value)[:, 0], leaps[:, k])
         times = tuple((time, time) for time in motion.time[leaps[:, k]].tolist())
-        yield finding("single_leap", "error", said, Where(motion.file, times=times))
+        large = float(np.abs(beside_cubic(motion.measured)[leaps[:, k], k]).max()) > LARGE[int(not angle)]
+        yield finding("single_leap", "error" if large else "warning", said, Where(motion.file, times=times))
 
 
 def _leaps_of(body: ModelBody) -> Mask:
@@ -119,4 +124,5 @@ def leaps_of_moments(case: MomentCase) -> Iterator[Finding]:
         def repair(given: Table, own: Mask = own) -> Table:
             return replace(given, values=_without(given.values, own))
 
-        yield case.fault("single_leap", "error", said, repair, times=times)
+        large = float(np.abs(size[leaps[:, k], k]).max()) > SERIOUS * case.fixed.model.mass
+        yield case.fault("single_leap", "error" if large else "warning", said, repair, times=times)

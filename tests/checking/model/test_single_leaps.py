@@ -80,3 +80,12 @@ def test_radians_called_degrees_are_the_error_and_hide_what_follows() -> None:
     (units,) = [each for each in said if each.code == "angle_units"]
     assert "73 degrees" in units.what and "inDegrees=no" in units.remedy
     assert not {"another_trial", "moment_units"} & {each.code for each in said}
+
+
+def test_a_small_leap_is_a_warning() -> None:
+    _, coordinates, moments = walk()
+    for said in (
+        findings(with_leap(coordinates, "knee_angle_r", 8.0), moments),
+        findings(coordinates, with_leap(moments, "hip_rotation_r_moment", 12.0)),
+    ):
+        assert [each.severity for each in said if each.code == "single_leap"] == ["warning"]
