@@ -26,7 +26,7 @@ from musclesolve._util.checks import check_real_array
 from musclesolve._util.message_text import count_of, few
 from musclesolve._util.time_holes import HoleLimits, hole_note
 from musclesolve.constants import WALKING_CUTOFF_HZ
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.opensim.geometry import coordinate_chain
 from musclesolve.opensim.kinematics import body_motion, coordinate_values, joint_axes
 from musclesolve.opensim.model import Joint, OpenSimModel
@@ -81,13 +81,15 @@ def coordinate_moments(
             check_used([column], "column", table.repeated, table.path)
             columns[name] = table.names.index(column)
         elif name in names:
-            of_plates = any(map(_OF_PLATE.search, table.names))
-            raise input_error(
-                "pipeline.loads_given_as_moments" if of_plates else "pipeline.no_moment_coordinate",
-                file=file,
-                name=name,
-                names=few(table.names, 12),
-            )
+            problem, wanted = f"there is no moment of the coordinate {name}", f"a column {name}_moment"
+            remedy = "give the file of inverse dynamics of this model, or choose the coordinates to be shared"
+            if any(map(_OF_PLATE.search, table.names)):
+                problem = f"{problem}: these are ground reactions"
+                remedy = "name the file as loads (--loads, loads=) instead of moments"
+            else:
+                wanted = f"{wanted}, or {name}_force for a translation"
+            expected = f"{wanted}; there are {few(table.names, 12)}"
+            raise file_error("missing_column", file, problem, expected, remedy)
     covered = within(time, table.time[0], table.time[-1])
     if not covered.any():
         raise input_error(
