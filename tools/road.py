@@ -36,10 +36,10 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 157988,
+    "Python, package and muscle_db": 158703,
     "public names": 180,
-    "bindings of vague names": 1204,
-    "records of one module": 231,
+    "bindings of vague names": 1230,
+    "records of one module": 233,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
 VAGUE = {"found", "own", "given", "each", "asked", "told"}

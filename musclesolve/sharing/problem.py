@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.message_text import as_text
 from musclesolve.errors import input_error
 from musclesolve.sharing.kernel.constants import HUGE
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, NAME_AXES, PER_FRAME, checked
@@ -194,13 +193,8 @@ class Problem:
         arrays = {name: getattr(self, name) for name in PER_FRAME}
         try:
             chosen = {name: None if x is None else x[which] for name, x in arrays.items()}
-        except IndexError:
-            raise input_error(
-                "bad_range",
-                where="Problem.frames",
-                problem=f"the frames are {as_text(which)}",
-                expected=f"whole numbers below {self.n_frames}, or {self.n_frames} booleans",
-            ) from None
+        except IndexError as reason:
+            raise input_error("bad_range", where="Problem.frames", problem=str(reason)) from None
         time = chosen["time"]
         if time is not None and (np.diff(time) <= 0.0).any():
             chosen["time"] = None

@@ -74,8 +74,8 @@ def test_squares_are_a_cost():
             "unknown_name",
             ("dof is 'nix'", "'dof_0'"),
         ),
-        (lambda: PROBLEM.frames([1000]), "bad_range", ("the frames are [1000]", "below 4")),
-        (lambda: PROBLEM.frames(np.ones(7, bool)), "bad_range", ("4 booleans",)),
+        (lambda: PROBLEM.frames([1000]), "bad_range", ("index 1000", "size 4")),
+        (lambda: PROBLEM.frames(np.ones(7, bool)), "bad_range", ("boolean index", "is 4")),
         (lambda: ms.sharing.Ipopt(tolerance="x"), "bad_number", ("tolerance", "'x'", "a positive number")),
         (lambda: ms.sharing.Ipopt(max_iterations=1.5), "bad_number", ("max_iterations is 1.5",)),
         (
