@@ -104,7 +104,8 @@ def share_model(
     settings = model_settings(**choices)
     tendon, stated = settings.muscles.tendon, settings.sharing
     chosen = find_cost(cost)
-    method = solver_search(chosen, tendon == ELASTIC, solver)(solver or USUAL_SOLVER)
+    search = solver_search(chosen, tendon == ELASTIC, solver)
+    method = search(USUAL_SOLVER if solver is None else solver)
     sharing = Sharing(chosen, method, tendon, stated.reserve_weight, stated.least_activation)
     body = model_body(model, coordinates, moments, settings, sharing, side)
     return judged_result(body, findings_of(body))

@@ -207,7 +207,7 @@ def motion_cost(cost: str | Cost) -> Cost:
 
 def solver_search(cost: Cost, elastic: bool, stated: str | Solver | None) -> Callable[[str | Solver], Solver]:
     """The function that finds the solver of a cost: of whole motions, as stated, or in place of an unfit usual one."""
-    return motion_solver if elastic else find_solver if stated else partial(able_solver, cost)
+    return motion_solver if elastic else find_solver if stated is not None else partial(able_solver, cost)
 
 
 def motion_solver(solver: str | Solver) -> Solver:

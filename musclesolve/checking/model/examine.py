@@ -103,7 +103,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     changed, body = body.change, body.measured
     coordinate_leaps = single_frames.leaps_of_coordinates
     findings = [*_asked(coordinate_leaps.__name__, coordinate_leaps(body))]
-    leaps = bool(findings)
+    leaps = any(each.severity == "error" for each in findings)  # smaller ones hardly affect the other checks
     body = single_frames.without_leaps(body) if leaps else body
     findings += [*_cut_files(body), *_asked(given_moments.belonging.__name__, given_moments.belonging(body))]
     # muscles are known along the leaps alone

@@ -29,9 +29,9 @@ BESIDE = 0.5, 0.85
 """Share of a leap that r has beside it, of the opposite sign: 2/3, and noise."""
 LEAST = np.radians(2.0), 0.02
 """Least leap of an angle [rad] and of a translation [m]; of a moment `LEAST_MOMENT_RMS`."""
-LARGE = np.radians(15.0), 0.1
-"""Leap of an angle [rad] and of a translation [m] that is an error: inverse kinematics of public files has leaps of 6
-degrees at arms. A leap of a moment is an error from `SERIOUS` on."""
+LARGE = np.radians(25.0), 0.1
+"""Leap of an angle [rad] and of a translation [m] that is an error: inverse kinematics of public files has leaps of 15
+degrees. A leap of a moment is an error from `SERIOUS` on."""
 FEWEST = 20
 """Fewest frames that show what is usual."""
 
@@ -93,7 +93,8 @@ def _leaps_of(body: ModelBody) -> Mask:
     if motion.measured is None:
         return np.zeros((0, len(motion.names)), bool)
     angles = [body.model.coordinates[name].rotational for name in motion.names]
-    return single_leaps(motion.measured, np.where(angles, *LEAST))
+    turned = np.abs(np.abs(beside_cubic(motion.measured)) - 2.0 * np.pi) < LARGE[0]  # the same angle
+    return single_leaps(motion.measured, np.where(angles, *LEAST)) & ~(turned & angles)
 
 
 def without_leaps(body: ModelBody) -> ModelBody:
