@@ -118,16 +118,15 @@ class Markers(FromFile):
 
     def exchanged(self, pairs: Mapping[str, str], frames: Mask | slice = slice(None)) -> Markers:
         """Return the markers with both of every pair in each other's place, in some frames."""
-        position = self.position
-        for one, other in pairs.items():
-            position = swapped(position, self.names.index(one), self.names.index(other), frames)
-        return replace(self, position=position)
+        columns = [(self.names.index(one), self.names.index(other)) for one, other in pairs.items()]
+        return replace(self, position=swapped(self.position, *columns, frames=frames))
 
 
-def swapped(position: Array, one: int, other: int, frames: Mask | slice = slice(None)) -> Array:
-    """Return positions (T, n, 3) with two markers exchanged in some frames."""
+def swapped(position: Array, *pairs: tuple[int, int], frames: Mask | slice = slice(None)) -> Array:
+    """Return positions (T, n, 3) with both markers of every pair in each other's place, in some frames."""
     changed = position.copy()
-    changed[frames, one], changed[frames, other] = position[frames, other], position[frames, one]
+    for one, other in pairs:
+        changed[frames, one], changed[frames, other] = position[frames, other], position[frames, one]
     return changed
 
 

@@ -166,7 +166,7 @@ def _best_exchange(
     for other in range(len(pairs.names)):
         if other == worst or not seen[other]:
             continue
-        after = error_after(swapped(position, worst, other))
+        after = error_after(swapped(position, (worst, other)))
         both = [m for m in (worst, other) if m in known]
         now = max(float(np.median(_misfit(after, pairs, m))) for m in both)
         before = sum(float(np.median(_misfit(error, pairs, m))) for m in both) / len(both)
@@ -226,7 +226,7 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
     # Errors of the distances (T, p) of both markers, present and exchanged [m].
     now, then = (
         np.abs(pairs.measured(path) - pairs.usual)[:, concerned]
-        for path in (position, swapped(position, *pair))
+        for path in (position, swapped(position, pair))
     )
     wrong: Mask = np.zeros(len(position), bool)
     parts = pieces(position, pair, crossed)

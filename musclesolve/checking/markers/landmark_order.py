@@ -249,14 +249,17 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
     # As likely the mapping as the labels; the repair is the same.
     where = case.key("mapping", "asis_r") if both and in_mapping else Where(getattr(trial, wrong[0]).path)
     other = partners(trial)
-    twins = {(min(pair), max(pair)) for pair in other.items()}
-    names_in = {role: {*getattr(trial, role).names} for role in wrong}
-    swaps = {role: dict(sorted(pair for pair in twins if seen >= {*pair})) for role, seen in names_in.items()}
-    repair, change = exchange_labels(trial, swaps)
     if both and not _sided_markers(trial) <= {*other}:
         # a marker without a twin, such as one of four on the right shank beside three on the left
         mirrored = {key: _mirrored_names(getattr(trial, key)) for key in ("mapping", "clusters")}
-        repair, change = replace_fields(**mirrored), {}
+        repair, change = replace_fields(**mirrored), None
+    else:
+        twins = {(min(pair), max(pair)) for pair in other.items()}
+        seen = {role: {*getattr(trial, role).names} for role in wrong}
+        repair, change = exchange_labels(
+            trial,
+            {role: dict(sorted(pair for pair in twins if names >= {*pair})) for role, names in seen.items()},
+        )
     values = {
         "count": len(many),
         "pairs": len(pairs),

@@ -68,22 +68,23 @@ def _said(name: str, unit: str, time: Array, value: Array, size: Array, leaps: M
     row = int(np.where(leaps, np.abs(size), 0.0).argmax())
     others = int(leaps.sum()) - 1
     more = f", and in {others} more frames" if others else ""
-    return {
-        "name": name, "unit": unit, "time": time[row], "value": value[row], "size": size[row], "more": more,
-    }  # fmt: skip
+    shown = {"time": time[row], "value": value[row], "size": size[row]}
+    return {"name": name, "unit": unit, **shown, "more": more}
 
 
 def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
     """Find coordinates that leap in single frames of the file, before any filter."""
     motion, leaps = body.every_motion, _leaps_of(body)
+    if motion.measured is None:
+        return
+    size = beside_cubic(motion.measured)
     for k in np.flatnonzero(leaps.any(axis=0)):
-        assert motion.measured is not None
         angle = body.model.coordinates[motion.names[k]].rotational
         factor, unit = (180.0 / np.pi, "degrees") if angle else (1.0, "m")
-        value = factor * motion.measured[:, [k]]
-        said = _said(motion.names[k], unit, motion.time, value[:, 0], beside_cubic(value)[:, 0], leaps[:, k])
+        value = factor * motion.measured[:, k]
+        said = _said(motion.names[k], unit, motion.time, value, factor * size[:, k], leaps[:, k])
         times = tuple((time, time) for time in motion.time[leaps[:, k]].tolist())
-        large = float(np.abs(beside_cubic(motion.measured)[leaps[:, k], k]).max()) > LARGE[int(not angle)]
+        large = float(np.abs(size[leaps[:, k], k]).max()) > LARGE[int(not angle)]
         yield finding("single_leap", "error" if large else "warning", said, Where(motion.file, times=times))
 
 
