@@ -236,8 +236,8 @@ def able_solver(cost: Cost, solver: str | Solver = USUAL_SOLVER) -> Solver:
     method = find_solver(solver)
     if method.name != USUAL_SOLVER or fits(method, cost):
         return method
-    able = [name for name, record in REGISTRY.items() if record.installed and record.fits(cost)]
-    return find_solver(able[0]) if able else method
+    able = (name for name, record in REGISTRY.items() if record.fits(cost) and record.installed)
+    return find_solver(next(able, method))
 
 
 def _can(solver: Solver) -> frozenset[str]:
