@@ -167,7 +167,14 @@ class Problem:
         """
         if self.joints_crossed is not None:
             return self.joints_crossed
-        return np.maximum((np.abs(self.moment_arm) > 0.0).any(axis=0).sum(axis=0), 1.0)
+        return np.maximum((self.largest_arm > 0.0).sum(axis=0), 1.0)
+
+    @cached_property
+    def largest_arm(self) -> Array:
+        """Largest size of each moment arm over all frames, (m, n) [m]; some of the frames (`frames`) have the same."""
+        arm = self.moment_arm.real
+        largest, least = np.fmax.reduce(arm, axis=0, initial=0.0), np.fmin.reduce(arm, axis=0, initial=0.0)
+        return np.asarray(np.maximum(largest, -least))
 
     @cached_property
     def valid(self) -> Mask:
@@ -199,6 +206,7 @@ class Problem:
         if time is not None and (np.diff(time) <= 0.0).any():
             chosen["time"] = None
         part = self.with_arrays(**chosen)
+        part._set(largest_arm=self.largest_arm)
         if self.frame_number is not None:
             part._set(frame_number=self.frame_number[which])
         return part

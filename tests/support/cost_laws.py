@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import casadi
 import numpy as np
 
@@ -71,8 +73,19 @@ def the_symbolic_cost_is_the_numeric_one(problem, cost):
         np.testing.assert_allclose(np.asarray(found[1])[:, 0], expected[1][t], rtol=1e-9)
 
 
+def some_frames_have_the_cost_of_the_whole(problem, cost):
+    """A frame in which no muscle crosses a joint has, alone, the slopes that it has among the others."""
+    arm = np.where(np.arange(problem.n_frames)[:, None, None] == 0, 0.0, problem.moment_arm)
+    names = [f"knee_{number}" for number in range(problem.n_dof)]
+    whole = replace(problem, moment_arm=arm, dof=names, joints_crossed=None)
+    activation = activations_inside(problem)
+    alone = cost.gradient(whole.frames(np.array([0])), activation[:1])
+    np.testing.assert_array_equal(alone, cost.gradient(whole, activation)[:1])
+
+
 LAWS = (
     derivatives_agree_with_central_differences,
     derivatives_of_terms_and_rows_together,
     the_symbolic_cost_is_the_numeric_one,
+    some_frames_have_the_cost_of_the_whole,
 )

@@ -282,9 +282,7 @@ class KneeSparingActivation(SumOfTerms):
             )
 
     def _across(self, problem: Problem) -> Mask:
-        return np.asarray(
-            (np.abs(problem.moment_arm[:, self._knees(problem.dof)]) > LEAST_ARM).any(axis=(0, 1))
-        )
+        return np.asarray((problem.largest_arm[self._knees(problem.dof)] > LEAST_ARM).any(axis=0))
 
     def _knees(self, dofs: Sequence[str] | None) -> list[int]:
         return [number for number, dof in enumerate(dofs or ()) if self.knee.lower() in dof.lower()]
