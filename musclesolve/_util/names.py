@@ -108,6 +108,15 @@ def check_known(
             raise unknown_name(name, what, known, within, file, where)
 
 
+class NameTuple(tuple[str, ...]):
+    """Names in order; the position of an unknown name is an InputError that suggests the nearest one."""
+
+    def index(self, name: Any, *span: Any) -> int:
+        """Return the position of a name."""
+        check_known([name], "name", self, " among these")
+        return super().index(name, *span)
+
+
 class Named(dict[str, Value]):
     """Things of one kind by name; an unknown name is an InputError that suggests the nearest one."""
 

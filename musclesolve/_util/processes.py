@@ -4,6 +4,7 @@ import contextlib
 import gc
 import os
 import signal
+import sys
 from collections.abc import Iterator
 
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
@@ -24,6 +25,16 @@ which a collection searches for a tenth of a second.
 def collect_rarely() -> None:
     """Collect cyclic garbage rarely, in processes of the program: it takes a fifth of the time of drawing figures."""
     gc.set_threshold(ALLOCATIONS)
+
+
+def end_inside_script() -> None:
+    """End a process that a script has started and in which the script, read again, would start processes itself.
+
+    It ends without words: the process in which the script began says what to do (`Pool`).
+    """
+    started = sys.modules.get("multiprocessing.process")  # loaded in every process that was started
+    if started is not None and getattr(started.current_process(), "_inheriting", False):
+        sys.exit(1)
 
 
 def one_blas_thread() -> None:

@@ -23,7 +23,13 @@ from threading import Thread
 from typing import Any
 
 from musclesolve._util.interrupts import interrupts
-from musclesolve._util.processes import block_sigint, collect_rarely, one_thread_each, threads
+from musclesolve._util.processes import (
+    block_sigint,
+    collect_rarely,
+    end_inside_script,
+    one_thread_each,
+    threads,
+)
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import MuscleSolveError
 
@@ -126,6 +132,8 @@ class Pool:
         try:
             kind, content = worker.connection.recv()
         except (EOFError, OSError):
+            kind = content = None
+        if kind is None:
             yield from self._on_worker_exit(worker)
             return
         self.any_ready = self.any_ready or not isinstance(worker, ThreadWorker)
@@ -167,6 +175,7 @@ class Worker:
     """
 
     def __init__(self, all_cores: bool = False) -> None:
+        end_inside_script()
         self.task: int | None = None  # number of the task that it computes, None while it is idle
         self.content: Any = None
         self.fraction, self.is_ready = 0.0, False  # how much of the task is done

@@ -13,6 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, unchangeable
 from musclesolve._util.checks import check_increasing, check_real_array
+from musclesolve._util.names import NameTuple
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.kernel.constants import HUGE
 
@@ -275,8 +276,8 @@ def misshapen(name: str, shape: tuple[int, ...], where: str, expected: str) -> I
 
 def _names(kind: str, names: Sequence[str] | None, count: int) -> tuple[str, ...]:
     if names is None:
-        return tuple(f"{kind}_{i}" for i in range(count))
-    names = tuple(str(name) for name in np.asarray(names).reshape(-1).tolist())
+        return NameTuple(f"{kind}_{i}" for i in range(count))
+    names = NameTuple(str(name) for name in np.asarray(names).reshape(-1).tolist())
     twice = sorted({name for name in names if names.count(name) > 1})
     if len(names) != count or twice:
         fault = f"{twice[0]!r} appears twice" if twice else f"there are {len(names)} names"

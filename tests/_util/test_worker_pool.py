@@ -123,8 +123,9 @@ def test_an_interrupt_leaves_no_process_behind(tmp_path):
 def test_a_script_without_a_guard_is_refused(tmp_path):
     """Every process reads the script again: it would start processes itself."""
     script = tmp_path / "script.py"
-    call = "list(Pool(max, 0, [1, 2], 2).ordered())"
-    script.write_text(f"from musclesolve._util.worker_pool import Pool\n{call}\n", encoding="utf-8")
+    call = "Pool(max, 0, [1, 2], 2).ordered()"
+    script.write_text(f"from musclesolve._util.worker_pool import Pool\nlist({call})\n", encoding="utf-8")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1
     assert 'if __name__ == "__main__":' in done.stderr.splitlines()[-1]
+    assert done.stderr.count("Traceback") == 1

@@ -58,6 +58,10 @@ def test_squares_are_a_cost():
         (lambda: ms.solve(PROBLEM, changed(needs="separable")), "bad_cost", ("needs", "Changed", "a set")),
         (lambda: ms.solve(PROBLEM, changed(name=None)), "bad_cost", ("name", "Changed", "a text")),
         (lambda: ms.solve(PROBLEM, solver=object), "bad_type", ("is no solver",)),
+        (lambda: ms.solve(PROBLEM, "activation_power(exponent=1e5)"), "bad_number", ("300", "min_max")),
+        (lambda: Squares() + "stress_cubed", "bad_type", ("squares", 'costs()["stress_cubed"]()')),
+        (lambda: "stress_cubed" + Squares(), "bad_type", ("squares", 'costs()["stress_cubed"]()')),
+        (lambda: PROBLEM.muscle.index("muscle_7"), "unknown_name", ("muscle_7", "muscle_1")),
         (
             lambda: ms.solve(PROBLEM, changed(fitted=lambda s, p: None)),
             "bad_cost",

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.checks import check_type
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.cost_terms import SoftRows, Term, joined_rows
@@ -227,10 +228,13 @@ class Cost(ABC):
         return field_of(problem, name, self.name)
 
     def __add__(self, other: Cost) -> WeightedSum:
-        if not isinstance(other, Cost):
-            return NotImplemented
+        check_type(
+            other, Cost, f"added to the cost {self.name}", 'a cost, ms.costs()["stress_cubed"]() by its name'
+        )  # type: ignore[type-abstract]
         pairs = (cost.summands if type(cost) is WeightedSum else ((1.0, cost),) for cost in (self, other))
         return WeightedSum(tuple(pair for some in pairs for pair in some))
+
+    __radd__ = __add__  # of what is no cost
 
     def __rmul__(self, factor: float) -> WeightedSum:
         return WeightedSum(((float(factor), self),)) if isinstance(factor, Real) else NotImplemented

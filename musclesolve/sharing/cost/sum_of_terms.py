@@ -20,6 +20,8 @@ from musclesolve.sharing.problem import Problem
 
 SHARP = 10.0
 """Largest power with which every frame of recordings and of 300 drawn problems is certified."""
+SHARPEST = 300.0
+"""Largest power allowed: the slope p x^(p-1) at a tenth of full load, 3e-297, is a normal float, but not with 312."""
 
 
 class SumOfTerms(Cost):
@@ -30,7 +32,7 @@ class SumOfTerms(Cost):
     and the optimum need not be unique. For 1 < p < 2 the second derivative is infinite at rest.
 
     Attributes:
-        exponent: p >= 1.
+        exponent: p, from 1 to SHARPEST.
         positive: names of further options that have to be positive.
     """
 
@@ -38,8 +40,9 @@ class SumOfTerms(Cost):
     positive: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        expected = "a number of at least 1: below, the cost is not convex"
-        check_number(self.exponent, f"the exponent of {self.name}", expected, least=1.0, where=self.name)
+        expected = f"a number of at least 1: below, the cost is not convex; at most {SHARPEST:g}: min_max is the limit"
+        what = f"the exponent of {self.name}"
+        check_number(self.exponent, what, expected, least=1.0, most=SHARPEST, where=self.name)
         for option in self.positive:
             description = f"{option} of {self.name}"
             check_number(getattr(self, option), description, "a positive number", above=0.0, where=self.name)

@@ -18,7 +18,7 @@ from typing import Any
 from muscle_db.parsed_toml import toml_table
 from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.checks import check_integer, check_keywords, one_or_several
-from musclesolve._util.processes import cores
+from musclesolve._util.processes import cores, end_inside_script
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.safe_names import number_of, safe
 from musclesolve._util.worker_pool import Lost, Pool
@@ -129,6 +129,7 @@ def check_for_all(options: Mapping[str, Any], jobs: int | None) -> None:
     """Refuse options that would fail for every trial, before any computation."""
     from musclesolve.pipeline.run_options import check_choices
 
+    end_inside_script()
     check_choices(options.get("cost"), options.get("solver"), options.get("side", "both"))
     if jobs is not None:
         check_integer(jobs, "the number of trials at a time", 1, where="--jobs")

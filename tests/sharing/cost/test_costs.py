@@ -212,6 +212,7 @@ def test_the_weights_of_reactions_go_by_the_words_of_their_names(make_leg):
     ("make", "code"),
     [
         (lambda: ActivationPower(0.5), "bad_number"),
+        (lambda: ActivationPower(1000.0), "bad_number"),
         (lambda: SoftSaturation(np.nan), "bad_number"),
         (lambda: MusclePower(least_speed=0.0), "bad_number"),
         (lambda: ForceMomentSquared(least_arm=-1.0), "bad_number"),
