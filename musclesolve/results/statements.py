@@ -216,11 +216,6 @@ def statements(
     return said + list(_said(OF_UNCERTAINTY, UncertaintyFacts(uncertainty), damage))
 
 
-def of_uncertain(found: xr.Dataset) -> list[Statement]:
-    """Return the statements about an uncertainty alone."""
-    return list(_said(OF_UNCERTAINTY, UncertaintyFacts(found), ()))
-
-
 def _said(says: Iterable[Callable[[Any], Said]], facts: Any, damage: tuple[type[Exception], ...]) -> Said:
     faults = dict[str, str]()  # each fault once, with its first topic
     for each in in_turn(says):

@@ -23,8 +23,6 @@ from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.comparison_facts import agreement_csv
 from musclesolve.results.dataset.assemble import assemble
-from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost, fit
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -33,6 +31,7 @@ from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.solver_registry import REGISTRY, Solver, able_solver, find_solver
 from musclesolve.sharing.solving import solve
 from musclesolve.studies.side_by_side import joined_along, side_by_side
+from musclesolve.studies.written_answer import answer_about
 
 Result = TypeVar("Result")
 
@@ -212,20 +211,12 @@ def compare_into(
     Returns:
         What `compare` returns, and the files.
     """
-    from musclesolve.plotting.figure_names import COMPARISON, files_of
-    from musclesolve.plotting.study.comparison_figures import comparison_files  # loads matplotlib
 
-    report = progress or no_progress
-    with reserved(folder):
-        check_folder(folder, COMPARISON_FILE, trial)
-        loaded = read_trial(trial)
-        check_inputs(loaded.files.values(), folder, ["agreement.csv"])
-        result = compare(loaded, costs, solver, side, progress=report)
-        result.attrs |= trial_from(trial, folder)
-        files = {COMPARISON_FILE: netcdf_bytes(result), **comparison_files(result, report)}
-        files["agreement.csv"] = agreement_csv(result)
-        report("writing", 1.0)
-        return result, write_files(folder, files, files_of(COMPARISON))
+    def ask(loaded: AnyTrial, report: Progress) -> xr.Dataset:
+        return compare(loaded, costs, solver, side, progress=report)
+
+    tables = {"agreement.csv": agreement_csv}
+    return answer_about(trial, folder, COMPARISON_FILE, "comparison", ask, tables, progress)
 
 
 def compare_problem(

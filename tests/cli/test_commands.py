@@ -11,6 +11,7 @@ import pytest
 import typer
 from matplotlib.figure import Figure
 from matplotlib.image import imread
+from stored_results import write_result
 from synthetic_result import result, with_troubles
 from typer.testing import CliRunner
 
@@ -19,7 +20,6 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.errors import InputError
 from musclesolve.plotting import figure_sets as save
-from musclesolve.results.files.result_netcdf import write_result
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from many_trials import write_stride
+from stored_results import write_result
 from synthetic_result import result
 from typer.testing import CliRunner
 
@@ -18,7 +19,7 @@ from musclesolve._util.processes import BLAS_THREADS
 from musclesolve.cli import app as cli
 from musclesolve.cli import environment, printing
 from musclesolve.plotting import figure_sets as save
-from musclesolve.results.files.result_netcdf import netcdf_bytes, write_result
+from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
 

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.io import loadmat
+from stored_results import write_result
 from synthetic_result import few_muscles, result, with_troubles
 from typer.testing import CliRunner
 
 from musclesolve import read_result
 from musclesolve.cli import app as cli
 from musclesolve.files import read_mot
-from musclesolve.results.files.result_netcdf import write_result
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from many_trials import write_stride
 from said import run_document
 from small_model import save_model
 from small_model_motion import DOFS, save_inputs
+from stored_results import write_result
 from synthetic_result import few_muscles, result, with_troubles
 from typer.testing import CliRunner
 
@@ -26,7 +27,6 @@ from musclesolve.cli.result_documents import benchmark_document
 from musclesolve.data import reference_stride
 from musclesolve.plotting.page import figure_files
 from musclesolve.plotting.study import comparison_figures
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.benchmark.benchmark import BenchmarkReport
 from musclesolve.studies.benchmark.measure import Latency, Row, SingleFrame
 

@@ -9,12 +9,12 @@ import subprocess
 import sys
 
 import pytest
+from stored_results import write_result
 from synthetic_result import result
 
 from musclesolve.cli import app as cli
 from musclesolve.cli import environment as streams
 from musclesolve.plotting.page import figure_files
-from musclesolve.results.files.result_netcdf import write_result
 
 MUSCLESOLVE = [sys.executable, "-m", "musclesolve"]
 

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 from many_trials import write_stride
+from stored_results import write_result
 from synthetic_result import result
 from typer.testing import CliRunner
 
@@ -19,7 +20,6 @@ from musclesolve.cli import app as cli
 from musclesolve.errors import BusyError, InputError
 from musclesolve.recording.text.text_file import write_text
 from musclesolve.results.files.atomic_writing import reserved, write_files
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.many_trials.one_trial import Job, attempt, leave_message
 from musclesolve.studies.many_trials.trial_record import Outcome
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import pytest
 from many_trials import write_stride
+from stored_results import write_result
 from synthetic_result import result
 from thorough import THOROUGH
 from typer.testing import CliRunner
@@ -20,7 +21,6 @@ from typer.testing import CliRunner
 from musclesolve._util import written_files as written
 from musclesolve.cli import app as cli
 from musclesolve.plotting import figure_sets as save
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.many_trials import one_trial as one
 
 # What is open when Ctrl-C comes is closed when it is forgotten, and says so where warnings are errors.

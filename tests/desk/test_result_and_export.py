@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import xarray as xr
 from refusals import refused
+from stored_results import write_result
 
 import musclesolve as ms
 from musclesolve import Status
@@ -29,7 +30,6 @@ from musclesolve.plotting.page import figure_files
 from musclesolve.plotting.study import comparison_figures
 from musclesolve.results.export.export import FORMATS
 from musclesolve.results.files import atomic_writing
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.finding import FINDINGS, Finding
 from musclesolve.results.judgement import LABELS
 from musclesolve.settings.commands import EXPORT_FORMATS
@@ -172,7 +172,7 @@ def test_what_the_page_knows_without_loading_much_is_what_the_package_does():
 
 def test_costs_are_compared_with_the_first(desk, monkeypatch):
     figures = {f"{name}_r.png": b"" for name in figure_names.drawings("comparison")}
-    monkeypatch.setattr(comparison_figures, "comparison_files", lambda *_: figures)
+    monkeypatch.setattr(figure_files, "figures_of", lambda *_: figures)
     costs = ["joint_weighted_activation", "stress_cubed"]
     (path,) = (
         path

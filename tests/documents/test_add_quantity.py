@@ -35,7 +35,7 @@ from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import figure_page
 from musclesolve.report.sections import specifications
 from musclesolve.results.export.export import export
-from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.studies.study.curve_tests import compare_curves
 from musclesolve.studies.study.means import group_means, subject_means
 

@@ -61,7 +61,6 @@ from musclesolve.cli.json_text import json_text
 from musclesolve.desk.result_facts import result_facts
 from musclesolve.report import sections
 from musclesolve.report.page import write_report
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.statements import document, statements, summary
 from report_inputs import small
 

@@ -7,6 +7,7 @@ import pytest
 from examined import examined
 from refusals import refused
 from said import summary
+from stored_results import write_result
 
 import musclesolve as ms
 from musclesolve import synthetic_recording
@@ -14,7 +15,6 @@ from musclesolve.dynamics import projected_moments
 from musclesolve.forces import mechanics, prepare
 from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.plausibility import plausibility
 from musclesolve.studies.uncertainty.error_sources import standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from refusals import refused
+from stored_results import write_result
 
 import musclesolve as ms
-from musclesolve.results.files.result_netcdf import write_result
 
 
 @pytest.fixture(scope="module")

@@ -13,13 +13,13 @@ import xarray as xr
 from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
 from refusals import refused
 from report_inputs import Parsed, compared, small, uncertain
+from stored_results import write_result
 from synthetic_result import with_troubles
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.report import notebook
 from musclesolve.results.facts import Facts
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.tables.question_tables import answer_sentences
 
 RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 from report_inputs import Parsed, compared, small, uncertain, with_emg, written
+from stored_results import write_result
 from synthetic_result import set_status, with_fascicles, with_troubles
 from thorough import THOROUGH
 
@@ -20,7 +21,6 @@ from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page, trial_report
 from musclesolve.report.sections import specifications
 from musclesolve.results.facts import Facts
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.average import average_results
 from musclesolve.studies.many_trials.one_trial import analyze

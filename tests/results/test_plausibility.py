@@ -13,6 +13,7 @@ from recorded_data import recorded
 from said import run_document, summary
 from seen_motion import WEIGHT, stances
 from seen_motion import motion as seen
+from stored_results import write_result
 from synthetic_result import result, set_status
 from thorough import some
 
@@ -23,7 +24,6 @@ from musclesolve.data import reference_stride
 from musclesolve.report.content.methods import works
 from musclesolve.report.page import write_report
 from musclesolve.results.facts import CENTER_HEIGHT, Facts
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.finding import FINDINGS, Finding
 from musclesolve.results.judgement import NOT_PLAUSIBLE as IMPLAUSIBLE
 from musclesolve.results.judgement import NOT_USABLE, USABLE, WITH_CARE, judge

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from stored_results import write_result
 from synthetic_result import few_muscles, result, with_troubles
 from typer.testing import CliRunner
 
 from musclesolve import read_result
 from musclesolve.cli import app as cli
 from musclesolve.plotting import figure_names
-from musclesolve.results.files.result_netcdf import write_result
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.plotting import activations as of_result
 from musclesolve.plotting.figure_names import drawings
-from musclesolve.plotting.study.comparison_figures import COST_COLORS, comparison_files
+from musclesolve.plotting.study.comparison_figures import COST_COLORS
 from musclesolve.results.comparison_facts import ComparisonFacts, agreement_csv
 from musclesolve.results.tables.comparison_tables import summary_parts, tables
 from musclesolve.sharing.cost import ActivationPower
@@ -205,12 +205,10 @@ def test_failed_frames_are_crosses_in_the_color_of_their_cost():
     assert [list(x.get_xdata()) for x in crosses] == [list(found["time"].values[40:43])]
 
 
-def test_other_datasets_and_too_many_costs_are_refused(pair):
-    with refused("bad_result", "group_force", "least_cost"):
-        comparison_files(result())
+def test_too_many_costs_are_refused():
     many = side_by_side([one() for _ in range(7)], list("abcdefg"))
     with refused("bad_result", "7", "6"):
-        comparison_files(many)
+        drawings("comparison")["compare_activations"](many)
 
 
 def test_the_table_for_other_programs_holds_every_pair(pair):

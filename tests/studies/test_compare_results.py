@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import xarray as xr
 from refusals import refused
+from stored_results import write_result
 
 import musclesolve as ms
 from musclesolve import cycles
 from musclesolve.data import reference_stride
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.compare_results import (
     compare_results,
     compare_results_into,

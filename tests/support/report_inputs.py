@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import xarray as xr
+from stored_results import write_result
 from synthetic_result import few_muscles, result
 
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.side_by_side import side_by_side
 
 IDENTITY = {

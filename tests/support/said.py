@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import xarray as xr
+from synthetic_result import result
 
 from musclesolve.results.facts import Facts
-from musclesolve.results.statements import document, of_uncertain, statements
+from musclesolve.results.statements import Statement, document, statements
 from musclesolve.results.statements import summary as lines_of
 
 
@@ -24,6 +25,12 @@ def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> d
 def about(result: xr.Dataset | Facts, subject: str) -> list[str]:
     """The sentences of a result about a subject."""
     return [each.sentence for each in statements(result) if each.subject == subject and each.pieces]
+
+
+def of_uncertain(found: xr.Dataset) -> list[Statement]:
+    """The statements about an uncertainty, behind the statements about some result; without one the last is empty."""
+    stride = result()
+    return statements(stride, found)[len(statements(stride)) - 1 :]
 
 
 def uncertainty_summary(found: xr.Dataset) -> str:

@@ -10,10 +10,9 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import count_of
-from musclesolve._util.progress import Progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind, side_of, split_side, with_side
 from musclesolve.errors import input_error
-from musclesolve.plotting.figure_names import COMPARISON, CONTACT_TITLE, pages_of
+from musclesolve.plotting.figure_names import CONTACT_TITLE
 from musclesolve.plotting.page.curves import (
     FAILED,
     RESERVE,
@@ -24,7 +23,6 @@ from musclesolve.plotting.page.curves import (
     cycle_axis,
     with_neighbors,
 )
-from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import APART, line
 from musclesolve.plotting.page.of_arrays import as_result
 from musclesolve.plotting.page.page_style import (
@@ -51,17 +49,10 @@ DASHES: tuple[Any, ...] = (
     *("-", (0, (3, 1))),
 )
 """Dashes of curves with similar gray. Dots mean a reserve."""
-COMPARISON_VARIABLES = "cost activation group_force co_contraction status group least_cost".split()
 SHARE = Grid(5, top=1.0, above=0.05, low=True)
 OWN_SCALES = Grid(3, least=1e-3, above=0.05, low=True)
 UNITS = {"BW": "body weights", "N": "N"}
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
-
-
-def comparison_files(comparison: xr.Dataset, progress: Progress | None = None) -> dict[str, bytes]:
-    """The content of the file of every figure of what ``musclesolve.compare`` returns, by its name."""
-    _check(comparison)
-    return figures_of(comparison, pages_of(comparison, COMPARISON), progress)
 
 
 @native
@@ -109,7 +100,7 @@ def _page(
     side: the first one of the comparison unless given.
     """
     comparison = as_result(comparison)
-    _check_colors(comparison)
+    _check(comparison)
     side = side or frames.sides(comparison)[0]
     # The frames are the same under every cost; the first cost decides which pass of several is drawn first.
     first = comparison.isel(cost=0)
@@ -174,20 +165,6 @@ def line_style(number: int, count: int, name: str = "") -> dict[str, Any]:
 
 
 def _check(comparison: xr.Dataset) -> None:
-    if missing := [name for name in COMPARISON_VARIABLES if name not in comparison.variables]:
-        source = comparison.encoding.get("source")
-        raise input_error(
-            "bad_result",
-            file=source,
-            problem=f"this is not a comparison of musclesolve: it has no {', '.join(map(str, missing))}",
-            expected="a dataset written by `musclesolve compare`",
-        )
-    _check_colors(comparison)
-    if comparison.sizes["time"] < 2:
-        raise input_error("too_few_frames", problem="a comparison of a single frame has no curves to draw")
-
-
-def _check_colors(comparison: xr.Dataset) -> None:
     if comparison.sizes["cost"] > len(COST_COLORS):
         count = len(COST_COLORS)
         raise input_error(
@@ -196,6 +173,8 @@ def _check_colors(comparison: xr.Dataset) -> None:
             expected=f"at most {count} costs in one comparison",
             remedy="compare them in several runs",
         )
+    if comparison.sizes["time"] < 2:
+        raise input_error("too_few_frames", problem="a comparison of a single frame has no curves to draw")
 
 
 @native

@@ -27,7 +27,7 @@ from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
 from musclesolve.results.dataset import result_view  # noqa: F401  # registers the accessor
 from musclesolve.results.dataset.checked import MODEL, check_moments, check_run
-from musclesolve.results.files.atomic_writing import Content, write_files
+from musclesolve.results.files.atomic_writing import Content
 from musclesolve.settings.trial import QUESTIONS
 
 Value = TypeVar("Value")
@@ -198,12 +198,6 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset, stored: Mapping[str, Any] =
 def _chunks(variable: xr.Variable) -> dict[str, Any]:
     """Encoding with chunks of some frames for a long variable, so that each chunk is written once."""
     return {"chunksizes": (min(64, len(variable)), *variable.shape[1:])} if len(variable) > FRAMES else {}
-
-
-def write_result(result: xr.Dataset, path: str | Path) -> None:
-    """Write a result; a file of that name is replaced only when the new one is complete."""
-    path = Path(path)
-    write_files(path.parent, {path.name: result_content(result)})
 
 
 def opened_netcdf(path: Path) -> netCDF4.Dataset:

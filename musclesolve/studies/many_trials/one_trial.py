@@ -153,9 +153,7 @@ def analyze(
         progress("writing", 1.0)
         content = result_content(kept_of(result, keep), small=True) if keep else result_content(result)
         files = {RESULT: content, **drawn, **of_trial}
-        figure_names = files_of(RECORDING, MODEL, UNCERTAINTIES)
-        replaced = [*in_every_format(figure_names), UNCERTAINTY, REPORT, ERROR, EARLIER, *outdated]
-        return result, write_files(folder, files, replaced)
+        return result, write_files(folder, files, _left_over(folder, outdated))
 
 
 def analyze_with_uncertainty(
@@ -239,7 +237,15 @@ def share_into(
         files |= (
             {ACTIVATIONS: activation_csv(result)} if is_simulated(inputs[0]) else storage_files(result, stem)
         )
-        return result, write_files(folder, files, [*in_every_format(files_of(RECORDING, MODEL)), REPORT])
+        return result, write_files(folder, files, _left_over(folder))
+
+
+def _left_over(folder: Path, more: Iterable[str] = ()) -> list[str]:
+    """The figures, page and messages of an earlier result in a folder; without one, such files are the user's."""
+    if not any((folder / name).is_file() for name in (RESULT, ERROR, EARLIER)):
+        return []
+    figures = in_every_format(files_of(RECORDING, MODEL, UNCERTAINTIES))
+    return [*figures, UNCERTAINTY, REPORT, ERROR, EARLIER, *more]
 
 
 def _figures(result: xr.Dataset, progress: Progress, beside: Helper | None = None) -> dict[str, bytes]:

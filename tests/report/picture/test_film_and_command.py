@@ -12,6 +12,7 @@ import pytest
 import xarray as xr
 from PIL import Image
 from refusals import refused
+from stored_results import write_result
 from synthetic_result import result as without_points
 from typer.testing import CliRunner
 
@@ -22,7 +23,6 @@ from musclesolve.report.picture.film import LANES, View, film
 from musclesolve.report.picture.moving_picture import library_of, picture_fragment, picture_page, three_js
 from musclesolve.report.picture.picture_data import picture_data
 from musclesolve.report.picture.still import _named, curves
-from musclesolve.results.files.result_netcdf import write_result
 
 
 @pytest.fixture(scope="module")

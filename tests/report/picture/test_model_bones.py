@@ -14,6 +14,7 @@ from opensim_answers import answers, task
 from refusals import refused
 from small_model import TEXT, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
+from stored_results import write_result
 from typer.testing import CliRunner
 
 import musclesolve as ms
@@ -30,7 +31,6 @@ from musclesolve.report.picture.model_bones import MOST_FACES, model_surfaces
 from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.report.picture.picture_data import ends_of, picture_data
 from musclesolve.results.dataset.model_picture import model_skeleton
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.run_trial import share_model
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import xarray as xr
 from refusals import refused
+from stored_results import write_result
 from synthetic_result import few_muscles, set_status, with_troubles
 from synthetic_result import result as every_muscle
 
 import musclesolve as ms
 from musclesolve import read_result
 from musclesolve.data import reference_stride
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.results.tables.average_table import remarks, table
 from musclesolve.studies.average import average_results
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from stored_results import write_result
 from synthetic_result import result, set_status
 
 import musclesolve as ms
 from musclesolve import read_result
-from musclesolve.results.files.result_netcdf import write_result
 
 STRIKES = [0.2, 1.2, 2.2]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from refusals import refused
+from stored_results import write_result
 from synthetic_result import MASS, WEIGHT, few_muscles, result
 
 import musclesolve as ms
 from musclesolve import normalized, read_result
 from musclesolve.results.cycles.normalization import chosen_units
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.average import average_results
 
 

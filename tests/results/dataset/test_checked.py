@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from refusals import refused
+from stored_results import write_result
 from synthetic_result import result, set_status
 from typer.testing import CliRunner
 
@@ -15,7 +16,7 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.files.result_netcdf import read_result, write_result
+from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.studies.average import average_results
 
 Damage = Callable[[xr.Dataset], xr.Dataset]

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 from stepping_trial import Steps
+from stored_results import write_result
 
 from musclesolve import gait_events, read_result
 from musclesolve.motion.events.gait import Gait, strides
 from musclesolve.motion.events.marker_events import walk
 from musclesolve.results.dataset.recording_labels import gait_labels
-from musclesolve.results.files.result_netcdf import write_result
 
 STEPS = Steps(duration=3.6)
 

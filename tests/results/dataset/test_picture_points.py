@@ -7,11 +7,11 @@ import pytest
 import xarray as xr
 from small_model import save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
+from stored_results import write_result
 
 from musclesolve import read_osim, read_result, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.results.export.time_series import chosen
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.run_trial import run, share_model
 
 

@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 from refusals import refused
 from said import summary
+from stored_results import write_result
 
 import musclesolve as ms
 from musclesolve import read_result, read_trial
@@ -25,7 +26,6 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.files import result_netcdf as netcdf
-from musclesolve.results.files.result_netcdf import write_result
 
 OF_SHARING = ("activation", "muscle_force", "joint_reaction", "reserve_moment", "unassigned_moment")
 OF_MOTION = (

@@ -12,13 +12,13 @@ import xarray as xr
 from opensim_reader import read_by_opensim
 from refusals import refused
 from scipy.io import loadmat
+from stored_results import write_result
 from synthetic_result import few_muscles, result, with_troubles
 
 import musclesolve as ms
 from musclesolve.dynamics.rotations import from_cardan, rotation_about
 from musclesolve.results.export.opensim_files import activation_csv
 from musclesolve.results.export.opensim_names import find_naming
-from musclesolve.results.files.result_netcdf import write_result
 
 
 @pytest.fixture

@@ -12,12 +12,13 @@ import pytest
 from elastic_stride import elastic_result
 from refusals import refused
 from said import summary
+from stored_results import write_result
 from synthetic_result import result, with_troubles
 
 from musclesolve import read_result
 from musclesolve.errors import InputError
 from musclesolve.results.files import result_netcdf
-from musclesolve.results.files.result_netcdf import netcdf_bytes, result_attributes, write_result
+from musclesolve.results.files.result_netcdf import netcdf_bytes, result_attributes
 
 
 def test_round_trip(tmp_path):

@@ -15,6 +15,7 @@ import pytest
 from b3d_files import MODEL, write_b3d
 from recorded_data import recorded
 from refusals import refused
+from stored_results import write_result
 from typer.testing import CliRunner
 
 import musclesolve as ms
@@ -22,7 +23,6 @@ from musclesolve.cli.app import app
 from musclesolve.opensim import read_b3d
 from musclesolve.results.dataset.kept_variables import kept_variables
 from musclesolve.results.files.atomic_writing import reserved
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.dataset.compute_dataset import (
     estimate_dataset,
     split_of,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from importlib.resources import files
 
 import pytest
 from many_trials import write_stride
+from stored_results import write_result
 
 import musclesolve as ms
 from musclesolve import read_result
-from musclesolve.results.files.result_netcdf import write_result
+from musclesolve.plotting.figure_names import RECORDING, files_of
 from musclesolve.studies.many_trials.one_trial import Job, attempt, known_record, leave_message
 from musclesolve.studies.many_trials.trial_record import Outcome
 
@@ -37,6 +39,14 @@ def test_from_computed_to_broken_and_back(tmp_path):
     trial.write_text(whole, encoding="utf-8")
     assert attempt(job(trial, out)).outcome is Outcome.COMPUTED
     assert [path.name for path in out.iterdir()] == ["result.nc"]
+
+
+def test_figures_without_an_earlier_result_are_the_users(tmp_path):
+    trial, own = write_stride(tmp_path / "in"), tmp_path / "out" / files_of(RECORDING)[0]
+    own.parent.mkdir()
+    own.write_bytes(b"mine")
+    assert attempt(job(trial, own.parent)).outcome is Outcome.COMPUTED and own.read_bytes() == b"mine"
+    assert attempt(replace(job(trial, own.parent), again=True)).fine and not own.exists()
 
 
 def test_the_folder_of_another_trial_is_left_alone(tmp_path):

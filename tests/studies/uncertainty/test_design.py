@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from said import of_uncertain
 
 import musclesolve as ms
 from musclesolve import read_trial
@@ -14,7 +15,6 @@ from musclesolve.data import reference_stride
 from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.results.facts import UncertaintyFacts
-from musclesolve.results.statements import of_uncertain
 from musclesolve.studies.uncertainty.contributions import FEW_DIRECTIONS, Linear
 from musclesolve.studies.uncertainty.design import RUNS, designed_numbers
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations

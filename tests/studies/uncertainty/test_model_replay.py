@@ -11,6 +11,7 @@ from refusals import refused
 from said import uncertainty_document, uncertainty_summary
 from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
+from stored_results import write_result
 
 from musclesolve import read_osim, read_result, uncertainty
 from musclesolve.files import Table, write_mot
@@ -23,7 +24,6 @@ from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_names import pages_of
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.recording.trial.settings import error_keys
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.uncertainty.contributions import Linear
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay

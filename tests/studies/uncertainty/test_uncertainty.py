@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from refusals import refused
+from stored_results import write_result
 from synthetic_result import few_muscles
 
 import musclesolve as ms
@@ -17,7 +18,6 @@ from musclesolve.files import Trial
 from musclesolve.plotting.figure_names import pages_of
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS
-from musclesolve.results.files.result_netcdf import write_result
 from musclesolve.studies.uncertainty.error_sources import sources
 
 NONE = {source.key: 0.0 for source in sources().values()}
