@@ -26,7 +26,6 @@ from musclesolve.cli.printing import mode
 from musclesolve.cli.result_documents import benchmark_document
 from musclesolve.data import reference_stride
 from musclesolve.plotting.page import figure_files
-from musclesolve.plotting.study import comparison_figures
 from musclesolve.studies.benchmark.benchmark import BenchmarkReport
 from musclesolve.studies.benchmark.measure import Latency, Row, SingleFrame
 
@@ -134,7 +133,6 @@ def test_what_is_not_finite_is_null():
 
 
 def test_compare_and_average_and_many_trials(tmp_path, monkeypatch):
-    monkeypatch.setattr(comparison_figures, "pages_of", lambda *_: {})
     monkeypatch.setattr(figure_files, "figures_of", lambda *_: {})
     costs = ["--cost", "stress_cubed", "--cost", "force_squared"]
     done = call("compare", reference_stride(), *costs, "--side", "r", "-o", tmp_path / "c", "--json")

@@ -274,8 +274,9 @@ def _told_apart(
 ) -> tuple[list[_Subject], list[str]]:
     """The subjects with a name for each person, and the doubt of each path whose folders are called as another's.
 
-    The same name in two sources is of two persons, unless files of both state the same person. A stated name that
-    another folder of the path has, such as slow, names no person.
+    A person has the name of the only folder, unless another person has or states it. The same name in two sources is of
+    two persons, unless files of both state the same person. A stated name that another folder of the path has, such as
+    slow, names no person.
     """
     places = [(source, found.name) for source, found in zip(sources, subjects, strict=True)]
     stated = [
@@ -289,24 +290,21 @@ def _told_apart(
     for place, person in zip(places, stated, strict=True):
         own = (person,) if person else tuple(of_place[place])
         keys.append(own if len(own) == 1 else place)
-    names = [found.name for found in subjects]
-    for _ in range(2):  # a stated name may be that of a folder elsewhere
-        keys_of, names_of = defaultdict(set), defaultdict(set)
-        for key, name in zip(keys, names, strict=True):
-            keys_of[name].add(key)
-            names_of[key].add(name)
-        names = [
-            "_".join(filter(None, key)) if len(keys_of[name]) > 1 or len(names_of[key]) > 1 else name
-            for key, name in zip(keys, names, strict=True)
-        ]
-    sources_of = defaultdict(set)
-    for source, name in places:
-        sources_of[name].add(source)
+    keys_of, names_of, sources_of = defaultdict(set), defaultdict(set), defaultdict(set)
+    for key, (source, name), person in zip(keys, places, stated, strict=True):
+        for claimed in (name, person):
+            keys_of[claimed].add(key)
+            sources_of[claimed].add(source)
+        names_of[key].add(name)
+    names = [
+        name if len(keys_of[name]) == len(names_of[key]) == 1 else "_".join(filter(None, key))
+        for key, (_, name) in zip(keys, places, strict=True)
+    ]
     doubts = [
         f"{was} stands in {' and '.join(sorted(sources_of[was]))}: taken for several persons"
         if name != was and key == place
         else ""
-        for place, was, key, name in zip(places, [found.name for found in subjects], keys, names, strict=True)
+        for place, (_, was), key, name in zip(places, places, keys, names, strict=True)
     ]
     return [replace(found, name=name) for found, name in zip(subjects, names, strict=True)], doubts
 

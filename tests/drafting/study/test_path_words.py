@@ -72,6 +72,10 @@ def test_one_folder_name_in_two_sources_is_of_two_people_unless_files_name_the_s
     assert subjects_of({"L1/S01/walk": "p1", "L2/S01/walk": "p3"}) == ["p1", "p3"]
     assert subjects_of({"L1/S01/walk": "p1", "L2/S01/walk": "p1"}) == ["S01", "S01"]
     assert subjects_of({"L1/S01/walk": "p1", "L2/S07/walk": "p1", "L2/S08/walk": ""}) == ["p1", "p1", "S08"]
+    (first, second) = roles([("X", "S01", "walk"), ("Y", "p1", "walk")], several=True, persons=["p1", ""])
+    assert (first.subject, second.subject) == ("S01", "Y_p1") and second.doubt.startswith(
+        "p1 stands in X and Y"
+    )
     # a recording beside the trial file is of its person; that of another source is not
     stated = {"X/S01/walk1": "", "Y/S01/walk": "p3", "Y/S01/walk2": ""}
     assert subjects_of(stated) == ["X_S01", "p3", "p3"]
