@@ -125,9 +125,9 @@ def draft_folder(
     """
     check_given(subject)
     folder = file_path(folder)
-    contents = _contents(folder)
+    alone, found = folder_contents(folder), study_trials(folder)
+    contents = _completed(alone, found)
     roles = file_roles(contents)
-    found = study_trials(folder)
     whole = [each for each in found.trials if {"model", "coordinates"} <= {*each.source} and not each.exclude]
     modeled = [] if roles.motions else whole
     if not roles.motions and not modeled:
@@ -157,14 +157,13 @@ def draft_folder(
     return FolderDraft(folder, trials, contents.every_unread, left_out, others, commands)
 
 
-def _contents(folder: Path) -> FolderContents:
-    """Return the contents of a folder, with standing trials of folders called so, in it or beside it.
+def _completed(contents: FolderContents, found: FoundStudy) -> FolderContents:
+    """Return the contents of a folder with standing trials of folders called so, in it or beside it.
 
-    A folder without markers has the markers of the folders below it, if all of them are of one subject.
+    A folder without markers has the markers that were found below it, if all of them are of one subject.
     """
-    contents = folder_contents(folder)
+    folder = contents.folder
     if not contents.markers and not contents.unread:
-        found = study_trials(folder)
         places = [levels for levels in found.recordings.values() if not any(map(is_static_folder, levels))]
         persons = {role.subject for role in subject_roles(places)}
         if len(persons) == 1 and not found.trials:

@@ -205,6 +205,12 @@ def test_slopes_lost_in_underflow_certify_no_sharing(exponent, form):
     assert status[0] == Status.SOLVED and not is_solved(status[1])
 
 
+@pytest.mark.parametrize("solver", ["batch", "ipopt", "slsqp", "trust-constr"])
+def test_a_constant_cost_is_certified(make_leg, solver):
+    cost = expression_cost("constant", lambda a, force, data: 3.0 + 0.0 * a[0], convex=True)
+    assert (solve(make_leg(3), cost, solver).status == Status.SOLVED).all()
+
+
 @pytest.mark.parametrize("factor", [0.0, 1e-290])
 def test_flat_costs_and_tiny_multiples_are_certified(factor):
     def flat_below_a_half(a, force, data):

@@ -276,6 +276,8 @@ def polished(program: Any, x: Array, multiplier: Array) -> tuple[Array, Array]:
             best = np.clip(best, program.lower, program.upper)
         elif np.abs(step[: free.sum()]).max(initial=0.0) <= LAST:
             break
+    if not program.gradient(best).any():  # where the cost is flat, multipliers are zero but for round-off
+        multiplier = np.zeros_like(multiplier)
     missed, largest = np.abs(program.matrix @ best - program.moment).max(), np.abs(program.moment).max()
     met = missed <= 1e-9 * (1.0 + largest)
     return (best, multiplier) if met and np.isfinite(multiplier).all() else first
