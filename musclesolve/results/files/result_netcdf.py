@@ -358,9 +358,7 @@ def check_model(folder: Path, name: str, trial: Path, model: Path) -> None:
     there, original = (attributes.get(key, "") for key in (MODEL, "trial_file"))
     if not there or (Path(there).name == storable(model.name) and not os.path.exists(there)):
         return
-    copied = os.path.join(
-        os.path.dirname(os.path.realpath(trial)), os.path.relpath(there, os.path.dirname(original))
-    )
+    copied = Path(os.path.realpath(trial)).parent / name_in(Path(original).parent, Path(there))
     if storable(os.path.realpath(model)) not in (there, os.path.normpath(copied)):
         raise _occupied(folder / name, "model", there)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from types import SimpleNamespace
@@ -17,8 +18,9 @@ from synthetic_result import result, with_troubles
 
 from musclesolve import read_result
 from musclesolve.errors import InputError
+from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.files import result_netcdf
-from musclesolve.results.files.result_netcdf import netcdf_bytes, result_attributes
+from musclesolve.results.files.result_netcdf import check_model, netcdf_bytes, result_attributes
 
 
 def test_round_trip(tmp_path):
@@ -157,3 +159,17 @@ def test_forces_that_contradict_moments_are_noticed(tmp_path, name, said):
     write_result(data, tmp_path / "result.nc")
     with refused("bad_result", said, "result.nc"):
         read_result(tmp_path / "result.nc")
+
+
+def test_a_model_on_another_drive_has_no_path_from_the_trial(tmp_path, monkeypatch):
+    def of_two_drives(path, start):
+        raise ValueError("path is on mount 'E:', start on mount 'C:'")
+
+    trial, first, second = (tmp_path / name for name in ("ik.mot", "first.osim", "second.osim"))
+    for path in (trial, first, second):
+        path.touch()
+    write_result(result().assign_attrs({MODEL: str(first), "trial_file": str(trial)}), tmp_path / "result.nc")
+    monkeypatch.setattr(os.path, "relpath", of_two_drives)
+    check_model(tmp_path, "result.nc", trial, first)
+    with refused("occupied_folder", "another model", "first.osim"):
+        check_model(tmp_path, "result.nc", trial, second)
