@@ -88,7 +88,7 @@ def int64(number: int) -> Any:
     return np.int64(number)
 
 
-_KINDS = {"r": types.float64, "f": types.float32, "i": types.intp, "b": types.boolean, "n": types.none}
+_KINDS = dict(r=types.float64, f=types.float32, i=types.intp, s=types.int8, b=types.boolean, n=types.none)
 
 
 def types_of(words: str) -> list[Any]:

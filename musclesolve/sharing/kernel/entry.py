@@ -5,11 +5,8 @@ solves: most recordings need none, and a third of the compiling is saved.
 """
 
 from pathlib import Path
-from typing import Any
 
-from numba import types
-
-from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, source_version
+from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, on_disk, source_version, types_of
 from musclesolve.sharing.kernel.compiled_certificate import residual_of
 from musclesolve.sharing.kernel.compiled_terms import Terms
 from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN
@@ -31,21 +28,9 @@ from musclesolve.sharing.kernel.workspace_layout import RESERVE_WEIGHT, RateBoun
 MESSAGE = "compiling the force-sharing kernel for this machine, once (ten to twenty seconds)"
 
 
-def _read_only(kind: Any, axes: int) -> types.Array:
-    return types.Array(kind, axes, "C", readonly=True)
-
-
-_REAL, _WHOLE = types.float64, types.int64
-_TABLE, _CUBE, _ROW = _read_only(_REAL, 2), _read_only(_REAL, 3), _read_only(_REAL, 1)
-_ARRAYS = (
-    *(_CUBE, _TABLE, _TABLE, _TABLE, _TABLE, _TABLE, _read_only(types.boolean, 1), _TABLE),
-    *(_CUBE, _TABLE, _TABLE),
-    *(_read_only(_WHOLE, 1), _ROW, _TABLE, _read_only(_WHOLE, 1), _CUBE),
-    *(_REAL, _WHOLE, types.boolean),
-    *(_ROW, _REAL, _REAL, _REAL[::1], _REAL[::1]),
-    *(_REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1]),
-    *(types.int8[::1], _REAL[::1], _REAL[::1], _WHOLE[::1], _REAL[:, ::1], _REAL[:, ::1]),
-    *(_REAL[::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _REAL[:, ::1], _WHOLE[::1]),
+_ARRAYS = types_of(
+    "r3? r2? r2? r2? r2? r2? b1? r2? r3? r2? r2? i1? r1? r2? i1? r3? "
+    "r i b r1? r r r1 r1 r2 r2 r2 r2 s1 r1 r1 i1 r2 r2 r1 r2 r2 r2 r2 i1"
 )
 """Problem and cost, options, rate limits, solution, work arrays."""
 
@@ -92,7 +77,7 @@ def build_run(version: str) -> CompiledFunction:
                 residual[t] = residual_of(data, t, reserved, s[RESERVE_WEIGHT], *numbers, w)
         return last
 
-    return CompiledFunction(run, (_WHOLE, _WHOLE, _WHOLE, _WHOLE, *_ARRAYS), OPTIONS, version, MESSAGE)
+    return CompiledFunction(run, (*types_of("i i i i"), *_ARRAYS), OPTIONS, version, MESSAGE)
 
 
 def finish(
@@ -129,12 +114,10 @@ def below(table, limit, usable):
                 usable[t] = False
 
 
-_VERSION = source_version(Path(__file__).parent)
-RUN = build_run(_VERSION)
-BELOW = CompiledFunction(below, (_TABLE, _REAL, types.boolean[::1]), OPTIONS, _VERSION, MESSAGE)
-
-
-FINISH = CompiledFunction(finish, (_WHOLE, *_ARRAYS), OPTIONS, _VERSION, MESSAGE)
+RUN = build_run(source_version(Path(__file__).parent))
+_on_disk = on_disk(MESSAGE, Path(__file__).parent)
+BELOW = _on_disk(below, "r2? r b1")
+FINISH = _on_disk(finish, "i", *_ARRAYS)
 
 
 def is_kept() -> bool:

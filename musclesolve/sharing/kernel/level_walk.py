@@ -25,9 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import types
 
-from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled, int64, source_version
+from musclesolve._util.compiled_code import compiled, int64, on_disk
 from musclesolve.sharing.kernel import constants
 
 SOLVED, INFEASIBLE, FAILED = (
@@ -331,13 +330,7 @@ def walk(
             a[j] = min(max(a[j], lower[t, j]), upper[t, j])
 
 
-_REAL, _WHOLE = types.float64, types.int64
-_TABLE, _CUBE = (types.Array(_REAL, axes, "C", readonly=True) for axes in (2, 3))
-_SIGNATURE = (
-    *(_CUBE, _TABLE, _TABLE, _TABLE, _TABLE, _TABLE, types.Array(types.boolean, 2, "C", readonly=True)),
-    *(_REAL[:, ::1], _REAL[:, :, ::1], types.int8[::1], _WHOLE[::1]),
-    *(_REAL[:, ::1], _REAL[::1], _REAL[::1], _REAL[::1], _REAL[::1], _REAL[::1]),
-    *(_WHOLE[::1], _WHOLE[::1], _WHOLE[::1]),
-)
 MESSAGE = "compiling the simplex method of min/max for this machine, once (a few seconds)"
-WALK = CompiledFunction(walk, _SIGNATURE, OPTIONS, source_version(Path(__file__).parent), MESSAGE)
+_GIVEN = "r3? r2? r2? r2? r2? r2? b2?"
+_RESULTS = "r2 r3 s1 i1"
+WALK = on_disk(MESSAGE, Path(__file__).parent)(walk, _GIVEN, _RESULTS, "r2 r1 r1 r1 r1 r1 i1 i1 i1")
