@@ -353,8 +353,10 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     """
     trial = case.trial
     serious = [f for f in case.findings if f.severity != "note"]
-    # A leaning force may come from the plates, a channel or the laboratory, which need different repairs.
-    if any(f.code == "leaning_force" or (f.repair is None and f.code not in HARMLESS) for f in serious):
+    # A leaning force may come from the plates, a channel or the laboratory, which need different repairs; of a mass
+    # that is far off, the forces of the body are, too.
+    spoils = {"leaning_force"} | {f.code for f in serious if (f.code, f.severity) == ("mass", "error")}
+    if any(f.code in spoils or (f.repair is None and f.code not in HARMLESS) for f in serious):
         return
     prepared, moments = case.prepared, None
     if prepared is not None and prepared.mechanics is recorded and recorded.change is None:
