@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, nearest_times, true_runs
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.message_text import capitalized, count_of
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import SIDE_NAMES, SIDES, ImpossibleForce, Markers, PlateForce, Side, Trial
@@ -264,7 +264,8 @@ def instants_of(trial: Trial, plate: PlateForce) -> tuple[str, str]:
     seconds = (
         float(np.mean(~plate.possible(trial.markers.time))) * trial.markers.time.size / trial.markers.rate
     )
-    more = f", and {len(plate.impossible) - 1} times more" if len(plate.impossible) > 1 else ""
+    others = len(plate.impossible) - 1
+    more = f", and {count_of(others, 'more time')}" if others else ""
     lost = worst.vertical < trial.unloaded_below  # not a small force, but none
     under = "" if lost else f", under {worst.vertical:.0f} N"
     what = (
