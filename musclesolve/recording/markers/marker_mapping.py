@@ -169,11 +169,16 @@ def requested_mapping(
             f"The motion is of {one[0]}, the standing trial of {other[0]}, by the labels of the markers."
         )
     walk, static = names.checked(document, walk), None if static is None else names.checked(document, static)
-    walk, static = (
-        _with_exchanged(document, settings, role, markers, notes)
-        for role, markers in (("markers", walk), ("static", static))
-    )
-    assert walk is not None
+    walk = _with_exchanged(document, settings, "markers", walk, notes)
+    if static is not None:
+        static = _with_exchanged(document, settings, "static", static, notes)
+    elif stated := [number for number, entry in enumerate(settings.exchanged) if entry.static]:
+        expected, remedy = (
+            "markers of a file of this trial",
+            "leave static out, or name the standing trial in [files]",
+        )
+        place = "exchanged", "static", stated[0]
+        raise document.fault("conflict", place, "there is no standing trial", expected, remedy)
     if chosen is None:
         return RequestedMapping(walk, static, tables, names, tuple(notes))
     if static is not None:
@@ -197,8 +202,8 @@ def requested_mapping(
 
 
 def _with_exchanged(
-    document: Document, settings: RecordedSettings, role: str, markers: Markers | None, notes: list[str]
-) -> Markers | None:
+    document: Document, settings: RecordedSettings, role: str, markers: Markers, notes: list[str]
+) -> Markers:
     """Return the markers of a file with the labels of [[exchanged]] the other way around, and add a note.
 
     Tables act one after another: a second exchange of a pair takes the first one back.
@@ -208,10 +213,6 @@ def _with_exchanged(
         pairs, place = entry[role], ("exchanged", role, number)
         if not pairs:
             continue
-        if markers is None:
-            expected = "markers of a file of this trial"
-            remedy = "leave this line out, or name the standing trial in [files]"
-            raise document.fault("conflict", place, "there is no standing trial", expected, remedy)
         names = [name for pair in pairs.items() for name in pair]
         document.check_known(
             names, "there is no marker", markers.names, *place, after=f" in {markers.path.name}"
@@ -239,7 +240,7 @@ def _with_exchanged(
         for pair in map(frozenset, pairs.items()):
             frames_of[pair] = frames_of.get(pair, np.zeros_like(frames)) ^ frames
     left = {name: None for pair, frames in frames_of.items() if frames.any() for name in sorted(pair)}
-    if frames_of and markers is not None:
+    if frames_of:
         count = int(np.any([*frames_of.values()], axis=0).sum())
         said = f"By the trial file labels are exchanged in {count} frames of {markers.path.name}: {few(left, 4)}."
         back = f"The tables [[exchanged]] take each other back in {markers.path.name}: leave them out."
