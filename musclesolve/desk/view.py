@@ -51,7 +51,7 @@ CHANGED = "The file has changed since you began to type: Apply replaces it, Disc
 
 
 def what_of(found: Mapping[str, Any]) -> tuple[object, ...]:
-    """What a finding is about, in all checks alike: its code and place, but no times and lines."""
+    """Return what a finding is about, in all checks alike: its code and place, but no times and lines."""
     where = dict.fromkeys(("line", "times")) | {"markers": sorted(found["where"]["markers"])}
     return found["code"], found["side"], found["where"] | where
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -201,13 +200,10 @@ class Heading:
         """Return the cells of a line without blanks and quotes around them."""
         return [cell.strip().strip('"').strip() for cell in line.split(self.separator)]
 
-    def error(self, key: str, line: int | None = None, /, **fields: Any) -> InputError:
-        """Return the error of a template at a line, by default the line of the column names."""
-        return input_error(key, file=self.path, where=self.line if line is None else line, **fields)
-
     def fault(self, code: str, problem: str, expected: str, line: int | None = None) -> InputError:
         """Return the error of the table at a line, by default the line of the column names."""
-        return self.error(code, line, problem=problem, expected=expected, remedy="correct the table")
+        place = self.path, self.line if line is None else line
+        return file_error(code, place, problem, expected, "correct the table")
 
     def half_seen(self, name: str, line: int) -> InputError:
         """Return the error of a point with one coordinate of two."""
