@@ -70,6 +70,14 @@ def at_times(time: Array, columns: Array, new: Array) -> Array:
     return np.stack([np.interp(new, time, column) for column in columns.T], axis=-1)
 
 
+def nearest_times(times: Array, wanted: Array) -> Indices:
+    """Return the numbers (k,) of the nearest of increasing times (T,) to other times (k,); the earlier of two."""
+    after = np.clip(np.searchsorted(times, wanted), 1, max(len(times) - 1, 1))
+    before = after - 1
+    later = np.abs(times[np.minimum(after, len(times) - 1)] - wanted) < np.abs(times[before] - wanted)
+    return np.where(later, np.minimum(after, len(times) - 1), before)
+
+
 def nearest_known(values: Array) -> Array:
     """Return values (T,) with the nearest finite value in place of NaN; zeros without any."""
     known = np.flatnonzero(np.isfinite(values))

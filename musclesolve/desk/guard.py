@@ -1,18 +1,16 @@
 """Access to the page: the browser that received its address, on this machine, and no other page in it.
 
 The address begins with a token that nobody can guess, `http://127.0.0.1:PORT/TOKEN/`: every page, every file, every
-upload and the stream of the page lie below it. Besides, a request must call this machine by its own name, which a page
-that points its name here does not (DNS rebinding), and must come from this page where the browser says where it comes
-from. Nothing is loaded from elsewhere and no other page may frame this one (Content-Security-Policy).
+upload and the stream of the page lie below it. Nothing is loaded from elsewhere and no other page may frame this one
+(Content-Security-Policy).
 """
-
-import secrets
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-HOST = "127.0.0.1"
+from musclesolve._util.page_access import refusal_of
+
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'self'; "
@@ -39,15 +37,16 @@ class Guard:
     """
 
     def __init__(self, app: ASGIApp, token: str, port: int, largest: int) -> None:
-        self.app, self.token, self.largest = app, token, largest
-        self.names = {f"{name}:{port}" for name in (HOST, "localhost")}
+        self.app, self.token, self.port, self.largest = app, token, port, largest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, refuse, or pass on what is no request."""
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        refusal, status = self._refusal(scope), 403
+        given = scope["path"].lstrip("/").partition("/")[0]
+        refusal = refusal_of(Headers(scope=scope), self.port, given, self.token, "the desk")
+        status = 403
         if not refusal and self._announced(scope) > self.largest:
             refusal, status = "the upload is too large", 413
         if not refusal and len(scope["path"]) > LONGEST_PATH:
@@ -59,19 +58,6 @@ class Guard:
             await answer(scope, receive, send)
         else:
             await self.app(scope, self._counted(receive), _with_headers(send))
-
-    def _refusal(self, scope: Scope) -> str:
-        """Return the reason why a request is refused, "" where it is not."""
-        headers = Headers(scope=scope)
-        if headers.get("host") not in self.names:
-            return "unknown host"
-        origin = headers.get("origin")
-        if origin is not None and origin not in {f"http://{name}" for name in self.names}:
-            return "foreign origin"
-        given = scope["path"].lstrip("/").partition("/")[0]
-        if not secrets.compare_digest(given.encode(), self.token.encode()):
-            return "the token of the address is missing or wrong: use the address that the desk has printed"
-        return ""
 
     @staticmethod
     def _announced(scope: Scope) -> int:

@@ -23,8 +23,9 @@ from nicegui import ui
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
+from musclesolve._util.page_access import HOST
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.guard import HOST, Guard
+from musclesolve.desk.guard import Guard
 from musclesolve.desk.result_files import zipped
 from musclesolve.desk.steps.check_step import CHECK
 from musclesolve.desk.steps.compare_step import COMPARE

@@ -348,8 +348,8 @@ def change_title(change: Collection[tuple[Place, Any]]) -> str:
     """Return the title of a button that makes a change of the trial file: "Take mass_kg = 57.6"."""
     stated = [f"{place[-1]} = {value_text(value)}" for place, value in change]
     exchanged = [value for place, value in change if place[0] == "exchanged" and place[-1] != "times_s"]
-    if labels := [pair for pairs in exchanged for pair in pairs.items()]:
-        whose = " and ".join(labels[0]) if len(labels) == 1 else f"of {len(labels)} pairs"
+    if labels := {frozenset(pair): pair for pairs in exchanged for pair in pairs.items()}:
+        whose = " and ".join(*labels.values()) if len(labels) == 1 else f"of {len(labels)} pairs"
         return f"Exchange the labels {whose}"
     pair = [str(place[-1]) for place, _ in change]
     if len(pair) == 2 and all(place[0] == "mapping" for place, _ in change):
@@ -359,16 +359,21 @@ def change_title(change: Collection[tuple[Place, Any]]) -> str:
 
 
 def _before_comments(before: str, after: str) -> str:
-    """A text with the line that is new in it moved up, above comments and blank lines: these are of the next table."""
+    """A text with its new lines moved up, above comments and blank lines: these are of the next table."""
     old, lines = before.splitlines(), after.splitlines()
     new = next((k for k, (one, other) in enumerate(zip(old, lines, strict=False)) if one != other), len(old))
-    if lines[:new] + lines[new + 1 :] != old:
+    stop = new + len(lines) - len(old)
+    if lines[:new] + lines[stop:] != old:
         return after
+    added = lines[new:stop]
+    if any(line.startswith("[") for line in added):
+        if new == len(old):
+            return after
+        added.insert(0, "")
     to = new
     while to > 0 and (not lines[to - 1].strip() or lines[to - 1].startswith("#")):
         to -= 1
-    lines.insert(to, lines.pop(new))
-    return "\n".join(lines) + "\n"
+    return "\n".join([*old[:to], *added, *old[to:]]) + "\n"
 
 
 def _end_of_open(lines: list[str], start: int, table: str) -> int:

@@ -50,6 +50,12 @@ SHOWN_STATES = ("ms-here", "ms-none", *(f"ms-{state}" for state in STATES if sta
 CHANGED = "The file has changed since you began to type: Apply replaces it, Discard shows it."
 
 
+def what_of(found: Mapping[str, Any]) -> tuple[object, ...]:
+    """Return what a finding is about, in all checks alike: its code and place, but no times and lines."""
+    where = dict.fromkeys(("line", "times")) | {"markers": sorted(found["where"]["markers"])}
+    return found["code"], found["side"], found["where"] | where
+
+
 @dataclass(frozen=True)
 class Step:
     """A step of the way from recordings to a report.
@@ -422,7 +428,7 @@ class View:
         if found is None or findings is None:
             return
         self._mended = None
-        still = next((entry for entry in findings["findings"] if entry["code"] == found["code"]), None)
+        still = next((entry for entry in findings["findings"] if what_of(entry) == what_of(found)), None)
         with self._drawer:
             if still is None:
                 self.say("Checked again: it is mended.")

@@ -173,7 +173,7 @@ class Standing:
                 ("filter", "cutoff_hz"),
                 f'cutoff_hz = "{settings.filter.cutoff_hz}" with a standing, which shows no motion',
                 "a number",
-                "write cutoff_hz = 6 for walking, 10 to 20 for running",
+                "write cutoff_hz = 6 for walking (4 for key points of video), 10 to 20 for running",
             )
         if settings.emg.weight or settings.sharing.cost == "emg_tracking":
             raise self.document.fault(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.message_text import capitalized, count_of
 from musclesolve._util.sides import SIDE_NAMES, SIDES
 
 FOOT_NOTED = 0.03
@@ -195,7 +195,7 @@ def without_joint_jump(rotations: Mapping[str, Array], time: Array) -> Mask:
 def _jump_times(jumping: Mask, time: Array) -> tuple[tuple[tuple[float, float], ...], str]:
     """Return first and last time of each stretch of jumps (T-1,) between frames (T,) [s], and the times in words."""
     stretches = tuple((float(time[first]), float(time[stop])) for first, stop in true_runs(jumping))
-    more = f" and {len(stretches) - 1} times more" if len(stretches) > 1 else ""
+    more = f" and {count_of(len(stretches) - 1, 'more time')}" if len(stretches) > 1 else ""
     return stretches, f"from {stretches[0][0]:.3f} to {stretches[0][1]:.3f} s{more}"
 
 

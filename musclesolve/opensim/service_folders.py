@@ -15,7 +15,6 @@ This module finds the trials that can be shared; faults of a file are found when
 import json
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -47,6 +46,7 @@ _SYNCHRONIZED = "sync"
 _NUMBERS = {"massKg": "mass_kg", "heightM": "stature_m", "ageYears": "age_years"}
 _NUMBERS |= {"mass_kg": "mass_kg", "height_m": "stature_m", "age": "age_years"}
 _SEXES = dict.fromkeys(("m", "male", "man"), "male") | dict.fromkeys(("f", "female", "w", "woman"), "female")
+_UNKNOWN = ("", "none", "null", "~", "unknown")
 _LINE = re.compile(r"^(?P<key>\w+)\s*:\s*(?P<value>[^#]*)")
 
 
@@ -189,7 +189,7 @@ def subjects_in(places: Iterable[Path]) -> list[StatedSubject]:
 
 def stated_subject(path: Path) -> StatedSubject:
     """Return the subject by `_subject.json` of AddBiomechanics, or by the unindented lines `key: value` of
-    `sessionMetadata.yaml` of OpenCap; zero means unknown.
+    `sessionMetadata.yaml` of OpenCap; zero, no value and "unknown" state nothing.
     """
     content: Any = {}
     try:
@@ -207,22 +207,25 @@ def stated_subject(path: Path) -> StatedSubject:
     facts: dict[str, Any] = {"name": name} if name and isinstance(name, str) else {}
     faults, rules = dict[str, str](), settings_of(SubjectSettings)
     for key, name in _NUMBERS.items():
-        rule, said = rules[name], f"{path.name} states {key} {content.get(key)}, which is"
-        with suppress(TypeError):
-            try:
-                number = float(content.get(key))
-            except ValueError:
-                faults[name] = f"{said} no number"
-                continue
-            if rule.minimum <= number <= rule.maximum and number:
-                facts[name] = number
-            elif number:
-                faults[name] = f"{said} not from {rule.minimum:g} to {rule.maximum:g} {rule.unit}"
+        rule, value = rules[name], str(content.get(key)).strip()
+        if value.casefold() in _UNKNOWN:
+            continue
+        try:
+            number = float(value)
+        except ValueError:
+            faults[name] = f"{path.name} states {key} {value:.40}, which is no number"
+            continue
+        if rule.minimum <= number <= rule.maximum and number:
+            facts[name] = number
+        elif number:
+            limits = f"from {rule.minimum:g} to {rule.maximum:g} {rule.unit}"
+            faults[name] = f"{path.name} states {key} {value:.40}, which is not {limits}"
     key = next((key for key in ("gender_mf", "sex", "gender") if content.get(key)), "")
-    if (known := _SEXES.get(str(content.get(key)).strip().casefold())) is not None:
-        facts["sex"] = known
-    elif key:
-        faults["sex"] = f"{path.name} states {key} {content[key]}, which is neither female nor male"
+    sex = str(content.get(key)).strip().casefold()
+    if sex in _SEXES:
+        facts["sex"] = _SEXES[sex]
+    elif sex not in _UNKNOWN:
+        faults["sex"] = f"{path.name} states {key} {sex:.40}, which is neither female nor male"
     if not facts and not faults:
         faults[""] = f"{path.name} states neither mass, stature, age nor sex"
     return StatedSubject(path, facts, faults)

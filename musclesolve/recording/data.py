@@ -656,7 +656,7 @@ class Trial(AnyTrial, Recording):
     """
 
     used_up = _USED_UP | set(
-        "subject laboratory events gaps joint_centers markers mapping clusters carried plates force "
+        "subject laboratory events gaps joint_centers markers exchanged mapping clusters carried plates force "
         "time.start_s time.end_s".split()
     )
 

@@ -358,7 +358,7 @@ def certified(facts: Facts) -> str:
     counts, residual = facts.counts, facts.largest_kkt_residual
     units = frames_word(facts.result)
     if not counts.analyzed:
-        return "No frame was analyzed: ground forces were not measured."
+        return "No frame was analyzed: ground forces or joint moments were not measured."
     if not counts.valid:
         return f"None of the {counts.analyzed} analyzed {units} has a valid solution."
     helped = f", {counts.with_reserve} of them with a reserve" if counts.with_reserve else ""

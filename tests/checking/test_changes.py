@@ -96,12 +96,70 @@ def test_sides_swapped_in_one_file_are_swapped_back_by_a_click(tmp_path: Path, r
     assert any("labels are exchanged in" in note for note in ms.read_trial(trial.path).notes)
 
 
-def test_labels_that_a_file_has_not_are_named(tmp_path: Path) -> None:
-    trial = TrialDocument(ms.synthetic_recording(tmp_path, truth=False))
-    trial.state(("exchanged", 0, "markers"), {"heel_r": "toe_right"})
-    with pytest.raises(ms.InputError, match="has no marker") as refused:
-        ms.read_trial(trial.path)
-    assert refused.value.code == "unknown_name" and "toe_r" in str(refused.value.remedy)
+@pytest.mark.parametrize("name", ["knee_lateral", "ankle_lateral"])
+def test_sides_of_one_landmark_standing_are_exchanged_back_by_a_click(tmp_path: Path, name: str) -> None:
+    """The exchange with the medial marker of the same leg would change no joint: the fault would be a warning."""
+    names = f"{name}_r", f"{name}_l"
+    copy = open_copy(ms.synthetic_recording(tmp_path / "right", truth=False))
+    assert copy.static is not None
+    position, places = copy.static.position.copy(), [copy.static.names.index(each) for each in names]
+    position[:, places] = position[:, places[::-1]]
+    copy.put(position, static=True)
+    trial = TrialDocument(write_copy(copy, tmp_path / "swapped"))
+    (found,) = [each for each in examined(trial.path).findings if each.severity == "error"]
+    assert found.code == "landmark_order" and {*found.where.markers} == {*names}
+    trial.state_all(dict(found.change))
+    assert examined(trial.path).ok
+
+
+TABLE = '[[exchanged]]\nmarkers = { ankle_lateral_r = "ankle_medial_r" }\n'
+
+
+@pytest.mark.parametrize(
+    ("tables", "code", "words"),
+    [
+        (
+            TABLE.replace("ankle_medial_r", "toe_right"),
+            "unknown_name",
+            "there is no marker 'toe_right' in walk.trc",
+        ),
+        (
+            TABLE.replace("medial", "lateral"),
+            "conflict",
+            "keep one pair of ankle_lateral_r and another marker",
+        ),
+        (TABLE + "times_s = [[50, 60]]\n", "no_overlap", "walk.trc has no frame from 50 to 60 s"),
+        (TABLE + "times_s = [[0, 1], [50, 60]]\n", "no_overlap", "no frame from 50 to 60 s"),
+        (TABLE.replace("markers", "static"), "conflict", "there is no standing trial"),
+    ],
+)
+def test_exchanges_that_no_file_allows_are_refused(
+    tmp_path: Path, tables: str, code: str, words: str
+) -> None:
+    trial = ms.synthetic_recording(tmp_path, truth=False)
+    text = trial.read_text()
+    if "static" in tables:
+        text = text.replace('static = "static.trc"\n', "")
+    trial.write_text(f"{text}\n{tables}")
+    with pytest.raises(ms.InputError) as refused:
+        ms.read_trial(trial)
+    assert refused.value.code == code and words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("tables", "note"),
+    [
+        (TABLE + TABLE, "The tables [[exchanged]] take each other back in walk.trc"),
+        (
+            f"{TABLE}times_s = [[0.5, 0.8]]\n{TABLE}times_s = [[0.7, 1.0]]\n",
+            "exchanged in 40 frames of walk.trc",
+        ),
+    ],
+)
+def test_the_note_on_exchanged_labels_counts_what_is_left(tmp_path: Path, tables: str, note: str) -> None:
+    trial = ms.synthetic_recording(tmp_path, truth=False)
+    trial.write_text(f"{trial.read_text()}\n{tables}")
+    assert sum(note in each for each in ms.read_trial(trial).notes) == 1
 
 
 def test_the_button_names_what_is_exchanged() -> None:
@@ -110,3 +168,5 @@ def test_the_button_names_what_is_exchanged() -> None:
         "Exchange the labels A and B"
     )
     assert change_title([((*place, "static"), {"A": "B", "C": "D"})]) == "Exchange the labels of 2 pairs"
+    both = [((*place, role), {"A": "B", "C": "D"}) for role in ("markers", "static")]
+    assert change_title(both) == "Exchange the labels of 2 pairs"

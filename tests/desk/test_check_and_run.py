@@ -24,7 +24,7 @@ from musclesolve.desk import tasks
 from musclesolve.desk.desk import Desk, RunOptions
 from musclesolve.desk.result_facts import result_facts
 from musclesolve.desk.steps import check_step, result_step, run_step
-from musclesolve.desk.view import by_click
+from musclesolve.desk.view import by_click, what_of
 from musclesolve.errors import BusyError, InputError
 from musclesolve.results.finding import Finding, Where
 from musclesolve.results.judgement import Report
@@ -214,3 +214,11 @@ def test_a_canceled_run_ends_at_once_and_the_next_waits_for_its_files(desk, proc
     desk.runner._ending.join(10.0)
     desk.runner.poll()
     assert [name for name, _ in second.tasks] == ["run"]
+
+
+def test_a_finding_on_other_markers_is_not_the_one_that_was_mended() -> None:
+    one, other, later = (
+        Finding("labels_exchanged", "error", "", "", Where(markers=names, times=((0.1, end),))).as_dict()
+        for names, end in ((("A", "B"), 0.2), (("C", "D"), 0.2), (("B", "A"), 0.3))
+    )
+    assert what_of(one) == what_of(later) != what_of(other)

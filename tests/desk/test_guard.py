@@ -6,7 +6,8 @@ import asyncio
 
 import pytest
 
-from musclesolve.desk.guard import HOST, Guard
+from musclesolve._util.page_access import HOST
+from musclesolve.desk.guard import Guard
 
 TOKEN, PORT = "secret-token", 8123
 HERE = {"host": f"{HOST}:{PORT}"}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from refusals import refused
 
@@ -161,3 +163,17 @@ def test_a_file_that_is_no_toml_is_shown_and_can_be_mended(tmp_path):
 def test_a_missing_file_is_refused(tmp_path):
     with refused("unreadable_file", "none.toml"):
         TrialDocument(tmp_path / "none.toml")
+
+
+def test_a_new_table_does_not_stand_below_the_comment_of_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "trial.toml"
+    head, tail = (
+        '[[exchanged]]\nmarkers = { A = "B" }\n',
+        '\n# how forces are shared\n[sharing]\ncost = "cubic"\n',
+    )
+    path.write_text(head + tail)
+    TrialDocument(path).state_all(
+        {("exchanged", 1, "markers"): {"C": "D"}, ("exchanged", 1, "times_s"): [[0.5, 0.7]]}
+    )
+    added = '\n[[exchanged]]\nmarkers = { C = "D" }\ntimes_s = [[0.5, 0.7]]\n'
+    assert path.read_text() == head + added + tail

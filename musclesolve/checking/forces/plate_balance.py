@@ -353,8 +353,10 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     """
     trial = case.trial
     serious = [f for f in case.findings if f.severity != "note"]
-    # A leaning force may come from the plates, a channel or the laboratory, which need different repairs.
-    if any(f.code == "leaning_force" or (f.repair is None and f.code not in HARMLESS) for f in serious):
+    # A leaning force may come from the plates, a channel or the laboratory, which need different repairs; of a mass
+    # that is far off, the forces of the body are, too.
+    spoils = {"leaning_force"} | {f.code for f in serious if (f.code, f.severity) == ("mass", "error")}
+    if any(f.code in spoils or (f.repair is None and f.code not in HARMLESS) for f in serious):
         return
     prepared, moments = case.prepared, None
     if prepared is not None and prepared.mechanics is recorded and recorded.change is None:
@@ -463,7 +465,7 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
     fits = _regressed(parts, residual, step)
     # markers on moving skin imitate a turned plate, and so do masses of segments a part of it: both must show it
     masses = np.stack([effect[:, :3] for effect in measured.segments.values()], axis=2)
-    freed = _regressed(np.concatenate([parts, masses], axis=2), residual, step).size
+    freed = _least_squares(np.concatenate([parts, masses], axis=2), residual)[1]
     for j, name in enumerate(columns):
         fit = Estimate(fits.size[[j]], fits.covariance[j : j + 1, j : j + 1], 0.0)
         least = max(limit_of(name), STANDARD_ERRORS * fit.deviation[0])
@@ -479,14 +481,19 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
         yield finding("clock_rate.wanders", "warning", values, Where(trial.markers.path))
 
 
+def _least_squares(part: Array, residual: Array) -> tuple[Array, Array]:
+    """Return the inverse (p, p) of the squares of effects (T, c, p), and their sizes (p,) in a residual (T, c)."""
+    flat = part.reshape(-1, part.shape[2])
+    inverse: Array = np.linalg.pinv(flat.T @ flat)
+    return inverse, inverse @ flat.T @ residual.ravel()
+
+
 def _regressed(part: Array, residual: Array, step: float) -> Estimate:
     """Estimate the sizes (p,) of effects (T, c, p) in a residual (T, c) by least squares.
 
     Products of effects and remainder are correlated over twice `CORRELATION`.
     """
-    flat = part.reshape(-1, part.shape[2])
-    inverse = np.linalg.pinv(flat.T @ flat)
-    size = inverse @ flat.T @ residual.ravel()
+    inverse, size = _least_squares(part, residual)
     products = np.einsum("tc,tcp->tp", residual - part @ size, part)
     covariance = inverse @ correlated_products(products, int(2.0 * CORRELATION / step)) @ inverse
     return Estimate(size, covariance, 0.0)

@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import UP, Array, unit_or_zero, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import has_side
+from musclesolve._util.sides import has_side, twin
 from musclesolve.checking.case import TABLES, Case
 from musclesolve.checking.observed_body import (
     ahead,
@@ -115,9 +115,10 @@ def _out_of_order(case: Case) -> Iterator[Finding]:
         role, (direction, size) = next(iter(roles.items()))
         in_all = len(roles) > 1 or trial.static is None
         exchange = not size <= EXCHANGED * trial.subject.stature
-        markers_of = tuple(m for name in (one, other) for m in trial.mapping[name])
+        names = (one, other) if in_all else _exchanged_in_file(trial, (one, other), role)
+        markers_of = tuple(m for name in names for m in trial.mapping[name])
         where = Where(getattr(trial, role).path, markers=markers_of)
-        mending = _in_mapping(case, (one, other)) if in_all else _in_file(trial, (one, other), role)
+        mending = _in_mapping(case, names) if in_all else _in_file(trial, names, role)
         values = {
             "one": one,
             "other": other,
@@ -126,11 +127,24 @@ def _out_of_order(case: Case) -> Iterator[Finding]:
             "recordings": ", in the motion and standing" if len(roles) > 1 else "",
             "remedy": f"check which markers are mapped to {one} and {other}"
             if in_all
-            else f"check the labels of {one} and {other} in this file; the other recording has them right",
+            else f"check the labels of {' and '.join(names)} in this file; the other recording has them right",
         }
         yield finding(
             "landmark_order", "error" if exchange else "warning", values, where, **mending if exchange else {}
         )
+
+
+def _exchanged_in_file(trial: Trial, names: tuple[str, str], role: Role) -> tuple[str, str]:
+    """Return the landmarks whose exchange leaves fewest out of order: two that break a rule, or one and its twin."""
+    markers: Markers = getattr(trial, role)
+
+    def left(pair: tuple[str, str]) -> int:
+        one, other = (list(trial.mapping.get(name, ())) for name in pair)
+        if not len(one) == len(other) == 1 or not {*one, *other} <= {*markers.names}:
+            return 2**31
+        return len(violations(trial, markers.exchanged({one[0]: other[0]})))
+
+    return min((names, *((name, twin(name)) for name in names if has_side(name))), key=left)
 
 
 def _exchanged_keys(case: Case, names: tuple[str, str]) -> dict[tuple[str, str], Any] | None:
@@ -284,9 +298,8 @@ def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:
 
     Other clusters, which [carried] refers to by name, keep theirs.
     """
-    other = {"_r": "_l", "_l": "_r"}
-    sided = {name for name in table if has_side(name) and (name in BODY_CLUSTERS or name in landmarks())}
-    return {name[:-2] + other[name[-2:]] if name in sided else name: table[name] for name in table}
+    sided = {name for name in table if name in BODY_CLUSTERS or name in landmarks()}
+    return {twin(name) if name in sided else name: own for name, own in table.items()}
 
 
 def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
@@ -307,9 +320,9 @@ def partners(trial: Trial) -> dict[str, str]:
     """
     other: dict[str, str] = {}
     for name, weights in trial.mapping.items():
-        twin = trial.mapping.get(name[:-2] + ("_l" if name.endswith("_r") else "_r"), {})
-        if has_side(name) and len(weights) == len(twin) == 1:
-            other[next(iter(weights))] = next(iter(twin))
+        of_twin = trial.mapping.get(twin(name), {})
+        if has_side(name) and len(weights) == len(of_twin) == 1:
+            other[next(iter(weights))] = next(iter(of_twin))
     names = {*trial.markers.names, *(trial.static.names if trial.static else ())}
     swap = {"R": "L", "L": "R", "r": "l", "l": "r"}
     for marker in (name for table in (trial.clusters, trial.mapping) for of in table.values() for name in of):

@@ -149,7 +149,8 @@ def gaps(case: Case) -> Iterator[Finding]:
             continue
         where = Where(path, markers=(gap.marker,), times=((gap.first, gap.last),))
         values = {"name": gap.marker, "count": gap.frames, "account": gap.account, "error": gap.error}
-        code = "gap_filled" if gap.filled else "gap"
+        throughout = gap.frames == len(case.trial.markers.time)
+        code = "gap_filled" if gap.filled else "gap.throughout" if throughout else "gap"
         yield finding(code, "note" if gap.filled else "error", values, where)
     for marker in completed:
         if marker.marker not in held:

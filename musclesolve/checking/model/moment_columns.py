@@ -94,7 +94,7 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
     for name, moment in zip(names, moments.T, strict=True):
         steps = np.abs(np.diff(moment))
         rounding = float(steps.min(where=steps > 0.0, initial=np.inf))
-        for most in (np.nanmax(moment), np.nanmin(moment)):
+        for most in (np.fmax.reduce(moment), np.fmin.reduce(moment)):
             for first, stop in true_runs(moment == most):
                 beside = min(steps[first - 1], steps[stop - 1]) if 0 < first and stop < len(moment) else 0.0
                 if stop - first > CUT[0] and beside > CUT[1] * rounding and abs(most) > LEAST_MOMENT_RMS:
@@ -132,7 +132,7 @@ def copied_moments(case: MomentCase) -> Iterator[Finding]:
         for two in names[:k]:
             size = float(np.nanmax(np.abs(values[one]), initial=0.0))
             if size > LEAST_MOMENT_RMS and any(
-                np.nanmax(np.abs(values[one] - sign * values[two])) < 1e-6 * size for sign in (1.0, -1.0)
+                np.fmax.reduce(np.abs(values[one] - sign * values[two])) < 1e-6 * size for sign in (1.0, -1.0)
             ):
                 pairs.append(f"{two.removesuffix('_moment')} and {one.removesuffix('_moment')}")
     if pairs:

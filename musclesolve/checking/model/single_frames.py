@@ -9,19 +9,22 @@ s/2 and -s/2 in two frames. So the three values differ between a leap and a step
 the column separates a leap from noise. Later checks see the cubic in place of the leap.
 """
 
+from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.message_text import count_of, few
 from musclesolve.checking.cost import SERIOUS
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.data import Table
-from musclesolve.results.finding import Finding, Where, finding
+from musclesolve.results.finding import Finding, Severity, Where, finding
 
 USUAL, TIMES = 0.9, 20.0
 """Quantile of |r| that is usual in a column, and how many times this a leap exceeds."""
@@ -63,39 +66,64 @@ def _without(values: Array, leaps: Mask) -> Array:
     return np.where(leaps, values - beside_cubic(values), values)
 
 
-def _said(name: str, unit: str, time: Array, value: Array, size: Array, leaps: Mask) -> dict[str, object]:
-    """Fields of the finding of a column (T,): its largest leap, and the number of others."""
-    row = int(np.where(leaps, np.abs(size), 0.0).argmax())
-    others = int(leaps.sum()) - 1
-    more = f", and in {others} more frames" if others else ""
-    shown = {"time": time[row], "value": value[row], "size": size[row]}
-    return {"name": name, "unit": unit, **shown, "more": more}
+@dataclass(frozen=True)
+class Leaps:
+    """Columns that leap in the same frames: their places, fields of the finding, whether one is large, and times."""
+
+    columns: list[int]
+    said: dict[str, object]
+    severity: Severity
+    times: tuple[tuple[float, float], ...]
+
+
+def _together(table: Table, leaps: Mask, units: Array, large: Array) -> Iterator[Leaps]:
+    """Collect the leaps (T, K) of columns in some units (K,) that share their frames; the largest one is shown.
+
+    large: leaps (K,) from which one is an error.
+    """
+    size, columns_of = beside_cubic(table.values), defaultdict[bytes, list[int]](list)
+    for k in np.flatnonzero(leaps.any(axis=0)).tolist():
+        columns_of[leaps[:, k].tobytes()].append(k)
+    for columns in columns_of.values():
+        frames = np.flatnonzero(leaps[:, columns[0]])
+        share = np.abs(size[frames][:, columns]) / large[columns]
+        row, column = np.unravel_index(int(share.argmax()), share.shape)
+        at, shown = frames[row], columns[column]
+        others = [table.names[k] for k in columns if k != shown]
+        more = f", and in {count_of(len(frames) - 1, 'more frame')}" if len(frames) > 1 else ""
+        more += f"; so leap{'s' if len(others) == 1 else ''} {few(others, 3)}" if others else ""
+        said: dict[str, object] = {"name": table.names[shown], "unit": units[shown], "more": more}
+        said |= {"time": table.time[at], "value": table.values[at, shown], "size": size[at, shown]}
+        times = tuple((time, time) for time in table.time[frames].tolist())
+        yield Leaps(columns, said, "error" if share.max() > 1.0 else "warning", times)
+
+
+def _angles(body: ModelBody) -> Mask:
+    """Coordinates of the motion that are angles; of a spline that turns a joint OpenSim counts them as parameters."""
+    model, names = body.model, body.every_motion.names
+    return np.array([model.coordinates[name].rotational or name in model.turning for name in names])
 
 
 def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
     """Find coordinates that leap in single frames of the file, before any filter."""
-    motion, leaps = body.every_motion, _leaps_of(body)
+    motion, angles = body.every_motion, _angles(body)
     if motion.measured is None:
         return
-    size = beside_cubic(motion.measured)
-    for k in np.flatnonzero(leaps.any(axis=0)):
-        angle = body.model.coordinates[motion.names[k]].rotational
-        factor, unit = (180.0 / np.pi, "degrees") if angle else (1.0, "m")
-        value = factor * motion.measured[:, k]
-        said = _said(motion.names[k], unit, motion.time, value, factor * size[:, k], leaps[:, k])
-        times = tuple((time, time) for time in motion.time[leaps[:, k]].tolist())
-        large = float(np.abs(size[leaps[:, k], k]).max()) > LARGE[int(not angle)]
-        yield finding("single_leap", "error" if large else "warning", said, Where(motion.file, times=times))
+    values = motion.measured * np.where(angles, 180.0 / np.pi, 1.0)
+    shown = Table(motion.time, motion.names, values, None, Path())
+    large = np.where(angles, np.degrees(LARGE[0]), LARGE[1])
+    for each in _together(shown, _leaps_of(body), np.where(angles, "degrees", "m"), large):
+        yield finding("single_leap", each.severity, each.said, Where(motion.file, times=each.times))
 
 
 def _leaps_of(body: ModelBody) -> Mask:
-    """Samples of the measured coordinates that leap alone."""
-    motion = body.every_motion
+    """Samples of the measured coordinates that leap alone; what follows from others is not read from the file."""
+    motion, angles = body.every_motion, _angles(body)
     if motion.measured is None:
         return np.zeros((0, len(motion.names)), bool)
-    angles = [body.model.coordinates[name].rotational for name in motion.names]
     turned = np.abs(np.abs(beside_cubic(motion.measured)) - 2.0 * np.pi) < LARGE[0]  # the same angle
-    return single_leaps(motion.measured, np.where(angles, *LEAST)) & ~(turned & angles)
+    free = ~np.isin(motion.names, [coupler.dependent for coupler in body.model.couplers])
+    return single_leaps(motion.measured, np.where(angles, *LEAST)) & ~(turned & angles) & free
 
 
 def without_leaps(body: ModelBody) -> ModelBody:
@@ -114,17 +142,11 @@ def leaps_of_moments(case: MomentCase) -> Iterator[Finding]:
     table = case.table
     columns = np.array([name.endswith(COLUMN_ENDINGS) for name in table.names])
     leaps = single_leaps(table.values, np.full(len(columns), LEAST_MOMENT_RMS)) & columns
-    size = beside_cubic(table.values)
-
-    for k in np.flatnonzero(leaps.any(axis=0)):
-        name = table.names[k]
-        unit = "N m" if name.endswith("_moment") else "N"
-        said = _said(name, unit, table.time, table.values[:, k], size[:, k], leaps[:, k])
-        times = tuple((time, time) for time in table.time[leaps[:, k]].tolist())
-        own = leaps & (np.arange(len(columns)) == k)
+    units = np.array(["N m" if name.endswith("_moment") else "N" for name in table.names])
+    for each in _together(table, leaps, units, np.full(len(columns), SERIOUS * case.fixed.model.mass)):
+        own = leaps & np.isin(np.arange(len(columns)), each.columns)
 
         def repair(given: Table, own: Mask = own) -> Table:
             return replace(given, values=_without(given.values, own))
 
-        large = float(np.abs(size[leaps[:, k], k]).max()) > SERIOUS * case.fixed.model.mass
-        yield case.fault("single_leap", "error" if large else "warning", said, repair, times=times)
+        yield case.fault("single_leap", each.severity, each.said, repair, times=each.times)

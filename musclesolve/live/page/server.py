@@ -14,7 +14,6 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import signal
 import socket
 import webbrowser
@@ -35,6 +34,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from musclesolve._util.page_access import HOST, refusal_of
 from musclesolve.errors import InputError
 from musclesolve.live.page.frame_ring import FrameRing
 from musclesolve.live.page.page_settings import DURING, MOST_CURVES, SPANS, VALUES, PageSettings
@@ -42,7 +42,6 @@ from musclesolve.live.page.page_state import SHOWN, Order, PageState
 from musclesolve.report.picture.encoded import json_text
 from musclesolve.report.picture.moving_picture import picture_html, rendered, trusted
 
-HOST = "127.0.0.1"
 NICE = 5
 """Lower priority of the page: where cores are scarce, the session comes first."""
 POLL = 0.004
@@ -179,19 +178,9 @@ class PageServer:
     # ---- pages
 
     def _refusal(self, asked: HTTPConnection) -> str:
-        """The reason why a request is refused, "" for none: its token, its origin, or its name of this computer."""
-        names = {f"{name}:{self.port}" for name in (HOST, "localhost")}
-        if asked.headers.get("host") not in names:
-            return "unknown host"
-        origin = asked.headers.get("origin")
-        if origin is not None and origin not in {f"http://{name}" for name in names}:
-            return "foreign origin"
+        """The reason why a request is refused, "" for none."""
         token = asked.query_params.get("token", "")
-        if not secrets.compare_digest(token.encode(), self.order.token.encode()):
-            return (
-                "the token of the address is missing or wrong: use the address that the session has printed"
-            )
-        return ""
+        return refusal_of(asked.headers, self.port, token, self.order.token, "the session")
 
     async def _page(self, request: Request) -> Response:
         if refusal := self._refusal(request):

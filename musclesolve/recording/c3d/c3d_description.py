@@ -14,13 +14,12 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import FilePlace, InputError, file_error, input_error
+from musclesolve.errors import FilePlace, InputError, file_error
 from musclesolve.recording.text.text_file import decoded
 
 Value = Array | list[str]
@@ -211,12 +210,16 @@ def _record(raw: bytes, start: int, coding: Coding, path: Path) -> tuple[int, st
     """
     name = ""
 
-    def broken(key: str, /, **fields: Any) -> InputError:
-        return input_error(key, file=path, where=f"byte {start}", name=name, **fields)
+    def broken(what: str) -> InputError:
+        problem = f"the parameter section is corrupted: the record {name!r} {what}"
+        remedy = "export the file again, or copy it again"
+        return file_error(
+            "bad_format", (path, f"byte {start}"), problem, "records, one after the other", remedy
+        )
 
     def part(first: int, last: int) -> bytes:
         if last > len(raw):
-            raise broken("recording.c3d.record_ends_outside")
+            raise broken("ends beyond the parameter section")
         return raw[first:last]
 
     length, group = struct.unpack_from("bb", raw, start)
@@ -226,17 +229,17 @@ def _record(raw: bytes, start: int, coding: Coding, path: Path) -> tuple[int, st
     following = name_end + offset if offset else None  # the last record may say 0
     body, end = name_end + 2, len(raw) if following is None else following
     if not body <= end <= len(raw):
-        raise broken("recording.c3d.record_points_outside")
+        raise broken("points beyond the parameter section")
     if group <= 0:
         return group, name, None, following
     kind, dimensions = struct.unpack("bB", part(body, body + 2))
     if kind not in (_CHARACTERS, 1, 2, 4) or dimensions > _MOST_DIMENSIONS:
-        raise broken("recording.c3d.record_of_unknown_type", kind=kind, dimensions=dimensions)
+        raise broken(f"has type {kind} and {dimensions} dimensions")
     data = body + 2 + dimensions
     shape = tuple(part(body + 2, data))
     size = abs(kind) * math.prod(shape)
     if data + size > end:
-        raise broken("recording.c3d.record_holds_too_much", size=size, end=max(end - data, 0))
+        raise broken(f"has {size} bytes, but there is room for {max(end - data, 0)}")
     stored = part(data, data + size)
     if kind == _CHARACTERS:
         # The first dimension is the length of a text.

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -201,13 +200,10 @@ class Heading:
         """Return the cells of a line without blanks and quotes around them."""
         return [cell.strip().strip('"').strip() for cell in line.split(self.separator)]
 
-    def error(self, key: str, line: int | None = None, /, **fields: Any) -> InputError:
-        """Return the error of a template at a line, by default the line of the column names."""
-        return input_error(key, file=self.path, where=self.line if line is None else line, **fields)
-
     def fault(self, code: str, problem: str, expected: str, line: int | None = None) -> InputError:
         """Return the error of the table at a line, by default the line of the column names."""
-        return self.error(code, line, problem=problem, expected=expected, remedy="correct the table")
+        place = self.path, self.line if line is None else line
+        return file_error(code, place, problem, expected, "correct the table")
 
     def half_seen(self, name: str, line: int) -> InputError:
         """Return the error of a point with one coordinate of two."""
@@ -314,9 +310,9 @@ def _heading(reader: RowReader, path: Path) -> Heading:
     heading = Heading(path, [], separator, reader.line_number)
     columns = heading.split(line or "")
     if len(columns) < 3 or "" in columns:
-        raise heading.error(
-            "recording.cameras.column_no_name" if len(columns) > 2 else "recording.cameras.not_table_points"
-        )
+        problem = "a column has no name" if len(columns) > 2 else "this is not a table of points"
+        expected = "a line of column names separated by commas, and rows below it"
+        raise heading.fault("bad_format", problem, expected)
     check_unique(columns, "column", path, heading.line)
     return Heading(path, columns, separator, heading.line)
 
@@ -336,11 +332,8 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
     names = tuple(row[0] for row in rows)
     for k, name in enumerate(names):
         if not name or name in names[:k]:
-            raise heading.error(
-                "recording.cameras.duplicate_name",
-                numbers[k],
-                name=f"the point '{name}' occurs twice" if name else "a point has no name",
-            )
+            problem = f"the point '{name}' occurs twice" if name else "a point has no name"
+            raise heading.fault("duplicate_name", problem, "a different name for every point", numbers[k])
     lines, columns = np.array(numbers, dtype=np.int64), heading.columns[1:]
     values = number_table([row[1:] for row in rows], lines, columns, path)
     check_measured(values, lines, columns, path)

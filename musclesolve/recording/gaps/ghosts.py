@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Mask
+from musclesolve._util.message_text import count_of
 from musclesolve.recording.data import Trial
 from musclesolve.recording.gaps.gap_filling import BESIDE, Place, fill_trial, missing, spline_interpolant
 from musclesolve.recording.trial.recording_checks import jumps
@@ -77,7 +78,7 @@ def ghost_notes(trial: Trial, ghosts: list[Ghost]) -> list[str]:
         sizes = [size for marker, _, size in ghosts if marker == name]
         firsts = [trial.markers.time[np.argmax(frames)] for marker, frames, _ in ghosts if marker == name]
         times = [f"{first:.3f} s" for first in firsts]
-        more = f" and {len(times) - 3} times more" if len(times) > 3 else ""
+        more = f" and {count_of(len(times) - 3, 'more time')}" if len(times) > 3 else ""
         size = 1000.0 * max(sizes)
         notes.append(
             f"'{name}' is up to {size:.0f} mm off and back at once, at {', '.join(times[:3])}{more}: a reflection was "

@@ -39,7 +39,7 @@ def examined_mapping(
     """
     names = landmarks()
     errors = [
-        document.unknown("recording.markers.no_such_landmark", name, names, "mapping", name)
+        document.unknown("unknown_name", name, names, "mapping", name, problem="there is no such landmark")
         for name in table
         if name not in names
     ]
@@ -52,12 +52,12 @@ def examined_mapping(
             if joint in HINGES:
                 other += f'; or let a movement show the joint: {joint} = "{FUNCTIONAL}" in [joint_centers]'
             errors.append(
-                document.error(
-                    "recording.markers.landmark_missing",
+                document.fault(
+                    "missing_key",
                     "mapping",
-                    fault=f"'{landmark.name}' is missing",
-                    expected=f"{landmark.name}: {landmark.description}",
-                    remedy=f'add {landmark.name} = "<marker>"{other}',
+                    f"'{landmark.name}' is missing",
+                    f"{landmark.name}: {landmark.description}",
+                    f'add {landmark.name} = "<marker>"{other}',
                 )
             )
     mapping: dict[str, Weights] = {}
@@ -189,9 +189,7 @@ def absences(
     if clusters and static is None:
         problem, expected = "clusters need a standing trial", "static in [files]"
         remedy = "name the standing trial, or remove [clusters] and [carried]"
-        without = document.error(
-            "recording.markers.landmark_missing", "clusters", expected=expected, remedy=remedy, fault=problem
-        )
+        without = document.fault("missing_key", "clusters", problem, expected, remedy)
         return {("clusters", name): without for name in clusters}
     errors: dict[tuple[str, str], InputError] = {}
 
@@ -343,22 +341,22 @@ def joint_errors(
         medial = f"{joint}_{other}_{sides[0]} in [mapping]"
         if subject[f"{joint}_width_m"] is None:
             errors.append(
-                document.error(
-                    "recording.markers.joint_not_shown",
+                document.fault(
+                    "missing_key",
                     "subject",
-                    expected=f"{joint}_width_m, the distance between the {ends}, or {medial}",
-                    remedy=f"measure it and add {joint}_width_m = ... to [subject]",
-                    reason=reason,
+                    reason,
+                    f"{joint}_width_m, the distance between the {ends}, or {medial}",
+                    f"measure it and add {joint}_width_m = ... to [subject]",
                 )
             )
         if not static and joint not in functional:
             without_static.append(
-                document.error(
-                    "recording.markers.joint_not_shown",
+                document.fault(
+                    "missing_key",
                     "files",
-                    expected=f"a standing trial, or {medial}",
-                    remedy='add static = "..." to [files]',
-                    reason=reason,
+                    reason,
+                    f"a standing trial, or {medial}",
+                    'add static = "..." to [files]',
                 )
             )
     return errors + without_static[:1]

@@ -170,7 +170,15 @@ def requested_mapping(
         )
     walk, static = names.checked(document, walk), None if static is None else names.checked(document, static)
     walk = _with_exchanged(document, settings, "markers", walk, notes)
-    static = None if static is None else _with_exchanged(document, settings, "static", static, notes)
+    if static is not None:
+        static = _with_exchanged(document, settings, "static", static, notes)
+    elif stated := [number for number, entry in enumerate(settings.exchanged) if entry.static]:
+        expected, remedy = (
+            "markers of a file of this trial",
+            "leave static out, or name the standing trial in [files]",
+        )
+        place = "exchanged", "static", stated[0]
+        raise document.fault("conflict", place, "there is no standing trial", expected, remedy)
     if chosen is None:
         return RequestedMapping(walk, static, tables, names, tuple(notes))
     if static is not None:
@@ -196,24 +204,45 @@ def requested_mapping(
 def _with_exchanged(
     document: Document, settings: RecordedSettings, role: str, markers: Markers, notes: list[str]
 ) -> Markers:
-    """Return the markers of a file with the labels of [[exchanged]] the other way around; each table adds a note."""
+    """Return the markers of a file with the labels of [[exchanged]] the other way around, and add a note.
+
+    Tables act one after another: a second exchange of a pair takes the first one back.
+    """
+    frames_of: dict[frozenset[str], Mask] = {}
     for number, entry in enumerate(settings.exchanged):
-        names = [name for pair in entry[role].items() for name in pair]
-        for name in (name for name in names if name not in markers):
-            problem, place = f"{markers.path.name} has no marker {name!r}", ("exchanged", role, number)
-            raise document.unknown("unknown_name", name, markers.names, *place, problem=problem)
+        pairs, place = entry[role], ("exchanged", role, number)
+        if not pairs:
+            continue
+        names = [name for pair in pairs.items() for name in pair]
+        document.check_known(
+            names, "there is no marker", markers.names, *place, after=f" in {markers.path.name}"
+        )
         if twice := [name for name in names if names.count(name) > 1]:
+            expected = 'each marker once: A = "B" gives both of them the label of the other'
+            remedy = f"keep one pair of {twice[0]} and another marker"
             raise document.fault(
-                "conflict",
-                ("exchanged", role, number),
-                f"{twice[0]!r} stands twice in this table",
-                'each marker once: A = "B" gives both of them the label of the other',
-                "leave one of the two entries out",
+                "conflict", place, f"{twice[0]!r} stands twice in this table", expected, remedy
             )
-        spans = (entry.times_s if role == "markers" else None) or ((-np.inf, np.inf),)
-        frames: Mask = np.any([(a <= markers.time) & (markers.time <= b) for a, b in spans], axis=0)
-        markers = markers.exchanged(entry[role], frames)
-        if names:
-            said = f"By the trial file labels are exchanged in {frames.sum()} frames of {markers.path.name}"
-            notes.append(f"{said}: {few(names, 4)}.")
+        frames: Mask = np.full(markers.time.size, role == "static" or entry.times_s is None)
+        for first, last in entry.times_s or () if role == "markers" else ():
+            within = (first <= markers.time) & (markers.time <= last)
+            if not within.any():
+                begin, end = markers.time[[0, -1]]
+                raise document.fault(
+                    "no_overlap",
+                    ("exchanged", "times_s", number),
+                    f"{markers.path.name} has no frame from {first:g} to {last:g} s",
+                    f"times within {begin:g} to {end:g} s",
+                    "correct the times, by the clock of this file",
+                )
+            frames |= within
+        markers = markers.exchanged(pairs, frames)
+        for pair in map(frozenset, pairs.items()):
+            frames_of[pair] = frames_of.get(pair, np.zeros_like(frames)) ^ frames
+    left = {name: None for pair, frames in frames_of.items() if frames.any() for name in sorted(pair)}
+    if frames_of:
+        count = int(np.any([*frames_of.values()], axis=0).sum())
+        said = f"By the trial file labels are exchanged in {count} frames of {markers.path.name}: {few(left, 4)}."
+        back = f"The tables [[exchanged]] take each other back in {markers.path.name}: leave them out."
+        notes.append(said if left else back)
     return markers

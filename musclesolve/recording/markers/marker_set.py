@@ -344,7 +344,8 @@ def check_own_set(file: Document) -> None:
                 if kind == "mapping":
                     if key + suffix not in landmarks():
                         stems = _stems(landmarks(), suffix)
-                        raise file.unknown("recording.markers.no_such_landmark", key, stems, table, key)
+                        problem = "there is no such landmark"
+                        raise file.unknown("unknown_name", key, stems, table, key, problem=problem)
                     ways = value if isinstance(value, list) else [value]
                     for definition in ways or [None]:
                         read_weights(file, key, definition, table)

@@ -13,7 +13,7 @@ from typing import cast
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
+from musclesolve._util.arrays import Array, Mask, nearest_times, time_spans, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError, file_error
@@ -204,8 +204,7 @@ def across_gaps(plate: PlateForce, lacking: Mask, places: Sequence[str], longest
         force[lacking, column] = np.interp(time[lacking], time[known], force[known, column])
         about[lacking, column] = np.interp(time[lacking], time[known], about[known, column])
     if (near := np.flatnonzero(shown)).size:
-        closest = np.abs(time[near][None] - time[lacking][:, None]).argmin(axis=1)
-        point[lacking] = point[near[closest]]
+        point[lacking] = point[near[nearest_times(time[near], time[lacking])]]
     else:
         point[lacking] = 0.0
     moment[lacking] = about[lacking] - np.cross(point[lacking], force[lacking])
@@ -215,13 +214,14 @@ def across_gaps(plate: PlateForce, lacking: Mask, places: Sequence[str], longest
 def plate_gap_error(plate: PlateForce, gap: PlateGap) -> InputError:
     """Return the error of a stretch in which a plate has no numbers."""
     until = f", and up to {gap.last:g} s" if gap.last > gap.first else ""
+    remedy = "fill the gap in the software that exported the file (an unloaded plate has a force of 0)"
+    whole = (gap.first, gap.last) == tuple(plate.time[[0, -1]])
     return file_error(
         "missing_samples",
         (plate.path, gap.where),
         f"a number is missing at {gap.first:g} s{until}",
         "a force in every row; its point and moment wherever it is not zero",
-        "fill the gap in the software that exported the file (an unloaded plate has a force of 0), or choose a range "
-        "without it ([time])",
+        f"{remedy}, or leave this plate out" if whole else f"{remedy}, or choose a range without it ([time])",
     )
 
 

@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, at_times, true_runs
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.arrays import Array, Mask, at_times, nearest_times, true_runs
+from musclesolve._util.message_text import capitalized, count_of
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import SIDE_NAMES, SIDES, ImpossibleForce, Markers, PlateForce, Side, Trial
@@ -230,18 +230,10 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
         for values in (force, about):
             values[wrong, column] = np.interp(time[wrong], time[~wrong], values[~wrong, column])
     if (right := np.flatnonzero(bears & ~wrong)).size:
-        point[wrong] = point[right[_nearest(time[right], time[wrong])]]
+        point[wrong] = point[right[nearest_times(time[right], time[wrong])]]
     moment = plate.moment.copy()
     moment[wrong] = about[wrong] - np.cross(point[wrong], force[wrong])
     return replace(plate, force=force, point=point, moment=moment, impossible=tuple(instants))
-
-
-def _nearest(times: Array, wanted: Array) -> Indices:
-    """Return the numbers (k,) of the nearest of increasing times (T,) to other times (k,); the earlier of two."""
-    after = np.clip(np.searchsorted(times, wanted), 1, max(len(times) - 1, 1))
-    before = after - 1
-    later = np.abs(times[np.minimum(after, len(times) - 1)] - wanted) < np.abs(times[before] - wanted)
-    return np.where(later, np.minimum(after, len(times) - 1), before)
 
 
 def _fast(plate: PlateForce, weight: float, unloaded: float) -> Mask:
@@ -272,7 +264,8 @@ def instants_of(trial: Trial, plate: PlateForce) -> tuple[str, str]:
     seconds = (
         float(np.mean(~plate.possible(trial.markers.time))) * trial.markers.time.size / trial.markers.rate
     )
-    more = f", and {len(plate.impossible) - 1} times more" if len(plate.impossible) > 1 else ""
+    others = len(plate.impossible) - 1
+    more = f", and {count_of(others, 'more time')}" if others else ""
     lost = worst.vertical < trial.unloaded_below  # not a small force, but none
     under = "" if lost else f", under {worst.vertical:.0f} N"
     what = (

@@ -185,9 +185,9 @@ def _segment(document: Document, table: str, values: Mapping[str, Any]) -> Segme
                 "bad_value", (table, key), wrong[0], wrong[1], "check the value and its unit"
             )
     if not values or {"mass_kg", "mass_factor"} <= set(values):
-        raise document.error(
-            "recording.trial.both_mass_kg_mass" if values else "recording.trial.nothing_stated_segment", table
-        )
+        problem = "both mass_kg and mass_factor are given" if values else "nothing is stated of the segment"
+        expected = "one of mass_kg and mass_factor, center, inertia_kg_m2"
+        raise document.fault("conflict", table, problem, expected, "write what is known of it")
     mass, factor, center = (
         float(values[key]) if key in values else None for key in ("mass_kg", "mass_factor", "center")
     )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+from examined import examined
 
+from musclesolve import synthetic_recording
 from musclesolve.checking.forces.plate_balance import BalanceFit, _sheared, balance
 from musclesolve.data import reference_stride
 from musclesolve.forces import prepare
@@ -42,3 +45,13 @@ def test_each_plate_gets_its_own_factor(stride, factors):
 def test_a_sound_stride_has_none(stride):
     body, measured = stride
     assert list(_sheared(body.trial, measured, [0, 1])) == []
+
+
+def test_a_mass_in_pounds_accuses_no_plate(tmp_path: Path) -> None:
+    """The forces of the body are in proportion to a mass that is far off, and lean on the plates."""
+    trial = synthetic_recording(tmp_path, truth=False, strides=2)
+    stated = trial.read_text()
+    trial.write_text(stated.replace("mass_kg = 70.25", "mass_kg = 154.9"))
+    assert trial.read_text() != stated
+    found = [each for each in examined(trial).findings if each.severity != "note"]
+    assert {each.code for each in found} == {"mass", "subject"}

@@ -57,6 +57,19 @@ def test_a_leap_in_one_frame_is_the_only_new_finding(name: str, size: float) -> 
     assert f"{name} is {value:.4g} " in leap.what and f"{wrong.time[ROW]:.4g} s" in leap.what
 
 
+def test_a_wrong_row_is_one_finding() -> None:
+    """All columns leap in it, also one that follows from the knee and is not read."""
+    _, coordinates, moments = walk()
+    values = coordinates.values.copy()
+    values[ROW] += 40.0
+    (leap,) = findings(replace(coordinates, values=values), moments)
+    assert leap.code == "single_leap" and "so leap " in leap.what and "beta" not in leap.what
+    values[ROW + 20, 0] += 50.0
+    said = sorted(each.what for each in findings(replace(coordinates, values=values), moments))
+    assert len(said) == 2 and sum(f"{coordinates.names[0]} is " in each for each in said) == 1
+    assert any(each.endswith(", and in 1 more frame") for each in said)
+
+
 def test_steps_noise_and_constants_are_no_leaps() -> None:
     time = np.arange(200) / 100.0
     noise = np.random.default_rng(3).normal(0.0, 1.0, (200, 40))

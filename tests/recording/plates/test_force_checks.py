@@ -12,12 +12,12 @@ from examined import examined
 from synthetic_trial import write_trial
 
 from musclesolve import read_trial
+from musclesolve._util.arrays import nearest_times
 from musclesolve.errors import InputError
 from musclesolve.files import Table, Trial, read_mot, read_trc, write_mot, write_trc
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import measured_moments
 from musclesolve.recording.data import Side
-from musclesolve.recording.plates import plate_checks
 from musclesolve.recording.plates.plate_checks import impossible_samples, sample_fault
 
 RIGHT = [f"r_v{axis}" for axis in "xyz"]
@@ -275,5 +275,14 @@ def test_the_nearest_samples_are_found_without_a_table_of_all_pairs():
     """A table of ten minutes at 1200 Hz takes 3 GB and more."""
     times, wanted = np.array([0.0, 1.0, 3.0, 7.0]), np.array([-1.0, 0.4, 0.5, 2.0, 2.1, 5.0, 6.0, 9.0])
     every = np.abs(times[None] - wanted[:, None]).argmin(axis=1)
-    np.testing.assert_array_equal(plate_checks._nearest(times, wanted), every)
-    np.testing.assert_array_equal(plate_checks._nearest(times[:1], wanted), 0)
+    np.testing.assert_array_equal(nearest_times(times, wanted), every)
+    np.testing.assert_array_equal(nearest_times(times[:1], wanted), 0)
+
+
+@pytest.mark.parametrize(
+    ("rows", "way"), [(slice(None), "or leave this plate out"), (slice(300, 700), "range without it")]
+)
+def test_a_plate_without_numbers_has_a_way_out(tmp_path: Path, rows: slice, way: str) -> None:
+    with pytest.raises(InputError) as error:
+        read_trial(rewritten(tmp_path, setting(RIGHT, rows, np.nan)))
+    assert way in (error.value.remedy or "")

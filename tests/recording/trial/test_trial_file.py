@@ -12,7 +12,13 @@ from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.files import Subject, landmarks, read_mot, write_mot
 from musclesolve.settings.schema import KINDS, tables_of
-from musclesolve.settings.trial import FilterSettings, MuscleSettings, RecordedSettings, SharingSettings
+from musclesolve.settings.trial import (
+    ExchangedSettings,
+    FilterSettings,
+    MuscleSettings,
+    RecordedSettings,
+    SharingSettings,
+)
 from tests.support.refusals import refused
 
 
@@ -263,6 +269,7 @@ def test_what_is_no_path_is_refused() -> None:
         {"laboratory": {"forward": "-x"}},
         {"files": {"forces": "predicted"}},
         {"emg": {"lowpass_hz": 20.0}},
+        {"exchanged": (ExchangedSettings(markers={"heel_r": "toe_r"}),)},
     ],
 )
 def test_a_setting_that_reading_has_used_up_cannot_change_any_more(table):
