@@ -157,6 +157,10 @@ class BalanceFit:
     # foot: its mean, and how it grows in a standard deviation of the time under the foot; by term
     channels: list[dict[str, Array]] = field(default_factory=list)
 
+    def loaded(self, plate: int) -> Mask:
+        """Return the frames (T,) in which a plate carries more than `ALOFT` of the body."""
+        return np.asarray(self.wrench[plate][:, 2] > ALOFT * self.size[0])
+
 
 def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> BalanceFit | None:
     """Return the balance of forces of a motion, None where too little of it is measured.
@@ -370,7 +374,13 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
     names += [f"way {foot.plate}" for foot in feet if foot.plate in judged]
     names += ["place", "center", "space", "clock"] if len(judged) == len(trial.forces) > 1 else []
-    channels = [f"{name} {k}" for k in judged for name in measured.channels[k]]
+    channels = [
+        f"{name} {k}"
+        for k in judged
+        for name in measured.channels[k]
+        # part of a contact does not tell a delay from a force that grows
+        if not name.startswith("late") or {1, -1} <= {*np.diff(measured.loaded(k).astype(int))}
+    ]
     # the balance shows other errors once these forces are right
     if (fits := accusations(sample, names + channels)) and (name := likeliest(fits)) in channels:
         yield _accused(trial, name, fits[name])
@@ -442,7 +452,7 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
     least squares; the delay d(t) is a straight line and cosines over the recording.
     """
     weight, step = measured.size[0], float(np.median(np.diff(measured.time)))
-    loaded = [true_runs(measured.wrench[k][:, 2] > ALOFT * weight) for k in judged]
+    loaded = [true_runs(measured.loaded(k)) for k in judged]
     contacts = [sum(stop - first > SHORTEST_BALANCE / step for first, stop in each) for each in loaded]
     enough = [k for k, count in zip(judged, contacts, strict=True) if count >= STRIDES]
     if not enough or not measured.channels:
