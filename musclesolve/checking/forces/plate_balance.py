@@ -451,7 +451,7 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
     Residual force = d(t) dF/dt + sum_k (a_k z x F_k + s_k F_k + (c_k + g_k time) while the foot is on plate k), by
     least squares; the delay d(t) is a straight line and cosines over the recording.
     """
-    weight, step = measured.size[0], float(np.median(np.diff(measured.time)))
+    step = float(np.median(np.diff(measured.time)))
     loaded = [true_runs(measured.loaded(k)) for k in judged]
     contacts = [sum(stop - first > SHORTEST_BALANCE / step for first, stop in each) for each in loaded]
     enough = [k for k, count in zip(judged, contacts, strict=True) if count >= STRIDES]
@@ -504,7 +504,7 @@ def _regressed(part: Array, residual: Array, step: float) -> Estimate:
 
 def shear_values(foot: str, gain: float, error: float) -> dict[str, object] | None:
     """The values of a finding on horizontal forces whose balance needs a factor; None within `SHEAR` or unclear."""
-    if SHEAR[0] < gain < SHEAR[1] or min(abs(gain - end) for end in SHEAR) < 2.0 * error:
+    if SHEAR[0] < gain < SHEAR[1] or min(abs(gain - end) for end in SHEAR) < STANDARD_ERRORS * error:
         return None
     return {"foot": foot, "gain": gain, "error": error, "low": SHEAR[0], "high": SHEAR[1]}
 
