@@ -689,7 +689,7 @@ def one_axis_scaled(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"positions along {'xyz'[axis]} x {factor:g}"
 
 
-@kind("off_support", "up_axis", "leaning_force", "floor_tilted")
+@kind("space_scale", "off_support", "up_axis", "leaning_force", "floor_tilted")
 def space_sheared(copy: Copy, draw: np.random.Generator) -> Drawn:
     share, axis = pick(draw, (-0.05, 0.03, 0.05)), int(draw.integers(2))
     third = copy.walk.position[..., 2:]

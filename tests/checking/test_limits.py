@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined import examined
+from recorded_data import recorded
 
 import musclesolve
 from musclesolve.checking.forces.plate_axes import BESIDE, MARGIN
@@ -50,6 +51,28 @@ def test_a_segment_that_stretches_slowly_is_reported(share: float, codes: set[st
     swell = np.clip(np.sin(np.linspace(0.0, 2.0 * np.pi, len(along))), 0.0, None)[:, None]
     copy.move(copy.marker("elbow_lateral_r"), slice(None), share * STRETCHED * swell * along)
     assert codes_after(copy, tmp_path) == codes
+
+
+@pytest.mark.parametrize(("size", "codes"), [(0.006, set()), (0.03, {"segment_length"})])
+def test_a_marker_that_swings_unlike_its_twin_is_reported(
+    size: float, codes: set[str], tmp_path: Path
+) -> None:
+    copy = open_copy(STRIDE)
+    wave = np.sin(2.0 * np.pi * 0.9 * copy.walk.time)[:, None]
+    copy.move(copy.marker("toe_r"), slice(None), size * wave * copy.in_file((0.6, 0.6, 0.5)))
+    assert codes_after(copy, tmp_path) & {"segment_length"} == codes
+
+
+@pytest.mark.parametrize(("share", "found"), [(-0.05, True), (0.0, False), (0.01, False), (0.05, True)])
+@pytest.mark.parametrize("data", ["", "treadmill_emg/s01"])
+def test_space_that_is_sheared_forward_is_reported(
+    share: float, found: bool, data: str, tmp_path: Path
+) -> None:
+    copy = open_copy(recorded(data) / "trial.toml" if data else STRIDE)
+    shear = np.eye(3)
+    shear[0, 2] = share
+    copy.put(copy.walk.position @ copy.rotation.T @ shear.T @ copy.rotation)
+    assert ("space_scale" in codes_after(copy, tmp_path)) == found
 
 
 @pytest.mark.parametrize(("share", "found"), [(0.7, False), (1.5, True)])

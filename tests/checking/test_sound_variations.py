@@ -99,6 +99,7 @@ ACCUSED = {
     "a motion that needs no free moment": ("implant", of_mass(83.0)),  # free_moment
     "belts that rise by 9 %": ("p1", drawn("inclined", 4)),  # pressure_way
     "a foot on a plate for a moment": ("implant nine", window(0.10, 0.93)),  # plate_channel
+    "a contact without its beginning": ("implant", window(0.14, 0.75)),  # time_offset
 }
 
 
@@ -123,6 +124,14 @@ def test_ten_frames_a_second_show_no_delay(tmp_path: Path) -> None:
     for rate, known in ((60.0, True), (10.0, False)):
         case, _ = load(write(at_rate(rate)(deepcopy(copy)), tmp_path / f"{rate:g}"))
         assert case is not None and (time_offset(case.trial) is not None) == known
+
+
+@pytest.mark.parametrize("rate", [25.0, 30.0])
+def test_few_frames_show_no_way_of_the_pressure(rate: float, tmp_path: Path) -> None:
+    """A foot is seen on the ground two frames too short, in which the center of pressure goes a tenth of its way."""
+    copy = copy_of(recorded(WALKS["p1"]), tmp_path)
+    codes = set(ms.check(write(at_rate(rate)(copy), tmp_path / "varied")).codes)
+    assert "low_rate" in codes and "pressure_way" not in codes
 
 
 def test_a_code_of_an_original_needs_a_fact(stride: Sound, tmp_path: Path) -> None:

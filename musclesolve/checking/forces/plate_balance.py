@@ -157,6 +157,10 @@ class BalanceFit:
     # foot: its mean, and how it grows in a standard deviation of the time under the foot; by term
     channels: list[dict[str, Array]] = field(default_factory=list)
 
+    def loaded(self, plate: int) -> Mask:
+        """Return the frames (T,) in which a plate carries more than `ALOFT` of the body."""
+        return np.asarray(self.wrench[plate][:, 2] > ALOFT * self.size[0])
+
 
 def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> BalanceFit | None:
     """Return the balance of forces of a motion, None where too little of it is measured.
@@ -372,7 +376,13 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
     names += [f"way {foot.plate}" for foot in feet if foot.plate in judged]
     names += ["place", "center", "space", "clock"] if len(judged) == len(trial.forces) > 1 else []
-    channels = [f"{name} {k}" for k in judged for name in measured.channels[k]]
+    channels = [
+        f"{name} {k}"
+        for k in judged
+        for name in measured.channels[k]
+        # part of a contact does not tell a delay from a force that grows
+        if not name.startswith("late") or {1, -1} <= {*np.diff(measured.loaded(k).astype(int))}
+    ]
     # the balance shows other errors once these forces are right
     if (fits := accusations(sample, names + channels)) and (name := likeliest(fits)) in channels:
         yield _accused(trial, name, fits[name])
@@ -443,8 +453,8 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
     Residual force = d(t) dF/dt + sum_k (a_k z x F_k + s_k F_k + (c_k + g_k time) while the foot is on plate k), by
     least squares; the delay d(t) is a straight line and cosines over the recording.
     """
-    weight, step = measured.size[0], float(np.median(np.diff(measured.time)))
-    loaded = [true_runs(measured.wrench[k][:, 2] > ALOFT * weight) for k in judged]
+    step = float(np.median(np.diff(measured.time)))
+    loaded = [true_runs(measured.loaded(k)) for k in judged]
     contacts = [sum(stop - first > SHORTEST_BALANCE / step for first, stop in each) for each in loaded]
     enough = [k for k, count in zip(judged, contacts, strict=True) if count >= STRIDES]
     if not enough or not measured.channels:
@@ -501,7 +511,7 @@ def _regressed(part: Array, residual: Array, step: float) -> Estimate:
 
 def shear_values(foot: str, gain: float, error: float) -> dict[str, object] | None:
     """The values of a finding on horizontal forces whose balance needs a factor; None within `SHEAR` or unclear."""
-    if SHEAR[0] < gain < SHEAR[1] or min(abs(gain - end) for end in SHEAR) < 2.0 * error:
+    if SHEAR[0] < gain < SHEAR[1] or min(abs(gain - end) for end in SHEAR) < STANDARD_ERRORS * error:
         return None
     return {"foot": foot, "gain": gain, "error": error, "low": SHEAR[0], "high": SHEAR[1]}
 

@@ -13,11 +13,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask, long_enough, median_of_known, time_spans
+from musclesolve._util.arrays import (
+    Array,
+    Mask,
+    long_enough,
+    mean_of_known,
+    median_of_known,
+    time_spans,
+    unit_or_zero,
+)
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.checking.case import TABLES, Case
 from musclesolve.checking.markers.landmark_order import partners, violations
-from musclesolve.checking.observed_body import landmark, once
+from musclesolve.checking.observed_body import facing, landmark, once, seen_feet
 from musclesolve.checking.repair import (
     ROLES,
     Repair,
@@ -52,6 +60,11 @@ def bodies(trial: Trial) -> dict[str, tuple[tuple[str, ...], bool]]:
     return {name: entry for name, entry in shown.items() if len(entry[0]) > 1}
 
 
+def markers_of(trial: Trial, *kinds: str) -> set[str]:
+    """Return the markers of some kinds of bodies."""
+    return {m for name, (markers, _) in bodies(trial).items() if name.startswith(kinds) for m in markers}
+
+
 @dataclass(frozen=True)
 class Distances:
     """Pairs of markers of one body."""
@@ -69,6 +82,11 @@ class Distances:
     def of(self, marker: int) -> Mask:
         """Return which pairs (P,) a marker belongs to."""
         return np.asarray((self.one == marker) | (self.other == marker))
+
+    @property
+    def ends(self) -> list[frozenset[str]]:
+        """Marker names of each pair."""
+        return [frozenset((self.names[a], self.names[b])) for a, b in zip(self.one, self.other, strict=True)]
 
     @property
     def markers(self) -> Indices:
@@ -296,6 +314,50 @@ def pieces(position: Array, pair: Pair, crossed: NDArray[np.int_]) -> list[Mask]
     number = np.cumsum(np.diff(seen.astype(int), prepend=int(seen[0])) != 0)
     number = number + np.searchsorted(crossed, np.arange(seen.size), side="right")
     return [(number == k) & seen for k in np.unique(number[seen])]
+
+
+# Shear of the space, forward by height [1]: its mean in sound walks, whose skin moves as the legs lean, and how far off
+# it is reported. 10 recordings and windows of a second of them are within 0.018, made walks with moving skin, too.
+USUAL_SHEAR, SHEARED = 0.005, 0.024
+# Least mean of the directions, of length one, that the pelvis faces, and least distance of a heel ahead of the other
+# one [m], in a straight walk.
+STRAIGHT, STEP = 0.9, 0.2
+# Duration of a walking stride [s]: less does not show how distances vary.
+A_STRIDE = 1.0
+
+
+@check_at(Stage.PLATES)
+def sheared_space(case: Case) -> Iterator[Finding]:
+    """Find positions that are shifted forward with their height: legs change their lengths as they lean.
+
+    To first order a strain e of space adds L u' e u to a distance L in the direction u. Least squares over distances
+    and frames of a walk, for the shear forward, the shear sideward, and another scale of height than of way.
+    """
+    trial, feet, pairs, faced = case.trial, seen_feet(case.trial), distances(case.trial), facing(case.trial)
+    frames, shown = trial.frames(), markers_of(trial, "thigh", "shank", "foot")
+    position = trial.markers.position[frames]
+    off = any(f.severity != "note" and f.code in TABLES["marker_codes"] for f in case.findings)
+    if off or faced is None or pairs is None or len(feet) < len(SIDES) or not shown:
+        return
+    way = np.mean(unit_or_zero(faced[frames]), axis=0)
+    step = (feet["r"].heel - feet["l"].heel)[frames] @ way
+    if (
+        len(position) < A_STRIDE * trial.markers.rate
+        or np.linalg.norm(way) < STRAIGHT
+        or min(step.max(), -step.min()) < STEP
+    ):
+        return
+    legs = [k for k, pair in enumerate(pairs.ends) if pair <= shown]
+    forward, up = unit_or_zero(way), np.array([0.0, 0.0, 1.0])
+    apart = position[:, pairs.other[legs]] - position[:, pairs.one[legs]]
+    x, y, z = np.moveaxis(apart @ np.stack([forward, np.cross(up, forward), up]).T, 2, 0)
+    length = np.linalg.norm(apart, axis=2)
+    terms = np.stack([length, x * z / length, y * z / length, (x**2 - z**2) / length], axis=2)
+    terms = np.nan_to_num(terms - mean_of_known(terms)).reshape(-1, 4)
+    shear = float(np.linalg.lstsq(terms[:, 1:], terms[:, 0], rcond=None)[0][0])
+    if abs(shear - USUAL_SHEAR) > SHEARED:
+        values = {"share": shear, "low": USUAL_SHEAR - SHEARED, "high": USUAL_SHEAR + SHEARED}
+        yield finding("space_scale.sheared", "warning", values, Where(trial.markers.path))
 
 
 # Only distances this long show a size [m]; from which difference of sizes on it is reported, and is an error;
