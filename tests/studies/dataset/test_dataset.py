@@ -30,7 +30,7 @@ from musclesolve.studies.dataset.compute_dataset import (
     trials_table,
 )
 from musclesolve.studies.dataset.data_set import DataSet
-from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
+from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_file import read_study
 from musclesolve.studies.study.unpacked import B3DSource
@@ -115,6 +115,24 @@ def test_no_mean_is_made_of_masses_that_differ(made: DataSet) -> None:
     trials.loc[trials["subject"] == "S01", "mass_kg"] = ["84.7", "98.8"]
     table = subjects_table(ComputedStudy(study, made.folder, {}, ()), trials).set_index("subject")
     assert table.loc["S01", "mass_kg"] == "" and float(table.loc["S02", "mass_kg"]) > 0.0
+
+
+def test_a_subject_without_a_result_takes_no_part_of_the_split(made: DataSet, tmp_path: Path) -> None:
+    """Or it would be the only one of the test."""
+    study = read_study(made.folder / "inputs" / "study.toml")
+    for subject in ("S01", "S02"):
+        records, people = dict[str, TrialRecord](), []
+        for name in made.trials.index:
+            people.append([made.trials.loc[name, "subject"]])
+            known = name in made.computed and people[-1] == [subject]
+            measures = Measures.from_json(made.read(name).attrs["measures"]) if known else None
+            outcome = Outcome.COMPUTED if known else Outcome.REFUSED
+            records[name] = TrialRecord(name, Path(), tmp_path / name, outcome, measures=measures)
+        (tmp_path / "trials.csv").write_bytes(csv_bytes(list(records.values()), ["subject"], people))
+        computed = ComputedStudy(study, tmp_path, records, ())
+        subjects = subjects_table(computed, trials_table(computed))
+        split = subjects.set_index("subject")["split"].to_dict()
+        assert split == {"S01": "", "S02": "", subject: "train"}
 
 
 def test_a_split_is_by_subject_and_does_not_depend_on_their_order() -> None:
