@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, long_enough, median_of_known, time_spans
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve.checking.case import TABLES, Case
 from musclesolve.checking.markers.landmark_order import partners, violations
 from musclesolve.checking.observed_body import landmark, once
@@ -64,7 +65,7 @@ class Distances:
 
     def measured(self, position: Array) -> Array:
         """Return the distances (T, P) [m] of positions (T, n, 3)."""
-        return np.asarray(np.linalg.norm(position[:, self.one] - position[:, self.other], axis=-1))
+        return in_blocks(lambda p: np.linalg.norm(p[:, self.one] - p[:, self.other], axis=-1), position)
 
     def of(self, marker: int) -> Mask:
         """Return which pairs (P,) a marker belongs to."""
@@ -89,12 +90,13 @@ def distances(trial: Trial) -> Distances | None:
     if not pairs:
         return None
     one, other = np.array(list(pairs)).T
-    length = np.linalg.norm(trial.markers.position[:, one] - trial.markers.position[:, other], axis=-1)
     static, still = trial.static, np.full(len(pairs), np.nan)
     for k, ((a, b), standing) in enumerate(pairs.items()):
         if standing and static is not None and names[a] in static and names[b] in static:
             still[k] = _distance(static[names[a]], static[names[b]])
-    return Distances(names, one, other, median_of_known(length), still)
+    found = Distances(names, one, other, still, still)
+    usual = [float(median_of_known(of_pair)) for of_pair in found.measured(trial.markers.position).T]
+    return replace(found, usual=np.array(usual))
 
 
 def _distance(one: Array, other: Array) -> float:
