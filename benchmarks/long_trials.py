@@ -69,7 +69,7 @@ def lengthen(coordinates: Path, loads: Path, frames: int, folder: Path) -> tuple
     text = loads.read_text(encoding="utf-8")
     data = re.search("<datafile>(.*)</datafile>", text)
     assert data is not None
-    motion, forces = read_mot(coordinates), read_mot(loads.parent / data[1])
+    motion, forces = read_mot(coordinates), read_mot(loads.parent / data[1].strip())
     count = len(motion.time)
     index = np.concatenate([np.arange(count), np.arange(count - 2, 0, -1)])
     index = index[np.arange(frames) % len(index)]
@@ -84,7 +84,8 @@ def lengthen(coordinates: Path, loads: Path, frames: int, folder: Path) -> tuple
 
 def lengthen_recording(trial: Path, frames: int, folder: Path) -> Path:
     """Write a trial file and its recording, a TRC and a MOT file, of so many frames."""
-    text = re.sub(r"\[time\][^[]*", "", trial.read_text(encoding="utf-8"))
+    whole = trial.read_text(encoding="utf-8")
+    text = re.sub(r"^\[(?:time|emg[.\w]*)\]\n(?:[^[\n].*\n|\n)*", "", whole, flags=re.MULTILINE)
     names = [re.search(f'^{kind} = "(.*)"', text, re.MULTILINE) for kind in ("markers", "forces")]
     assert all(names)
     markers, forces = (trial.parent / name[1] for name in names if name)
@@ -96,6 +97,9 @@ def lengthen_recording(trial: Path, frames: int, folder: Path) -> Path:
     folder.mkdir(exist_ok=True)
     write_trc(folder / markers.name, Markers(time, seen.names, seen.position[index], markers))
     write(folder / forces.name, measured.names, time, sampled[index], False)
+    for kind, path in re.findall('^(markers|static|forces) = "(.*)"', text, re.MULTILINE):
+        file = (trial.parent / path).resolve() if kind == "static" else Path(path).name
+        text = text.replace(f'{kind} = "{path}"', f'{kind} = "{file}"')
     (folder / trial.name).write_text(text, encoding="utf-8")
     return folder / trial.name
 

@@ -81,7 +81,7 @@ def shown(trial: Trial, names: Iterable[str], markers: Markers | None = None) ->
 
 def seen_mean(series: Array) -> Array:
     """Return the mean of a series (T, ...) over the frames in which all of it is known, NaN where it never is."""
-    seen = series[np.isfinite(series).reshape(len(series), -1).all(axis=1)]
+    seen = series[np.isfinite(series).all(axis=tuple(range(1, series.ndim)))]
     return np.asarray(seen.mean(axis=0)) if len(seen) else np.full(series.shape[1:], np.nan)
 
 

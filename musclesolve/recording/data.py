@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.message_text import WarningNote, as_text, count_of
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
@@ -114,7 +115,7 @@ class Markers(FromFile):
 
     def rotated(self, rotation: Array) -> Markers:
         """Return the markers in other axes: p' = R p, with R (3, 3)."""
-        return replace(self, position=self.position @ rotation.T)
+        return replace(self, position=in_blocks(lambda p: p @ rotation.T, self.position))
 
     def exchanged(self, pairs: Mapping[str, str], frames: Mask | slice = slice(None)) -> Markers:
         """Return the markers with both of every pair in each other's place, in some frames."""

@@ -350,7 +350,7 @@ class SeenMotion:
 
     def _mean(self, values: Array) -> Array:
         """Mean of the known values (T, ...) over a stride about each instant, where the stride is in the frames."""
-        values = values[np.isfinite(values.reshape(len(values), -1)).all(axis=1)]
+        values = values[np.isfinite(values).all(axis=tuple(range(1, values.ndim)))]
         width = max(1, round(min(STRIDE_TIME, 0.5 * self.duration) / self.period))
         if len(values) < width:
             return values[:0]

@@ -14,7 +14,7 @@ import musclesolve
 from musclesolve.checking.forces.plate_axes import BESIDE, MARGIN
 from musclesolve.checking.loading import load
 from musclesolve.checking.markers.trajectories import STRETCHED
-from musclesolve.checking.observed_body import seen_feet
+from musclesolve.checking.observed_body import seen_feet, seen_mean
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -117,3 +117,11 @@ def test_a_plate_without_numbers_carries_nothing_that_is_judged(tmp_path: Path) 
     values[(time > start + 0.3) & (time < end - 0.3)] = np.nan
     copy.forces = replace(copy.forces, values=values, lines=copy.forces.lines[:0])
     assert codes_after(copy, tmp_path) == {"refused"}
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_the_mean_over_no_frames_is_unknown(shape: tuple[int, ...]) -> None:
+    """As of a foot that is never on the ground."""
+    assert (
+        np.isnan(seen_mean(np.zeros((0, *shape)))).all() and seen_mean(np.zeros((0, *shape))).shape == shape
+    )

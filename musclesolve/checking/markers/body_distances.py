@@ -23,6 +23,7 @@ from musclesolve._util.arrays import (
     unit_or_zero,
 )
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve.checking.case import TABLES, Case
 from musclesolve.checking.markers.landmark_order import partners, violations
 from musclesolve.checking.observed_body import facing, landmark, once, seen_feet
@@ -77,7 +78,7 @@ class Distances:
 
     def measured(self, position: Array) -> Array:
         """Return the distances (T, P) [m] of positions (T, n, 3)."""
-        return np.asarray(np.linalg.norm(position[:, self.one] - position[:, self.other], axis=-1))
+        return in_blocks(lambda p: np.linalg.norm(p[:, self.one] - p[:, self.other], axis=-1), position)
 
     def of(self, marker: int) -> Mask:
         """Return which pairs (P,) a marker belongs to."""
@@ -107,12 +108,13 @@ def distances(trial: Trial) -> Distances | None:
     if not pairs:
         return None
     one, other = np.array(list(pairs)).T
-    length = np.linalg.norm(trial.markers.position[:, one] - trial.markers.position[:, other], axis=-1)
     static, still = trial.static, np.full(len(pairs), np.nan)
     for k, ((a, b), standing) in enumerate(pairs.items()):
         if standing and static is not None and names[a] in static and names[b] in static:
             still[k] = _distance(static[names[a]], static[names[b]])
-    return Distances(names, one, other, median_of_known(length), still)
+    found = Distances(names, one, other, still, still)
+    usual = [float(median_of_known(of_pair)) for of_pair in found.measured(trial.markers.position).T]
+    return replace(found, usual=np.array(usual))
 
 
 def _distance(one: Array, other: Array) -> float:

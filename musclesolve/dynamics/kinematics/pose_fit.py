@@ -27,6 +27,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -395,13 +396,14 @@ class NearestPose:
         before = continuous_branch(self.model, pose.angles)
         after, (angles, weights) = before.copy(), map(np.copy, self.rest)
 
-        def shown(values: Array, q: Array) -> tuple[Array, Array]:
+        def bent_hinges(values: Array, q: Array, angles: Array) -> tuple[Array, ...]:
             targets = Targets(self.targets.slots, values, self.targets.weights)
-            return with_measured(self.model, targets, q), self.model.tree.axes(q)
+            measured, axes = with_measured(self.model, targets, q), self.model.tree.axes(q)
+            return tuple(chain(*(Bent.from_pose(hinge, angles, measured, axes) for hinge in self.hinges)))
 
-        measured, axes = in_blocks(shown, self.targets.values, pose.q(self.model.tree))
-        for hinge in self.hinges:
-            bent = Bent.from_pose(hinge, before, measured, axes)
+        found = iter(in_blocks(bent_hinges, self.targets.values, pose.q(self.model.tree), before))
+        for hinge, *shown in zip(self.hinges, found, found, found, strict=True):
+            bent = Bent(*shown)
             stiff = stiffness(time, len(before), hinge.rest)
             rotation = shown_rotation(stiff, bent.beside, hinge.reach, hinge.rest)
             angles[:, hinge.rotation] = after[:, hinge.rotation] = rotation

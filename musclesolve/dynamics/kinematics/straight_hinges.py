@@ -29,6 +29,7 @@ the first axis, the two rotations cannot be distinguished.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -103,8 +104,7 @@ def straight_hinges(model: Model, free: Mask, drawn: Mask) -> list[Hinge]:
     return hinges
 
 
-@dataclass(frozen=True)
-class Bent:
+class Bent(NamedTuple):
     """Bending of a hinge in T frames.
 
     beside (T,), complex, and along (T,) [m]: position of the end beyond the hinge beside the body before it, and along

@@ -184,7 +184,7 @@ def _splits(data: DataSet) -> PageTable:
     """Return the numbers of subjects, trials and frames of each part of the split."""
     rows = [
         [split, len(own), int(own["with_result"].sum()), int(own["frames"].sum())]
-        for split, own in data.subjects.groupby("split", sort=True)
+        for split, own in data.subjects.fillna({"split": "none, without a result"}).groupby("split")
     ]
     return PageTable("Parts of the data set, by subject", ("split", "subjects", "trials", "frames"), rows)
 

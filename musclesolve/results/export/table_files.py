@@ -12,7 +12,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve._util.long_arrays import BLOCK, MOST_FRAMES, blocks, let_go
+from musclesolve._util.long_arrays import BLOCK, blocks, let_go
 from musclesolve.errors import input_error, not_installed
 from musclesolve.results.export.opensim_names import Naming
 from musclesolve.results.export.time_series import abscissa_of, chosen, columns, labels, status_names
@@ -21,6 +21,8 @@ from musclesolve.results.tables.lines import csv_lines
 
 Column = tuple[str, str, AnyArray]
 """Name, unit, values (T,)."""
+PARQUET_ROWS = 1024
+"""Rows of a group of a Parquet file, which are in memory together. The file describes each group and its columns."""
 
 
 def wide_columns(result: xr.Dataset, variables: Sequence[str] | None, naming: Naming) -> Iterator[Column]:
@@ -100,7 +102,7 @@ def parquet_files(
         ]
         return pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields, metadata=metadata))
 
-    blockwise = map(table, wide_blocks(result, variables, naming, MOST_FRAMES))
+    blockwise = map(table, wide_blocks(result, variables, naming, PARQUET_ROWS))
     first = next(blockwise)
 
     def write(file: Path) -> None:

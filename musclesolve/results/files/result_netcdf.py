@@ -118,7 +118,12 @@ class _Later(ArrayWriter):
                 target[...] = source
             elif len(variable):
                 for block in blocks(len(variable), FRAMES):
-                    target[block] = variable[block].values
+                    whole = variable[block].values
+                    part = np.empty(whole.shape, whole.dtype)
+                    # where frames are last, a block is on pages of all rows: they are let go row by row
+                    for row in in_turn(range(whole.shape[1])):
+                        part[:, row] = whole[:, row]
+                    target[block] = part
 
 
 def netcdf_bytes(result: xr.Dataset) -> bytes:

@@ -126,7 +126,7 @@ def compute_dataset(
 
 
 def split_of(subjects: Iterable[str]) -> dict[str, str]:
-    """Assign each subject to training, validation or test, by the order of the hashes of the names.
+    """Assign subjects with results to training, validation or test, by the order of the hashes of their names.
 
     The same subjects have the same split everywhere. There is a test from two subjects on, a validation from three.
     """
@@ -142,8 +142,9 @@ def split_of(subjects: Iterable[str]) -> dict[str, str]:
 def trials_table(computed: ComputedStudy) -> pd.DataFrame:
     """The table of trials of the study, with what a data set states besides, and without paths of the machine."""
     table = pd.read_csv(computed.folder / CSV, dtype=str, keep_default_na=False)
-    split = split_of(dict.fromkeys(trial.subject for trial in computed.study.trials))
-    rows = []
+    of = {name: trial.subject for name, trial in computed.study.trial_of.items()}
+    done = {of[name] for name, record in computed.records.items() if record.measures is not None}
+    split, rows = split_of(done), []
     for name in table["name"]:
         row: dict[str, Any] = dict.fromkeys(OF_RESULT, "")
         record = computed.records.get(name)
@@ -154,7 +155,7 @@ def trials_table(computed: ComputedStudy) -> pd.DataFrame:
             values = found.frames, found.muscles, mass, found.ground, codes, found.inputs, file
             row = dict(zip(OF_RESULT, values, strict=True))
         of_source = PARTED.join(computed.unusual.get(name, ()))
-        rows.append({"split": split[computed.study.trial_of[name].subject], **row, "unusual": of_source})
+        rows.append({"split": split.get(of[name], ""), **row, "unusual": of_source})
     more = pd.DataFrame(rows, index=table.index)
     table["message"] = table["message"].str.replace(f"{computed.folder}{os.sep}", "")
     # the same data

@@ -58,7 +58,8 @@ class DataSet:
 
     Attributes:
         trials: a row for each trial by its name: subject, split, status, verdict, findings, frames, peaks.
-        subjects: a row for each subject by its name: split, body, numbers of trials and frames.
+        subjects: a row for each subject by its name: split (of subjects with a result), body, numbers of trials and
+            frames.
 
     Raises:
         InputError: the folder holds no data set, or one that is not complete.
@@ -113,8 +114,8 @@ class DataSet:
         """
         chosen = self.trials.loc[self.computed]
         if split is not None:
-            known = sorted({TRAIN, *SPLITS, *self.subjects["split"]})
-            check_known([split], "split", known, f" in {self.folder.name}", self.folder / SUBJECTS)
+            known = {TRAIN, *SPLITS, *self.subjects["split"].dropna()}
+            check_known([split], "split", sorted(known), f" in {self.folder.name}", self.folder / SUBJECTS)
             chosen = chosen[chosen["split"] == split]
         if verdicts is not None:
             chosen = chosen[chosen["verdict"].isin(list(verdicts))]

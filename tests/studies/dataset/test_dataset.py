@@ -30,7 +30,7 @@ from musclesolve.studies.dataset.compute_dataset import (
     trials_table,
 )
 from musclesolve.studies.dataset.data_set import DataSet
-from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
+from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_file import read_study
 from musclesolve.studies.study.unpacked import B3DSource
@@ -115,6 +115,24 @@ def test_no_mean_is_made_of_masses_that_differ(made: DataSet) -> None:
     trials.loc[trials["subject"] == "S01", "mass_kg"] = ["84.7", "98.8"]
     table = subjects_table(ComputedStudy(study, made.folder, {}, ()), trials).set_index("subject")
     assert table.loc["S01", "mass_kg"] == "" and float(table.loc["S02", "mass_kg"]) > 0.0
+
+
+def test_a_subject_without_a_result_takes_no_part_of_the_split(made: DataSet, tmp_path: Path) -> None:
+    """Or it would be the only one of the test."""
+    study = read_study(made.folder / "inputs" / "study.toml")
+    for subject in ("S01", "S02"):
+        records, people = dict[str, TrialRecord](), []
+        for name in made.trials.index:
+            people.append([made.trials.loc[name, "subject"]])
+            known = name in made.computed and people[-1] == [subject]
+            measures = Measures.from_json(made.read(name).attrs["measures"]) if known else None
+            outcome = Outcome.COMPUTED if known else Outcome.REFUSED
+            records[name] = TrialRecord(name, Path(), tmp_path / name, outcome, measures=measures)
+        (tmp_path / "trials.csv").write_bytes(csv_bytes(list(records.values()), ["subject"], people))
+        computed = ComputedStudy(study, tmp_path, records, ())
+        subjects = subjects_table(computed, trials_table(computed))
+        split = subjects.set_index("subject")["split"].to_dict()
+        assert split == {"S01": "", "S02": "", subject: "train"}
 
 
 def test_a_split_is_by_subject_and_does_not_depend_on_their_order() -> None:
@@ -328,3 +346,43 @@ def test_an_estimate_without_a_result_fails_with_the_reason(folder: Path, tmp_pa
 def test_paths_of_muscles_are_traced_where_they_are_kept(folder: Path, tmp_path: Path) -> None:
     data = ms.make_dataset(folder / "S01", tmp_path / "paths", keep=["path_position"], jobs=1)
     assert np.isfinite(data[0]["path_position"]).any()
+
+
+def test_a_changed_setting_of_a_trial_computes_this_trial_alone(folder: Path, tmp_path: Path) -> None:
+    data = ms.make_dataset(folder / "S01", tmp_path / "forces", jobs=1)
+    draft = data.folder / "inputs" / "study.toml"
+    changed, other = data.computed
+    lines = draft.read_text(encoding="utf-8").splitlines()
+    (place,) = (number for number, line in enumerate(lines) if line.startswith(f"{changed} = "))
+    lines[place] = lines[place].replace(" }", ', settings = { sharing = { cost = "force_squared" } } }')
+    (draft.parent / "own.toml").write_text("\n".join(lines), encoding="utf-8")
+    files = {name: data.folder / data.trials.loc[name, "file"] for name in data.computed}
+    before = {name: file.read_bytes() for name, file in files.items()}
+    again = ms.make_dataset(draft.parent / "own.toml", data.folder, jobs=1)
+    assert files[other].read_bytes() == before[other] and files[changed].read_bytes() != before[changed]
+    assert again.read(changed).attrs["cost"] != data.read(other).attrs["cost"]
+    pd.testing.assert_series_equal(again.trials.loc[other], data.trials.loc[other])
+    assert list(again.trials.index) == list(data.trials.index)
+
+
+def test_stopped_before_the_first_result_it_goes_on(folder: Path, tmp_path: Path) -> None:
+    def stop(stage: str, fraction: float) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ms.make_dataset(folder / "S01", tmp_path / "forces", jobs=1, progress=stop)
+    assert not list((tmp_path / "forces").rglob("result.nc"))
+    assert len(ms.make_dataset(folder / "S01", tmp_path / "forces", jobs=1)) == 2
+
+
+def test_a_full_disk_costs_the_trials_and_leaves_no_part_of_a_file(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=1000))
+    full = ms.make_dataset(folder / "S01", tmp_path / "forces", jobs=1)
+    assert len(full) == 0 and set(full.trials["status"]) <= {"refused", "failed"}
+    assert full.trials["message"].str.contains("space", case=False).all()
+    assert not list(full.folder.rglob("result.nc*"))
+    monkeypatch.undo()
+    assert len(ms.make_dataset(folder / "S01", full.folder, jobs=1)) == 2
