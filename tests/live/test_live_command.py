@@ -30,12 +30,12 @@ def test_without_a_source_of_samples_nothing_begins(tmp_path):
 def test_the_page_is_for_what_comes_in_real_time(tmp_path):
     replayed = call("--replay", "-o", str(tmp_path / "out"), "--page")
     assert replayed.exit_code == 2 and "--from" in replayed.output
-    assert call("--from", "replay", "--no-open").exit_code == 2
+    assert call("--from", "replay", "--no-browser").exit_code == 2
     assert not (tmp_path / "out").exists()
 
 
 def test_settings_of_the_page_that_cannot_be_end_the_command(tmp_path):
     file = tmp_path / "page.json"
     file.write_text('{"value": "sum"}', encoding="utf-8")
-    done = call("--from", "replay", "--page", "--no-open", "--page-settings", str(file))
+    done = call("--from", "replay", "--page", "--no-browser", "--page-settings", str(file))
     assert done.exit_code == 2 and "peak" in done.output and "127.0.0.1" not in done.output

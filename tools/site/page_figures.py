@@ -1,10 +1,12 @@
-"""Figures of how-to pages that no command draws: two results over each other.
+"""Figures of how-to pages that no command draws: two results over each other, and what the Python of a page saves.
 
 python tools/site/page_figures.py -o FOLDER
 """
 
 from __future__ import annotations
 
+import contextlib
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -14,15 +16,23 @@ import matplotlib
 
 matplotlib.use("agg")
 import matplotlib.pyplot as plt
+import numpy as np
+from places import ROOT
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
+from musclesolve.sharing.cost import ActivationPower
 from musclesolve.synthetic import plant
 
 
 def main(folder: Path) -> None:
     """Draw the figures into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
+    two_muscles(page_names("student", "elbow", folder)["elbow"], folder / "two_muscles.png")
+    page_names("database_to_forces", "compared", folder / "database")
+    page_names("sharing", "costs", folder / "arrays")
+    moment_arms(page_names("symbolic", "chain", folder)["chain"], folder / "moment_arms.png")
+
     result = ms.run(reference_stride(), side="r")
     soleus = result.muscle_force.sel(muscle="soleus_r")
     live = ms.replay(reference_stride(), lag_ms=25).result.muscle_force.sel(muscle="soleus_r")
@@ -75,6 +85,52 @@ def main(folder: Path) -> None:
         for constraints in ([], [at_most])
     )
     draw(folder / "constraint.png", "vasti together [N]", free=free, at_most_400_N=bounded)
+
+
+def page_names(page: str, wanted: str, folder: Path) -> dict:
+    """Run the Python of a page of docs/ in a folder until a name is defined: the names, and the figures it saves."""
+    folder.mkdir(parents=True, exist_ok=True)
+    names: dict = {"__name__": "__main__"}
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    with contextlib.chdir(folder):
+        for body in re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE):
+            exec(compile(body, page, "exec"), names)
+            if wanted in names:
+                return names
+    raise RuntimeError(f"the Python of docs/{page}.md defines no {wanted}")
+
+
+def two_muscles(elbow: ms.Problem, file: Path) -> None:
+    """Draw the activations of two muscles that produce a moment, the sum of their squares, and optima of four costs."""
+    first, second = np.meshgrid(*2 * [np.linspace(0.0, 0.7, 200)])
+    figure, axes = plt.subplots(figsize=(6, 4.5), layout="constrained")
+    axes.contour(first, second, first**2 + second**2, 12, colors="0.75", linewidths=0.8)
+    (biceps, brachialis), moment = (elbow.moment_arm * elbow.force_capacity).ravel(), elbow.moment.item()
+    axes.plot(first[0], (moment - biceps * first[0]) / brachialis, "k", label=f"{moment:g} N m")
+    costs = {"sum of squared forces": "force_squared"} | {
+        f"sum of a to the power {p}": ActivationPower(p) for p in (2, 3, 16)
+    }
+    for name, cost in costs.items():
+        axes.plot(*ms.solve(elbow, cost).activation.reshape(2, 1), "o", label=name)
+    axes.set(xlabel="activation of biceps", ylabel="activation of brachialis", xlim=(0, 0.7), ylim=(0, 0.5))
+    axes.legend()
+    figure.savefig(file, dpi=100)
+    plt.close(figure)
+
+
+def moment_arms(chain, file: Path) -> None:
+    """Draw moment arms at the knee over its flexion, from the function of a chain."""
+    knee, degrees = chain.dofs.index("knee_flexion_r"), np.arange(0.0, 121.0, 2.0)
+    poses = np.zeros((len(chain.dofs), len(degrees)))
+    poses[knee] = np.radians(degrees)
+    arms = np.array([np.asarray(chain.moment_arm(pose))[knee] for pose in poses.T]) * 1e3
+    figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+    for name in ("rectus_femoris_r", "vastus_lateralis_r", "semimembranosus_r", "gastrocnemius_medial_r"):
+        axes.plot(degrees, arms[:, chain.muscles.index(name)], label=name[:-2].replace("_", " "))
+    axes.set(xlabel="knee flexion [deg]", ylabel="moment arm [mm]")
+    axes.legend()
+    figure.savefig(file, dpi=100)
+    plt.close(figure)
 
 
 def written(trial: Path, name: str, change: tuple[str, str]) -> Path:

@@ -132,7 +132,7 @@ def write_live_page() -> Path:
     """Write the page of a live session that plays strides of a synthetic recording."""
     folder = tempfile.TemporaryDirectory()
     trial = ms.synthetic_recording(folder.name, strides=STRIDES)
-    words = ("live", str(trial), "--from", "replay", "--page", "--no-open")
+    words = ("live", str(trial), "--from", "replay", "--page", "--no-browser")
     command = [sys.executable, "-u", "-m", "musclesolve", *words]
     with (
         folder,

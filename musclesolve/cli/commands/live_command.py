@@ -47,7 +47,7 @@ def live(
         typer.Option("--page", help="Show the session in the browser: moving picture, curves, biofeedback."),
     ] = False,
     no_open: Annotated[
-        bool, typer.Option("--no-open", help="Print the address of --page only, without opening a browser.")
+        bool, typer.Option("--no-browser", help="Print the address of --page only, without opening a browser.")
     ] = False,
     page_settings: Annotated[
         Path | None,
@@ -83,7 +83,7 @@ def live(
     if repeat and not replays:
         raise typer.BadParameter("--repeat belongs to --from replay")
     if not page and (no_open or page_settings or given.page_port):
-        raise typer.BadParameter("--no-open, --page-settings and --page-port belong to --page")
+        raise typer.BadParameter("--no-browser, --page-settings and --page-port belong to --page")
     if (given.stand is None and (given.walk or weigh)) or (given.stand is not None and record is None):
         raise typer.BadParameter("--walk and --weigh belong to --stand, and that to --record")
     settings: dict[str, Any] = {

@@ -152,9 +152,9 @@ def _lead(data: DataSet) -> str:
 
 def _usable(data: DataSet) -> str:
     """Return a sentence on the trials that may be used."""
-    named = " or ".join(LABELS[verdict].lower() for verdict in FIT_FOR_USE)
+    named = " or ".join(f"“{LABELS[verdict]}”" for verdict in FIT_FOR_USE)
     return (
-        f"{len(data.names())} of {count_of(len(data.trials), 'trial')} can be used, with the verdict {named}."
+        f"{len(data.names())} of {count_of(len(data.trials), 'trial')} can be used: their verdict is {named}."
     )
 
 

@@ -293,7 +293,11 @@ def not_judged(result: StudyResult) -> list[str]:
     """Return the reasons why the verdict on trials is not known, each reason once with its number of trials."""
     found = [record.measures for record in result.computed.records.values() if record.measures is not None]
     reasons = Counter(each.reason for each in found if each.plausibility == NOT_KNOWN)
-    return [f"Not known in {count_of(count, 'trial')}: {text}." for text, count in reasons.items() if text]
+    return [
+        f"The plausibility of {count_of(count, 'trial')} is not known: {text}."
+        for text, count in reasons.items()
+        if text
+    ]
 
 
 def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:

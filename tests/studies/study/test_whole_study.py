@@ -273,7 +273,7 @@ def test_the_page_of_one_subject_says_why_nothing_is_compared(page):
     )
     assert "Angles are in" not in text  # one unit everywhere
     assert text.count('class="badge with-care"') >= 1 and text.count("no contact forces are known") == 1
-    assert "Not known in " in text
+    assert "The plausibility of " in text
 
 
 def test_the_page_says_which_files_have_another_unit_of_angles(whole):
