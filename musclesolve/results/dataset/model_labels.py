@@ -24,29 +24,14 @@ from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.input_hashes import change_notes, input_lines
+from musclesolve.results.dataset import labels, muscle_variables
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.results.dataset.labels import (
-    COMPONENTS,
-    MEDIAL,
-    ROTATIONS,
-    SEGMENT_OF,
-    Labels,
-    body_angles,
-    change_attributes,
-)
-from musclesolve.results.dataset.muscle_variables import (
-    beyond_plausible,
-    emg_attributes,
-    fascicle_attributes,
-    fiber_range,
-    person_attributes,
-)
 from musclesolve.results.dataset.reasons import reasons_of_sides
 from musclesolve.results.dataset.skeleton import Skeleton, Variable, VariablesAndAttributes, path_labels
 from musclesolve.settings.trial import PREDICTED
 
 
-def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> Labels:
+def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> labels.Labels:
     """Labels of an OpenSim model along its coordinates; names are the model's; paths: as of `assemble`."""
     model, motion = body.model, body.motion
     values = coordinate_values(model, motion.by_name(motion.value))
@@ -71,7 +56,7 @@ def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> Labels:
         if motion.cutoff_hz is None
         else f"low-pass filtered as OpenSim does (order {ORDER}, zero-lag, amplitude halved at {motion.cutoff_hz:g} Hz)"
     )
-    return Labels(
+    return labels.Labels(
         variables={
             **skeleton,
             **lines,
@@ -87,9 +72,13 @@ def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> Labels:
         coordinates={
             **points,
             **path_muscles,
-            **{f"{name}_rotation": ROTATIONS for name in TRUNK_BODIES if f"{name}_angle" in angles},
+            **{f"{name}_rotation": labels.ROTATIONS for name in TRUNK_BODIES if f"{name}_angle" in angles},
             **load_names,
-            **({} if body.change is None else {"component": COMPONENTS, "point": body.change.before.massive}),
+            **(
+                {}
+                if body.change is None
+                else {"component": labels.COMPONENTS, "point": body.change.before.massive}
+            ),
         },
         attributes=_provenance(body) | reasons_of_sides(analysis),
         notes=[
@@ -97,7 +86,7 @@ def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> Labels:
             *body.warnings,
             f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
             *analysis.notes,
-            *beyond_plausible(body.muscles, *fiber_range(analysis)),
+            *muscle_variables.beyond_plausible(body.muscles, *muscle_variables.fiber_range(analysis)),
             *([] if body.trial is None else change_notes(body.trial, read_later=True)),
         ],
         segment_axes=model_axes(body),
@@ -187,13 +176,13 @@ def _angles(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
         return {}
     feet = {
         side: rotation(found)[:, :, 0]
-        for side in MEDIAL
+        for side in labels.MEDIAL
         if (found := next((f"{name}_{side}" for name in FEET if f"{name}_{side}" in numbers), None))
     }
     place = motion.position[:, numbers["pelvis"]] @ TO_GLOBAL.T
     direction, _ = headings(body.time, place, turned["pelvis"][:, :, 0])
     heading = np.unwrap(np.arctan2(direction[:, 1], direction[:, 0]))
-    return {"heading": (("time",), heading), **body_angles(turned, feet, heading, analysis.sides)}
+    return {"heading": (("time",), heading), **labels.body_angles(turned, feet, heading, analysis.sides)}
 
 
 def model_axes(body: ModelBody) -> dict[str, Array]:
@@ -204,12 +193,12 @@ def model_axes(body: ModelBody) -> dict[str, Array]:
     motion, axes, parts = body.pose, {}, segments(body.model)
     for joint in body.model.joints:
         stem, side = split_side(joint.name)
-        kind = next((kind for kind in SEGMENT_OF if kind in stem.lower()), None)
-        if joint.name in body.joints and kind is not None and side in MEDIAL:
+        kind = next((kind for kind in labels.SEGMENT_OF if kind in stem.lower()), None)
+        if joint.name in body.joints and kind is not None and side in labels.MEDIAL:
             segment = (parts.proximal_segment if kind == "ankle" else parts.distal_segment)(joint)
             rotation = TO_GLOBAL @ parts.axes(motion.rotation, segment)
             forward, up, right = np.moveaxis(rotation, 2, 0)
-            axes[joint.name] = np.stack([-up, forward, -MEDIAL[side] * right], axis=1)
+            axes[joint.name] = np.stack([-up, forward, -labels.MEDIAL[side] * right], axis=1)
     return axes
 
 
@@ -227,7 +216,7 @@ def _provenance(body: ModelBody) -> dict[str, object]:
         "model_file": os.path.realpath(model.file),
         "inputs": inputs,
         "muscle_database": model.file.name,
-        **person_attributes(body.person),
+        **muscle_variables.person_attributes(body.person),
         "passive": muscles.passive,
         "musculotendon_length_over_several_wraps": "OpenSim 4" if muscles.tendon == RIGID else "path",
         "tendon_strain": stated_texts(muscles.tendon_strain),
@@ -237,7 +226,7 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     if model.masses:
         attributes["subject_mass_kg"] = model.mass
     if (change := body.change) is not None:
-        attributes |= change_attributes(change, body.settings.consistency.largest_change_mm)
+        attributes |= labels.change_attributes(change, body.settings.consistency.largest_change_mm)
     if (dynamics := body.measured.dynamics) is not None:
         attributes["ground_reactions"] = PREDICTED if body.settings.files.predicted else "measured"
         if dynamics.balance_limit is not None:
@@ -247,9 +236,9 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     if trial_file is not None:
         attributes["trial_file"] = os.path.realpath(trial_file)
     if body.trial is not None:
-        attributes |= emg_attributes(body.trial.emg, body.settings.emg.weight) | fascicle_attributes(
-            body.trial.fascicles
-        )
+        attributes |= muscle_variables.emg_attributes(
+            body.trial.emg, body.settings.emg.weight
+        ) | muscle_variables.fascicle_attributes(body.trial.fascicles)
     if time.movement is not None:
         attributes["movement"] = time.movement
     if time.cycles_s is not None and len(time.cycles_s):
