@@ -31,7 +31,7 @@ from musclesolve.report.picture.bones import Bones, bones_of, bones_of_model
 from musclesolve.report.picture.lofted_bones import joined
 from musclesolve.report.picture.model_bones import model_surfaces
 from musclesolve.report.picture.picture_data import ends_of, picture_data, skeleton_of
-from musclesolve.results.dataset.model_picture import model_skeleton
+from musclesolve.results.dataset.model_labels import model_skeleton
 
 POSES = 10
 FAR = 5.0

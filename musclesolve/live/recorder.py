@@ -37,8 +37,8 @@ from musclesolve.recording.file_axes import rotation_of
 from musclesolve.recording.text.text_file import opening, write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.trial_paths import with_paths
+from musclesolve.results.dataset.labels import COMPONENTS
 from musclesolve.results.dataset.quantities import QUANTITIES, by_formula, in_set
-from musclesolve.results.dataset.recording_labels import COMPONENTS
 from musclesolve.results.tables.lines import csv_text
 from musclesolve.settings.trial import AUTO, PREDICTED
 from musclesolve.sharing.cost.cost_base import Cost, single_costs

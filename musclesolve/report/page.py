@@ -16,13 +16,7 @@ from musclesolve.plotting.result.sheet_figure import clinical_sheet
 from musclesolve.report.analyzed_recording import analyzed_trial
 from musclesolve.report.content import trial_sections
 from musclesolve.report.content.methods import Citations, methods
-from musclesolve.report.content.overview import (
-    average,
-    files_of_report,
-    overview,
-    subjects,
-    versions,
-)
+from musclesolve.report.content.overview import average, files_of_report, overview, subjects, versions
 from musclesolve.report.content.pieces import DAMAGE, Absent, reason
 from musclesolve.report.content.trial_sections import contact_sources
 from musclesolve.report.figures.figure_choice import Picture, drawn, figures_of

@@ -13,39 +13,31 @@ from musclesolve._util.arrays import Array
 from musclesolve.muscles.curves.bezier import Tabulated
 from musclesolve.muscles.elastic.smooth_curves import SampledCurves
 from musclesolve.muscles.paths.moving_frames import NaturalSpline
-from musclesolve.opensim.functions import (
-    Constant,
-    Function,
-    LinearFunction,
-    PiecewisePolynomial,
-    Polynomial,
-    Scaled,
-    Sine,
-)
+from musclesolve.opensim import functions
 
 _NUMBER = count()
 
 
-def of_coordinates(function: Function, x: list[Any]) -> Any:
+def of_coordinates(function: functions.Function, x: list[Any]) -> Any:
     """A function of coordinates of an OpenSim model, for expressions of the coordinates."""
     match function:
-        case Constant():
+        case functions.Constant():
             return function.constant
-        case LinearFunction():
+        case functions.LinearFunction():
             return (
                 sum(slope * each for slope, each in zip(function.slopes, x, strict=True)) + function.intercept
             )
-        case Polynomial():
+        case functions.Polynomial():
             terms = zip(function.coefficients, function.powers, strict=True)
             return sum(
                 c * _product([v ** int(n) for v, n in zip(x, powers, strict=True) if n])
                 for c, powers in terms
             )
-        case Sine():
+        case functions.Sine():
             return function.amplitude * ca.sin(function.omega * x[0] + function.phase) + function.offset
-        case PiecewisePolynomial():
+        case functions.PiecewisePolynomial():
             return piecewise(x[0], function.knots, function.coefficients)
-        case Scaled():
+        case functions.Scaled():
             return function.scale * of_coordinates(function.function, x)
     raise TypeError(f"{type(function).__name__} has no expression")
 

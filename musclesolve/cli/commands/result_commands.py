@@ -127,7 +127,7 @@ def export(
 ) -> None:
     """Write the series of a result for OpenSim, spreadsheets, MATLAB or data frames."""
     from musclesolve.results.export import export as exporting
-    from musclesolve.results.export.opensim_names import find_naming
+    from musclesolve.results.export.time_series import find_naming
     from musclesolve.results.files.result_netcdf import read_result
 
     given = ExportSettings(**settings)

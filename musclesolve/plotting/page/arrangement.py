@@ -12,22 +12,15 @@ from musclesolve.plotting.page.page_style import MM, PageStyle, changed_setting,
 A4 = (210.0 * MM, 297.0 * MM)
 
 # Lengths [inch], at the default size of text unless stated otherwise.
-LEFT, BOTTOM, RIGHT, TOP = 0.60, 0.55, 0.32, 0.14  # margins; the header begins below the upper one
-# between panels: for numbers, above numbers or ticks, for axis labels
-SIDEWAYS, UPWARDS, LABEL = (0.41, 0.11, 0.25)
-LEAST, USUAL_HEIGHT = 0.36, 0.6  # height that a panel keeps, and that a narrow page does not take from it
+LEFT, RIGHT = 0.60, 0.32  # margins
+SIDEWAYS, LABEL = 0.41, 0.25  # between the panels of a row: for numbers, for axis labels
+LEAST = 0.36  # height that a panel keeps
 # free space above, below and between the panels of the default style, for `height`
 USUAL_MARGINS, USUAL_GAP = ((0.95, 0.55), 0.40)
 EDGE = 0.06  # free space between text and the edge of the page
-# factor on the lengths of lines: letters on a screen are up to 3 % wider than in print
-HINTED = 0.25
 ACROSS = 0.46  # from a panel to the label of its vertical axis
 BETWEEN = 0.045  # between the text above a panel and that above the next, and between two texts of one
-BEYOND = 0.22  # how far the text on the right reaches beyond the panel, where there is space
 LINE = 1.25 / 72.0  # height of a line of text per point of its size
-LEGEND_LINE = 1.5 / 72.0  # height of a line of the legend per point of its text
-ABOVE = 3.0  # from a panel to the text above it [points]
-BESIDE = 2.6  # width of the sign beside a text of the legend, with the space between them [sizes of the text]
 KEPT = "\N{NO-BREAK SPACE}"
 """Space at which a line is not broken: before a bracket."""
 

@@ -23,21 +23,12 @@ from matplotlib.transforms import ScaledTranslation
 
 from musclesolve.plotting.page.arrangement import (
     A4,
-    ABOVE,
     ACROSS,
-    BESIDE,
     BETWEEN,
-    BEYOND,
-    BOTTOM,
     EDGE,
-    HINTED,
     LEFT,
-    LEGEND_LINE,
     LINE,
     RIGHT,
-    TOP,
-    UPWARDS,
-    USUAL_HEIGHT,
     Arrangement,
     broken,
     text_height,
@@ -46,6 +37,16 @@ from musclesolve.plotting.page.arrangement import (
 from musclesolve.plotting.page.keys import Key, labeled
 from musclesolve.plotting.page.own_axes import Marks
 from musclesolve.plotting.page.page_style import NOTE_COLOR, PageStyle
+
+# Lengths [inch], at the default size of text unless stated otherwise; `arrangement` has the lengths of every page.
+BOTTOM, TOP = 0.55, 0.14  # margins; the header begins below the upper one
+UPWARDS = 0.11  # between rows of panels, above numbers or ticks
+USUAL_HEIGHT = 0.6  # height of a panel that a narrow page does not take from it
+HINTED = 0.25  # factor on the lengths of lines: letters on a screen are up to 3 % wider than in print
+BEYOND = 0.22  # how far the text on the right reaches beyond the panel, where there is space
+LEGEND_LINE = 1.5 / 72.0  # height of a line of the legend per point of its text
+ABOVE = 3.0  # from a panel to the text above it [points]
+BESIDE = 2.6  # width of the sign beside a text of the legend, with the space between them [sizes of the text]
 
 
 @dataclass

@@ -10,6 +10,7 @@ import xarray as xr
 from musclesolve.plotting.page.arrangement import Arrangement, space_for
 from musclesolve.plotting.page.keys import APART, area, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
+from musclesolve.plotting.page.panels import with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page, sheet_of
 
 if TYPE_CHECKING:
@@ -103,10 +104,8 @@ def _some_curves(panels: np.ndarray, result: xr.Dataset) -> int:
     """Fill the panels with markers spread evenly from the lowest to the highest cut-off; returns how many."""
     order = np.argsort(result["marker_cutoff"].median("axis").values, kind="stable")
     places = np.linspace(0, len(order) - 1, min(panels.size, len(order))).round().astype(int)
-    for number, axes in enumerate(panels.flat):
-        axes.set_visible(number < len(places))
-        if number < len(places):
-            _curves(axes, result.isel(marker=order[places[number]]))
+    for number, (axes, place) in enumerate(with_panels(panels, places)):
+        _curves(axes, result.isel(marker=order[place]))
         if number + panels.shape[1] >= len(places):
             sheet_of(axes).label_below(axes, "cut-off tried [Hz]")
     return len(places)

@@ -11,6 +11,7 @@ from musclesolve.plotting.page.arrangement import height_for
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR
+from musclesolve.plotting.page.panels import with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 
 if TYPE_CHECKING:
@@ -45,10 +46,7 @@ def calibration_curves(calibration: xr.Dataset, kind: str = "fascicle length") -
     rows = -(-count // columns)
     title = f"Calibration: measured {kind} and model"
     sheet, panels = page(calibration, title, rows, columns, height=max(0.36, height_for(rows)), labels=True)
-    for k, axes in enumerate(panels.flat):
-        if k >= count:
-            axes.set_visible(False)
-            continue
+    for axes, k in with_panels(panels, range(count)):
         at = own.isel(curve=k)
         scale, unit = _SCALE[str(at["unit"].values)]
         time = at["time"].values
@@ -77,14 +75,8 @@ def calibration_curves(calibration: xr.Dataset, kind: str = "fascicle length") -
 def calibration_factors(calibration: xr.Dataset) -> Sheet:
     """Every fitted factor with its 95 % interval over the interval of the prior."""
     count = calibration.sizes["parameter"]
-    sheet, panels = page(
-        calibration,
-        "Calibration: fitted parameters and their priors",
-        1,
-        1,
-        height=0.12 + 0.022 * count,
-        space={"left": 2.6},
-    )
+    title, size = "Calibration: fitted parameters and their priors", 0.12 + 0.022 * count
+    sheet, panels = page(calibration, title, 1, 1, height=size, space={"left": 2.6})
     axes: Axes = panels[0, 0]
     place = np.arange(count)[::-1]
     names = calibration["parameter"].values.astype(str)
@@ -104,10 +96,6 @@ def calibration_factors(calibration: xr.Dataset) -> Sheet:
     axes.set_yticks(place, [name.replace("_", " ") for name in names])
     axes.set_xlabel("factor")
     heading(axes, "95 % intervals", "")
-    sheet.add_legend(
-        {
-            "what persons differ by (prior)": line("#CFCFCF", 6.0),
-            "with the trials": line(COLORS["fitted"], marker="o", markersize=4),
-        }
-    )
+    fitted = line(COLORS["fitted"], marker="o", markersize=4)
+    sheet.add_legend({"what persons differ by (prior)": line("#CFCFCF", 6.0), "with the trials": fitted})
     return sheet

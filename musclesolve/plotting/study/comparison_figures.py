@@ -13,6 +13,7 @@ from musclesolve._util.message_text import count_of
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind, side_of, split_side, with_side
 from musclesolve.errors import input_error
 from musclesolve.plotting.figure_names import CONTACT_TITLE
+from musclesolve.plotting.page import page_style
 from musclesolve.plotting.page.curves import (
     FAILED,
     RESERVE,
@@ -25,13 +26,6 @@ from musclesolve.plotting.page.curves import (
 )
 from musclesolve.plotting.page.keys import APART, line
 from musclesolve.plotting.page.of_arrays import as_result
-from musclesolve.plotting.page.page_style import (
-    FAILED_MARK,
-    NOTE_COLOR,
-    RESERVE_STYLE,
-    changed_setting,
-    current_style,
-)
 from musclesolve.plotting.page.panels import ACTIVATION, FORCE, Grid, muscles_by_group, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 from musclesolve.results.dataset import frame_validity as frames
@@ -127,9 +121,9 @@ def _page(
     sheet = small_multiples(comparison, (title, titles[1]), legs.x, dict.fromkeys(names, ""), fill, grid)
     entries = {cost: line(of=cost, **style) for cost, style in zip(costs, styles, strict=True)}
     if any(leg.reserve.any() for leg in validity):
-        entries[RESERVE] = line(NOTE_COLOR, linestyle=RESERVE_STYLE)
+        entries[RESERVE] = line(page_style.NOTE_COLOR, linestyle=page_style.RESERVE_STYLE)
     if any(leg.failed.any() for leg in validity):
-        entries[FAILED] = line(NOTE_COLOR, **FAILED_MARK)
+        entries[FAILED] = line(page_style.NOTE_COLOR, **page_style.FAILED_MARK)
     sheet.add_legend(entries)
     return sheet
 
@@ -149,7 +143,7 @@ def _curve(
         axes.plot(part.place, np.where(solid & fresh, curve, np.nan), **style)
         if dotted.any():
             label = f"{style['label']}{APART}{RESERVE}"
-            reserve = style | {"linestyle": RESERVE_STYLE, "label": label}
+            reserve = style | {"linestyle": page_style.RESERVE_STYLE, "label": label}
             axes.plot(part.place, np.where(dotted & fresh, curve, np.nan), **reserve)
         cross(axes, part.place[failed], row, style["color"], f"{style['label']}{APART}{FAILED}")
 
@@ -157,10 +151,10 @@ def _curve(
 def line_style(number: int, count: int, name: str = "") -> dict[str, Any]:
     """Color, width and dashes of the curve of a cost: what the user chose, or the usual ones."""
     width = WIDTHS[0] + (WIDTHS[1] - WIDTHS[0]) * number / max(1, count - 1)
-    cycle = changed_setting("axes.prop_cycle")
+    cycle = page_style.changed_setting("axes.prop_cycle")
     colors = cycle.by_key().get("color", COST_COLORS) if cycle else COST_COLORS
     usual = {"color": colors[number % len(colors)], "linewidth": width, "linestyle": DASHES[number]}
-    chosen = current_style().chosen(name)
+    chosen = page_style.current_style().chosen(name)
     return usual | {key: value for key, value in chosen.items() if key in usual}
 
 

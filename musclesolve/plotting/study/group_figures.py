@@ -26,7 +26,7 @@ from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import APART, area, line
 from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import BAND, GRID_COLOR, NOTE_COLOR, current_style
-from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group
+from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group, with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page, sheet_of, zero_line
 from musclesolve.plotting.study.comparison_figures import COST_COLORS as COLORS
 from musclesolve.results.cycles.clinical_sheet import in_models
@@ -256,12 +256,8 @@ def group_curves(
     several, of_band = len(beside) > 1, _band_words(means, band)
     speed, marks = _first_speed(means, drawn), dict[str, str]()
     norms = NormBands.at_speed(speed, set(listed(means, "movements")) == {WALKING})
-    places = [
-        (axes, wanted[number // len(beside)], number % len(beside))
-        for number, axes in enumerate(panels.flat[: len(wanted) * len(beside)])
-    ]
-    for axes in panels.flat[len(places) :]:
-        axes.set_visible(False)
+    drawn_in = with_panels(panels, list(product(wanted, range(len(beside)))))
+    places = [(axes, name, column) for axes, (name, column) in drawn_in]
     for axes, name, column in places:
         for key in of_column[column]:
             style, count = styles[key], numbers[name, key]

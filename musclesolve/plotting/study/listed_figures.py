@@ -12,6 +12,7 @@ from musclesolve._util.names import check_known
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, current_style
+from musclesolve.plotting.page.panels import with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 from musclesolve.plotting.study.comparison_figures import line_style
 from musclesolve.sharing.cost.cost_registry import costs as every_cost
@@ -47,18 +48,10 @@ def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Co
     }
     columns = 2 if current_style().narrow else 3
     rows = -(-len(shown) // columns)
-    sheet, panels = page(
-        xr.Dataset(),
-        "Cost of a muscle over its force",
-        rows,
-        columns,
-        height=0.2 * rows,
-        space={"below": 0.2},
-    )
+    title, space = "Cost of a muscle over its force", {"below": 0.2}
+    sheet, panels = page(xr.Dataset(), title, rows, columns, height=0.2 * rows, space=space)
     styles = {name: line_style(number, len(muscles), name) for number, name in enumerate(muscles)}
-    for number, axes in enumerate(panels.flat):
-        axes.set_visible(number < len(shown))
-    for axes, (name, cost) in zip(panels.flat, shown.items(), strict=False):
+    for axes, (name, cost) in with_panels(panels, shown.items()):
         over = {}
         for muscle in muscles:
             activation = np.zeros((FORCES.size, len(names)))

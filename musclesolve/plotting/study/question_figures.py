@@ -18,13 +18,7 @@ from musclesolve.plotting.page.panels import with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
 from musclesolve.results.dataset.result_quantities import along_heading
-from musclesolve.results.tables.question_tables import (
-    TAKES_OVER,
-    contact_shares,
-    grouped,
-    in_stance,
-    ordered_margins,
-)
+from musclesolve.results.tables import question_tables
 from musclesolve.sharing.status import Status, is_solved
 
 if TYPE_CHECKING:
@@ -57,7 +51,7 @@ def strength_margins(answer: xr.Dataset) -> Sheet:
 
 def _bars(axes: Axes, answer: xr.Dataset) -> None:
     """Draw the groups and muscles with the greatest margins."""
-    needed = ordered_margins(answer).query("least_strength > 0")
+    needed = question_tables.ordered_margins(answer).query("least_strength > 0")
     groups, singles = (needed[needed["kind"] == kind] for kind in ("group", "muscle"))
     kept = pd.concat([groups[:MOST_BARS], singles[: max(MOST_BARS - len(groups), 3)]])
     names = [str(name).replace("_", " ") for name in kept["of"]]
@@ -78,7 +72,7 @@ def _activations(axes: Axes, answer: xr.Dataset) -> dict[str, Any]:
     """Draw peak activations of the muscles that take over, over the strength of the path."""
     peak = answer["peak_activation"].transpose("strength", "muscle")
     rise = np.nan_to_num((peak.isel(strength=-1) - peak.isel(strength=0)).values, neginf=0.0, posinf=0.0)
-    rising = [k for k in np.argsort(-rise)[:MOST_CURVES] if rise[k] > TAKES_OVER]
+    rising = [k for k in np.argsort(-rise)[:MOST_CURVES] if rise[k] > question_tables.TAKES_OVER]
     entries = {}
     for number, k in enumerate(rising):
         style: dict[str, Any] = {"color": COST_COLORS[number], "linestyle": DASHES[number]}
@@ -137,10 +131,10 @@ def contributions(answer: xr.Dataset, side: str) -> Sheet:
 
     The bands are between contact models.
     """
-    together = grouped(answer)
+    together = question_tables.grouped(answer)
     center = along_heading(together, together["center_acceleration"])
     together = together.assign(center_acceleration=center)
-    stance = in_stance(together, side)["center_acceleration"]
+    stance = question_tables.in_stance(together, side)["center_acceleration"]
     names = [name for name in map(str, together["group"].values) if side_of(name) == side]
     size = {
         name: float(np.max(np.abs(stance.sel(group=name, axis=["x", "z"]).values), initial=0.0))
@@ -187,8 +181,8 @@ def _contacts(answer: xr.Dataset) -> str:
 @native
 def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
     """Draw the contact forces of a leg by its groups: across the joint on the left, through dynamics on the right."""
-    together, weight = grouped(answer), float(answer.attrs["body_weight_n"])
-    places = contact_shares(together, side)
+    together, weight = question_tables.grouped(answer), float(answer.attrs["body_weight_n"])
+    places = question_tables.contact_shares(together, side)
     names = [name for name in map(str, together["group"].values) if side_of(name) == side]
     size = {
         name: max(

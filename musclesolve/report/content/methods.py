@@ -59,18 +59,8 @@ def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
 
 
 OF_METHODS = (
-    *(
-        *MARKERS,
-        *MOTION,
-        *MUSCLES,
-        "cutoff_hz",
-        "force_cutoff_hz",
-        "filter_order",
-        "tendon",
-        "cost",
-        "shared_dofs",
-    ),
-    *("musclesolve_version", "ground_reactions", "inertia_table"),
+    *(*MARKERS, *MOTION, *MUSCLES, "cutoff_hz", "force_cutoff_hz", "filter_order", "tendon", "cost"),
+    *("shared_dofs", "musclesolve_version", "ground_reactions", "inertia_table"),
 )
 """Attributes of a result on which its sentences depend: trials with equal values have the same description."""
 _OF_TRIAL = re.compile(

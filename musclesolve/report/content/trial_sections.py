@@ -375,14 +375,8 @@ def contact(trial: TrialFiles) -> dict[str, object]:
         )
         for peak in sorted(peaks, key=lambda each: order.index(each.stem))
     ]
-    columns = (
-        "joint",
-        "side",
-        "peak [body weights]",
-        "peak [N]",
-        "at [s]",
-        "measured in implants [body weights]",
-    )
+    of_peak = ("side", "peak [body weights]", "peak [N]", "at [s]")
+    columns = ("joint", *of_peak, "measured in implants [body weights]")
     title = f"Peak contact forces, {plausibility(trial.facts).movement_words}"
     tables = [PageTable(title, columns, rows, note and f"Measured in implants: {note}.")]
     if parts := trial.facts.knee_peaks:
@@ -391,7 +385,7 @@ def contact(trial: TrialFiles) -> dict[str, object]:
             for part, peaks in parts.items()
             for side, peak in peaks.items()
         ]
-        tables.append(PageTable("Peak forces of the parts of the knee", ("part", *columns[1:5]), of_knee))
+        tables.append(PageTable("Peak forces of the parts of the knee", ("part", *of_peak), of_knee))
     tables += _extremes_over(trial, "joint", "joint")
     return {"tables": tables, "sources": contact_sources(trial.facts)}
 
@@ -437,12 +431,9 @@ def fascicles(trial: TrialFiles) -> dict[str, object]:
     """Compare fiber lengths with measured fascicle lengths: their differences."""
     rows = [
         (
-            *(
-                name,
-                plain(fascicle.muscle),
-                cell(1000.0 * fascicle.rms_error_m, 1),
-                cell(1000.0 * fascicle.mean_error_m, 1),
-            ),
+            name,
+            plain(fascicle.muscle),
+            *(cell(1000.0 * error, 1) for error in (fascicle.rms_error_m, fascicle.mean_error_m)),
             cell(fascicle.correlation, 2),
         )
         for name, fascicle in trial.facts.fascicles.items()

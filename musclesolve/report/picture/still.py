@@ -56,13 +56,7 @@ def still(result: xr.Dataset) -> bytes:
     frames = np.rint(np.array(SHARES) * (len(data.time) - 1)).astype(int)
     judged = judge(Facts(result))
     figure.text(
-        0.02,
-        0.955,
-        judged.label,
-        fontsize=13,
-        weight="bold",
-        color=VERDICTS[judged.css],
-        va="center",
+        0.02, 0.955, judged.label, fontsize=13, weight="bold", color=VERDICTS[judged.css], va="center"
     )
     why = textwrap.fill(" ".join(judged.why), 118, max_lines=2, placeholder=" ...")
     figure.text(0.02, 0.925, why, fontsize=7.5, color=INK, va="top")

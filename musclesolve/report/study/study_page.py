@@ -23,22 +23,7 @@ from musclesolve.report.content.pieces import DASH, PageTable, from_rich, plain
 from musclesolve.report.figures.figure_choice import Picture, drawn
 from musclesolve.report.page import trial_report
 from musclesolve.report.rendering import whole_page
-from musclesolve.report.study.study_words import (
-    COUNTS,
-    families_in_words,
-    lead_of,
-    methods_of,
-    none_in_words,
-    verdicts_of,
-)
-from musclesolve.report.study.value_tables import (
-    curve_notes_of,
-    degrees_of,
-    differences_of,
-    outliers_of,
-    uncertain_words,
-    values_of,
-)
+from musclesolve.report.study import study_words, value_tables
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.judgement import LABELS, USABLE, words
@@ -65,12 +50,14 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
     return whole_page(
         STUDY_PAGE,
         title=study.title,
-        lead=lead_of(result),
-        css=next((words(name)["css"] for name, _ in Counter(verdicts_of(result)).most_common(1)), ""),
-        families=families_in_words(result, citations),
+        lead=study_words.lead_of(result),
+        css=next(
+            (words(name)["css"] for name, _ in Counter(study_words.verdicts_of(result)).most_common(1)), ""
+        ),
+        families=study_words.families_in_words(result, citations),
         sensitivity=result.sensitivity,
         plausible=_plausible(result),
-        nothing_found=none_in_words(result),
+        nothing_found=study_words.none_in_words(result),
         people=_people(result),
         left_out=left_out_table(result),
         findings=_findings(result),
@@ -78,21 +65,21 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         trials=list(trial_rows(result)),
         not_judged=not_judged(result),
         total=sum(record.outcome.has_result for record in records.values()),
-        key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
+        key=[(colors[verdict]["color"], plain(count)) for count, verdict in study_words.COUNTS],
         figures=list(_figures(result, report)),
-        differences=differences_of(result),
+        differences=value_tables.differences_of(result),
         said=[]
         if result.comparisons is None
         else [plain(statement) for statement in listed(result.comparisons, "said")],
         not_compared=result.not_compared.replace("not tested: ", "").removeprefix("Nothing is compared: "),
-        curve_notes=curve_notes_of(result),
-        values=list(values_of(result)),
+        curve_notes=value_tables.curve_notes_of(result),
+        values=list(value_tables.values_of(result)),
         values_file=next((path.name for path in result.files if path.stem == VALUES), ""),
-        degrees=degrees_of(result),
-        outliers=outliers_of(result),
-        uncertain=uncertain_words(result),
+        degrees=value_tables.degrees_of(result),
+        outliers=value_tables.outliers_of(result),
+        uncertain=value_tables.uncertain_words(result),
         notes=[*_on_left_out(result), *result.computed.notes],
-        methods=methods_of(result, citations),
+        methods=study_words.methods_of(result, citations),
         citations=citations,
         files=[*(path.relative_to(result.computed.folder).as_posix() for path in result.files), CSV],
         versions=versions(),
@@ -267,11 +254,11 @@ def trial_rows(result: StudyResult) -> Iterator[dict[str, Any]]:
         trial, found = study.trial_of[record.name], record.measures
         if found is None:
             continue
-        counts = [getattr(found, key) for key, _ in COUNTS]
+        counts = [getattr(found, key) for key, _ in study_words.COUNTS]
         every = max(sum(counts), 1)
         parts = [
             (100.0 * count / every, verdicts[verdict]["color"], f"{count} {key.replace('_', ' ')}")
-            for count, (key, verdict) in zip(counts, COUNTS, strict=True)
+            for count, (key, verdict) in zip(counts, study_words.COUNTS, strict=True)
             if count
         ]
         page = record.folder / REPORT

@@ -23,13 +23,8 @@ from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
 from musclesolve.pipeline.simulated_body import SimulatedBody
+from musclesolve.results.dataset import muscle_variables
 from musclesolve.results.dataset.labels import DIRECTIONS, Labels
-from musclesolve.results.dataset.muscle_variables import (
-    balance_error,
-    emg_labels,
-    fascicle_labels,
-    fiber_range,
-)
 from musclesolve.results.dataset.quantities import ANALYSIS, QUANTITIES, by_formula, of_parts
 from musclesolve.results.dataset.recording_labels import recording_axes, recording_labels
 from musclesolve.results.dataset.simulated_labels import simulated_labels
@@ -155,8 +150,8 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None, paths: 
     """
     body, parts = analysis.body, analysis.parts
     labels = labels_of(body, analysis, paths)
-    emg, channels = emg_labels(analysis)
-    fascicles, columns = fascicle_labels(analysis)
+    emg, channels = muscle_variables.emg_labels(analysis)
+    fascicles, columns = muscle_variables.fascicle_labels(analysis)
     knees = knee_labels(analysis, labels.segment_axes)
     variables: dict[str, Variable] = {
         **_of_dofs(analysis),
@@ -164,7 +159,7 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None, paths: 
         **_of_sides(analysis),
         **_components(analysis, labels.segment_axes),
         **knees.variables,
-        **balance_error(analysis),
+        **muscle_variables.balance_error(analysis),
         **emg,
         **fascicles,
         **labels.variables,
@@ -287,7 +282,7 @@ def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
     if all(part.state.parameters.families for part in parts):
         power = analysis.over_muscles([metabolic_power(analysis, part) for part in parts])
         variables["metabolic_power"] = (("time", "muscle"), power)
-    for name, lengths in zip(("least", "greatest"), fiber_range(analysis), strict=True):
+    for name, lengths in zip(("least", "greatest"), muscle_variables.fiber_range(analysis), strict=True):
         variables[f"{name}_normalized_fiber_length"] = (("muscle",), lengths)
     return variables
 

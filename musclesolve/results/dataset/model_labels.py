@@ -1,49 +1,37 @@
-"""Labels of an OpenSim model: its skeleton, loads, joints and provenance."""
+"""Labels of an OpenSim model: its skeleton, the paths of its muscles, loads, joints and provenance."""
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.long_arrays import blocks, in_blocks
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, RIGID
 from musclesolve.motion.walking_direction import headings
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.opensim.external_loads import load_in_ground
-from musclesolve.opensim.kinematics import coordinate_values
-from musclesolve.opensim.model import TO_GLOBAL
+from musclesolve.opensim.geometry import path_lines
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
+from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.muscle_set import long_name
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
+from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.input_hashes import change_notes, input_lines
+from musclesolve.results.dataset import labels, muscle_variables
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.results.dataset.labels import (
-    COMPONENTS,
-    MEDIAL,
-    ROTATIONS,
-    SEGMENT_OF,
-    Labels,
-    body_angles,
-    change_attributes,
-)
-from musclesolve.results.dataset.model_picture import load_labels, model_paths, model_skeleton
-from musclesolve.results.dataset.muscle_variables import (
-    beyond_plausible,
-    emg_attributes,
-    fascicle_attributes,
-    fiber_range,
-    person_attributes,
-)
 from musclesolve.results.dataset.reasons import reasons_of_sides
-from musclesolve.results.dataset.skeleton import Variable
+from musclesolve.results.dataset.skeleton import Skeleton, Variable, VariablesAndAttributes, path_labels
 from musclesolve.settings.trial import PREDICTED
 
 
-def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> Labels:
+def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> labels.Labels:
     """Labels of an OpenSim model along its coordinates; names are the model's; paths: as of `assemble`."""
     model, motion = body.model, body.motion
     values = coordinate_values(model, motion.by_name(motion.value))
@@ -68,7 +56,7 @@ def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> Labels:
         if motion.cutoff_hz is None
         else f"low-pass filtered as OpenSim does (order {ORDER}, zero-lag, amplitude halved at {motion.cutoff_hz:g} Hz)"
     )
-    return Labels(
+    return labels.Labels(
         variables={
             **skeleton,
             **lines,
@@ -84,9 +72,13 @@ def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> Labels:
         coordinates={
             **points,
             **path_muscles,
-            **{f"{name}_rotation": ROTATIONS for name in TRUNK_BODIES if f"{name}_angle" in angles},
+            **{f"{name}_rotation": labels.ROTATIONS for name in TRUNK_BODIES if f"{name}_angle" in angles},
             **load_names,
-            **({} if body.change is None else {"component": COMPONENTS, "point": body.change.before.massive}),
+            **(
+                {}
+                if body.change is None
+                else {"component": labels.COMPONENTS, "point": body.change.before.massive}
+            ),
         },
         attributes=_provenance(body) | reasons_of_sides(analysis),
         notes=[
@@ -94,7 +86,7 @@ def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> Labels:
             *body.warnings,
             f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
             *analysis.notes,
-            *beyond_plausible(body.muscles, *fiber_range(analysis)),
+            *muscle_variables.beyond_plausible(body.muscles, *muscle_variables.fiber_range(analysis)),
             *([] if body.trial is None else change_notes(body.trial, read_later=True)),
         ],
         segment_axes=model_axes(body),
@@ -184,13 +176,13 @@ def _angles(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
         return {}
     feet = {
         side: rotation(found)[:, :, 0]
-        for side in MEDIAL
+        for side in labels.MEDIAL
         if (found := next((f"{name}_{side}" for name in FEET if f"{name}_{side}" in numbers), None))
     }
     place = motion.position[:, numbers["pelvis"]] @ TO_GLOBAL.T
     direction, _ = headings(body.time, place, turned["pelvis"][:, :, 0])
     heading = np.unwrap(np.arctan2(direction[:, 1], direction[:, 0]))
-    return {"heading": (("time",), heading), **body_angles(turned, feet, heading, analysis.sides)}
+    return {"heading": (("time",), heading), **labels.body_angles(turned, feet, heading, analysis.sides)}
 
 
 def model_axes(body: ModelBody) -> dict[str, Array]:
@@ -201,12 +193,12 @@ def model_axes(body: ModelBody) -> dict[str, Array]:
     motion, axes, parts = body.pose, {}, segments(body.model)
     for joint in body.model.joints:
         stem, side = split_side(joint.name)
-        kind = next((kind for kind in SEGMENT_OF if kind in stem.lower()), None)
-        if joint.name in body.joints and kind is not None and side in MEDIAL:
+        kind = next((kind for kind in labels.SEGMENT_OF if kind in stem.lower()), None)
+        if joint.name in body.joints and kind is not None and side in labels.MEDIAL:
             segment = (parts.proximal_segment if kind == "ankle" else parts.distal_segment)(joint)
             rotation = TO_GLOBAL @ parts.axes(motion.rotation, segment)
             forward, up, right = np.moveaxis(rotation, 2, 0)
-            axes[joint.name] = np.stack([-up, forward, -MEDIAL[side] * right], axis=1)
+            axes[joint.name] = np.stack([-up, forward, -labels.MEDIAL[side] * right], axis=1)
     return axes
 
 
@@ -224,7 +216,7 @@ def _provenance(body: ModelBody) -> dict[str, object]:
         "model_file": os.path.realpath(model.file),
         "inputs": inputs,
         "muscle_database": model.file.name,
-        **person_attributes(body.person),
+        **muscle_variables.person_attributes(body.person),
         "passive": muscles.passive,
         "musculotendon_length_over_several_wraps": "OpenSim 4" if muscles.tendon == RIGID else "path",
         "tendon_strain": stated_texts(muscles.tendon_strain),
@@ -234,7 +226,7 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     if model.masses:
         attributes["subject_mass_kg"] = model.mass
     if (change := body.change) is not None:
-        attributes |= change_attributes(change, body.settings.consistency.largest_change_mm)
+        attributes |= labels.change_attributes(change, body.settings.consistency.largest_change_mm)
     if (dynamics := body.measured.dynamics) is not None:
         attributes["ground_reactions"] = PREDICTED if body.settings.files.predicted else "measured"
         if dynamics.balance_limit is not None:
@@ -244,9 +236,9 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     if trial_file is not None:
         attributes["trial_file"] = os.path.realpath(trial_file)
     if body.trial is not None:
-        attributes |= emg_attributes(body.trial.emg, body.settings.emg.weight) | fascicle_attributes(
-            body.trial.fascicles
-        )
+        attributes |= muscle_variables.emg_attributes(
+            body.trial.emg, body.settings.emg.weight
+        ) | muscle_variables.fascicle_attributes(body.trial.fascicles)
     if time.movement is not None:
         attributes["movement"] = time.movement
     if time.cycles_s is not None and len(time.cycles_s):
@@ -254,3 +246,111 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     if motion.cutoff_hz is not None:
         attributes |= {"filter_method": "butterworth", "filter_order": ORDER, "cutoff_hz": motion.cutoff_hz}
     return attributes
+
+
+_SAME = 1e-3
+"""Largest distance between points of two bodies that count as one point [m]."""
+_SHORTEST_BONE = 0.01
+"""Least length of a bone that is drawn [m]."""
+
+
+def model_skeleton(model: OpenSimModel, motion: BodyMotion) -> Skeleton:
+    """Make a skeleton from the poses of a model: lines from a body's joint to its distal joints.
+
+    The point of a joint is the origin of its frame on the distal body. If the joint translates, the proximal body has
+    its own point, at the origin of this frame in the default pose.
+    """
+    drawing = _Drawing(model, motion, body_motion(model, coordinate_values(model, {})))
+    for joint in model.joints:
+        drawing.points[joint.name] = drawing.place(joint.outboard.body, joint.outboard.position)
+    for body in (joint.outboard.body for joint in model.joints):
+        drawing.draw(body)
+    points = drawing.points
+    long = [
+        bone
+        for bone in drawing.bones
+        if np.linalg.norm(points[bone[0]][0] - points[bone[1]][0]) > _SHORTEST_BONE
+    ]
+    moved = [k for k, body in enumerate(model.bodies) if body in model.reachable and body != GROUND]
+
+    def turned(place: Array, rotation: Array, *own: Array) -> tuple[AnyArray, ...]:
+        """Points, places and rotations of some frames in the global frame, in single precision."""
+        position = np.stack(own, axis=1) @ TO_GLOBAL.T
+        of_bodies = place[:, moved] @ TO_GLOBAL.T, TO_GLOBAL @ rotation[:, moved] @ TO_GLOBAL.T
+        return tuple(values.astype(np.float32) for values in (position, *of_bodies))
+
+    position, place, rotation = in_blocks(turned, motion.position, motion.rotation, *points.values())
+    segments = tuple(model.bodies[k] for k in moved)
+    return Skeleton(tuple(points), position, tuple(long), segments, place, rotation)
+
+
+@dataclass(eq=False)
+class _Drawing:
+    """The points (T, 3) and bones found so far, along a motion and with the default pose."""
+
+    model: OpenSimModel
+    motion: BodyMotion
+    rest: BodyMotion
+    points: dict[str, Array] = field(default_factory=dict)
+    bones: list[tuple[str, str, str]] = field(default_factory=list)
+
+    def place(self, body: str, local: Array) -> Array:
+        """Position (T, 3) [m] of a point of a body in the ground."""
+        number = self.model.body_number[body]
+        return np.asarray(self.motion.rotation[:, number] @ local + self.motion.position[:, number])
+
+    def draw(self, body: str) -> None:
+        """Add the bones of a body: lines from its joint to its distal joints, and to its tip."""
+        start = next(joint.name for joint in self.model.joints if joint.outboard.body == body)
+        beyond = [self._end(joint) for joint in self.model.joints if joint.inboard.body == body]
+        upright = body in bundled_toml(__package__, "skeleton.toml")["model"]["upright"]
+        if upright and len(beyond) > 1:
+            middle = f"middle of {body}"
+            self.points[middle] = np.mean([self.points[end] for end in beyond], axis=0)
+            self.bones.append((start, middle, body))
+            start = middle
+        self.bones += [(start, end, body) for end in beyond]
+        if len(beyond) > 2:
+            self.bones += [(a, b, body) for a, b in zip(beyond, [*beyond[1:], beyond[0]], strict=True)]
+        mass = self.model.masses.get(body)
+        if mass is not None and (upright or not beyond):
+            own = next(joint for joint in self.model.joints if joint.outboard.body == body)
+            self.points[f"end of {body}"] = self.place(body, 2.0 * mass.center - own.outboard.position)
+            self.bones.append((start, f"end of {body}", body))
+
+    def _end(self, joint: Joint) -> str:
+        """Name of the point of the nearer body at a joint."""
+        inner, outer = (self.model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
+        at_rest = self.rest.rotation[0, outer] @ joint.outboard.position + self.rest.position[0, outer]
+        local = self.rest.rotation[0, inner].T @ (at_rest - self.rest.position[0, inner])
+        own = self.place(joint.inboard.body, local)
+        if np.linalg.norm(own - self.points[joint.name], axis=1).max() <= _SAME:
+            return joint.name
+        name = f"{joint.name} on {joint.inboard.body}"
+        self.points[name] = own
+        return name
+
+
+def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) -> VariablesAndAttributes:
+    """The paths of muscles with points for values (T, K) of all coordinates."""
+    muscles = tuple(name for name in muscles if model.muscles[name].points)
+    if not muscles:
+        return {}, {}
+    lines = path_lines(model, values, muscles)
+    for block in blocks(len(values)):  # in place: the points are a third of a long result
+        lines.position[block] = lines.position[block] @ TO_GLOBAL.T
+    return path_labels(np.array(muscles)[lines.muscle], lines.position)
+
+
+def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> VariablesAndAttributes:
+    """Forces and their points over time and external_load; names of the loads with the loaded bodies."""
+    if dynamics is None or not dynamics.loads:
+        return {}, {}
+    time, pose = dynamics.motion.time, dynamics.dynamics.bodies.pose
+    placed = [load_in_ground(model, load, time, pose) for load in dynamics.loads]
+    force, point = (np.stack(parts, axis=1) @ TO_GLOBAL.T for parts in zip(*placed, strict=True))
+    point = np.where(force[..., 2:] > LOADED_FROM_N, point, np.nan)
+    over = ("time", "external_load", "axis")
+    return {"external_force": (over, force), "external_point": (over, point)}, {
+        "external_load": [f"{load.name} on {load.body}" for load in dynamics.loads]
+    }

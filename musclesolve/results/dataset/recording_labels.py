@@ -22,16 +22,8 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.trial.input_hashes import change_notes, input_lines
+from musclesolve.results.dataset import labels
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.results.dataset.labels import (
-    COMPONENTS,
-    MEDIAL,
-    ROTATIONS,
-    SEGMENT_OF,
-    Labels,
-    body_angles,
-    change_attributes,
-)
 from musclesolve.results.dataset.muscle_variables import (
     emg_attributes,
     fascicle_attributes,
@@ -48,7 +40,7 @@ REPLACED = (
 )
 
 
-def recording_labels(body: RecordedBody, analysis: Analysis, paths: bool) -> Labels:
+def recording_labels(body: RecordedBody, analysis: Analysis, paths: bool) -> labels.Labels:
     """Labels of the human along a recording; paths: as of `assemble`."""
     mechanics, measured = body.mechanics, body.mechanics.measured
     model, motion = mechanics.model, mechanics.motion
@@ -60,7 +52,7 @@ def recording_labels(body: RecordedBody, analysis: Analysis, paths: bool) -> Lab
     # muscles of both sides that serve one group, as about joints of the trunk, have its verdict instead of their own
     own = analysis.muscle_sides
     sides = {} if own == list(map(side_of, body.muscles)) else {MUSCLE_SIDE: (("muscle",), np.array(own))}
-    return Labels(
+    return labels.Labels(
         variables={
             **skeleton,
             **lines,
@@ -77,9 +69,9 @@ def recording_labels(body: RecordedBody, analysis: Analysis, paths: bool) -> Lab
         coordinates={
             **points,
             **path_muscles,
-            "component": COMPONENTS,
-            "pelvis_rotation": ROTATIONS,
-            **({"trunk_rotation": ROTATIONS} if _shows_trunk(body) else {}),
+            "component": labels.COMPONENTS,
+            "pelvis_rotation": labels.ROTATIONS,
+            **({"trunk_rotation": labels.ROTATIONS} if _shows_trunk(body) else {}),
             "point": sorted(mechanics.fit.points, key=model.slot),
             **events,
             **markers,
@@ -116,11 +108,11 @@ def recording_axes(body: RecordedBody) -> dict[str, Array]:
     model, motion, axes = body.mechanics.model, body.mechanics.motion, {}
     for joint in body.joints:
         name, side = split_side(joint)
-        if name not in SEGMENT_OF:
+        if name not in labels.SEGMENT_OF:
             continue
-        segment = np.array([model.body(f"{SEGMENT_OF[name]}_{side}")])
+        segment = np.array([model.body(f"{labels.SEGMENT_OF[name]}_{side}")])
         forward, left, up = np.moveaxis(model.rigid_bodies.subset(segment).rotation(motion.q)[:, 0], 2, 0)
-        axes[joint] = np.stack([-up, forward, MEDIAL[side] * left], axis=1)
+        axes[joint] = np.stack([-up, forward, labels.MEDIAL[side] * left], axis=1)
     return axes
 
 
@@ -179,7 +171,7 @@ def _angles(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
         axes = np.stack([forward, np.cross(up, forward), up], axis=2)
         segments["trunk"] = axes / np.linalg.norm(axes, axis=1, keepdims=True)
     feet: dict[str, Array] = {side: line(f"heel_{side}", f"toe_{side}") for side in SIDES}
-    return body_angles(segments, feet, body.gait.heading_at(body.time), sides)
+    return labels.body_angles(segments, feet, body.gait.heading_at(body.time), sides)
 
 
 def _of_ground(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
@@ -197,7 +189,7 @@ def _of_ground(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
             acting, at = reactions[side].force, reactions[side].center_of_pressure
             force[:, place], point[:, place] = acting, at
             about_vertical = reactions[side].moment[:, 2] - at[:, 0] * acting[:, 1] + at[:, 1] * acting[:, 0]
-            free[:, place] = MEDIAL[side] * about_vertical
+            free[:, place] = labels.MEDIAL[side] * about_vertical
         lost = ~body.trial.known(side, body.time) if side in SIDES else np.ones(len(body.time), bool)
         for values in (force, point, free):
             values[lost, place] = np.nan
@@ -253,7 +245,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         **(
             {}
             if mechanics.change is None
-            else change_attributes(mechanics.change, consistency.largest_change_mm)
+            else labels.change_attributes(mechanics.change, consistency.largest_change_mm)
         ),
         "muscle_database": trial.settings.muscles.database
         if options.person is None

@@ -44,10 +44,7 @@ def simulated_labels(body: SimulatedBody, analysis: Analysis, paths: bool) -> La
             "group": (("muscle",), np.array(["other"] * len(body.muscles))),
             MUSCLE_SIDE: (("muscle",), np.array(analysis.muscle_sides)),
         },
-        coordinates={
-            **points,
-            **lines[1],
-        },
+        coordinates={**points, **lines[1]},
         attributes={
             "subject": body.files["model"].stem,
             "model_file": os.path.realpath(body.files["model"]),

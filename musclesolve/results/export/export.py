@@ -12,9 +12,8 @@ from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.discrete_values import values_file
 from musclesolve.results.dataset.quantities import with_formulas
 from musclesolve.results.export.opensim_files import mot_files, sto_files
-from musclesolve.results.export.opensim_names import Naming, find_naming
 from musclesolve.results.export.table_files import csv_files, mat_files, parquet_files
-from musclesolve.results.export.time_series import check_layout, chosen
+from musclesolve.results.export.time_series import Naming, check_layout, chosen, find_naming
 from musclesolve.results.files.atomic_writing import Content, write_files
 from musclesolve.results.files.result_netcdf import read_result
 

@@ -15,8 +15,7 @@ from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.opensim_text import mot_text
 from musclesolve.results.dataset.quantities import QUANTITIES, in_set
-from musclesolve.results.export.opensim_names import Naming
-from musclesolve.results.export.time_series import abscissa_of, columns
+from musclesolve.results.export.time_series import Naming, abscissa_of, columns
 from musclesolve.results.files.atomic_writing import Content, text_content
 from musclesolve.results.tables.lines import frame_csv
 from musclesolve.version import __version__

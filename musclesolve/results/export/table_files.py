@@ -14,8 +14,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.long_arrays import BLOCK, blocks, let_go
 from musclesolve.errors import input_error, not_installed
-from musclesolve.results.export.opensim_names import Naming
-from musclesolve.results.export.time_series import abscissa_of, chosen, columns, labels, status_names
+from musclesolve.results.export.time_series import Naming, abscissa_of, chosen, columns, labels, status_names
 from musclesolve.results.files.atomic_writing import Content, text_content
 from musclesolve.results.tables.lines import csv_lines
 

@@ -44,18 +44,8 @@ from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.settings import is_own_set
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.studies.calibration.calibration_problem import LEAST_EMG_SD, CalibrationProblem, Noises
-from musclesolve.studies.calibration.free_parameters import (
-    OF_EMG,
-    SHAPE,
-    Measured,
-    free_factors,
-)
-from musclesolve.studies.calibration.gauss_newton import (
-    HELD,
-    Direction,
-    Posterior,
-    undetermined,
-)
+from musclesolve.studies.calibration.free_parameters import OF_EMG, SHAPE, Measured, free_factors
+from musclesolve.studies.calibration.gauss_newton import HELD, Direction, Posterior, undetermined
 from musclesolve.studies.calibration.observations import (
     EMG,
     FASCICLE,

@@ -14,20 +14,8 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.muscles.strength_tests import StrengthTest
 from musclesolve.pipeline.strength_geometry import StrengthGeometry
-from musclesolve.studies.calibration.free_parameters import (
-    DELAY,
-    OF_EMG,
-    SHAPE,
-    STRENGTH,
-    Factor,
-)
-from musclesolve.studies.calibration.gauss_newton import (
-    CONVERGED,
-    Linear,
-    Posterior,
-    Prior,
-    minimize,
-)
+from musclesolve.studies.calibration.free_parameters import DELAY, OF_EMG, SHAPE, STRENGTH, Factor
+from musclesolve.studies.calibration.gauss_newton import CONVERGED, Linear, Posterior, Prior, minimize
 from musclesolve.studies.calibration.inner_optimum import directions_of
 from musclesolve.studies.calibration.observations import (
     CORRELATION_TIME,

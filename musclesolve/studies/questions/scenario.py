@@ -11,9 +11,7 @@ import numpy as np
 from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import input_error
-from musclesolve.studies.questions.muscles_named import (
-    check_factor,
-)
+from musclesolve.studies.questions.muscles_named import check_factor
 
 NOW = "now"
 """Name of the first scenario, the unchanged trial."""

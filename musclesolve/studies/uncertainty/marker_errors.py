@@ -19,9 +19,7 @@ from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.pipeline.mechanics import TIME_MARGIN
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.markers.landmark_names import shows_spines
-from musclesolve.studies.uncertainty.replay import (
-    muscle_shapes,
-)
+from musclesolve.studies.uncertainty.replay import muscle_shapes
 
 
 def error_shapes(

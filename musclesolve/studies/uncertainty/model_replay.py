@@ -36,15 +36,8 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.muscles_along import geometry_along
 from musclesolve.pipeline.opensim.predicted_loads import predicted_loads
 from musclesolve.pipeline.opensim.reduced_residual import LoadedModel
+from musclesolve.studies.uncertainty import replay
 from musclesolve.studies.uncertainty.prediction_errors import prediction_shapes, with_prediction_errors
-from musclesolve.studies.uncertainty.replay import (
-    Errors,
-    Replay,
-    fields_of,
-    muscle_shapes,
-    parameters_with_errors,
-    sharing_shapes,
-)
 
 DIFFERENCE_TURN = 1e-4
 """Half the step of the differences of the places of loaded bodies [rad]."""
@@ -67,7 +60,7 @@ class MovedModel:
 
 
 @dataclass(frozen=True, eq=False)
-class ModelReplay(Replay):
+class ModelReplay(replay.Replay):
     """An OpenSim model ready to be run again with errors in its inputs.
 
     angles: names of the A coordinates that have errors; kept (A, A): projection on the remaining part of their errors.
@@ -88,7 +81,7 @@ class ModelReplay(Replay):
             free &= {*prepared.choice.needed, *prepared.dofs}
         known = {name: model.coordinates[name] for name in prepared.motion.names if name in free}
         angles = tuple(name for name, each in known.items() if each.rotational and not each.locked)
-        shapes = muscle_shapes(len(prepared.muscles))
+        shapes = replay.muscle_shapes(len(prepared.muscles))
         if prepared.dynamics is not None:
             predicted = prepared.dynamics.predicted
             shapes["center_of_pressure"] = (0 if predicted else len(prepared.dynamics.loads), 2)
@@ -96,9 +89,9 @@ class ModelReplay(Replay):
         shapes["joint_angle"] = (len(angles),)
         if prepared.dynamics is None:
             shapes["joint_moment"] = (len(prepared.dofs),)
-        shapes |= sharing_shapes(len(prepared.muscles), len(prepared.joints))
+        shapes |= replay.sharing_shapes(len(prepared.muscles), len(prepared.joints))
         return cls(
-            **fields_of(prepared, prepared.dofs, shapes, sd),
+            **replay.fields_of(prepared, prepared.dofs, shapes, sd),
             weight=0.0 if prepared.dynamics is None else prepared.dynamics.weight,
             phase=_phase(prepared, prepared.time),
             prepared=prepared,
@@ -106,7 +99,7 @@ class ModelReplay(Replay):
             kept=_without_moving_loads(prepared, angles),
         )
 
-    def body(self, errors: Errors) -> MovedModel:
+    def body(self, errors: replay.Errors) -> MovedModel:
         """The model with errors of its angles, of its moments or the places of its loads, and of the ligaments."""
         body, offset = self.prepared, self.kept @ errors["joint_angle"]
         state, moment, found = body.whole.state, body.moment, body.dynamics
@@ -142,7 +135,7 @@ class ModelReplay(Replay):
         loads = None if found is None else loads_of
         return MovedModel(angle, factor * moment, length, velocity, arm, loads)
 
-    def _loads(self, moved: Mapping[str, float], errors: Errors) -> Sequence[ExternalLoad]:
+    def _loads(self, moved: Mapping[str, float], errors: replay.Errors) -> Sequence[ExternalLoad]:
         """Loads that act elsewhere, or are predicted from the motion with errors; moved: offsets of angles [rad]."""
         body = self.prepared
         assert body.dynamics is not None
@@ -159,12 +152,12 @@ class ModelReplay(Replay):
 
         return predicted_loads(body.model, whole_motion(body.model, motion), with_errors)
 
-    def part(self, body: MovedModel, errors: Errors, number: int) -> SharingGroup:
+    def part(self, body: MovedModel, errors: replay.Errors, number: int) -> SharingGroup:
         """One group of coordinates and muscles, by its number, with errors of its muscles."""
         part, columns = self.nominal[number], self.layout.muscles[number]
         rows = [self.prepared.dofs.index(name) for name in part.dofs]
         state = MuscleState.from_lengths(
-            parameters_with_errors(part.state.parameters, errors, columns, self.person),
+            replay.parameters_with_errors(part.state.parameters, errors, columns, self.person),
             body.length[:, columns],
             body.velocity[:, columns],
             body.arm[:, rows][:, :, columns],

@@ -30,7 +30,7 @@ from musclesolve.report.picture.lofted_bones import joined
 from musclesolve.report.picture.model_bones import MOST_FACES, model_surfaces
 from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.report.picture.picture_data import ends_of, picture_data
-from musclesolve.results.dataset.model_picture import model_skeleton
+from musclesolve.results.dataset.model_labels import model_skeleton
 from musclesolve.run_trial import share_model
 
 
