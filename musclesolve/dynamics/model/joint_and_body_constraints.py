@@ -18,8 +18,9 @@ Bodies that share points and vectors need no rows: a revolute joint is a shared 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
@@ -56,25 +57,8 @@ class Constraints:
     @classmethod
     def build(cls, topology: Topology, standing: Array) -> Constraints:
         """Rows of every body and universal joint; rows of points and vectors that bodies share appear once."""
-        # Lengths, angles and unit norms that keep a body rigid (Table 2.1): as many as it has coordinates, less six.
-        pairs: list[tuple[Direction, Direction]] = []
-        for body in topology.bodies:
-            lines: list[Direction] = list(combinations(body.points, 2))
-            axes: list[Direction] = [(None, vector) for vector in body.vectors]
-            pairs += [(line, line) for line in (*lines, *axes)]
-            pairs += combinations(axes, 2)
-            pairs += [(line, axis) for axis in axes for line in lines[: len(body.points) - 1]]
-        pairs += [((None, one), (None, other)) for one, other in topology.universal]
-        once: dict[frozenset, tuple[Direction, Direction]] = {}
-        for pair in pairs:
-            once.setdefault(frozenset(map(frozenset, pair)), pair)
-        rows = scalar_products(topology, standing, once.values())
-
-        full = [body for body in topology.bodies if len(body.points) + len(body.vectors) == 4]
-        slots = [body_slots(body, topology.slot, len(standing)) for body in full]
-        triads = np.array(slots, dtype=int).reshape(-1, 3, 2)
-        rows = replace(rows, handed=tuple(body.name for body in full), triads=triads)
-        rows = replace(rows, hand=rows.handedness(standing[None])[0])
+        blank, q = blank_rows(topology), standing[None]
+        rows = replace(blank, constant=blank.value(q)[0], hand=blank.handedness(q)[0])
 
         # Extra points and vectors are tied to the base of their body (2.19).
         extra = [(k, name) for k, body in enumerate(topology.bodies) for name in body.extra]
@@ -168,6 +152,30 @@ class Constraints:
         return gamma
 
 
+@lru_cache(maxsize=8)
+def blank_rows(topology: Topology) -> Constraints:
+    """The rows of every body and universal joint, once each, with constants of zero: what no length changes."""
+    # Lengths, angles and unit norms that keep a body rigid (Table 2.1): as many as it has coordinates, less six.
+    pairs: list[tuple[Direction, Direction]] = []
+    for body in topology.bodies:
+        lines: list[Direction] = list(combinations(body.points, 2))
+        axes: list[Direction] = [(None, vector) for vector in body.vectors]
+        pairs += [(line, line) for line in (*lines, *axes)]
+        pairs += combinations(axes, 2)
+        pairs += [(line, axis) for axis in axes for line in lines[: len(body.points) - 1]]
+    pairs += [((None, one), (None, other)) for one, other in topology.universal]
+    once: dict[frozenset, tuple[Direction, Direction]] = {}
+    for pair in pairs:
+        once.setdefault(frozenset(map(frozenset, pair)), pair)
+    full = [body for body in topology.bodies if len(body.points) + len(body.vectors) == 4]
+    slots = [body_slots(body, topology.slot, len(topology.coordinate_names)) for body in full]
+    return replace(
+        _products(topology, list(once.values())),
+        handed=tuple(body.name for body in full),
+        triads=np.array(slots, dtype=int).reshape(-1, 3, 2),
+    )
+
+
 def direction_text(direction: Direction) -> str:
     """Text of a direction for messages."""
     start, end = direction
@@ -191,13 +199,18 @@ def scalar_products(
     Returns:
         The rows, for `Constraints.with_products`.
     """
-    pairs = list(pairs)
+    blank = _products(topology, list(pairs))
+    return replace(blank, constant=blank.value(standing[None])[0])
+
+
+def _products(topology: Topology, pairs: Sequence[tuple[Direction, Direction]]) -> Constraints:
+    """The rows of `scalar_products` with constants of zero."""
     first = np.array([topology.slots_of(a) for a, _ in pairs])
     second = np.array([topology.slots_of(b) for _, b in pairs])
-    names, size = tuple(f"{direction_text(a)} . {direction_text(b)}" for a, b in pairs), len(standing)
+    names = tuple(f"{direction_text(a)} . {direction_text(b)}" for a, b in pairs)
+    size = len(topology.coordinate_names)
     none = (np.zeros((0, size)), np.zeros((0, 3)))
-    blank = Constraints(names, first, second, np.zeros(len(pairs)), size, *none)
-    return replace(blank, constant=blank.value(standing[None])[0])
+    return Constraints(names, first, second, np.zeros(len(pairs)), size, *none)
 
 
 def coincident(topology: Topology, pairs: Iterable[tuple[str, str]]) -> Linear:
