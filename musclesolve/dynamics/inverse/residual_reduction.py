@@ -43,12 +43,7 @@ from musclesolve._util.sides import split_side
 from musclesolve.dynamics.inverse.banded_program import banded_product
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.newton_euler import segment_motion, turned_inertia
-from musclesolve.dynamics.kinematics.motion_derivatives import (
-    Motion,
-    check_fits,
-    motion_from,
-    spline_derivatives,
-)
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits, splined_motion
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import to_cardan
@@ -172,9 +167,8 @@ class MeasuredBody:
         angles, position, rotation = Pose.from_coordinates(before.coordinates).moved(self.model.tree, change)
         cardan = np.column_stack(to_cardan(rotation))
         cardan += 2.0 * np.pi * np.round((before.coordinates[:, -3:] - cardan) / (2.0 * np.pi))
-        coordinates = np.column_stack([angles, position, cardan])
-        derivatives = spline_derivatives(self.model, before.time, coordinates)
-        return replace(self, motion=motion_from(self.model, *derivatives))
+        moved = splined_motion(self.model, before.time, np.column_stack([angles, position, cardan]))
+        return replace(self, motion=moved)
 
 
 Changed = TypeVar("Changed", bound=ChangingBody)

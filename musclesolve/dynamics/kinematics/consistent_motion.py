@@ -28,12 +28,7 @@ from musclesolve._util.checks import check_increasing
 from musclesolve._util.names import check_known
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import (
-    Motion,
-    motion_from,
-    motion_with,
-    spline_derivatives,
-)
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_with, splined_motion
 from musclesolve.dynamics.kinematics.pose_fit import (
     Fit,
     NearestPose,
@@ -308,8 +303,6 @@ METHODS: dict[str, Callable[..., Fit]] = {"nearest": fit_pose, "joint_angles": d
 POSITIONS = METHODS | {UNCHANGED: measured_pose}
 
 DERIVATIVES: dict[str, Callable[[Model, Array, Fit], Motion]] = {
-    "constraints": lambda model, time, fit: motion_from(
-        model, *spline_derivatives(model, time, fit.coordinates)
-    ),
+    "constraints": lambda model, time, fit: splined_motion(model, time, fit.coordinates),
     "splines": lambda model, time, fit: differentiate_points(model, time, fit.coordinates, fit.q),
 }

@@ -110,12 +110,17 @@ def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
         >>> round(float(motion.rates[0, model.dof("knee_flexion_r")]), 6)
         0.5
     """
-    motion = motion_from(model, *spline_derivatives(model, time, coordinates))
+    motion = splined_motion(model, time, coordinates)
     if model.stature is not None:  # of a person; other mechanisms may turn often
         angles = motion.coordinates[:, : model.tree.joint_count]
         for name, angle in zip(model.topology.dof_names, angles.T, strict=False):
             check_joint_angle(name, angle)
     return motion
+
+
+def splined_motion(model: Model, time: Array, coordinates: Array) -> Motion:
+    """See `differentiate`, for angles of any size: those fitted to mistaken markers may wind up."""
+    return motion_from(model, *spline_derivatives(model, time, coordinates))
 
 
 def spline_derivatives(model: Model, time: Array, coordinates: Array) -> tuple[Array, Array, Array, Array]:
