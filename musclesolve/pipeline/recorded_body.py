@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -208,7 +208,7 @@ def recorded_body(
     def pulls_in(number: int, frames: slice | Indices) -> Pulls:
         """The pulls of one group of muscles at its joints in some frames."""
         moved = motion.frames(frames)
-        return muscle_pulls(model, moved, muscle_state(model, placed[number], moved), joints[number])[0]
+        return muscle_pulls(model, moved, muscle_state(model, placed[number], moved), joints[number])
 
     served = [dof for side in SIDES for dof in served_dofs(model.topology, options.database, side)]
     dofs = tuple(dict.fromkeys([*served, *(dof.name for dof in model.topology.dofs)]))
@@ -390,16 +390,17 @@ def group_loads(
     `joints` and `rotation` are computed by default.
     """
     geometry = MuscleJoints.from_model(model, state.muscles) if joints is None else joints
-    pulls, centers = muscle_pulls(model, motion, state, geometry, rotation)
-    force, moment = loads.at(model.tree.child[geometry.dofs], centers)
+    tree, dofs = model.tree, geometry.dofs
+    force, moment = loads.at(tree.child[dofs], motion.q[:, tree.pivot[dofs]])
     knees = tuple(geometry.names[joint] for joint in geometry.knees[1])
-    return JointLoads(geometry.names, force, moment, pulls.frames, knees)
+    pulls = cache(partial(muscle_pulls, model, motion, state, geometry, rotation))  # when they are needed
+    return JointLoads(geometry.names, force, moment, lambda frames: pulls().frames(frames), knees)
 
 
 def muscle_pulls(
     model: Model, motion: Motion, state: ScaledState, geometry: MuscleJoints, rotation: Array | None = None
-) -> tuple[Pulls, Array]:
-    """Pulls of the muscles of a state at their joints, and the joint centers (T, J, 3) [m]; as in `group_loads`."""
+) -> Pulls:
+    """Pulls of the muscles of a state at their joints; arguments as in `group_loads`."""
     from musclesolve.muscles.paths.kernel.entry import COUPLES
     from musclesolve.pipeline.patella_kernel import THROUGH
 
@@ -420,7 +421,7 @@ def muscle_pulls(
         THROUGH.load()(
             geometry.knees, lean_table(), moved, geometry.heads, arms, pull, about, np.empty((3, 3))
         )
-    return Pulls(pull[:, :count], about[:, :count], pull[:, count:]), centers[:, :count]
+    return Pulls(pull[:, :count], about[:, :count], pull[:, count:])
 
 
 @dataclass(frozen=True, eq=False)
