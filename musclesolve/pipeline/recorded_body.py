@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -208,7 +208,7 @@ def recorded_body(
     def pulls_in(number: int, frames: slice | Indices) -> Pulls:
         """The pulls of one group of muscles at its joints in some frames."""
         moved = motion.frames(frames)
-        return muscle_pulls(model, moved, muscle_state(model, placed[number], moved), joints[number])
+        return MusclePulls(model, moved, muscle_state(model, placed[number], moved), joints[number]).whole
 
     served = [dof for side in SIDES for dof in served_dofs(model.topology, options.database, side)]
     dofs = tuple(dict.fromkeys([*served, *(dof.name for dof in model.topology.dofs)]))
@@ -393,35 +393,49 @@ def group_loads(
     tree, dofs = model.tree, geometry.dofs
     force, moment = loads.at(tree.child[dofs], motion.q[:, tree.pivot[dofs]])
     knees = tuple(geometry.names[joint] for joint in geometry.knees[1])
-    pulls = cache(partial(muscle_pulls, model, motion, state, geometry, rotation))  # when they are needed
-    return JointLoads(geometry.names, force, moment, lambda frames: pulls().frames(frames), knees)
+    pulls = MusclePulls(model, motion, state, geometry, rotation)
+    return JointLoads(geometry.names, force, moment, pulls, knees)
 
 
-def muscle_pulls(
-    model: Model, motion: Motion, state: ScaledState, geometry: MuscleJoints, rotation: Array | None = None
-) -> Pulls:
-    """Pulls of the muscles of a state at their joints; arguments as in `group_loads`."""
-    from musclesolve.muscles.paths.kernel.entry import COUPLES
-    from musclesolve.pipeline.patella_kernel import THROUGH
+@dataclass(frozen=True, eq=False)
+class MusclePulls:
+    """Pulls of the muscles of a state at their joints, computed when they are needed; fields as in `group_loads`."""
 
-    path, count, tree = state.path, len(geometry.names), model.tree
-    centers = np.zeros((len(motion.q), len(geometry.beyond), 3))
-    centers[:, :count] = motion.q[:, tree.pivot[geometry.dofs]]
-    pull, about = path.pulls(geometry.beyond, centers)
-    axes = contiguous(motion.axes(tree))
-    for joint, dofs, columns in geometry.guided:
-        COUPLES.load()(path.explicit, columns, contiguous(axes[:, dofs]), about[:, joint])
-    if len(geometry.shanks):  # the patellar ligament in place of the quadriceps
-        if rotation is None:
-            turned = contiguous(model.rigid_bodies.subset(geometry.shanks).rotation(motion.q))
-        else:
-            turned = contiguous(rotation[:, geometry.shanks])
-        moved = contiguous(motion.coordinates), axes, turned
-        arms = contiguous(state.moment_arm)
-        THROUGH.load()(
-            geometry.knees, lean_table(), moved, geometry.heads, arms, pull, about, np.empty((3, 3))
-        )
-    return Pulls(pull[:, :count], about[:, :count], pull[:, count:])
+    model: Model
+    motion: Motion
+    state: ScaledState
+    joints: MuscleJoints
+    rotation: Array | None = None
+
+    def __call__(self, frames: slice | Indices) -> Pulls:
+        """The pulls in some frames."""
+        return self.whole.frames(frames)
+
+    @cached_property
+    def whole(self) -> Pulls:
+        """The pulls in all frames."""
+        from musclesolve.muscles.paths.kernel.entry import COUPLES
+        from musclesolve.pipeline.patella_kernel import THROUGH
+
+        motion, joints, path, tree = self.motion, self.joints, self.state.path, self.model.tree
+        count = len(joints.names)
+        centers = np.zeros((len(motion.q), len(joints.beyond), 3))
+        centers[:, :count] = motion.q[:, tree.pivot[joints.dofs]]
+        pull, about = path.pulls(joints.beyond, centers)
+        axes = contiguous(motion.axes(tree))
+        for joint, dofs, columns in joints.guided:
+            COUPLES.load()(path.explicit, columns, contiguous(axes[:, dofs]), about[:, joint])
+        if len(joints.shanks):  # the patellar ligament in place of the quadriceps
+            if self.rotation is None:
+                turned = contiguous(self.model.rigid_bodies.subset(joints.shanks).rotation(motion.q))
+            else:
+                turned = contiguous(self.rotation[:, joints.shanks])
+            moved = contiguous(motion.coordinates), axes, turned
+            arms = contiguous(self.state.moment_arm)
+            THROUGH.load()(
+                joints.knees, lean_table(), moved, joints.heads, arms, pull, about, np.empty((3, 3))
+            )
+        return Pulls(pull[:, :count], about[:, :count], pull[:, count:])
 
 
 @dataclass(frozen=True, eq=False)

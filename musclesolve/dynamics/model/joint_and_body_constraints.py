@@ -25,10 +25,9 @@ from itertools import combinations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
-from musclesolve.dynamics.model.rigid_body import RigidBodies, body_slots
+from musclesolve._util.arrays import Array, Indices, dot
+from musclesolve.dynamics.model.rigid_body import RigidBodies, body_slots, lines_of
 from musclesolve.dynamics.model.topology import Direction, Topology
-from musclesolve.dynamics.vectors import dot, lines_of
 from musclesolve.errors import input_error
 
 

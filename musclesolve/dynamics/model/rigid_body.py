@@ -216,6 +216,12 @@ class RigidBodies:
         return basic
 
 
+def lines_of(q: Array, slots: Indices) -> Array:
+    """Lines (T, ..., 3) between slots (..., 2) of q (T, N, 3); slot N is zero, the start of vectors."""
+    padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
+    return padded.take(slots[..., 1], axis=1) - padded.take(slots[..., 0], axis=1)
+
+
 @lru_cache(maxsize=8)
 def body_numbers(topology: Topology) -> tuple[Indices, Mask, Array]:
     """Slots, crossed and incidence of `RigidBodies`, which no length changes."""
