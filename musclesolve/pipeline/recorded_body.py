@@ -103,7 +103,7 @@ class RecordedBody:
         """Net moments (T, M) of the joint degrees of freedom `dofs` [N m]."""
         return self.moments[:, self._rows]
 
-    @property
+    @cached_property
     def muscles(self) -> tuple[str, ...]:
         """Names of the muscles on the analyzed sides."""
         return tuple(name for muscles in self.placed for name in muscles.names)

@@ -18,7 +18,7 @@ Bodies that share points and vectors need no rows: a revolute joint is a shared 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations
@@ -169,7 +169,8 @@ def blank_rows(topology: Topology) -> Constraints:
     full = [body for body in topology.bodies if len(body.points) + len(body.vectors) == 4]
     slots = [body_slots(body, topology.slot, len(topology.coordinate_names)) for body in full]
     return replace(
-        _products(topology, list(once.values())),
+        scalar_products(topology, topology.standing_layout(), once.values()),
+        constant=np.zeros(len(once)),
         handed=tuple(body.name for body in full),
         triads=np.array(slots, dtype=int).reshape(-1, 3, 2),
     )
@@ -198,18 +199,13 @@ def scalar_products(
     Returns:
         The rows, for `Constraints.with_products`.
     """
-    blank = _products(topology, list(pairs))
-    return replace(blank, constant=blank.value(standing[None])[0])
-
-
-def _products(topology: Topology, pairs: Sequence[tuple[Direction, Direction]]) -> Constraints:
-    """The rows of `scalar_products` with constants of zero."""
+    pairs = list(pairs)
     first = np.array([topology.slots_of(a) for a, _ in pairs])
     second = np.array([topology.slots_of(b) for _, b in pairs])
-    names = tuple(f"{direction_text(a)} . {direction_text(b)}" for a, b in pairs)
-    size = len(topology.coordinate_names)
+    names, size = tuple(f"{direction_text(a)} . {direction_text(b)}" for a, b in pairs), len(standing)
     none = (np.zeros((0, size)), np.zeros((0, 3)))
-    return Constraints(names, first, second, np.zeros(len(pairs)), size, *none)
+    blank = Constraints(names, first, second, np.zeros(len(pairs)), size, *none)
+    return replace(blank, constant=blank.value(standing[None])[0])
 
 
 def coincident(topology: Topology, pairs: Iterable[tuple[str, str]]) -> Linear:
