@@ -98,7 +98,9 @@ def prepare(
     **settings: Any,
 ) -> RecordedBody | ModelBody:
     """Compute all stages before the sharing of forces, which do not depend on the cost; arguments as in `run`."""
-    trial = with_arguments(read_trial(trial), **settings)
+    trial = read_trial(trial)
+    if settings:
+        trial = with_arguments(trial, **settings)
     if isinstance(trial, Trial):
         return prepare_recording(trial, cost, solver, side, progress)
     from musclesolve.pipeline.opensim.trial_body import body_of_trial

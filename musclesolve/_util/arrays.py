@@ -176,6 +176,16 @@ def _key(thing: object) -> Hashable:
     return thing
 
 
+def dot(a: Array, b: Array) -> Array:
+    """Scalar products (...) of vectors (..., 3)."""
+    return np.asarray(np.einsum("...x,...x->...", a, b))
+
+
+def by_name(names: Sequence[str], values: Array) -> dict[str, Array]:
+    """Split values (T, n, ...) of n points or joints into arrays (T, ...) by the name of each."""
+    return {name: values[:, k] for k, name in enumerate(names)}
+
+
 def unit(vector: Array) -> Array:
     """Return vectors (..., 3) scaled to length one; NaN, with a warning, for vectors of length zero."""
     return np.asarray(vector / np.sqrt(np.vecdot(vector, vector))[..., None])

@@ -242,7 +242,7 @@ def _uncertain(case: Case, body: Anatomy) -> Iterator[Finding]:
     explained = any(
         case.found(*TABLES["marker_codes"], severity=severity) for severity in ("error", "warning")
     )
-    for sentence in body.uncertain:
+    for sentence in body.remarks["loose"]:
         yield finding("uncertain_joint", "note" if explained else "warning", {"sentence": sentence})
 
 
@@ -320,7 +320,7 @@ def _spectrum(case: Case, recorded: Mechanics) -> Iterator[Finding]:
 
 def _remarks(case: Case, body: Anatomy) -> Iterator[Finding]:
     """Report the other warnings of the analysis, unless they were reported in another form."""
-    known = {*body.uncertain, *(str(unusual) for unusual in body.unusual)}
+    known = {*body.remarks["loose"], *(str(unusual) for unusual in body.unusual)}
     for cause, notes in body.notes_by_cause.items():
         known.update(notes if case.found(cause) else ())
     for note in body.notes:

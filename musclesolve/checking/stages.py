@@ -67,11 +67,6 @@ class Check:
     stage: Stage  # when it is asked
     needs: frozenset[Fact] = frozenset()  # it is not asked where one of them is not known
 
-    @property
-    def name(self) -> str:
-        """Name of the check where it fails."""
-        return self.detect.__name__
-
 
 _CHECKS: dict[str, list[Check]] = {}
 
@@ -107,7 +102,7 @@ def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callabl
     Within a stage every check looks at the same recording, and findings are put in the order of the names of the
     checks: the order of `checks` does not matter. prepare: what is done with the case before a stage.
     """
-    ordered = sorted(checks, key=lambda check: check.name)
+    ordered = sorted(checks, key=lambda check: check.detect.__name__)
     for stage in Stage:
         findings: list[Finding] = []
         if stage in prepare:
@@ -115,7 +110,7 @@ def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callabl
                 case = prepare[stage](case)
         for check in ordered:
             if check.stage == stage and not check.needs & case.unknown:
-                with collect_errors(findings, f"check '{check.name}'", case):
+                with collect_errors(findings, f"check '{check.detect.__name__}'", case):
                     # One by one: what was found before a failure is kept.
                     for finding in check.detect(case):
                         findings.append(finding)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, mean_length
+from musclesolve._util.arrays import Array, Mask, by_name, mean_length
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.pose_fit import NearestPose, Pose, fit_pose
 from musclesolve.dynamics.rotations import angle_between, to_cardan
@@ -111,7 +111,7 @@ class SamplePoses:
         nearest = self._nearest.at(values)
         if near is None:
             check_sides(self._trial, seen.moving)
-            check_axes(self._trial, followed.directions)
+            check_axes(self._trial, by_name(followed.axes, followed.direction))
             coordinates = fit_pose(self._model, nearest.targets).coordinates[0]
             pose = Pose.from_coordinates(coordinates[None])
         else:

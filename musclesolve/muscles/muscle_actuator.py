@@ -153,8 +153,8 @@ class MuscleActuator:
         angles = Course(*np.zeros((3, len(q), 0))) if self._angles is None else self._angles.along(q, qd)
         state = self.paths.evaluate(q, angles.value)
         row = state.rows  # (6.8) with each segment by 1 / (2 L_k), correction A1
-        if self._angles is not None and len(state.moving_dofs):
-            gradient = self._angles.gradient(q, state.moving_dofs)
+        if self._angles is not None and len(state.paths.moving_dofs):
+            gradient = self._angles.gradient(q, state.paths.moving_dofs)
             row = row + np.einsum("tnd,tdkx->tnkx", state.explicit, gradient)
         bend = length_acceleration(self.paths, q, qd, angles) if qd.any() else np.zeros(len(q))
         return ConstraintRows(

@@ -67,6 +67,8 @@ def set_tendon_strains(database: MuscleDatabase, stated: TendonStrain | None = N
             gastrocnemius), names and short names of muscles without side.
     """
     of_set = np.array([muscle.tendon_strain for muscle in database])
+    if stated is None:
+        return of_set
     groups: dict[str, list[int]] = {}
     for k, muscle in enumerate(database):
         groups.setdefault(muscle.group, []).append(k)

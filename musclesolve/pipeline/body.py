@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, stretch
+from musclesolve._util.arrays import Array, Indices, Mask, by_name, stretch
 from musclesolve._util.long_arrays import in_blocks, in_turn, long_array
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
@@ -195,11 +195,6 @@ class JointLoads:
 def stretch_of(names: tuple[str, ...], some: tuple[str, ...]) -> slice | Indices:
     """Return the positions of some names among others: a slice where the positions are consecutive."""
     return stretch(np.array([names.index(name) for name in some], np.intp))
-
-
-def by_name(names: Sequence[str], values: Array) -> dict[str, Array]:
-    """Split values (T, J, ...) of J joints into arrays (T, ...) by the name of the joint."""
-    return {name: values[:, k] for k, name in enumerate(names)}
 
 
 @dataclass(frozen=True, eq=False)

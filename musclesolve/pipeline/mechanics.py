@@ -239,15 +239,13 @@ def subject_model(
     try:
         kind = topology_of(subject) if near is None else near.topology
         topology, standing, mass = sized_body(*size, None, segments, kind, subject.age)
-        if near is None:
-            model = Model(topology, standing, mass, stature=subject.stature)
-        else:
-            model = near.resized(standing, mass)
+        if near is not None:
+            return near.resized(standing, mass, measured.pelvis_depth)
+        return Model(topology, standing, mass, stature=subject.stature, pelvis_depth=measured.pelvis_depth)
     except InputError as error:
         if error.where != SEGMENTS_PLACE:
             raise
         raise trial.document.placed(error, "subject", SEGMENTS_PLACE) from None
-    return model if measured.pelvis_depth is None else model.weighing(model.mass, measured.pelvis_depth)
 
 
 def topology_of(subject: Subject) -> Topology:

@@ -103,7 +103,7 @@ class RecordedBody:
         """Net moments (T, M) of the joint degrees of freedom `dofs` [N m]."""
         return self.moments[:, self._rows]
 
-    @property
+    @cached_property
     def muscles(self) -> tuple[str, ...]:
         """Names of the muscles on the analyzed sides."""
         return tuple(name for muscles in self.placed for name in muscles.names)
@@ -208,7 +208,7 @@ def recorded_body(
     def pulls_in(number: int, frames: slice | Indices) -> Pulls:
         """The pulls of one group of muscles at its joints in some frames."""
         moved = motion.frames(frames)
-        return muscle_pulls(model, moved, muscle_state(model, placed[number], moved), joints[number])[0]
+        return MusclePulls(model, moved, muscle_state(model, placed[number], moved), joints[number]).whole
 
     served = [dof for side in SIDES for dof in served_dofs(model.topology, options.database, side)]
     dofs = tuple(dict.fromkeys([*served, *(dof.name for dof in model.topology.dofs)]))
@@ -390,37 +390,52 @@ def group_loads(
     `joints` and `rotation` are computed by default.
     """
     geometry = MuscleJoints.from_model(model, state.muscles) if joints is None else joints
-    pulls, centers = muscle_pulls(model, motion, state, geometry, rotation)
-    force, moment = loads.at(model.tree.child[geometry.dofs], centers)
+    tree, dofs = model.tree, geometry.dofs
+    force, moment = loads.at(tree.child[dofs], motion.q[:, tree.pivot[dofs]])
     knees = tuple(geometry.names[joint] for joint in geometry.knees[1])
-    return JointLoads(geometry.names, force, moment, pulls.frames, knees)
+    pulls = MusclePulls(model, motion, state, geometry, rotation)
+    return JointLoads(geometry.names, force, moment, pulls, knees)
 
 
-def muscle_pulls(
-    model: Model, motion: Motion, state: ScaledState, geometry: MuscleJoints, rotation: Array | None = None
-) -> tuple[Pulls, Array]:
-    """Pulls of the muscles of a state at their joints, and the joint centers (T, J, 3) [m]; as in `group_loads`."""
-    from musclesolve.muscles.paths.kernel.entry import COUPLES
-    from musclesolve.pipeline.patella_kernel import THROUGH
+@dataclass(frozen=True, eq=False)
+class MusclePulls:
+    """Pulls of the muscles of a state at their joints, computed when they are needed; fields as in `group_loads`."""
 
-    path, count, tree = state.path, len(geometry.names), model.tree
-    centers = np.zeros((len(motion.q), len(geometry.beyond), 3))
-    centers[:, :count] = motion.q[:, tree.pivot[geometry.dofs]]
-    pull, about = path.pulls(geometry.beyond, centers)
-    axes = contiguous(motion.axes(tree))
-    for joint, dofs, columns in geometry.guided:
-        COUPLES.load()(path.explicit, columns, contiguous(axes[:, dofs]), about[:, joint])
-    if len(geometry.shanks):  # the patellar ligament in place of the quadriceps
-        if rotation is None:
-            turned = contiguous(model.rigid_bodies.subset(geometry.shanks).rotation(motion.q))
-        else:
-            turned = contiguous(rotation[:, geometry.shanks])
-        moved = contiguous(motion.coordinates), axes, turned
-        arms = contiguous(state.moment_arm)
-        THROUGH.load()(
-            geometry.knees, lean_table(), moved, geometry.heads, arms, pull, about, np.empty((3, 3))
-        )
-    return Pulls(pull[:, :count], about[:, :count], pull[:, count:]), centers[:, :count]
+    model: Model
+    motion: Motion
+    state: ScaledState
+    joints: MuscleJoints
+    rotation: Array | None = None
+
+    def __call__(self, frames: slice | Indices) -> Pulls:
+        """The pulls in some frames."""
+        return self.whole.frames(frames)
+
+    @cached_property
+    def whole(self) -> Pulls:
+        """The pulls in all frames."""
+        from musclesolve.muscles.paths.kernel.entry import COUPLES
+        from musclesolve.pipeline.patella_kernel import THROUGH
+
+        motion, joints, path, tree = self.motion, self.joints, self.state.path, self.model.tree
+        count = len(joints.names)
+        centers = np.zeros((len(motion.q), len(joints.beyond), 3))
+        centers[:, :count] = motion.q[:, tree.pivot[joints.dofs]]
+        pull, about = path.pulls(joints.beyond, centers)
+        axes = contiguous(motion.axes(tree))
+        for joint, dofs, columns in joints.guided:
+            COUPLES.load()(path.explicit, columns, contiguous(axes[:, dofs]), about[:, joint])
+        if len(joints.shanks):  # the patellar ligament in place of the quadriceps
+            if self.rotation is None:
+                turned = contiguous(self.model.rigid_bodies.subset(joints.shanks).rotation(motion.q))
+            else:
+                turned = contiguous(self.rotation[:, joints.shanks])
+            moved = contiguous(motion.coordinates), axes, turned
+            arms = contiguous(self.state.moment_arm)
+            THROUGH.load()(
+                joints.knees, lean_table(), moved, joints.heads, arms, pull, about, np.empty((3, 3))
+            )
+        return Pulls(pull[:, :count], about[:, :count], pull[:, count:])
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,7 +112,8 @@ def find_options(
             raise trial.document.placed(error, table, key) from error
 
     of_muscles = partial(in_trial, "muscles")
-    person = of_muscles("database", person_of_set, muscles.database)
+    bundled = muscles.database in muscle_db.available()
+    person = None if bundled else of_muscles("database", person_of_set, muscles.database)
     set_name = muscles.database if person is None else person.parent
     database = of_muscles("database", lambda name: fitting_muscle_set(name, muscles.fiber_lengths), set_name)
     topology = topology_of(trial.subject)

@@ -77,9 +77,8 @@ def share_part(
     """Share the moments of one part among its muscles; frames that are not feasible are solved with reserves.
 
     The status of a frame that is not usable is INVALID_MOTION, NOT_MEASURED where its moments are not known, and
-    TOO_FEW_FRAMES in runs that are too short for elastic tendons. like: see `sharing_problem`, the problem then has
-    reactions only for a cost of reactions, as where pulls of single muscles cost time; progress: of the motions with
-    elastic tendons, 0 to 1.
+    TOO_FEW_FRAMES in runs that are too short for elastic tendons. like: see `sharing_problem`; progress: of the motions
+    with elastic tendons, 0 to 1. Joint reactions cost time: the problem has them for a cost that may read them.
     """
     tendons, notes = None, tuple[str, ...]()
     if sharing.elastic:
@@ -91,8 +90,7 @@ def share_part(
         state = {name: getattr(tendons, name) for name in solved}
         slack = np.asarray(solution.force + tendons.passive_force <= 0.0)
         part = replace(part, state=replace(part.state, **state, slack=slack))
-    later = part.loads is not None and part.loads.under is not None
-    without = (like is not None or later) and "reaction_matrix" not in sharing.cost.data
+    without = sharing.cost.built_in and "reaction_matrix" not in sharing.cost.data
     problem = sharing_problem(replace(part, loads=None) if without else part, sharing, like)
     if tendons is None:
         solution = solve_part(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
@@ -100,7 +98,7 @@ def share_part(
         status = np.where(part.usable, solution.status, Status.INVALID_MOTION)
         status = np.where(part.measured, status, Status.NOT_MEASURED).astype(np.int8)
         solution = replace(solution, status=status)
-    problem_at = partial(_known_problem, part, sharing, problem) if without and later else problem.frames
+    problem_at = partial(_known_problem, part, sharing, problem) if without else problem.frames
     return SolvedGroup(part, problem_at, solution, tendons, notes)
 
 

@@ -38,7 +38,7 @@ def test_shuffled_checks_find_the_same(faults: tuple[str, ...], tmp_path: Path) 
 
 def test_every_fault_is_looked_for_at_some_stage() -> None:
     assert {check.stage for check in all_checks()} == set(Stage)
-    assert len({(check.name, check.stage) for check in all_checks()}) == len(all_checks())
+    assert len({(check.detect.__name__, check.stage) for check in all_checks()}) == len(all_checks())
 
 
 def test_a_repair_is_seen_by_later_stages_alone() -> None:

@@ -38,7 +38,7 @@ READERS = {
     "forces": (formats.FORCES, formats.read_forces_table),
     "channels": (formats.CHANNELS, formats.read_channels),
 }
-CHECKS = {f"{check.name} at {check.stage.name}": check for check in all_checks()}
+CHECKS = {f"{check.detect.__name__} at {check.stage.name}": check for check in all_checks()}
 REGISTERED = {
     "cost": list(costs()),
     "solver": list(solvers()),

@@ -112,7 +112,7 @@ assert "| `brace_stiffness` | `0` |" in tables("RecordedSettings")
 assert "`--brace-stiffness`" in tables("options of share")
 
 # Other checks compile the dynamics anew in the copy.
-added = [check for check in all_checks() if check.name == "subject_name"]
+added = [check for check in all_checks() if check.detect.__name__ == "subject_name"]
 assert "subject_name" in [found.code for found in examined_file(reference_stride(), added)]
 """
 

@@ -87,9 +87,9 @@ def test_a_loose_body_is_named_and_the_others_are_one_note(tmp_path: Path) -> No
 def test_a_loose_cluster_that_leads_nothing_makes_nothing_uncertain(tmp_path: Path) -> None:
     idle = '[clusters]\nidle_r = ["RSH1", "RSH2", "RKNL", "RTH1"]\n'
     trial = read_trial(write_trial(tmp_path, ("[clusters]\n", idle)))
-    assert not anatomy(trial).uncertain
+    assert not anatomy(trial).remarks["loose"]
     kept = replace(trial, carried={**trial.carried, "RKNM": "idle_r"})
-    assert any("idle_r" in sentence for sentence in anatomy(kept).uncertain)
+    assert any("idle_r" in sentence for sentence in anatomy(kept).remarks["loose"])
 
 
 def test_the_weight_is_that_of_the_person_on_a_moving_pelvis(tmp_path: Path) -> None:

@@ -186,7 +186,7 @@ def enlarged(model, muscles, size, factors):
     """The subject and the muscles with all lengths of the skeleton times `size`, parameters times factors (4, n)."""
     standing = model.standing.copy()
     standing[: model.topology.point_count] *= size
-    larger = model.resized(standing, model.mass)
+    larger = model.resized(standing, model.mass, model.pelvis_depth)
     paths, grown = muscles.paths, np.diag([size] * 3 + [1.0] * 3)
     motion = tuple(NaturalSpline.mapped(each, grown, np.zeros(6)) for each in paths.frames.motion)
     layout = paths.layout

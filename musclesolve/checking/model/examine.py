@@ -101,29 +101,25 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     known, and only times and names are compared.
     """
     changed, body = body.change, body.measured
-    coordinate_leaps = single_frames.leaps_of_coordinates
-    findings = [*_asked(coordinate_leaps.__name__, coordinate_leaps(body))]
+    findings = _asked(single_frames.leaps_of_coordinates, body)
     leaps = any(each.severity == "error" for each in findings)  # smaller ones hardly affect the other checks
     body = single_frames.without_leaps(body) if leaps else body
-    findings += [*_cut_files(body), *_asked(given_moments.belonging.__name__, given_moments.belonging(body))]
+    findings += [*_cut_files(body), *_asked(given_moments.belonging, body)]
     # muscles are known along the leaps alone
     for of_model in () if leaps else OF_MODEL:
-        findings += _asked(of_model.__name__, of_model(body))
+        findings += _asked(of_model, body)
     if len(body.time) < 2:  # no motion
         return findings
     try:
         fixed = Motion.from_body(body)
     except InputError:
         return [*findings, *_of_legs(body)]
-    of_coordinates = [
-        fault for check in OF_COORDINATES for fault in _asked(check.__name__, check(body, fixed))
-    ]
+    of_coordinates = [fault for check in OF_COORDINATES for fault in _asked(check, body, fixed)]
     moments = moment_case(body, fixed)
     if moments is not None and any(each.code == "angle_units" for each in of_coordinates):
-        as_radians = given_moments.moments_fit_radians
-        of_coordinates = _asked(as_radians.__name__, as_radians(moments)) or of_coordinates
+        of_coordinates = _asked(given_moments.moments_fit_radians, moments) or of_coordinates
     findings += of_coordinates
-    of_posture = [fault for check in OF_POSTURE for fault in _asked(check.__name__, check(body, fixed))]
+    of_posture = [fault for check in OF_POSTURE for fault in _asked(check, body, fixed)]
     findings += of_posture
     if changed is not None:
         place = Where(None if body.trial is None else body.trial.path, field="[consistency] residual")
@@ -135,21 +131,20 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         )
         findings += [finding("motion_change", "note", moved | masses, place), *held]
     if body.settings.files.predicted:
-        return [*findings, *_asked(predicted_loads.__name__, predicted_loads(body))]
+        return [*findings, *_asked(predicted_loads, body)]
     # wrong coordinates change the moments and loads that the body needs
     wrong = any(each.severity == "error" for each in (*of_coordinates, *of_posture))
     of_moments = list[Finding]()
     if moments is not None and not wrong:
         for check_moments in OF_MOMENTS:
-            moments = moments.with_findings(_asked(check_moments.__name__, check_moments(moments)))
+            moments = moments.with_findings(_asked(check_moments, moments))
         of_moments = list(moments.findings)
     # loads that wrong moments contain would be wrong, too
     spoiled = "error" in {fault.severity for fault in of_moments}
     if body.dynamics is not None and body.dynamics.loads and not spoiled:
         loads = body.dynamics.loads
         case = units.at_soles(ModelCase(body, fixed, loads, loads, tuple(findings)))
-        sides = coordinates.sides_of_coordinates
-        if exchanged := _asked(sides.__name__, sides(case)):
+        if exchanged := _asked(coordinates.sides_of_coordinates, case):
             return [*findings, *exchanged]  # all other findings would follow from it
         weighed = _is_weighed(fixed) and not of_coordinates and not wrong
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
@@ -157,7 +152,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         known["place"] = moments is None or _is_whole(body)
         for of_loads, needs in OF_LOADS.items():
             if all(known[each] for each in needs.split()):
-                case = case.with_findings(_asked(of_loads.__name__, of_loads(case)))
+                case = case.with_findings(_asked(of_loads, case))
         findings = list(case.findings)
     return [*findings, *of_moments]
 
@@ -181,7 +176,7 @@ def _of_legs(body: ModelBody) -> list[Finding]:
     case = replace(case, body=body)
     for check in OF_MOMENTS:
         if check not in (moment_columns.columns_of_moments, given_moments.feet_along_pressure):
-            case = case.with_findings(_asked(check.__name__, check(case)))
+            case = case.with_findings(_asked(check, case))
     return list(case.findings)
 
 
@@ -195,14 +190,14 @@ def _cut_files(body: ModelBody) -> list[Finding]:
     ]
 
 
-def _asked(name: str, answers: Iterator[Finding]) -> list[Finding]:
+def _asked(check: Callable[..., Iterator[Finding]], *examined: object) -> list[Finding]:
     """Return the findings of a check; a check that fails is a warning, and its findings before the failure are kept."""
-    found: list[Finding] = []
-    with collect_errors(found, f"check '{name}'"):
-        for answer in answers:
-            found.append(answer)
+    findings: list[Finding] = []
+    with collect_errors(findings, f"check '{check.__name__}'"):
+        for answer in check(*examined):
+            findings.append(answer)
     let_go()
-    return [replace(each, severity="warning") if each.code == "check_failed" else each for each in found]
+    return [replace(each, severity="warning") if each.code == "check_failed" else each for each in findings]
 
 
 def _is_whole(body: ModelBody) -> bool:

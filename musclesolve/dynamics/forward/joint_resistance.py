@@ -20,14 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, contiguous, unit_or_zero
+from musclesolve._util.arrays import Array, contiguous, dot, unit_or_zero
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kernel.arrays import BodyMotions, Cones, JointArrays, Stops
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles
 from musclesolve.dynamics.model.data_files import locate, read_text, toml_of
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import wrapped
-from musclesolve.dynamics.vectors import dot
 from musclesolve.errors import InputError, file_error
 
 FORWARD = "forward_resistance"

@@ -39,7 +39,7 @@ from musclesolve.dynamics.kinematics.pose_fit import (
     generic_directions,
 )
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.vectors import lines_of
+from musclesolve.dynamics.model.rigid_body import lines_of
 from musclesolve.errors import input_error
 
 

@@ -20,11 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, dot
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import lines_of
 from musclesolve.dynamics.rotations import from_cardan, from_vector, to_vector, wrapped
-from musclesolve.dynamics.vectors import dot, lines_of
 from musclesolve.errors import input_error
 
 SWITCH = 0.7

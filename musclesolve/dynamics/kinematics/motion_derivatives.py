@@ -59,9 +59,10 @@ class Motion:
 
     @classmethod
     def consistent(cls, *arrays: Array) -> Motion:
-        """A motion from arrays that fit by construction: the attributes in order, then the axes of the joints."""
+        """A motion from arrays that fit by construction: the attributes in order, then, where known, joint axes."""
+        names = (*cls.__dataclass_fields__, "_axes")[: len(arrays)]
         motion = object.__new__(cls)
-        motion.__dict__.update(zip((*cls.__dataclass_fields__, "_axes"), arrays, strict=True))
+        motion.__dict__.update(zip(names, arrays, strict=True))
         return motion
 
     @property
@@ -78,7 +79,7 @@ class Motion:
 
     def frames(self, keep: Indices | Mask | slice) -> Motion:
         """The motion at some frames: a slice, a mask (T,) or indices."""
-        return Motion(*(getattr(self, name)[keep] for name in self.__dataclass_fields__))
+        return Motion.consistent(*(getattr(self, name)[keep] for name in self.__dataclass_fields__))
 
     def blocks(self) -> Iterator[tuple[slice, Motion]]:
         """Frames and motion of each block; a short motion is one."""

@@ -37,7 +37,7 @@ from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.long_arrays import blocks
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.vectors import lines_of
+from musclesolve.dynamics.model.rigid_body import lines_of
 
 BACKWARDS = np.radians(15.0)
 """Angle by which a hinge may bend backward [rad]: elbows and knees hyperextend by up to 10 degrees, hypermobile ones

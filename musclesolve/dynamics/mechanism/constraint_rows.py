@@ -35,8 +35,8 @@ from musclesolve.dynamics.kinematics.joint_drivers import (
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, direction_text
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import lines_of
 from musclesolve.dynamics.model.topology import Direction, Topology
-from musclesolve.dynamics.vectors import lines_of
 from musclesolve.errors import input_error
 
 

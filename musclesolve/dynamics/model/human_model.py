@@ -88,15 +88,16 @@ def sized_body(
     check_known(offsets or (), "point or vector", topology.coordinate_names, " to have an offset")
     # Scaled by stature, then by measured lengths, then by measured offsets.
     height = float(np.ptp(topology.standing_layout()[: topology.point_count, 2]))
-    scales = {point.scale: stature / height for point in topology.points} | length_scales(
-        topology, lengths or {}
-    )
+    scales = {point.scale: stature / height for point in topology.points}
+    if lengths:
+        scales |= length_scales(topology, lengths)
     standing = topology.standing_layout(scales, offsets)
-    bare = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, stature, age)
-    shod = with_shoes(topology, bare, shoe_mass)
+    inertia = segment_inertia(topology, standing, mass - 2.0 * shoe_mass, sex, stature, age)
+    if shoe_mass:
+        inertia = with_shoes(topology, inertia, shoe_mass)
     if segments:
-        shod = with_stated(topology, standing, shod, segments)
-    return topology, standing, shod
+        inertia = with_stated(topology, standing, inertia, segments)
+    return topology, standing, inertia
 
 
 def with_mass_factors(model: Model, factors: Mapping[str, float]) -> Model:
@@ -108,7 +109,7 @@ def with_mass_factors(model: Model, factors: Mapping[str, float]) -> Model:
     check_known(factors, "segment", topology.segments)
     factor = np.array([factors.get(body.segment, 1.0) for body in topology.bodies])
     factor *= table.total / float((factor * table.mass).sum())
-    return model.weighing(table.scaled(factor), model.pelvis_depth)
+    return model.weighing(table.scaled(factor))
 
 
 def check_size(mass: float, stature: float) -> tuple[float, float]:

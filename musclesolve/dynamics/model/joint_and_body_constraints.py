@@ -20,14 +20,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import combinations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
-from musclesolve.dynamics.model.rigid_body import RigidBodies, body_slots
+from musclesolve._util.arrays import Array, Indices, dot
+from musclesolve.dynamics.model.rigid_body import RigidBodies, body_slots, lines_of
 from musclesolve.dynamics.model.topology import Direction, Topology
-from musclesolve.dynamics.vectors import dot, lines_of
 from musclesolve.errors import input_error
 
 
@@ -56,25 +56,8 @@ class Constraints:
     @classmethod
     def build(cls, topology: Topology, standing: Array) -> Constraints:
         """Rows of every body and universal joint; rows of points and vectors that bodies share appear once."""
-        # Lengths, angles and unit norms that keep a body rigid (Table 2.1): as many as it has coordinates, less six.
-        pairs: list[tuple[Direction, Direction]] = []
-        for body in topology.bodies:
-            lines: list[Direction] = list(combinations(body.points, 2))
-            axes: list[Direction] = [(None, vector) for vector in body.vectors]
-            pairs += [(line, line) for line in (*lines, *axes)]
-            pairs += combinations(axes, 2)
-            pairs += [(line, axis) for axis in axes for line in lines[: len(body.points) - 1]]
-        pairs += [((None, one), (None, other)) for one, other in topology.universal]
-        once: dict[frozenset, tuple[Direction, Direction]] = {}
-        for pair in pairs:
-            once.setdefault(frozenset(map(frozenset, pair)), pair)
-        rows = scalar_products(topology, standing, once.values())
-
-        full = [body for body in topology.bodies if len(body.points) + len(body.vectors) == 4]
-        slots = [body_slots(body, topology.slot, len(standing)) for body in full]
-        triads = np.array(slots, dtype=int).reshape(-1, 3, 2)
-        rows = replace(rows, handed=tuple(body.name for body in full), triads=triads)
-        rows = replace(rows, hand=rows.handedness(standing[None])[0])
+        blank, q = blank_rows(topology), standing[None]
+        rows = replace(blank, constant=blank.value(q)[0], hand=blank.handedness(q)[0])
 
         # Extra points and vectors are tied to the base of their body (2.19).
         extra = [(k, name) for k, body in enumerate(topology.bodies) for name in body.extra]
@@ -166,6 +149,31 @@ class Constraints:
         gamma = np.zeros((len(qd), len(self.names)), dtype=qd.dtype)
         gamma[:, : len(self.constant)] = -2.0 * dot(lines_of(qd, self.first), lines_of(qd, self.second))
         return gamma
+
+
+@lru_cache(maxsize=8)
+def blank_rows(topology: Topology) -> Constraints:
+    """The rows of every body and universal joint, once each, with constants of zero: what no length changes."""
+    # Lengths, angles and unit norms that keep a body rigid (Table 2.1): as many as it has coordinates, less six.
+    pairs: list[tuple[Direction, Direction]] = []
+    for body in topology.bodies:
+        lines: list[Direction] = list(combinations(body.points, 2))
+        axes: list[Direction] = [(None, vector) for vector in body.vectors]
+        pairs += [(line, line) for line in (*lines, *axes)]
+        pairs += combinations(axes, 2)
+        pairs += [(line, axis) for axis in axes for line in lines[: len(body.points) - 1]]
+    pairs += [((None, one), (None, other)) for one, other in topology.universal]
+    once: dict[frozenset, tuple[Direction, Direction]] = {}
+    for pair in pairs:
+        once.setdefault(frozenset(map(frozenset, pair)), pair)
+    full = [body for body in topology.bodies if len(body.points) + len(body.vectors) == 4]
+    slots = [body_slots(body, topology.slot, len(topology.coordinate_names)) for body in full]
+    return replace(
+        scalar_products(topology, topology.standing_layout(), once.values()),
+        constant=np.zeros(len(once)),
+        handed=tuple(body.name for body in full),
+        triads=np.array(slots, dtype=int).reshape(-1, 3, 2),
+    )
 
 
 def direction_text(direction: Direction) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous, vector_product
 from musclesolve.dynamics.kernel.arrays import TreeArrays
-from musclesolve.dynamics.model.rigid_body import RigidBodies
+from musclesolve.dynamics.model.rigid_body import RigidBodies, lines_of
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.dynamics.rotations import (
     continuous,
@@ -27,7 +27,6 @@ from musclesolve.dynamics.rotations import (
     vector_jacobian,
     vector_jacobian_rate,
 )
-from musclesolve.dynamics.vectors import lines_of
 
 
 @dataclass(frozen=True)

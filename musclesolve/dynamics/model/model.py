@@ -60,18 +60,15 @@ class Model:
             )
         check_joints(topology, self.tree, self.constraints)
 
-    def weighing(self, mass: MassProperties, pelvis_depth: float | None) -> Model:
-        """The model with other masses of its bodies and another depth of the pelvis.
-
-        No joint depends on them, so that arrays already computed for joints and bodies stay valid.
-        """
+    def weighing(self, mass: MassProperties) -> Model:
+        """The model with other masses of its bodies; arrays already computed for joints and bodies stay valid."""
         kept = ("constraints", "rigid_bodies", "tree")
         computed = {name: value for name, value in vars(self).items() if name in kept}
-        return self._with(mass=mass, pelvis_depth=pelvis_depth, **computed)
+        return self._with(mass=mass, **computed)
 
-    def resized(self, standing: Array, mass: MassProperties) -> Model:
+    def resized(self, standing: Array, mass: MassProperties, pelvis_depth: float | None) -> Model:
         """The model with other lengths and masses, near enough that its joints need no second check."""
-        return self._with(standing=standing, mass=mass)
+        return self._with(standing=standing, mass=mass, pelvis_depth=pelvis_depth)
 
     def _with(self, **changed: object) -> Model:
         """An unchecked copy with other fields; of what was computed it has only what is given."""

@@ -18,7 +18,7 @@ Forces become generalized forces by virtual power, without a matrix.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from math import comb
 
@@ -51,6 +51,7 @@ class RigidBodies:
     inverse: Array
     origin: Array
     incidence: Array
+    _subsets: dict[bytes, RigidBodies] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def build(cls, topology: Topology, standing: Array) -> RigidBodies:
@@ -79,18 +80,16 @@ class RigidBodies:
         return cls(slots, crossed, length_u, length_v, inverse, standing[slots[:, 0]], incidence)
 
     def subset(self, bodies: Indices) -> RigidBodies:
-        """The arrays of some bodies, by number, in the given order (a body may come more than once)."""
+        """The arrays of some bodies, by number, in the given order (a body may come more than once).
+
+        They are kept: every frame needs the same ones again.
+        """
         key = np.asarray(bodies, np.intp).tobytes()
         if key not in self._subsets:
             names = ("slots", "crossed", "length_u", "length_v", "inverse", "origin")
             picked = {name: getattr(self, name)[bodies] for name in names}
             self._subsets[key] = replace(self, **picked, incidence=self.incidence[:, bodies])
         return self._subsets[key]
-
-    @cached_property
-    def _subsets(self) -> dict[bytes, RigidBodies]:
-        """Cache of the subsets, which every frame needs again."""
-        return {}
 
     def coordinates(self, standing_point: Array) -> Array:
         """Coefficients (B, 4) of r_i, r_j, u, v that give a material point, from its standing position (B, 3)."""
@@ -215,6 +214,12 @@ class RigidBodies:
         basic = self.moment_forces(q, moment - vector_product(q[:, self.slots[:, 0]], force))
         basic[:, :, 0] += force
         return basic
+
+
+def lines_of(q: Array, slots: Indices) -> Array:
+    """Lines (T, ..., 3) between slots (..., 2) of q (T, N, 3); slot N is zero, the start of vectors."""
+    padded = np.concatenate([q, np.zeros_like(q[:, :1])], axis=1)
+    return padded.take(slots[..., 1], axis=1) - padded.take(slots[..., 0], axis=1)
 
 
 @lru_cache(maxsize=8)

@@ -208,8 +208,6 @@ def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, fl
     """Factors on the offsets of scale groups that give measured segment lengths [m] (chi_L of Silva 2003, 3.1)."""
     expected = "a dict of lengths [m] by the names of segments"
     check_type(lengths, Mapping, "lengths", expected)  # type: ignore[type-abstract]
-    if not lengths:
-        return {}
     pairs = read_table("definitions", "human_lengths.toml")["group"]
     check_known(lengths, "segment with a length", pairs)
     where = named_points(topology, topology.standing_layout())

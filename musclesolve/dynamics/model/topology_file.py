@@ -132,8 +132,16 @@ def load_topology(name: str | Path = "inverse_human") -> Topology:
         >>> len(ms.dynamics.load_topology("forward_human").bodies)
         12
     """
-    path = locate(name)
+    return _of_file(Path(name)) if Path(name).suffix == ".toml" else _bundled(str(name))
+
+
+def _of_file(path: Path) -> Topology:
     return _parsed(read_text(path, "model definition"), path)
+
+
+@lru_cache(maxsize=4)
+def _bundled(name: str) -> Topology:
+    return _of_file(locate(name))
 
 
 @lru_cache(maxsize=16)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import UP, Array, Indices, across, mean_length, unit
+from musclesolve._util.arrays import UP, Array, Indices, across, by_name, mean_length, unit
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.joint_centers import between, joint_center, moving_medials, unseen
 from musclesolve.motion.anatomy.landmark_positions import (
@@ -82,7 +82,8 @@ class Anatomy:
     trial: Trial
     landmarks: tuple[str, ...]  # names of those in the motion
     stance: Posture  # the standing posture
-    # sentences on the "mass", the "cutoff" in a flight, what is "loose" or "firm", and "axes"
+    # sentences on the "mass", the "cutoff" in a flight, "axes", and joints whose points move as rigid bodies ("firm")
+    # or do not ("loose")
     remarks: dict[str, list[str]]
 
     @property
@@ -94,11 +95,6 @@ class Anatomy:
     def completed(self) -> list[str]:
         """Sentences about parts of the body that no marker shows."""
         return completed(self.landmarks, self.points)
-
-    @property
-    def uncertain(self) -> list[str]:
-        """The notes on joints whose points do not move as a rigid body."""
-        return self.remarks["loose"]
 
     @cached_property
     def notes_by_cause(self) -> dict[str, list[str]]:
@@ -118,7 +114,7 @@ class Anatomy:
             *by_cause["mass"],
             *by_cause["stature"],
             *map(str, self.unusual),
-            *self.uncertain,
+            *self.remarks["loose"],
             *by_cause["cutoff"],
             *filter_notes(trial, self.filter),
             *trial.notes,
@@ -176,7 +172,9 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     options, by_flight = usual_cutoff(trial, trial.settings.filter, loads)
     chosen = filter_choice(trial, options)
     walk = filtered_markers(trial, chosen, margin)
-    standing, axis_notes = with_functional_axes(trial, standing_trial(trial))
+    standing, axis_notes = standing_trial(trial), list[str]()
+    if trial.hinges:
+        standing, axis_notes = with_functional_axes(trial, standing)
     body = measured_body(trial, trial.subject, trial.hip_regression, walk, standing)
     # A joint does not depend on a cluster that carries no point, unless the cluster is a body.
     idle = set(trial.clusters) - {*trial.carried.values(), *trial.axis_ends.values()} - BODY_CLUSTERS
@@ -215,28 +213,29 @@ def measured_body(
     impossible dimensions, and reports unusual ones. `tilt_error` is added to the tilt [rad] of the pelvis that is
     assumed without a standing trial.
     """
-    landmarks = Seen.from_markers(MarkerMap.from_recording(recording, walk.names, standing), walk.position)
-    moving = landmarks.moving
+    seen = Seen.from_markers(MarkerMap.from_recording(recording, walk.names, standing), walk.position)
+    moving = seen.moving
     if checked:
         check_sides(recording, moving)
     stance = posture(recording, subject, regression, standing, moving, tilt_error)
     shifted = {f"hip_{side}": stance.pelvis_axes @ by for side, by in (hip_shift or {}).items()}
     shifted = {name: stance.pelvis[name] + by for name, by in shifted.items()}
     stance = replace(stance, pelvis=stance.pelvis | shifted)
-    followed = Following.from_posture(recording, subject, stance, landmarks).follow(landmarks, checked)
-    points, directions = followed.points, followed.directions
+    followed = Following.from_posture(recording, subject, stance, seen).follow(seen, checked)
+    moving = moving | followed.medials
+    points, directions = by_name(followed.names, followed.place), by_name(followed.axes, followed.direction)
     offsets = standing_offsets(recording, stance, points)
     unusual: list[Unusual] = []
     if checked:
         check_axes(recording, directions)
         assumed = {f"hip_{side}": followed.of_pelvis[:, k] for k, side in enumerate(SIDES)}
         unusual = [
-            *unusual_landmarks(recording, subject.stature, followed.moving),
+            *unusual_landmarks(recording, subject.stature, moving),
             *unusual_hips(recording, subject.stature, points, assumed, followed.of_pelvis[:, 2], regression),
             *unusual_segments(recording, subject.stature, offsets),
         ]
     depth = pelvis_depth(stance.pelvis)
-    return Measured(followed.moving, stance, points, directions, offsets, depth, followed.bodies, unusual)
+    return Measured(moving, stance, points, directions, offsets, depth, followed.bodies, unusual)
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,19 +262,18 @@ class Seen:
     @cached_property
     def moving(self) -> Points:
         """Position of each landmark, (T, 3) [m], by its name."""
-        return dict(zip(self.landmarks, self.places.swapaxes(0, 1), strict=True))
+        return by_name(self.landmarks, self.places)
 
 
 @dataclass(frozen=True, eq=False)
 class Followed:
     """Points and axes of the body in every frame, with the data from which they are derived.
 
-    seen: the landmarks; medials: landmarks (T, 3) [m] that no marker shows; bodies: as in `Measured`; names (P,) and
-    place (T, P, 3) [m] of the points of the model; axes (D,) and direction (T, D, 3) of its axes; of_pelvis (T, 4, 3):
-    the right and the left hip center [m] fixed in the standing pelvis, and its neutral upward and forward direction.
+    medials: landmarks (T, 3) [m] that no marker shows; bodies: as in `Measured`; names (P,) and place (T, P, 3) [m] of
+    the points of the model; axes (D,) and direction (T, D, 3) of its axes; of_pelvis (T, 4, 3): the right and the left
+    hip center [m] fixed in the standing pelvis, and its neutral upward and forward direction.
     """
 
-    seen: Seen
     medials: Points
     bodies: dict[str, Poses]
     names: tuple[str, ...]
@@ -283,21 +281,6 @@ class Followed:
     axes: tuple[str, ...]
     direction: Array
     of_pelvis: Array
-
-    @property
-    def moving(self) -> Points:
-        """Landmark -> (T, 3) [m]."""
-        return self.seen.moving | self.medials
-
-    @property
-    def points(self) -> Points:
-        """Point of the model -> (T, 3) [m]."""
-        return dict(zip(self.names, self.place.swapaxes(0, 1), strict=True))
-
-    @property
-    def directions(self) -> Points:
-        """Axis of the model -> (T, 3)."""
-        return dict(zip(self.axes, self.direction.swapaxes(0, 1), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,7 +405,6 @@ class Following:
             *(f"elbow_axis_{side}" for side in elbows),
         )
         return Followed(
-            seen=seen,
             medials=medials,
             bodies=bodies,
             names=(*self.points, "back"),

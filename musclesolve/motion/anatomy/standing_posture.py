@@ -131,6 +131,8 @@ def hip_centers(
         hips = standing_hips(pelvis, regression, lengths)
     except InputError as error:
         raise recording.document.placed(error, "joint_centers", "hip") from None
+    if not recording.functional:
+        return hips, []
     functional, notes = functional_hips(recording, subject.stature, standing, pelvis, hips, regression)
     return hips | functional, notes
 

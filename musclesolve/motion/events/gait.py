@@ -112,7 +112,7 @@ class Gait:
         else:
             heading = at_times(walking.time, walking.heading, measured.time)
             passages = hip_passages(measured.time, measured.points, heading)
-        events = sorted([*struck, *passages], key=lambda event: event.time)
+        events = sorted([*struck.events, *passages], key=lambda event: event.time)
         return cls(events, strides(events, walking), list(struck.notes), measured.time, heading)
 
     def heading_at(self, time: Array) -> Array:

@@ -68,7 +68,7 @@ class MuscleForces:
 
     def rate(self, path: PathState, qd: Array) -> Array:
         """dL_MT/dt (T, n) [m/s] of paths for velocities (T, N, 3)."""
-        rates, dofs = np.zeros((len(qd), len(self.model.topology.dof_names))), path.moving_dofs
+        rates, dofs = np.zeros((len(qd), len(self.model.topology.dof_names))), path.paths.moving_dofs
         if dofs.size:
             distal, proximal = self._couples.distal[dofs], self._couples.proximal[dofs]
             spin = self._bodies[1].twists(path.q, qd)[..., :3]
@@ -82,10 +82,10 @@ class MuscleForces:
         bodies, rigid_bodies = self._bodies
         of_groups = -tension[:, path.paths.groups.muscle, None] * path.wrench
         wrench = self._gather @ of_groups
-        if path.moving_dofs.size:
+        if path.paths.moving_dofs.size:
             moment = -np.einsum("tnd,tn->td", path.explicit, tension)
-            couple = self._axes(path.q, path.moving_dofs) * moment[..., None]
-            wrench[..., :3] += self._couples.spread[np.ix_(bodies, path.moving_dofs)] @ couple
+            couple = self._axes(path.q, path.paths.moving_dofs) * moment[..., None]
+            wrench[..., :3] += self._couples.spread[np.ix_(bodies, path.paths.moving_dofs)] @ couple
         return rigid_bodies.generalized(
             path.q, rigid_bodies.wrench_forces(path.q, wrench[..., 3:], wrench[..., :3])
         )

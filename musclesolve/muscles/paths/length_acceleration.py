@@ -32,8 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve.dynamics.vectors import dot
+from musclesolve._util.arrays import Array, Indices, Mask, dot
 from musclesolve.errors import MuscleSolveError
 from musclesolve.muscles.paths.engine import KINDS, PathLayout, path_chains
 from musclesolve.muscles.paths.paths import Paths

@@ -16,7 +16,7 @@ the constraints dtheta/dq = (dg/dq) / (dh/dtheta): the row of the driver over mi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain
 from typing import Any, NamedTuple
@@ -71,6 +71,9 @@ class Paths:
     objects: WrapObjects
     frames: MovingFrames
     point_frame: Indices
+    _moved: dict[bytes, tuple[Mask, Indices, Indices]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def body(self) -> Indices:
@@ -100,7 +103,8 @@ class Paths:
     def moved_by(self, dofs: Indices, tree: Tree) -> tuple[Mask, Indices, Indices]:
         """Return a mask (m, G) of the groups that rotations about axes of the tree move, and numbers of the axes.
 
-        The numbers (m,) are the place of the axis in `moving_dofs`, -1 for none, and the slot of its pivot.
+        The numbers (m,) are the place of the axis in `moving_dofs`, -1 for none, and the slot of its pivot. The results
+        are kept: they are the same for every frame.
         """
         key = np.asarray(dofs).tobytes()
         if key not in self._moved:
@@ -109,11 +113,6 @@ class Paths:
             column = np.where(same.any(axis=1), same.argmax(axis=1) if same.size else 0, -1).astype(np.intp)
             self._moved[key] = moved, column, tree.pivot[dofs]
         return self._moved[key]
-
-    @cached_property
-    def _moved(self) -> dict[bytes, tuple[Mask, Indices, Indices]]:
-        """Cache of `moved_by`, whose results are the same for every frame."""
-        return {}
 
     @cached_property
     def _carried(self) -> CarriedArrays:
@@ -257,19 +256,16 @@ class PathState:
         """Nodes and gradients, computed again on request."""
         return self.paths.nodes(self.q, self.coordinates)
 
-    @property
-    def moving_dofs(self) -> Indices:
-        """Coordinates (D,) on which L_MT depends explicitly."""
-        return self.paths.moving_dofs
-
     @cached_property
     def explicit(self) -> Array:
         """dL_MT / dtheta (T, n, D) [m] for the bodies at rest."""
         from musclesolve.muscles.paths.kernel.entry import EXPLICIT
 
         groups, dofs = self.paths.groups, self.paths.frames.dof
-        column = np.searchsorted(self.moving_dofs, dofs).astype(np.intp)  # of the coordinate of each frame
-        rate = np.empty((len(self.q), self.paths.layout.muscles, len(self.moving_dofs)))
+        column = np.searchsorted(self.paths.moving_dofs, dofs).astype(
+            np.intp
+        )  # of the coordinate of each frame
+        rate = np.empty((len(self.q), self.paths.layout.muscles, len(self.paths.moving_dofs)))
         EXPLICIT.load()(self.wrench, groups.muscle, groups.frame, column, self.frames, rate)
         return rate
 
@@ -309,7 +305,7 @@ class PathState:
         moved = BodyMotions.unset(len(bodies.crossed))
         of_groups = self.wrench, groups.muscle, groups.body, self.paths._carried.carriers
         RATES.load()(
-            of_groups, bodies, motion, moved, self.explicit, self.moving_dofs, contiguous(rates), out
+            of_groups, bodies, motion, moved, self.explicit, self.paths.moving_dofs, contiguous(rates), out
         )
         return out
 
@@ -423,9 +419,9 @@ def muscle_rows(model: Model, motion: Motion, state: PathState) -> Array:
         >>> np.allclose(velocity, state.musculotendon_velocity)
         True
     """
-    if not len(state.moving_dofs):
+    if not len(state.paths.moving_dofs):
         return state.rows
     drivers = driver_rows(model, motion, base=False)
-    dofs = state.moving_dofs
+    dofs = state.paths.moving_dofs
     gradient = -drivers.jacobian[:, dofs] / drivers.moment_factor[:, dofs, None, None]
     return state.rows + np.einsum("tnd,tdkx->tnkx", state.explicit, gradient)

@@ -10,12 +10,12 @@ from functools import singledispatch
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.arrays import AnyArray, Array, by_name
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.message_text import REMARK, WarningNote, few
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
-from musclesolve.pipeline.body import Analysis, Body, SolvedGroup, by_name
+from musclesolve.pipeline.body import Analysis, Body, SolvedGroup
 from musclesolve.pipeline.emg_informed import followed_notes
 from musclesolve.pipeline.energy import metabolic_power
 from musclesolve.pipeline.knee_contact import compartments

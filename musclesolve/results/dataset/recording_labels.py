@@ -13,7 +13,6 @@ from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict
-from musclesolve.muscles.scaling.scale_muscles import joined
 from musclesolve.muscles.strength import parameter_warnings
 from musclesolve.muscles.tendon_strain import stated_texts
 from musclesolve.pipeline.body import Analysis
@@ -217,6 +216,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
     trial, mechanics, options = body.trial, body.mechanics, body.options
     subject, consistency, time = trial.subject, trial.settings.consistency, trial.settings.time
     knee_width = mechanics.measured.knee_width
+    scales = {bone: scale for group in body.placed for bone, scale in group.segment_scale.items()}
     return {
         "subject": subject.name,
         "subject_mass_kg": subject.mass,
@@ -262,8 +262,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "locked_dofs": list(mechanics.fit.locked),
         "borrowed_dofs": list(mechanics.fit.borrowed),
         "segment_scales": [
-            f"{bone}: {', '.join(f'{part:.3f}' for part in scale)}"
-            for bone, scale in joined(body.placed).segment_scale.items()
+            f"{bone}: {', '.join(f'{part:.3f}' for part in scale)}" for bone, scale in scales.items()
         ],
         "completed": mechanics.measured.completed,
         "analyzed": list(trial.analyzed),

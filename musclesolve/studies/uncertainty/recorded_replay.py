@@ -156,7 +156,7 @@ class RecordedReplay(Replay):
             model = skeleton = with_mass_factors(model, factors)
         if "body_mass" in errors and errors["body_mass"].any():
             factor = float(np.exp(errors["body_mass"][0]))
-            model = model.weighing(model.mass.scaled(factor), model.pelvis_depth)
+            model = model.weighing(model.mass.scaled(factor))
         time, how = self.markers.walk.time, self.trial.settings.consistency.derivatives
         by_constraints = how == "constraints"
         if by_constraints and self.reduction is None and self.trial.predicted_spans is None:

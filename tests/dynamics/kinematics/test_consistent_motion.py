@@ -19,8 +19,8 @@ from musclesolve.dynamics.kinematics.consistent_motion import (
 )
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.rigid_body import lines_of
 from musclesolve.dynamics.rotations import from_cardan
-from musclesolve.dynamics.vectors import lines_of
 from musclesolve.forces import mechanics
 
 METHOD = pytest.mark.parametrize("method", METHODS.values(), ids=METHODS)
