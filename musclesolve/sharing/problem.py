@@ -205,8 +205,7 @@ class Problem:
         time = chosen["time"]
         if time is not None and (np.diff(time) <= 0.0).any():
             chosen["time"] = None
-        part = self.with_arrays(**chosen)
-        part._set(largest_arm=self.largest_arm)
+        part = self.with_arrays(**chosen, largest_arm=self.largest_arm)
         if self.frame_number is not None:
             part._set(frame_number=self.frame_number[which])
         return part

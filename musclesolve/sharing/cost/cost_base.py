@@ -228,9 +228,8 @@ class Cost(ABC):
         return field_of(problem, name, self.name)
 
     def __add__(self, other: Cost) -> WeightedSum:
-        check_type(
-            other, Cost, f"added to the cost {self.name}", 'a cost, ms.costs()["stress_cubed"]() by its name'
-        )  # type: ignore[type-abstract]
+        expected = 'a cost, ms.costs()["stress_cubed"]() by its name'
+        check_type(other, Cost, f"added to the cost {self.name}", expected)  # type: ignore[type-abstract]
         pairs = (cost.summands if type(cost) is WeightedSum else ((1.0, cost),) for cost in (self, other))
         return WeightedSum(tuple(pair for some in pairs for pair in some))
 

@@ -78,15 +78,13 @@ class MusclesAlone(Cost):
             for name, axes in ARRAY_AXES.items()
             if axes[-1] == "n" and (array := getattr(problem, name)) is not None
         }
+        if self.target_weight and problem.reaction_offset is not None:  # without the target, the last one
+            names = (problem.reaction or ())[:-1]
+            matrix, offset = of_muscles["reaction_matrix"][:, :-1], problem.reaction_offset[:, :-1]
+            own = (matrix, offset, names) if names else (None, None, None)
+            of_muscles |= zip(("reaction_matrix", "reaction_offset", "reaction"), own, strict=True)
         muscles = replace(problem, muscle=(problem.muscle or ())[:count], **of_muscles)
-        if not self.target_weight or muscles.reaction_matrix is None or muscles.reaction_offset is None:
-            return muscles
-        matrix, offset = muscles.reaction_matrix[:, :-1], muscles.reaction_offset[:, :-1]
-        if matrix.shape[1] == 0:
-            return replace(muscles, reaction_matrix=None, reaction_offset=None, reaction=None)
-        return replace(
-            muscles, reaction_matrix=matrix, reaction_offset=offset, reaction=(muscles.reaction or ())[:-1]
-        )
+        return muscles.with_arrays(largest_arm=problem.largest_arm[:, :count])
 
     def term_value(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import multiprocessing
 import signal
+from multiprocessing import current_process
 
 import pytest
 from many_trials import write_stride
@@ -121,3 +122,10 @@ def test_an_output_that_is_a_file_is_refused(tmp_path):
     (tmp_path / "out").touch()
     with refused("not_writable", str(tmp_path / "out")):
         ms.run_many(write_stride(tmp_path), tmp_path / "out")
+
+
+def test_a_script_that_a_process_reads_again_ends_before_it_reserves_the_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(current_process(), "_inheriting", True, raising=False)
+    with pytest.raises(SystemExit):
+        ms.run_many([ms.data.reference_stride()], tmp_path / "out", jobs=1, figures=False)
+    assert not (tmp_path / "out").exists()

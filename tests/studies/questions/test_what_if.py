@@ -121,6 +121,11 @@ def test_the_cost_of_muscles_and_torques_has_its_derivatives():
     for name in ("joint_weighted_activation", "soft_saturation"):
         cost = MusclesAlone(find_cost(name), 2)
         check_cost(problem, cost, problem.valid)
+    # some frames have the slopes that they have among all
+    arm = np.where(np.arange(problem.n_frames)[:, None, None] == 0, 0.0, problem.moment_arm)
+    whole, cost = replace(problem, moment_arm=arm), MusclesAlone(find_cost("knee_sparing_activation"), 2)
+    slope = cost.gradient(whole, whole.upper)
+    np.testing.assert_array_equal(cost.gradient(whole.frames(np.array([0])), whole.upper[:1]), slope[:1])
 
 
 def test_facts_of_scenarios(found):
