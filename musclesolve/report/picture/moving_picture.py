@@ -55,11 +55,9 @@ def picture_fragment(result: xr.Dataset) -> str:
 def _fragment(result: xr.Dataset, mode: str) -> str:
     check_kind(result)
     data = picture_data(result)
-    return (
-        _sentence(NOTHING)
-        if data.empty
-        else picture_html(data, mode, as_dict(data, result), source("playback.js"))
-    )
+    if data.empty:
+        return _sentence(NOTHING)
+    return picture_html(data, mode, as_dict(data, result), source("playback.js"))
 
 
 def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: str) -> str:
