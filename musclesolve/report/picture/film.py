@@ -271,14 +271,9 @@ class View:
     @cached_property
     def centers(self) -> Array:
         """Center (T, 3) of the view: a straight line through the positions of the body."""
-        every = np.concatenate([self.data.position, self.data.path], axis=1)
-        known = np.isfinite(every).all(axis=2)
-        middle = (
-            np.where(known[..., None], every, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)[:, None]
-        )
         time = self.data.time - self.data.time[0]
         order = min(len(time) - 1, 1)
-        fitted = np.asarray(np.vander(time, order + 1) @ np.polyfit(time, middle, order))
+        fitted = np.asarray(np.vander(time, order + 1) @ np.polyfit(time, self.data.middle, order))
         fitted[:, 2] = self.floor
         return fitted
 
