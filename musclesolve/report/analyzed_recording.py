@@ -44,11 +44,8 @@ def recording_state(result: xr.Dataset) -> str:
     else:
         changed = [name for role, name, sha in files if role != "trial" and not has_hash(folder / name, sha)]
     if changed:
-        names = ", ".join(changed)
-        return Changed(
-            f"The recording of {path} has changed since it was analyzed ({names}): this "
-            "result is of what it was before."
-        )
+        what = f"The recording of {path} has changed since it was analyzed ({', '.join(changed)})"
+        return Changed(f"{what}: this result is of what it was before.")
     return ""
 
 

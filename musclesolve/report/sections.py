@@ -67,14 +67,7 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
         shown = number(f"contact_peak {peak.joint}", value, digits)
         rows.setdefault(peak.stem, []).append((SIDE_NAMES.get(peak.side, ""), shown))
     unit = "body weights" if known else "N"
-    emg = next(
-        (
-            statement
-            for statement in said
-            if statement.path == ("emg",) and statement.value and facts.correlations
-        ),
-        None,
-    )
+    of_emg = [statement for statement in said if statement.path == ("emg",) and statement.value]
     cautions = chosen(said, "error", "warning")
     # the reasons of care are listed below
     use = f"{judged.use.partition(':')[0]}." if judged.verdict == WITH_CARE and cautions else judged.use
@@ -86,7 +79,7 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
             for stem, legs in rows.items()
             for found in [measured(stem, facts.movement)]  # in implants, None where none measured
         ],
-        emg or "not measured",
+        of_emg[0] if of_emg and facts.correlations else "not measured",
         cautions,
         chosen(said, "remark"),
     )
@@ -109,14 +102,9 @@ def specifications() -> dict[str, dict[str, Any]]:
 
 def pictures_of(trial: TrialFiles, key: str) -> Iterator[Picture]:
     """Draw the figures of a trial, one after the other."""
-    datasets = {
-        RESULT: trial.base,
-        UNCERTAINTY: trial.uncertainty,
-        COMPARISON: trial.comparison,
-        **trial.answers,
-    }
+    of_trial = {RESULT: trial.base, UNCERTAINTY: trial.uncertainty, COMPARISON: trial.comparison}
     for kind in KINDS:
-        data = datasets.get(kind)
+        data = (of_trial | trial.answers).get(kind)
         if data is None or data.sizes.get("time", 0) < 2 or (kind == RESULT and trial.origin == UNCERTAINTY):
             continue
         for name, draw in in_turn(figures_of(data, kind).items()):

@@ -21,12 +21,8 @@ COLORS: dict[Severity, str] = {"error": "red", "warning": "yellow", "note": "dim
 def _table(severity: Severity, title: str, places: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
     """Findings of a severity, a row each: code, places, statement and remedy, which notes do not have."""
     remedy = [] if severity == "note" else [Column("how to fix it", ratio=4)]
-    columns = (
-        *names("finding"),
-        *(Column(name, ratio=2) for name in places),
-        Column("what", ratio=5),
-        *remedy,
-    )
+    where = [Column(name, ratio=2) for name in places]
+    columns = (*names("finding"), *where, Column("what", ratio=5), *remedy)
     return titled_table(title, columns, rows, title_style=COLORS[severity], show_lines=severity != "note")
 
 
@@ -34,13 +30,9 @@ def trial_tables(report: Report) -> list[Table]:
     """One table for each severity that was found: where, what, how to fix it."""
     printed = []
     for severity in SEVERITIES:
+        with_remedy = severity != "note"
         rows = [
-            (
-                finding.code,
-                str(finding.where),
-                finding.sentence,
-                *([] if severity == "note" else [finding.remedy]),
-            )
+            (finding.code, str(finding.where), finding.sentence, *[finding.remedy] * with_remedy)
             for finding in report.all_findings
             if finding.severity == severity
         ]

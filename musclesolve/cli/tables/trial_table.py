@@ -52,14 +52,8 @@ def _cells(record: TrialRecord, counted: Sequence[str]) -> list[str]:
     if found is None:
         return ["-"] * (3 + len(counted) + len(LEG_JOINTS))
     counts = [str(getattr(found, name)) for name in counted]
-    contact = [decimal(found.contact[joint], 1) for joint in LEG_JOINTS]
-    return [
-        *counts,
-        decimal(found.residual_percent, 1),
-        *contact,
-        CELLS[found.verdict],
-        f"{record.seconds:.1f}",
-    ]
+    sizes = [found.residual_percent, *(found.contact[joint] for joint in LEG_JOINTS)]
+    return [*counts, *(decimal(size, 1) for size in sizes), CELLS[found.verdict], f"{record.seconds:.1f}"]
 
 
 def remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 import uvicorn
+from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.requests import HTTPConnection, Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
@@ -40,7 +41,7 @@ from musclesolve.live.page.frame_ring import FrameRing
 from musclesolve.live.page.page_settings import DURING, MOST_CURVES, SPANS, VALUES, PageSettings
 from musclesolve.live.page.page_state import SHOWN, Order, PageState
 from musclesolve.report.picture.encoded import json_text
-from musclesolve.report.picture.moving_picture import picture_html, rendered, trusted
+from musclesolve.report.picture.moving_picture import picture_html, rendered
 
 NICE = 5
 """Lower priority of the page: where cores are scarce, the session comes first."""
@@ -206,9 +207,9 @@ class PageServer:
                 _source("operator.html"),
                 title=setup.title,
                 subtitle=setup.subtitle,
-                style=trusted(_source("live.css")),
-                picture=trusted(picture),
-                quantities=trusted(json_text([each.about for each in state.every.values()])),
+                style=Markup(_source("live.css")),
+                picture=Markup(picture),
+                quantities=Markup(json_text([each.about for each in state.every.values()])),
                 curves=MOST_CURVES,
                 spans=SPANS,
                 values=VALUES,
@@ -221,9 +222,9 @@ class PageServer:
             rendered(
                 _source("subject.html"),
                 title=self.order.setup.title,
-                style=trusted(_source("live.css")),
-                quantities=trusted(json_text([each.about for each in self.state.every.values()])),
-                script=trusted(_source("link.js", "feedback.js", "subject.js")),
+                style=Markup(_source("live.css")),
+                quantities=Markup(json_text([each.about for each in self.state.every.values()])),
+                script=Markup(_source("link.js", "feedback.js", "subject.js")),
             )
         )
 

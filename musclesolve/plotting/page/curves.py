@@ -420,13 +420,8 @@ class Legs:
             bars = [(part.place, standing[part.index]) for part in self.x.passes[side]]
             if (strides := self.x.strides.get(side)) is not None:  # of most strides
                 bars = [(PERCENTS, strides.mean(standing.astype(float)) > 0.5)]
-            found.append(
-                [
-                    (float(place[first]), float(place[last - 1]))
-                    for place, shown in bars
-                    for first, last in true_runs(shown)
-                ]
-            )
+            ends = [(place, run) for place, shown in bars for run in true_runs(shown)]
+            found.append([(float(place[first]), float(place[last - 1])) for place, (first, last) in ends])
         return tuple(found)
 
     def mark_events(self, axes: Axes, *sides: str) -> None:
@@ -434,11 +429,7 @@ class Legs:
         for side in sides or self.sides:
             for name, places in self.events.get(side, {}).items():
                 if places.size:
-                    style: dict[str, Any] = EVENT_STYLE[name] | {
-                        "color": SIDE_COLOR[side],
-                        "zorder": 0.8,
-                        "alpha": 0.8,
-                    }
+                    style = EVENT_STYLE[name] | {"color": SIDE_COLOR[side], "zorder": 0.8, "alpha": 0.8}
                     sheet_of(axes).upright(axes, places, label=series(side, EVENT_NAMES[name]), **style)
 
     def shade(self, axes: Axes, side: str, values: Array, what: str = "") -> None:

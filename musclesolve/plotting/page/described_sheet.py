@@ -246,11 +246,8 @@ class Panel:
 
     def text(self, x: float, y: float, text: str, *, transform: object = None, **style: Any) -> None:
         """A text at a place of the axes."""
-        mark: dict[str, Any] = {
-            "k": "text",
-            "at": [round(float(x), DECIMALS), round(float(y), DECIMALS)],
-            "text": text,
-        }
+        place = [round(float(x), DECIMALS), round(float(y), DECIMALS)]
+        mark: dict[str, Any] = {"k": "text", "at": place, "text": text}
         mark |= {"u": transform == BELOW, "t": transform == SHARES, "to": style.get("ha", "")}
         self._add(mark, style)
 

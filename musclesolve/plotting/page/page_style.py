@@ -72,9 +72,8 @@ class PageStyle:
     # whether the page has title and identity of the result; a paper has them in the caption
     titled: bool = RULES["titled"].default
     file_format: str = RULES["file_format"].default
-    norms: bool = RULES[
-        "norms"
-    ].default  # whether published bands stand behind angles, moments, powers and ground reaction
+    # whether published bands stand behind angles, moments, powers and ground reaction
+    norms: bool = RULES["norms"].default
     norm_file: str | None = RULES["norm_file"].default  # norms of a laboratory, before the published ones
     # of pages with a panel for each muscle: those that are drawn, by name with or without side, or by group. Without
     # any name all of them; in a column the one of the greatest force of each group.

@@ -236,9 +236,8 @@ def joint_powers(result: xr.Dataset) -> Sheet:
     if not joints:
         return _coordinates(legs, mass, f"[W{of_mass}]")
     norms = NormBands.from_result(result, legs.x)
-    bursts = (
-        legs.x.is_cycle and Facts(result).movement.name != RUNNING
-    )  # bursts of running are at other times
+    # bursts of running are at other times
+    bursts = legs.x.is_cycle and Facts(result).movement.name != RUNNING
     moments = {side: support_moment(result, side) for side in legs.sides}
     known = {side: moment / mass for side, moment in moments.items() if moment is not None}
     rows, title = len(joints) + 1, "Joint powers, support moment" if known else "Joint powers"
@@ -259,11 +258,8 @@ def joint_powers(result: xr.Dataset) -> Sheet:
         _curves(row[0], legs, whole, f"[W{of_mass}]")
         _curves(row[1], legs, sagittal, f"[W{of_mass}]", lowest=not known and joint == joints[-1])
         heading(row[0], f"{joint}: power of all rotations, generated (+)   absorbed (-)")
-        heading(
-            row[1],
-            f"{joint}: power of flexion and extension",
-            _bursts(legs, joint, sagittal) if bursts else "",
-        )
+        note_of_bursts = _bursts(legs, joint, sagittal) if bursts else ""
+        heading(row[1], f"{joint}: power of flexion and extension", note_of_bursts)
         totals = {side: totals.get(side, 0.0) + power for side, power in whole.items()}
     if known:
         _curves(panels[-1, 0], legs, known, f"[N m{of_mass}]", lowest=True)

@@ -47,16 +47,11 @@ def average_angles_and_moments(average: xr.Dataset) -> Sheet:
     shared = [dof for dof in listed(average, "shared_dofs") if dof not in OPPOSITE]  # names of a model
     dofs = [dof for dof in (*OPPOSITE, *shared) if dof in average["dof"].values]
     mass, unit = average.attrs.get("subject_mass_kg"), average["joint_moment"].attrs.get("units", "N m")
+    degrees = 1.0 if average["joint_angle"].attrs.get("units") == "deg" else 180.0 / np.pi
     factor, unit = (1.0 / float(mass), "N m/kg") if unit == "N m" and mass is not None else (1.0, unit)
     sheet, panels = page(average, "Mean joint angles and internal joint moments", len(dofs), 2, labels=True)
     for row, dof in dof_rows(panels, cycle_axis(), dofs, f"[{unit}]"):
-        _draw(
-            row[0],
-            average,
-            "joint_angle",
-            {"dof": dof},
-            factor=1.0 if average["joint_angle"].attrs.get("units") == "deg" else 180.0 / np.pi,
-        )
+        _draw(row[0], average, "joint_angle", {"dof": dof}, factor=degrees)
         _draw(row[1], average, "joint_moment", {"dof": dof}, factor=factor)
     sheet.add_legend(_entries(average, ("joint_angle", "joint_moment")))
     return sheet
@@ -73,13 +68,8 @@ def average_activations(average: xr.Dataset) -> Sheet:
 def average_muscle_forces(average: xr.Dataset) -> Sheet:
     """Draw the force of each muscle in newton or the unit of the average, every panel with its own scale."""
     unit = average["muscle_force"].attrs.get("units", "N")
-    label = (
-        FORCE
-        if unit == "N"
-        else f"force [{unit} of maximum isometric force]"
-        if unit == "%"
-        else f"force [{unit}]"
-    )
+    labels = {"N": FORCE, "%": "force [% of maximum isometric force]"}
+    label = labels.get(unit, f"force [{unit}]")
     return every_muscle(average, "muscle_force", ("Mean muscle force", label), OWN_SCALES)
 
 

@@ -56,9 +56,8 @@ def calibration_curves(calibration: xr.Dataset, kind: str = "fascicle length") -
             axes.plot(time, scale * at[word].values, color=color, linewidth=1.1, linestyle=style)
         known = {word: float(at[f"correlation_{word}"]) for word in COLORS}
         r = ", ".join(f"{value:.2f} {word}" for word, value in known.items() if np.isfinite(value))
-        heading(
-            axes, str(at["label"].values), f"{at['trial'].values}: r {r}" if r else str(at["trial"].values)
-        )
+        trial = str(at["trial"].values)
+        heading(axes, str(at["label"].values), f"{trial}: r {r}" if r else trial)
         if k % columns == 0:
             axes.set_ylabel(f"{kind} [{unit}]")
         if k + columns >= count:

@@ -240,10 +240,8 @@ def pose_activations(data: xr.Dataset | Solution, frame: int = 0) -> Sheet:
         places = np.arange(len(muscles[side]))[::-1]
         for number, cost in enumerate(compared):
             part = result.isel(cost=number) if "cost" in result.dims else result
-            style: dict[str, Any] = {
-                "color": COST_COLORS[number % len(COST_COLORS)],
-                "marker": MARKS[number % len(MARKS)],
-            }
+            color, mark = COST_COLORS[number % len(COST_COLORS)], MARKS[number % len(MARKS)]
+            style: dict[str, Any] = {"color": color, "marker": mark}
             values = part["activation"].sel(muscle=muscles[side]).values
             axes.plot(values, places, label=cost, linestyle="", markersize=3.0, **style)
             entries[cost] = line(of=cost, linestyle="", **style)

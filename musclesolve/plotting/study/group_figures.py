@@ -275,10 +275,8 @@ def group_curves(
                 fewer += count[some].tolist()
                 # joined to the curve on either side
                 joined = some | np.roll(some, 1) | np.roll(some, -1)
-                thin: dict[str, Any] = style | {
-                    "linewidth": 0.4 * WIDTH,
-                    "label": f"{label}{APART}fewer subjects",
-                }
+                thin: dict[str, Any] = style | {"linewidth": 0.4 * WIDTH}
+                thin["label"] = f"{label}{APART}fewer subjects"
                 axes.plot(percent, np.where(joined, mean, np.nan), **thin)
         _draw_norm(norms, axes, means, variable, name, unit, several)
         if variable == "contact_force":
@@ -363,22 +361,16 @@ def _styles(means: xr.Dataset) -> dict[tuple[str, ...], dict[str, Any]]:
                 continue
             # the first of several conditions is black: beside it stand others on every page
             of = row if several else max(column - 1, 0)
-            color = (
-                FIRST_COLOR
-                if not several and column == 0 and len(conditions) > 1
-                else COLORS[of % len(COLORS)]
-            )
+            first = not several and column == 0 and len(conditions) > 1
+            color = FIRST_COLOR if first else COLORS[of % len(COLORS)]
             for place, key in enumerate([(group, condition, leg) for leg in legs] or [(group, condition)]):
                 dash = of % len(DASHES) + of // (2 * len(COLORS))
                 if several and len(groups) <= len(COLORS):
                     dash = column * max(len(legs), 1)
                 elif legs:
                     dash = 0
-                styles[key] = {
-                    "color": color,
-                    "linestyle": DASHES[(dash + place) % len(DASHES)],
-                    "linewidth": WIDTH,
-                }
+                dashes = DASHES[(dash + place) % len(DASHES)]
+                styles[key] = {"color": color, "linestyle": dashes, "linewidth": WIDTH}
                 chosen = current_style().chosen(_curve_name(means, key))
                 styles[key] |= {name: value for name, value in chosen.items() if name in styles[key]}
     return styles
@@ -568,7 +560,6 @@ def _curve_name(means: xr.Dataset, key: tuple[str, ...]) -> str:
 
 
 def _band_words(means: xr.Dataset, band: str) -> str:
-    """Return the words for the bands."""
     share = str(means.attrs["band"]).partition(" of ")[0]
     return share if band == "confidence" else "± standard deviation over subjects"
 
@@ -586,12 +577,10 @@ def _legend(
         count = int(means["subjects"].sel(group=key[0], condition=key[1]))
         name = _curve_name(means, key)
         entries[f"{name} (n = {count})"] = line(of=name, **style)
-    colors = dict.fromkeys(
-        style["color"] for style in styles.values()
-    )  # bands have the colors of their curves
-    entries[_band_words(means, band)] = tuple(
-        area(color=color, alpha=BAND, linewidth=0.0) for color in colors
-    )
+    # bands have the colors of their curves
+    colors = dict.fromkeys(style["color"] for style in styles.values())
+    bands = tuple(area(color=color, alpha=BAND, linewidth=0.0) for color in colors)
+    entries[_band_words(means, band)] = bands
     if fewer:
         span = f"{min(fewer)} to {max(fewer)}" if min(fewer) < max(fewer) else f"{min(fewer)}"
         entries[f"thin, without a band: n = {span}"] = line(NOTE_COLOR, 0.4 * WIDTH)

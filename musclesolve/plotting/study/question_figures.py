@@ -232,11 +232,8 @@ def scenarios(answer: xr.Dataset) -> Sheet:
     for number, name in enumerate(map(str, answer["scenario"].values)):
         color = COST_COLORS[number % len(COST_COLORS)]
         dashes = DASHES[(number // len(COST_COLORS)) % len(DASHES)]
-        style: dict[str, Any] = {
-            "color": color,
-            "linestyle": dashes,
-            "linewidth": 1.8 if number == 0 else 1.1,
-        }
+        width = 1.8 if number == 0 else 1.1
+        style: dict[str, Any] = {"color": color, "linestyle": dashes, "linewidth": width}
         words = textwrap.shorten(name, 44, placeholder=" ...")
         entries[words] = line(**style)
         own = answer.isel(scenario=number)
@@ -287,11 +284,8 @@ def synergies(answer: xr.Dataset) -> Sheet:
             axes.set_visible(row <= count)
             if row > count:
                 continue
-            axes.plot(
-                answer["time"].values,
-                answer["synergy_course"].sel(side=side, synergy=row).values,
-                color=SIDE_COLOR[side],
-            )
+            course = answer["synergy_course"].sel(side=side, synergy=row)
+            axes.plot(answer["time"].values, course.values, color=SIDE_COLOR[side])
             axes.set_ylim(bottom=0.0)
             weights = answer["synergy_weight"].sel(muscle=names, synergy=row).fillna(0.0).values
             largest = [split_side(names[k])[0].replace("_", " ") for k in np.argsort(-weights)[:3]]

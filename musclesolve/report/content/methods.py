@@ -159,11 +159,8 @@ def _values(trial: TrialFiles) -> dict[str, object]:
     result, facts = trial.base, trial.facts
     time = np.asarray(result["time"].values, dtype=float)
     mass, stature = number(result, "subject_mass_kg"), number(result, "subject_stature_m")
-    described = [
-        text(result, "subject_sex"),
-        f"{mass:.1f} kg" if mass else "",
-        f"{stature:.2f} m" if stature else "",
-    ]
+    size = (f"{mass:.1f} kg" if mass else "", f"{stature:.2f} m" if stature else "")
+    described = [text(result, "subject_sex"), *size]
     # the Hill curves that the result states, or those of its muscle set
     curves = texts()["curves"]
     usual = texts()["curves_of_set"].get(choice_name(result, "muscle_database"), "")

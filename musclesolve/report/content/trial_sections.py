@@ -547,12 +547,8 @@ def provenance(trial: TrialFiles) -> dict[str, object]:
         "Options and subject, as stored in the result", ("attribute", "value"), options, compact=True
     )
     files = [(role.replace("_", " "), name, digest(sha)) for role, name, sha in inputs_of(trial.base)]
-    named = (
-        [PageTable("Files that the result was computed from", ("role", "file", "SHA-256"), files)]
-        if files
-        else []
-    )
-    return {"tables": [*named, stored], "without_files": not files}
+    named = PageTable("Files that the result was computed from", ("role", "file", "SHA-256"), files)
+    return {"tables": [*[named] * bool(files), stored], "without_files": not files}
 
 
 def _shown(value: object) -> str:

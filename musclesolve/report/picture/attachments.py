@@ -87,11 +87,8 @@ def attached(
     chosen = placed[:: max(1, len(placed) // FRAMES)]
     known: Mask = np.asarray(np.isfinite(ends[chosen]).all(axis=(2, 3)))
     (row,) = np.nonzero(known.any(axis=0))
-    bone, point, distance = (
-        np.full(ends.shape[1], -1),
-        np.full(ends.shape[1:], np.nan),
-        np.full(ends.shape[1], np.nan),
-    )
+    bone = np.full(ends.shape[1], -1)
+    point, distance = np.full(ends.shape[1:], np.nan), np.full(ends.shape[1], np.nan)
     if not meshes or not len(row):
         return bone, point, distance
     away = ends[chosen][:, row, None] - place[chosen, None, :, None]

@@ -81,13 +81,8 @@ class Bones:
             every += pair
             places += [at[:, None] for at, _ in poses]
             rotations += [turned[:, None] for _, turned in poses]
-        return cls(
-            tuple(names),
-            tuple(every),
-            np.concatenate(places, axis=1),
-            np.concatenate(rotations, axis=1),
-            standard,
-        )
+        place, rotation = np.concatenate(places, axis=1), np.concatenate(rotations, axis=1)
+        return cls(tuple(names), tuple(every), place, rotation, standard)
 
     def reaching(self, ends: Array) -> Bones:
         """The bones with simple surfaces that pass through the attachments of the muscles.
@@ -107,13 +102,8 @@ class Bones:
         for (before, side), (knee, *_) in simple.knees.items():
             patella, ligament = _between(before, side)
             knees[before, side] = knee, named[patella], named[ligament]
-        return replace(
-            self,
-            surfaces=surfaces,
-            standard=SimpleBones(
-                {name: named.get(name, each) for name, each in simple.surfaces.items()}, knees
-            ),
-        )
+        moved = {name: named.get(name, each) for name, each in simple.surfaces.items()}
+        return replace(self, surfaces=surfaces, standard=SimpleBones(moved, knees))
 
     def moved(self, skeleton: Skeleton) -> Bones:
         """The bones with their surfaces on other poses of the skeleton."""
@@ -170,9 +160,8 @@ def simple_bones(
     at = {name: position[:, k] for name, k in points.items()}
     for side, other, toward in (("r", "l", 1.0), ("l", "r", -1.0)) if "pelvis" in segments else ():
         hip, knee = (at.get(f"{joint}_{side}") for joint in ("hip", "knee"))
-        if (
-            hip is not None and knee is not None and f"hip_{other}" not in at
-        ):  # one leg hangs on a whole pelvis
+        # one leg hangs on a whole pelvis
+        if hip is not None and knee is not None and f"hip_{other}" not in at:
             apart = toward * HIPS_APART * np.linalg.norm(hip - knee, axis=1)[:, None]
             across = apart * rotation[:, segments["pelvis"], :, 1]
             at |= {f"hip_{other}": hip + across, f"knee_{other}": knee + across}

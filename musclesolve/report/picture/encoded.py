@@ -94,11 +94,7 @@ def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
 
 def moving_data(data: PictureData) -> dict[str, Any]:
     """The part of the data that changes with the frame; a live picture sends it for every frame."""
-    # the middle (T, 3) of all points of each frame, in steps; zero where no point is known
-    every = np.concatenate([data.position, data.path], axis=1)
-    known = np.isfinite(every)
-    middle = np.where(known, every, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-    offset = np.rint(middle / POSITION_STEP).astype(np.int32)
+    offset = np.rint(data.middle / POSITION_STEP).astype(np.int32)
     verdicts = list(dict.fromkeys(name for leg in data.legs for name in leg.verdict.tolist()))
     return {
         "frames": len(data.time),

@@ -161,9 +161,8 @@ class _Sheet:
                 figure.text(0.03, 0.03, lost, fontsize=6.5, color=GRAY)
         data, kind = view.data, "contact" if view.data.simulated else "ground"
         if (data.ground.names and data.simulated) or (data.quantities and not data.simulated):
-            figure.text(
-                0.03, 0.05, f"black arrow: {kind} force, 0.5 m for {data.unit}", fontsize=6.5, color=GROUND
-            )
+            arrow = f"black arrow: {kind} force, 0.5 m for {data.unit}"
+            figure.text(0.03, 0.05, arrow, fontsize=6.5, color=GROUND)
 
     def draw(self, frame: int) -> AnyArray:
         """Pixels (height, width, 3) of a frame."""
@@ -272,14 +271,9 @@ class View:
     @cached_property
     def centers(self) -> Array:
         """Center (T, 3) of the view: a straight line through the positions of the body."""
-        every = np.concatenate([self.data.position, self.data.path], axis=1)
-        known = np.isfinite(every).all(axis=2)
-        middle = (
-            np.where(known[..., None], every, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)[:, None]
-        )
         time = self.data.time - self.data.time[0]
         order = min(len(time) - 1, 1)
-        fitted = np.asarray(np.vander(time, order + 1) @ np.polyfit(time, middle, order))
+        fitted = np.asarray(np.vander(time, order + 1) @ np.polyfit(time, self.data.middle, order))
         fitted[:, 2] = self.floor
         return fitted
 
@@ -374,11 +368,8 @@ class View:
         start = np.repeat(np.arange(len(path)), counts)
         share = (np.arange(len(start)) - np.repeat(np.cumsum(counts) - counts, counts)) / counts[start]
         piece = (path[start + 1] - path[start]) if len(start) else np.zeros((0, 3))
-        ends = (
-            path[start, None]
-            + (share[:, None] + np.stack([0.0 * share, 1.0 / counts[start]], axis=1))[..., None]
-            * piece[:, None]
-        )
+        both = share[:, None] + np.stack([0.0 * share, 1.0 / counts[start]], axis=1)
+        ends = path[start, None] + both[..., None] * piece[:, None]
         of, length = owner[start], path_lengths(path[None], data.first)[0]
         before = np.cumsum(step) - step
         along = before[start] - before[data.first[of]] + (share + 0.5 / counts[start]) * step[start]
@@ -402,9 +393,8 @@ class View:
         head = np.minimum(0.06, 0.6 * length)
         across = 0.42 * head * across / np.where(size > 1e-9, size, 1.0)
         back = tip - head * force / np.where(length > 1e-9, length, 1.0)
-        ends = np.concatenate(
-            [np.stack(pair, 1) for pair in ((start, tip), (tip, back + across), (tip, back - across))]
-        )
+        strokes = ((start, tip), (tip, back + across), (tip, back - across))
+        ends = np.concatenate([np.stack(pair, 1) for pair in strokes])
         return ends, np.full(len(ends), width), _painted(GROUND, len(ends))
 
 

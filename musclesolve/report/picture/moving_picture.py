@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import xarray as xr
+from markupsafe import Markup
 
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError, input_error
@@ -35,7 +36,7 @@ def picture_page(result: xr.Dataset) -> str:
     result: of a run, or the dataset of a simulation (`simulated.simulation_picture`).
     """
     title = str(result.attrs.get("subject", "")) or "Result"
-    return rendered(source("page.html"), title=title, fragment=trusted(_fragment(result, "page")))
+    return rendered(source("page.html"), title=title, fragment=Markup(_fragment(result, "page")))
 
 
 def picture_fragment(result: xr.Dataset) -> str:
@@ -55,11 +56,9 @@ def picture_fragment(result: xr.Dataset) -> str:
 def _fragment(result: xr.Dataset, mode: str) -> str:
     check_kind(result)
     data = picture_data(result)
-    return (
-        _sentence(NOTHING)
-        if data.empty
-        else picture_html(data, mode, as_dict(data, result), source("playback.js"))
-    )
+    if data.empty:
+        return _sentence(NOTHING)
+    return picture_html(data, mode, as_dict(data, result), source("playback.js"))
 
 
 def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: str) -> str:
@@ -72,7 +71,7 @@ def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: 
         script: JavaScript that starts the picture with `start` and chooses its frames.
     """
     scripts = "\n".join([*map(source, SCRIPTS), script])
-    code = rendered(source("code.js"), three=trusted(three_js()), script=trusted(scripts))
+    code = rendered(source("code.js"), three=Markup(three_js()), script=Markup(scripts))
     return rendered(
         source("picture.html"),
         mode=mode,
@@ -87,11 +86,11 @@ def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: 
         unit=data.unit,
         simulated=data.simulated,
         shapes=data.shapes is not None and bool(data.shapes.names),
-        style=trusted(source("style.css")),
-        packed=trusted(packed(code)) if mode == "fragment" else "",
-        unpack=trusted(source("unpack.js")),
-        code=trusted(code),
-        data=trusted(json_text(content)),
+        style=Markup(source("style.css")),
+        packed=Markup(packed(code)) if mode == "fragment" else "",
+        unpack=Markup(source("unpack.js")),
+        code=Markup(code),
+        data=Markup(json_text(content)),
     )
 
 
@@ -102,7 +101,7 @@ def packed(code: str) -> str:
 
 
 def _sentence(sentence: str) -> str:
-    return rendered(source("nothing.html"), sentence=sentence, style=trusted(source("style.css")))
+    return rendered(source("nothing.html"), sentence=sentence, style=Markup(source("style.css")))
 
 
 def source(name: str) -> str:
@@ -110,15 +109,8 @@ def source(name: str) -> str:
     return resources.files(__package__).joinpath("page", name).read_text(encoding="utf-8")
 
 
-def trusted(text: str) -> Any:
-    """Text that is not escaped: own files, and JSON that ends no element."""
-    from markupsafe import Markup
-
-    return Markup(text)
-
-
 def rendered(template: str, **values: Any) -> str:
-    """A template with its values; texts are escaped."""
+    """A template with its values; texts other than Markup (own files, JSON that ends no element) are escaped."""
     import jinja2
 
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)

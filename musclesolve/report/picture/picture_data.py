@@ -165,6 +165,13 @@ class PictureData:
         """Whether there is neither a skeleton nor a muscle to draw."""
         return self.position.size == 0 and self.path.size == 0
 
+    @cached_property
+    def middle(self) -> Array:
+        """The middle (T, 3) of all points of each frame; zero where no point is known."""
+        every = np.concatenate([self.position, self.path], axis=1)
+        known = np.isfinite(every)
+        return np.asarray(np.where(known, every, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1))
+
 
 def picture_data(result: xr.Dataset) -> PictureData:
     """Read the drawable parts of a result."""

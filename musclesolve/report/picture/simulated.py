@@ -101,15 +101,11 @@ def model_bones(motion: Simulation) -> Skeleton:
         else:
             lines = list(combinations(body.points, 2))
         bones |= dict.fromkeys(lines, body.name)
-    none = np.zeros((len(motion.q), 0, 3), np.float32)
-    return Skeleton(
-        names,
-        motion.q[:, : len(names)].astype(np.float32),
-        tuple((*ends, body) for ends, body in bones.items()),
-        segments=(),
-        place=none,
-        rotation=np.zeros((len(motion.q), 0, 3, 3), np.float32),
-    )
+    lines_of_bodies = tuple((*ends, body) for ends, body in bones.items())
+    position = motion.q[:, : len(names)].astype(np.float32)
+    place = np.zeros((len(position), 0, 3), np.float32)
+    rotation = np.zeros((len(position), 0, 3, 3), np.float32)
+    return Skeleton(names, position, lines_of_bodies, (), place, rotation)
 
 
 def _muscles(
@@ -144,20 +140,14 @@ def _muscles(
 
 def _driven(motions: dict[str, Simulation], muscles: MuscleForces) -> tuple[str, Simulation]:
     """The motion of the model that muscles are on, with its name."""
+    expected = "the muscles that drove the simulation, from muscle_forces or forward_problem"
+    if not isinstance(muscles, MuscleForces):
+        raise input_error("bad_type", problem=f"a {type(muscles).__name__} as muscles", expected=expected)
     for name, motion in motions.items():
-        if isinstance(muscles, MuscleForces) and motion.model is muscles.model:
+        if motion.model is muscles.model:
             return name, motion
-    if isinstance(muscles, MuscleForces):
-        raise input_error(
-            "conflict",
-            problem="muscles of a model that is not in the simulation",
-            expected="the muscles that drove the simulation, from muscle_forces or forward_problem",
-        )
-    raise input_error(
-        "bad_type",
-        problem=f"a {type(muscles).__name__} as muscles",
-        expected="the muscles that drove the simulation, from muscle_forces or forward_problem",
-    )
+    problem = "muscles of a model that is not in the simulation"
+    raise input_error("conflict", problem=problem, expected=expected)
 
 
 def _contacts(simulation: ContactSimulation) -> VariablesAndAttributes:
@@ -195,15 +185,10 @@ def _surfaces(simulation: ContactSimulation, prefixes: dict[str, str]) -> Variab
     only = next(iter(simulation.motions))
     # the model of every surface; none of one on the ground
     owners = [prefixes[surface.model or only] if surface.body else "" for surface in surfaces]
+    shapes = {"center": (3,), "axes": (3, 3), "semi_axes": (3,), "order": (), "radius": ()}
     several = {
         name: np.array([getattr(surface, name) for surface in surfaces], float).reshape(len(surfaces), *shape)
-        for name, shape in (
-            ("center", (3,)),
-            ("axes", (3, 3)),
-            ("semi_axes", (3,)),
-            ("order", ()),
-            ("radius", ()),
-        )
+        for name, shape in shapes.items()
     }
     variables: dict[str, Variable] = {
         f"surface_{name}": (("surface", "axis", "own_axis")[: values.ndim], values)

@@ -60,29 +60,17 @@ def still(result: xr.Dataset) -> bytes:
     )
     why = textwrap.fill(" ".join(judged.why), 118, max_lines=2, placeholder=" ...")
     figure.text(0.02, 0.925, why, fontsize=7.5, color=INK, va="top")
-    figure.text(
-        0.02,
-        0.86,
-        textwrap.shorten(identity(result), 130, placeholder=" ..."),
-        fontsize=6.5,
-        color=SOFT,
-        va="top",
-    )
+    of = textwrap.shorten(identity(result), 130, placeholder=" ...")
+    figure.text(0.02, 0.86, of, fontsize=6.5, color=SOFT, va="top")
     _poses(figure, data, frames)
     if data.quantities:
         color_bar(figure, data.quantities[0], (0.03, 0.075, 0.2, 0.016))
     if data.ground.names:
-        figure.text(
-            0.27, 0.075, f"black arrow: ground force, 0.5 m for {data.unit}", fontsize=7, color=GROUND
-        )
+        arrow = f"black arrow: ground force, 0.5 m for {data.unit}"
+        figure.text(0.27, 0.075, arrow, fontsize=7, color=GROUND)
     with_emg = _activations(figure, result, data.time[frames])
-    figure.text(
-        0.68,
-        0.955,
-        "Activation" + (" (red) and EMG (gray, peak at 1)" if with_emg else ""),
-        fontsize=9,
-        va="center",
-    )
+    title = "Activation (red) and EMG (gray, peak at 1)" if with_emg else "Activation"
+    figure.text(0.68, 0.955, title, fontsize=9, va="center")
     FigureCanvasAgg(figure).print_png(memory := io.BytesIO())
     return memory.getvalue()
 
@@ -148,9 +136,8 @@ def curves(result: xr.Dataset) -> Iterator[tuple[str, Array, Array | None, float
             return
     side = str(result["side"].values[0])
     own = result.isel(muscle=[split_side(name)[1] in (side, "") for name in groups])
-    for name in (
-        own["muscle"].values[np.argsort(-np.nan_to_num(own["muscle_force"].max("time").values))].astype(str)
-    ):
+    strongest = np.argsort(-np.nan_to_num(own["muscle_force"].max("time").values))
+    for name in own["muscle"].values[strongest].astype(str):
         if groups[name] not in seen and len(seen) < PANELS:
             seen.add(groups[name])
             yield _named([name]), own["activation"].sel(muscle=name).values, None, np.nan

@@ -174,10 +174,8 @@ def _people(result: StudyResult) -> list[PageTable]:
         for group in groups
         for what in ("subjects", "trials", "cycles", *(f"of the {leg} leg" for leg in legs))
     ]
-    return [
-        *tables,
-        PageTable("Subjects, trials and cycles that are averaged", ["condition", *heads], counted),
-    ]
+    title = "Subjects, trials and cycles that are averaged"
+    return [*tables, PageTable(title, ["condition", *heads], counted)]
 
 
 def _on_left_out(result: StudyResult) -> list[str]:
@@ -223,13 +221,8 @@ def left_out_table(result: StudyResult) -> PageTable | None:
         rows.append((shortened(names), subject, condition, "left out", remedy))
     if not rows:
         return None
-    return PageTable(
-        "Trials that do not count",
-        ("trial", "subject", "condition", "what", "why"),
-        rows,
-        prose=True,
-        compact=len(rows) > 1,
-    )
+    columns = ("trial", "subject", "condition", "what", "why")
+    return PageTable("Trials that do not count", columns, rows, prose=True, compact=len(rows) > 1)
 
 
 def _findings(result: StudyResult) -> PageTable | None:

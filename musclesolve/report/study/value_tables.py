@@ -115,12 +115,8 @@ def outliers_of(result: StudyResult) -> PageTable | None:
         rows.append([str(of["trial"].values), str(of["subject"].values), str(of["condition"].values),
                      f"{float(of['cycle_start']):.2f} s", str(of["outlier_reason"].values)])  # fmt: skip
     columns = ("trial", "subject", "condition", "cycle from", "what is unusual")
-    return PageTable(
-        "Cycles far from the others of their subject; they count, unless their trials are excluded",
-        columns,
-        rows,
-        prose=True,
-    )
+    caption = "Cycles far from the others of their subject; they count, unless their trials are excluded"
+    return PageTable(caption, columns, rows, prose=True)
 
 
 def uncertain_words(result: StudyResult) -> str:

@@ -169,10 +169,8 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
         values = dict.fromkeys(Path(str(value)).name for value in given if value is not None)
         if key == "muscle_database" and all(name.lower().endswith(".osim") for name in values):
             # every person has a scaled copy of the model, often with another name: the muscles identify the model
-            if (
-                len({tuple(cycle["muscle"].values.tolist()) for cycle in cycles if "muscle" in cycle.coords})
-                < 2
-            ):
+            sets = {tuple(cycle["muscle"].values.tolist()) for cycle in cycles if "muscle" in cycle.coords}
+            if len(sets) < 2:
                 continue
         if len(values) > 1:
             raise input_error(

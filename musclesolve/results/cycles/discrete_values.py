@@ -211,10 +211,8 @@ def _measured(
         elif measure == "mean":
             found[measure] = mean(values), nowhere
         else:
-            bounds = {"impulse": (None, None), "positive_work": (0.0, None), "negative_work": (None, 0.0)}[
-                measure
-            ]
-            curve = values if measure == "impulse" else np.clip(values, *bounds)
+            part = {"positive_work": np.maximum, "negative_work": np.minimum}.get(measure)
+            curve = values if part is None else part(values, 0.0)
             found[measure] = mean(curve) * time[:, None], nowhere
     return {
         measure: (np.where(enough, number, np.nan), np.where(enough, at, np.nan))

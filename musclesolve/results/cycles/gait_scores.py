@@ -54,18 +54,18 @@ class GaitScores:
     whole: float = float("nan")  # GPS of the person [deg]; NaN where a leg is missing
     index: Mapping[str, float] = field(
         default_factory=dict
-    )  # GDI* by side; empty where the norm has no controls
+    )  # GDI* by side; empty without controls in the norm
     why_not: str = ""
 
 
-def mean_curves(result: xr.Dataset, side: str, points: int = POINTS) -> dict[Curve, Array]:
-    """The curves of a leg at so many percentages, the mean of its strides; empty without a stride of 95 % or more."""
+def mean_curves(result: xr.Dataset, side: str) -> dict[Curve, Array]:
+    """The curves of a leg at POINTS percentages, the mean of its strides; empty without a stride of 95 % or more."""
     found = intervals(result, side)
     used = [cycle for cycle in covered_cycles(result, side, found.cycles) if cycle.counts]
     curves = leg_curves(result, side)
     if not used or not curves or found.movement != WALKING:
         return {}
-    time, percent = np.asarray(result["time"].values, dtype=float), np.linspace(0.0, 1.0, points)
+    time, percent = np.asarray(result["time"].values, dtype=float), np.linspace(0.0, 1.0, POINTS)
     table = np.stack(list(curves.values()), axis=1)
     strides = [
         sampled(time, table, each.start + percent * (each.end - each.start), each.reach) for each in used

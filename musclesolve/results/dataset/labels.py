@@ -11,7 +11,6 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.rotations import to_cardan
 from musclesolve.results.dataset.result_quantities import BACKWARD
-from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.settings.trial import REDUCED
 
 if TYPE_CHECKING:  # both load the analysis

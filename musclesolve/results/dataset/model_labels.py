@@ -266,11 +266,8 @@ def model_skeleton(model: OpenSimModel, motion: BodyMotion) -> Skeleton:
     for body in (joint.outboard.body for joint in model.joints):
         drawing.draw(body)
     points = drawing.points
-    long = [
-        bone
-        for bone in drawing.bones
-        if np.linalg.norm(points[bone[0]][0] - points[bone[1]][0]) > _SHORTEST_BONE
-    ]
+    ends = [(bone, points[bone[0]][0] - points[bone[1]][0]) for bone in drawing.bones]
+    long = [bone for bone, way in ends if np.linalg.norm(way) > _SHORTEST_BONE]
     moved = [k for k, body in enumerate(model.bodies) if body in model.reachable and body != GROUND]
 
     def turned(place: Array, rotation: Array, *own: Array) -> tuple[AnyArray, ...]:

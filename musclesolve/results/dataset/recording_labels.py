@@ -215,8 +215,10 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
     """Return the provenance of the numbers: inputs, subject, options."""
     trial, mechanics, options = body.trial, body.mechanics, body.options
     subject, consistency, time = trial.subject, trial.settings.consistency, trial.settings.time
-    knee_width = mechanics.measured.knee_width
+    knee_width, changed = mechanics.measured.knee_width, dict[str, object]()
     scales = {bone: scale for group in body.placed for bone, scale in group.segment_scale.items()}
+    if mechanics.change is not None:
+        changed = labels.change_attributes(mechanics.change, consistency.largest_change_mm)
     return {
         "subject": subject.name,
         "subject_mass_kg": subject.mass,
@@ -242,11 +244,7 @@ def _provenance(body: RecordedBody) -> dict[str, object]:
         "consistency_method": consistency.method,
         "consistency_derivatives": consistency.derivatives,
         "consistency_weights": [f"{name} {weight:g}" for name, weight in consistency.weights.items()],
-        **(
-            {}
-            if mechanics.change is None
-            else labels.change_attributes(mechanics.change, consistency.largest_change_mm)
-        ),
+        **changed,
         "muscle_database": trial.settings.muscles.database
         if options.person is None
         else options.person.parent,
@@ -314,11 +312,10 @@ def gait_labels(gait: Gait) -> tuple[dict[str, Variable], dict[str, object], dic
         coordinates[f"stride_{name}"] = (("stride",), times, {"units": "s"})
     strikes = [event for event in events if event.kind == "heel_strike"]
     by_side = {side: [strike.time for strike in strikes if strike.side == side] for side in SIDES}
-    return (
-        variables,
-        coordinates,
-        {f"heel_strike_times_{side}": np.array(times) for side, times in by_side.items() if times},
-    )
+    attributes: dict[str, object] = {
+        f"heel_strike_times_{side}": np.array(times) for side, times in by_side.items() if times
+    }
+    return variables, coordinates, attributes
 
 
 def filter_labels(chosen: FilterChoice) -> tuple[dict[str, Variable], dict[str, object], dict[str, object]]:

@@ -193,10 +193,8 @@ class TrialResidual:
         rate = -basis * wave**2
         for axis in np.eye(3):
             force = mass.sum() * np.broadcast_to(axis, arm.shape)[:, :, None] * rate[:, None]
-            moment = (
-                np.cross(arm, axis)[:, :, None] * rate[:, None]
-                + np.cross(axis, push)[:, :, None] * basis[:, None]
-            )
+            moment = np.cross(arm, axis)[:, :, None] * rate[:, None]
+            moment = moment + np.cross(axis, push)[:, :, None] * basis[:, None]
             columns.append(np.concatenate([force, moment], axis=1))
             if turned:
                 twist = (inertia @ axis)[:, :, None] * rate[:, None] / LEVER

@@ -514,11 +514,8 @@ def _profile(
         if problem.observed(theta, problem.every) is not None:
             fit = problem.fit(theta, problem.every, noise, report, span, prior=prior.held(place, theta))
             squares[k] = fit.squares
-    return xr.Dataset(
-        {"profile_squares": (("profile",), squares - posterior.squares)},
-        {"profile": values},
-        {"profile_of": name},
-    )
+    above = (("profile",), squares - posterior.squares)
+    return xr.Dataset({"profile_squares": above}, {"profile": values}, {"profile_of": name})
 
 
 def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:

@@ -33,23 +33,23 @@ from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble, segment_axes
+from musclesolve.results.dataset.quantities import explained
+from musclesolve.results.dataset.result_quantities import body_weight, magnitude
 from musclesolve.settings.schema import settings_of
-from musclesolve.studies.questions.assistance import (
-    Target,
-    contact_target,
-    muscle_target,
-    optimal_torque,
-    torque_against,
-)
+from musclesolve.studies.questions import assistance, muscles_named
+from musclesolve.studies.questions.judged import judgement_of
 from musclesolve.studies.questions.margins import weakened
-from musclesolve.studies.questions.muscles_named import (
-    factors_of,
-    names_of_muscles,
-    of_sides,
-    strength_factors,
-)
 from musclesolve.studies.questions.scenario import NOW, TABLES, Scenario, stated_scenarios
-from musclesolve.studies.questions.scenario_results import MINIMIZED, scenarios_side_by_side
+from musclesolve.studies.side_by_side import stacked
+
+MINIMIZED = ("minimized_before", "minimized", "minimized_together")
+"""Variables of scenarios with `minimize`; NaN in others."""
+OF_SCENARIO = (
+    *("activation", "muscle_force", "reserve_moment", "device_torque", "knee_contact_medial"),
+    *("knee_contact_lateral", "status", "valid", "kkt_residual", "cost"),
+    *MINIMIZED,
+)
+"""Variables with different values in each scenario."""
 
 AnyBody = RecordedBody | ModelBody
 
@@ -107,13 +107,13 @@ def what_if(
         report(f"scenario {scenario.name}", 0.7 + 0.25 * number / len(names))
         own = _with_settings(trial, body, scenario, side)
         # the first scenario, the unchanged trial, names no muscle
-        factors = strength_factors(scenario.strength, results[0]) if results else {}
+        factors = muscles_named.strength_factors(scenario.strength, results[0]) if results else {}
         analysis, torque, minimized = _shared(own, scenario, factors, now, results)
         now = now or analysis
         result = assemble(analysis, findings).assign(device_torque=(("time", "dof"), torque))
         unknown = np.full((len(MINIMIZED), len(body.time)), np.nan)
-        of_sides = [minimized.get(str(name), unknown) for name in result["side"].values]
-        for name, values in zip(MINIMIZED, np.stack(of_sides, axis=-1), strict=True):
+        by_side = [minimized.get(str(name), unknown) for name in result["side"].values]
+        for name, values in zip(MINIMIZED, np.stack(by_side, axis=-1), strict=True):
             result[name] = ("time", "side"), values
         if results and not result["muscle"].equals(results[0]["muscle"]):
             raise input_error(
@@ -124,7 +124,32 @@ def what_if(
                 remedy="run the trial with the other set, and compare the results",
             )
         results.append(result)
-    return scenarios_side_by_side(results, names).assign_attrs(references=references)
+    return _side_by_side(results, names).assign_attrs(references=references)
+
+
+def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dataset:
+    """The variables of each scenario along a dimension `scenario`, with names, units and attributes of the first."""
+    first = results[0]
+    weight = float(body_weight(first))
+    variables = stacked(results, OF_SCENARIO, "scenario")
+    if "joint_reaction" in first:
+        contact = np.stack([magnitude(result["joint_reaction"]).values for result in results]) / weight
+        about = {"units": "body weights", "long_name": "magnitude of the joint contact force"}
+        variables["contact_force"] = (("scenario", "time", "joint"), contact, about)
+    axes = ("time", "dof", "muscle", "side", "joint")
+    coords = {name: first[name] for name in axes if name in first.coords}
+    coords["group"] = first["group"]
+    found = xr.Dataset(
+        variables,
+        {"scenario": list(names), **coords},
+        {
+            "costs": [str(result.attrs["cost"]) for result in results],
+            **{key: first.attrs[key] for key in ("tendon", "subject") if key in first.attrs},
+            **judgement_of(first),
+            "notes": "Motion and ground reactions are held in every scenario. People would change them.",
+        },
+    )
+    return explained(found)
 
 
 def _with_references(trial: AnyTrial, wanted: Sequence[Scenario]) -> tuple[list[Scenario], list[int]]:
@@ -149,7 +174,6 @@ def _with_references(trial: AnyTrial, wanted: Sequence[Scenario]) -> tuple[list[
 
 
 def _with_settings(trial: AnyTrial, body: AnyBody, scenario: Scenario, side: str) -> AnyBody:
-    """The body of a trial with the settings of a scenario."""
     tables: dict[str, dict[str, Any]] = {}
     for key, value in scenario.settings.items():
         table, _, name = key.partition(".")
@@ -178,7 +202,8 @@ def _shared(
     factors: on the maximum isometric forces of muscles. now, results: of the unchanged trial, where it is shared.
     """
     shared = [dof for part in body.parts for dof in part.shared]
-    limits, springs = (of_sides(each, shared, *OF_DOFS) for each in (scenario.torque, scenario.spring))
+    limits = muscles_named.of_sides(scenario.torque, shared, *OF_DOFS)
+    springs = muscles_named.of_sides(scenario.spring, shared, *OF_DOFS)
     row = {dof: k for k, dof in enumerate(body.dofs)}
     torque = np.full((len(body.time), len(row)), np.nan)
     for dof, (stiffness, rest) in springs.items():
@@ -186,16 +211,16 @@ def _shared(
     solved: list[SolvedGroup] = []
     parts, minimized = _heavier(body, scenario, now), dict[str, Array]()
     for number, part in enumerate(parts):
-        weak = weakened(part, factors_of(part, factors))
+        weak = weakened(part, muscles_named.factors_of(part, factors))
         own = _without_torque(weak, torque, row)
         if chosen := {dof: pair for dof, pair in limits.items() if dof in own.shared}:
             target = None
             if scenario.minimize and now is not None:
                 target = _target(scenario.minimize, now, number, own, results[0])
             if target is None:
-                best = np.nan_to_num(optimal_torque(own, body.sharing, chosen)[0])
+                best = np.nan_to_num(assistance.optimal_torque(own, body.sharing, chosen)[0])
             else:
-                best, together = torque_against(own, body.sharing, chosen, target)
+                best, together = assistance.torque_against(own, body.sharing, chosen, target)
                 before = target.value(share_part(own, body.sharing).solution.force)
             for dof in chosen:
                 held = torque[:, row[dof]]
@@ -253,16 +278,15 @@ def _heavier(body: AnyBody, scenario: Scenario, now: Analysis | None) -> Sequenc
         if loads is not None:
             rows = [joined.joint_names.index(joint) for joint in loads.joints]
             sense = joined.sense[rows, None]
-            loads = replace(
-                loads,
-                net=loads.net + sense * force[:, rows],
-                net_moment=loads.net_moment + sense * moment[:, rows],
-            )
+            net, net_moment = loads.net + sense * force[:, rows], loads.net_moment + sense * moment[:, rows]
+            loads = replace(loads, net=net, net_moment=net_moment)
         loaded.append(replace(part, moment=part.moment + added, loads=loads))
     return loaded
 
 
-def _target(name: str, now: Analysis, number: int, part: SharingGroup, result: xr.Dataset) -> Target | None:
+def _target(
+    name: str, now: Analysis, number: int, part: SharingGroup, result: xr.Dataset
+) -> assistance.Target | None:
     """Return the target that torques of a part minimize; None where the name has no meaning for this part."""
     places = ("", "_medial", "_lateral")
     for place, joint in product(places, now.parts[number].contact_force):
@@ -270,16 +294,16 @@ def _target(name: str, now: Analysis, number: int, part: SharingGroup, result: x
         axes, spacing = segment_axes(now.body).get(joint), now.body.contact_spacing.get(joint)
         if name in (f"{stem}{place}", f"{stem}{place}_{side}") and (spacing is not None or not place):
             apart = None if spacing is None else spacing.distance
-            return contact_target(now.parts[number], joint, axes, apart, place[1:])
+            return assistance.contact_target(now.parts[number], joint, axes, apart, place[1:])
     joints = [joint for part in now.parts for joint in part.contact_force]
     known = {f"{split_side(joint)[0]}{place}" for joint in joints for place in places}
     if name in known or split_side(name)[0] in known:
         return None
-    of_muscles = names_of_muscles(result)
+    of_muscles = muscles_named.names_of_muscles(result)
     if name not in of_muscles:
         raise unknown_name(name, "joint, side of the knee, muscle or group", [*sorted(known), *of_muscles])
     muscles = [muscle for muscle in of_muscles[name] if muscle in part.state.parameters.names]
-    return muscle_target(part, muscles) if muscles else None
+    return assistance.muscle_target(part, muscles) if muscles else None
 
 
 def _without_torque(part: SharingGroup, torque: Array, row: Mapping[str, int]) -> SharingGroup:

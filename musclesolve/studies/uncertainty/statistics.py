@@ -164,9 +164,8 @@ def assemble(
         unique: (T, S) where the derivatives are the same to both sides; None without contributions.
         attributes: of the Dataset, besides the attributes of the result.
     """
-    from musclesolve.results.dataset.result_quantities import (
-        listed,  # loads xarray, which samples do not need
-    )
+    # loads xarray, which samples do not need
+    from musclesolve.results.dataset.result_quantities import listed
 
     layout, known_quantities = replay.layout, followed()
     known = {name: sources()[name] for name in replay.parameters.shapes}
