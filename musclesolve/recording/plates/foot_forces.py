@@ -14,7 +14,7 @@ from typing import cast
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, nearest_times, time_spans, true_runs
-from musclesolve._util.message_text import few
+from musclesolve._util.message_text import count_of, few
 from musclesolve._util.names import suggestion
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import C3D
@@ -232,7 +232,7 @@ def plate_notes(forces: Sequence[PlateForce]) -> list[str]:
         for plate in forces
         if plate.turned
     ] + [
-        f"The force on the {SIDE_NAMES[plate.side]} foot is missing {len(short)} times, up to "
+        f"The force on the {SIDE_NAMES[plate.side]} foot is missing {count_of(len(short), 'time')}, up to "
         f"{1000.0 * max(gap.last - gap.first + 1.0 / plate.rate for gap in short):.0f} ms: filled by straight lines."
         for plate in forces
         if (short := [gap for gap in plate.gaps if gap.filled])
