@@ -17,7 +17,7 @@ from musclesolve._util.message_text import WarningNote, as_text, count_of
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
 from musclesolve._util.sides import Side as Side
-from musclesolve.errors import input_error
+from musclesolve.errors import InputError, input_error
 from musclesolve.recording.emg_state import (
     ChannelState,
     channel_states,
@@ -571,6 +571,16 @@ class Recording:
         return self.measured(side, time) | self.predicted(side, time)
 
 
+def _used_up(where: str) -> InputError:
+    return input_error(
+        "conflict",
+        where=where,
+        problem="reading the trial has used this setting up: another value would change nothing",
+        expected="settings of the computation, such as [sharing], [muscles] or [filter]",
+        remedy="change it in the trial file, or in a copy of it, and read that",
+    )
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
 class AnyTrial:
     """Content of a trial file: of a recording (`Trial`) or of an OpenSim model (`ModelTrial`).
@@ -618,7 +628,7 @@ class AnyTrial:
         for table in tables:
             now, before, holds = changed[table], self.settings[table], known[table].holds
             if table in self.used_up and now != before:
-                raise input_error("recording.used_up", where=f"[{table}]")
+                raise _used_up(f"[{table}]")
             if holds is None or known[table].one_per:
                 continue
             if not isinstance(now, holds):
@@ -633,7 +643,7 @@ class AnyTrial:
                 if value is before[key] or (not isinstance(value, np.ndarray) and value == before[key]):
                     continue
                 if f"{table}.{key}" in self.used_up:
-                    raise input_error("recording.used_up", where=place)
+                    raise _used_up(place)
                 if value is not None and (rule.kind in _NUMBERS or rule.choices):
                     check_value(list(value) if isinstance(value, tuple) else value, rule, place)
         return replace(self, settings=changed)

@@ -270,7 +270,8 @@ def examined(document: Document, kind: type[S]) -> tuple[S, list[InputError]]:
     examination = _Examination(document, source, [])
     for name in document.content:
         if name not in tables:
-            examination.errors.append(document.unknown("recording.no_such_table", name, tables, name))
+            problem = "there is no such table"
+            examination.errors.append(document.unknown("unknown_key", name, tables, name, problem=problem))
     values = {name: examination.table(name, table) for name, table in tables.items()}
     return kind(**values), examination.errors
 

@@ -14,8 +14,7 @@ from typing import cast
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, nearest_times, time_spans, true_runs
-from musclesolve._util.message_text import few
-from musclesolve._util.names import suggestion
+from musclesolve._util.message_text import count_of
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import (
@@ -88,15 +87,9 @@ def plate_of(
     entry = settings.force[index]
     columns, *earlier = map(columns_of, (entry, *settings.force[:index]))
     for role, names in columns.items():
-        for name in names:
-            if name not in (*table.names, ZERO):
-                raise document.fault(
-                    "missing_column",
-                    ("force", role, index),
-                    f"the column '{name}' is not in {table.path}",
-                    "a column of this file",
-                    suggestion(name, table.names) or f"its columns are {few(table.names, 24)}",
-                )
+        measured, place = [name for name in names if name != ZERO], ("force", role, index)
+        words = {"after": f" in {table.path}", "code": "missing_column", "expected": "a column of this file"}
+        document.check_known(measured, "there is no column", table.names, *place, **words)
         check_used(names, "column", table.repeated, table.path)
     scales = {"force": 1.0, "point": METERS[entry.point_unit], "moment": METERS[entry.moment_unit[2:]]}
     table_of = {name: k for k, vectors in enumerate(earlier) for names in vectors.values() for name in names}
@@ -129,27 +122,21 @@ def plate_of(
                 "correct the name of one of them",
             )
         table_of[name] = index
-    vectors = {
-        role: scales[role] * np.stack([table[name] for name in names], axis=-1) @ rotation.T
-        for role, names in columns.items()
-    }
+    stored = {role: np.stack([table[name] for name in names], axis=-1) for role, names in columns.items()}
+    vectors = {role: scales[role] * values @ rotation.T for role, values in stored.items()}
     force, point = vectors["force"], vectors["point"]
     moment = vectors.get("moment", 0.0 * np.nan_to_num(force))
     if turned := pulls_down(np.nan_to_num(force[:, 2])):
         force, moment = -force, -moment
     # The point of application of a zero force is arbitrary.
     loaded = np.abs(force[:, 2]) >= settings.filter.unloaded_below_n
-    for role, names in columns.items():
-        values = np.stack([table[name] for name in names], axis=-1)
-        if len(
-            beyond := np.argwhere(
-                (np.abs(values) > LARGEST_PLATE_NUMBER) & (loaded[:, None] | (role == "force"))
-            )
-        ):
-            row, column = beyond[0]
+    for role, values in stored.items():
+        beyond = (np.abs(values) > LARGEST_PLATE_NUMBER) & (loaded[:, None] | (role == "force"))
+        if beyond.any():
+            row, column = np.argwhere(beyond)[0]
             raise file_error(
                 "bad_units",
-                (table.path, _cell(table, row, names[column])),
+                (table.path, _cell(table, row, columns[role][column])),
                 f"the number is {values[row, column]:.3g}",
                 "a number that was measured, in newtons and meters",
                 "correct it in the software that exported the file",
@@ -232,7 +219,7 @@ def plate_notes(forces: Sequence[PlateForce]) -> list[str]:
         for plate in forces
         if plate.turned
     ] + [
-        f"The force on the {SIDE_NAMES[plate.side]} foot is missing {len(short)} times, up to "
+        f"The force on the {SIDE_NAMES[plate.side]} foot is missing {count_of(len(short), 'time')}, up to "
         f"{1000.0 * max(gap.last - gap.first + 1.0 / plate.rate for gap in short):.0f} ms: filled by straight lines."
         for plate in forces
         if (short := [gap for gap in plate.gaps if gap.filled])

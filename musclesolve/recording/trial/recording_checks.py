@@ -187,8 +187,11 @@ def check_gaps(trial: Trial) -> None:
 
 def check_plate_gaps(trial: Trial) -> None:
     """Refuse a plate with gaps too long to be filled while its leg is analyzed."""
+    nowhere = (
+        (np.inf, -np.inf) if trial.legs else trial.time_range
+    )  # where legs are found, no other is analyzed
     for plate in trial.forces:
-        start, end = trial.legs.get(plate.side, trial.time_range)
+        start, end = trial.legs.get(plate.side, nowhere)
         for gap in plate.gaps:
             predicted = trial.predicted(plate.side, np.array([gap.first, gap.last])).all()
             if not gap.filled and not predicted and gap.first <= end and gap.last >= start:

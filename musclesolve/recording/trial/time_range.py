@@ -122,7 +122,7 @@ def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:
     """The reason why a frame of a leg is not analyzed; unmeasured: mask (T,) of contacts not completely on plates."""
     time = trial.markers.time
     for gap in (gap for plate in trial.forces for gap in plate.gaps if not gap.filled):
-        if gap.first - BESIDE_GAP < time[frame] < gap.last + BESIDE_GAP:
+        if gap.first - BESIDE_GAP <= time[frame] <= gap.last + BESIDE_GAP:
             return f"a plate has no numbers ({_span((gap.first, gap.last))})"
     for first, stop in true_runs(unmeasured):
         if first <= frame < stop:

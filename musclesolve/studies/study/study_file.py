@@ -186,8 +186,8 @@ def read_study(path: str | Path) -> Study:
     people = _subjects_table(document)
     of_trials = {*tables_of(RecordedSettings), *tables_of(ModelSettings)} - {*document.tables, *OF_EACH_TRIAL}
     for table in sorted(of_trials & document.content.keys()):
-        remedy = f"write [settings.{table}], which holds for all trials"
-        raise document.unknown("recording.no_such_table", table, document.tables, table, remedy=remedy)
+        problem, remedy = "there is no such table", f"write [settings.{table}], which holds for all trials"
+        raise document.unknown("unknown_key", table, document.tables, table, problem=problem, remedy=remedy)
     stated: Any = validated(document, kind)
     if not stated.trials:
         raise document.fault("missing_key", "trials", "the study has no trials", "a line for every trial")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -242,6 +243,23 @@ def test_a_plate_without_numbers_ends_the_range_of_its_leg_alone(standard, tmp_p
     assert trial.legs["l"] == whole.legs["l"]
     assert trial.legs["r"] == pytest.approx((1.8, whole.legs["r"][1]), abs=0.03)
     assert "before it a plate has no numbers (1.20 to 1.70 s)" in trial.analyzed[0]
+
+
+@pytest.mark.parametrize(("first", "last", "said"), [(0.42, 1.02, "0.42 to 1.02 s"), (0.3, 2.6, "")])
+def test_the_numbers_that_a_plate_lacks_are_the_reason_and_no_refusal(tmp_path, first, last, said):
+    """A frame just at the end of what the gap spoils has this reason, too; a leg without any range is left out."""
+    path = ms.synthetic_recording(tmp_path, truth=False, strides=2)
+    path.write_text(re.sub(r"\[time\][^\[]*", "", path.read_text()))
+    table = read_mot(tmp_path / "forces.mot")
+    values = table.values.copy()
+    columns = [k for k, name in enumerate(table.names) if name.startswith("right_")]
+    lost = (table.time > first - 1e-6) & (table.time < last + 1e-6)
+    values[np.ix_(lost, columns)] = np.nan
+    write_mot(tmp_path / "forces.mot", replace(table, values=values))
+    trial = read_trial(path)
+    assert set(trial.legs) == ({"r", "l"} if said else {"l"})
+    assert (f"a plate has no numbers ({said})" if said else "right leg: not analyzed") in trial.analyzed[0]
+    assert "partly beside" not in trial.analyzed[0] and examined(path).ok
 
 
 @pytest.mark.thorough

@@ -273,7 +273,7 @@ def test_what_is_no_path_is_refused() -> None:
     ],
 )
 def test_a_setting_that_reading_has_used_up_cannot_change_any_more(table):
-    with refused("recording.used_up", next(iter(table))):
+    with refused("conflict", next(iter(table))):
         read_trial(reference_stride()).with_settings(**table)
 
 
