@@ -103,7 +103,7 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
 
 
 def _rotated(case: Case, rotation: PlateRotation) -> Iterator[Finding]:
-    """Report plates that are rotated: an error where nothing else explains it, else a warning that changes nothing."""
+    """Report plates that are rotated, where nothing else explains it."""
     angle = np.degrees(rotation.angle)
     for index in rotation.plates:
         values = {
@@ -113,9 +113,8 @@ def _rotated(case: Case, rotation: PlateRotation) -> Iterator[Finding]:
             "share": rotation.explained,
         }
         where = on_plate(case.trial.forces[index])
-        repair = _change_axes(case, index, rotation.change) if rotation.sure else None
-        code = "plate_axes.rotated" if rotation.sure else "plate_axes.perhaps_rotated"
-        yield finding(code, "error" if rotation.sure else "warning", values, where, repair)
+        repair = _change_axes(case, index, rotation.change)
+        yield finding("plate_axes.rotated", "error", values, where, repair)
 
 
 def _change_axes(case: Case, index: int, change: Array) -> Repair:
@@ -190,12 +189,10 @@ Group = tuple[int, ...]
 
 # Distance from a multiple of 90 degrees below which a rotation is an exchange of axes, or nothing [deg].
 SMALLEST_DEG = 12.0
-# Share of the residual that a rotation must explain to be reported, and to be an error: for all plates together, and
-# for one plate alone, which an error of the motion imitates more easily; and angle from which the latter is an error
-# [deg].
-# With random errors of the sideward motion of up to 90 % of the required force, one correct recording in 150 has a
-# warning and one in 6000 an error.
-TOGETHER, ALONE, FAR_ALONE = (0.4, 0.55), (0.5, 0.7), 25.0
+# Share of the residual that a rotation must explain: for all plates together, and for one plate alone, which an error
+# of the motion imitates more easily; and the least angle of the latter [deg]. With random errors of the sideward motion
+# of up to 90 % of the required force, one correct recording in 6000 is accused.
+TOGETHER, ALONE, FAR_ALONE = 0.55, 0.7, 25.0
 # Share of the pieces of steps that must show at least a third of the angle; every plate must show half of it.
 AGREEING, OF_PIECE, OF_PLATE = 0.75, 1.0 / 3.0, 0.5
 # Least share of the greatest force, and least number of samples, that are informative.
@@ -209,7 +206,6 @@ class PlateRotation:
     plates: Group  # numbers of the plates
     angle: float  # angle by which their forces must be rotated to the left [rad]
     explained: float  # share of the residual that the rotation explains
-    sure: bool  # whether errors of correct recordings cannot imitate the rotation
 
     @property
     def change(self) -> Array:
@@ -254,11 +250,10 @@ def _rotation(force: list[Array], due: Array, group: Group, variation: Array) ->
     left, now = (np.sum((np.sum(parts, axis=0) - due) ** 2 / variation) for parts in (rotated, force))
     explained = float(1.0 - left / now)
     together = len(group) > 1
-    least, clear = TOGETHER if together else ALONE
-    if explained < least or not _agreed(rotated, due, group, angle):
+    small = not together and abs(angle) < np.radians(FAR_ALONE)
+    if small or explained < (TOGETHER if together else ALONE) or not _agreed(rotated, due, group, angle):
         return None
-    sure = explained >= clear and (together or abs(angle) >= np.radians(FAR_ALONE))
-    return PlateRotation(group, angle, explained, sure)
+    return PlateRotation(group, angle, explained)
 
 
 def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> bool:

@@ -105,6 +105,7 @@ LIMITS = {
     "late vertical": 0.012,
     "late whole": 0.012,
     "added": 0.027,  # body weights
+    "turned once": np.radians(7.0),
     "turned": np.radians(5.0),
     "grown": 0.008,
 }
@@ -127,8 +128,9 @@ SHEAR = (0.8, 1.25)
 # of a plate about the vertical [rad], change of a level force in a standard deviation of the time on the plate [body
 # weights], wandering of a clock, root mean square [s]. Sound recordings of so many strides have at most 2.0 degrees,
 # 0.6 % and 5.1 ms, and made walks whose skin moves by 4 mm 3.1 degrees; 8 degrees have 7 to 9, a drift of 30 N 1.1 %,
-# waves of 10 ms have 7 ms.
+# waves of 10 ms have 7 ms. Fewer contacts, windows of 0.5 to 1.5 s among them, have no clear angle if one is whole.
 STRIDES, WANDERS = 3, 0.006
+RETURNING = ("turned", "grown forward", "grown sideward")
 # Shortest half wave of a clock [s], most half waves in a recording, and wandering relative to its standard error, which
 # is near 1 for noise: at most 1.3 on these recordings, 1.8 in parts of three contacts, 1.6 to 4.5 in waves of 10 and
 # 20 ms.
@@ -160,6 +162,10 @@ class BalanceFit:
     def loaded(self, plate: int) -> Mask:
         """Return the frames (T,) in which a plate carries more than `ALOFT` of the body."""
         return np.asarray(self.wrench[plate][:, 2] > ALOFT * self.size[0])
+
+    def begins_and_ends(self, plate: int) -> bool:
+        """Return whether a foot comes to a plate and leaves it: a part of a contact imitates many errors."""
+        return {1, -1} <= {*np.diff(self.loaded(plate).astype(int))}
 
 
 def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> BalanceFit | None:
@@ -376,13 +382,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
     names += [f"way {foot.plate}" for foot in feet if foot.plate in judged]
     names += ["place", "center", "space", "clock"] if len(judged) == len(trial.forces) > 1 else []
-    channels = [
-        f"{name} {k}"
-        for k in judged
-        for name in measured.channels[k]
-        # part of a contact does not tell a delay from a force that grows
-        if not name.startswith("late") or {1, -1} <= {*np.diff(measured.loaded(k).astype(int))}
-    ]
+    channels = [f"{n} {k}" for k in judged if measured.begins_and_ends(k) for n in measured.channels[k]]
     # the balance shows other errors once these forces are right
     if (fits := accusations(sample, names + channels)) and (name := likeliest(fits)) in channels:
         yield _accused(trial, name, fits[name])
@@ -447,42 +447,40 @@ def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[
 
 
 def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[Finding]:
-    """Find by the forces of several strides what a single one does not show: a plate that is turned, a level force that
-    grows, a clock that wanders.
+    """Find a plate that is turned, and by several strides a level force that grows and a clock that wanders.
 
     Residual force = d(t) dF/dt + sum_k (a_k z x F_k + s_k F_k + (c_k + g_k time) while the foot is on plate k), by
-    least squares; the delay d(t) is a straight line and cosines over the recording.
+    least squares; the delay d(t) is a straight line and cosines over the recording. Fewer strides do not show all of
+    it: there d is constant, and c_k and g_k are zero.
     """
     step = float(np.median(np.diff(measured.time)))
     loaded = [true_runs(measured.loaded(k)) for k in judged]
     contacts = [sum(stop - first > SHORTEST_BALANCE / step for first, stop in each) for each in loaded]
     enough = [k for k, count in zip(judged, contacts, strict=True) if count >= STRIDES]
-    if not enough or not measured.channels:
+    if not measured.channels:
         return
-    columns: dict[str, Array] = {}
+    once, columns = {"delay": measured.change[:, :3]}, dict[str, Array]()
     for k, wrench in enumerate(measured.wrench):
-        columns |= {f"turned {k}": np.cross([0.0, 0.0, 1.0], wrench[:, :3]), f"scale {k}": wrench[:, :3]}
+        across = np.cross([0.0, 0.0, 1.0], wrench[:, :3])
+        columns |= {f"turned {k}": across, f"scale {k}": wrench[:, :3]}
+        once |= {f"turned once {k}": across, f"scale {k}": wrench[:, :3]}
         for name in LEVEL:
             level = measured.channels[k][f"added {name}"][:, :3]
             columns |= {f"added {name} {k}": level[..., 0], f"grown {name} {k}": level[..., 1]}
+    few = [f"turned once {k}" for k in judged if k not in enough and measured.begins_and_ends(k)]
+    yield from _shown_twice(trial, measured, once, few)[1]
+    if not enough:
+        return
     passed = (measured.time - measured.time[0]) / np.ptp(measured.time)
     count = min(int(np.ptp(measured.time) / HALF_WAVE), MOST_WAVES)
     # a straight line stands for the longest half wave
     waves = np.cos(np.pi * np.outer(passed, np.arange(2, count + 1)))
     for j, wave in enumerate((np.ones_like(passed), passed, *waves.T)):
         columns[f"delay {j}"] = measured.change[:, :3] * wave[:, None]
-    parts, residual = np.stack(list(columns.values()), axis=2), measured.residual[:, :3]
-    fits = _regressed(parts, residual, step)
-    # markers on moving skin imitate a turned plate, and so do masses of segments a part of it: both must show it
-    masses = np.stack([effect[:, :3] for effect in measured.segments.values()], axis=2)
-    freed = _least_squares(np.concatenate([parts, masses], axis=2), residual)[1]
-    for j, name in enumerate(columns):
-        fit = Estimate(fits.size[[j]], fits.covariance[j : j + 1, j : j + 1], 0.0)
-        least = max(limit_of(name), STANDARD_ERRORS * fit.deviation[0])
-        judge = name.startswith(("turned", "grown")) and int(name.split()[-1]) in enough
-        shown = fit.size[0] * freed[j] > 0.0 and min(abs(fit.size[0]), abs(freed[j])) > least
-        if judge and shown:
-            yield _accused(trial, name, fit)
+    fits, found = _shown_twice(
+        trial, measured, columns, [f"{what} {k}" for k in enough for what in RETURNING]
+    )
+    yield from found
     last = len(columns) - waves.shape[1]
     wander = float((waves @ fits.size[last:]).std())
     spread = np.einsum("tj,jk,tk->t", waves, fits.covariance[last:, last:], waves)
@@ -496,6 +494,28 @@ def _least_squares(part: Array, residual: Array) -> tuple[Array, Array]:
     flat = part.reshape(-1, part.shape[2])
     inverse: Array = np.linalg.pinv(flat.T @ flat)
     return inverse, inverse @ flat.T @ residual.ravel()
+
+
+def _shown_twice(
+    trial: Trial, measured: BalanceFit, effects: dict[str, Array], judged: Sequence[str]
+) -> tuple[Estimate, list[Finding]]:
+    """Estimate effects (T, 3) on the residual force, and accuse the judged ones that are clear in two fits.
+
+    Markers on moving skin imitate a turned plate, and so do masses of segments a part of it: a fit with other masses
+    must show it, too.
+    """
+    parts, residual = np.stack(list(effects.values()), axis=2), measured.residual[:, :3]
+    masses = np.stack([effect[:, :3] for effect in measured.segments.values()], axis=2)
+    step, found = float(np.median(np.diff(measured.time))), list[Finding]()
+    fits = _regressed(parts, residual, step)
+    freed = _least_squares(np.concatenate([parts, masses], axis=2), residual)[1]
+    for j, name in enumerate(effects):
+        fit = Estimate(fits.size[[j]], fits.covariance[j : j + 1, j : j + 1], 0.0)
+        least = max(limit_of(name), STANDARD_ERRORS * fit.deviation[0])
+        clear = fit.size[0] * freed[j] > 0.0 and min(abs(fit.size[0]), abs(freed[j])) > least
+        if clear and name in judged:
+            found.append(_accused(trial, name, fit))
+    return fits, found
 
 
 def _regressed(part: Array, residual: Array, step: float) -> Estimate:

@@ -465,6 +465,7 @@ def _swinging(trial: Trial, jumps: list[str]) -> list[Finding]:
     twins, shown = partners(trial), markers_of(trial, "pelvis", "thigh", "shank", "foot") - {*jumps}
     twin = {pair: varies.get(frozenset(twins.get(name, "") for name in pair), np.inf) for pair in varies}
     more = {pair: size - OF_TWIN * twin[pair] for pair, size in varies.items() if pair <= shown}
+    more = {pair: size for pair, size in more.items() if np.isfinite(size)}
     if not any(size > BEYOND_TWIN for size in more.values()):
         return []
     worst = max(shown, key=lambda name: sum(max(more[pair], 0.0) for pair in more if name in pair))

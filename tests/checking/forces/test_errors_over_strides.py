@@ -75,23 +75,22 @@ def test_a_sound_treadmill_has_none(treadmill: Measured) -> None:
     assert list(_over_strides(*treadmill, [0, 1])) == []
 
 
-def test_less_than_three_contacts_show_nothing(treadmill: Measured) -> None:
-    """One stride has errors that look like a turned plate: soft tissue moves in each step."""
+@pytest.mark.parametrize(("radians", "is_found"), [(0.0, False), (-0.3, True), (0.3, True)])
+def test_a_whole_contact_shows_a_turned_plate(treadmill: Measured, radians: float, is_found: bool) -> None:
     trial, measured = treadmill
     short = measured.time < measured.time[0] + 2.0
-    turn = measured.residual + 0.3 * np.pad(
-        np.cross([0.0, 0.0, 1.0], measured.wrench[0][:, :3]), ((0, 0), (0, 3))
-    )
+    across = np.cross([0.0, 0.0, 1.0], measured.wrench[0][:, :3])
     cut = replace(
         measured,
         time=measured.time[short],
-        residual=turn[short],
+        residual=(measured.residual + radians * np.pad(across, ((0, 0), (0, 3))))[short],
         change=measured.change[short],
         wrench=[each[short] for each in measured.wrench],
+        segments={name: part[short] for name, part in measured.segments.items()},
         channels=[{name: part[short] for name, part in each.items()} for each in measured.channels],
     )
-    assert list(_over_strides(trial, cut, [0, 1])) == []
-    assert [f.code for f in _over_strides(trial, replace(measured, residual=turn), [0, 1])] == ["plate_axes"]
+    found = [(f.code, f.where.plate) for f in _over_strides(trial, cut, [0, 1])]
+    assert found == [("plate_axes", "right")] * is_found
 
 
 @pytest.mark.parametrize("millimeters", [2.0, 4.0])

@@ -97,7 +97,7 @@ def test_steps_on_the_border_of_two_plates_are_not_accused(
 
 
 @pytest.mark.in_part(2)
-@pytest.mark.parametrize(("degrees", "oblique"), [(-20.0, 40.0), (-15.0, 0.0), (15.0, 40.0), (20.0, -20.0)])
+@pytest.mark.parametrize(("degrees", "oblique"), [(-20.0, 40.0), (20.0, -20.0)])
 def test_plates_rotated_together_are_found_on_any_way(
     degrees: float, oblique: float, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
@@ -111,8 +111,7 @@ def test_plates_rotated_together_are_found_on_any_way(
             )
         )
         assert [(f.code, f.where.plate) for f in found] == [("plate_axes", "right"), ("plate_axes", "left")]
-        if abs(degrees) == 20.0:
-            assert {f.severity for f in found} == {"error"}, found
+        assert {f.severity for f in found} == {"error"}, found
 
 
 @pytest.mark.in_part(2)
@@ -173,14 +172,12 @@ GROUPS = [(0, 1), (0,), (1,)]
 @pytest.mark.parametrize("count", [3, 6])
 def test_random_errors_of_the_sideward_motion_are_hardly_ever_an_accusation(count: int) -> None:
     feet, due, time = steps(count)
-    rng, accused, warned = np.random.default_rng(5), 0, 0
+    rng, accused = np.random.default_rng(5), 0
     for _ in range(1000):
         error = smooth_error(time, rng.uniform(0.2, 0.9) * due[:, 1].std(), rng)
         found = best_rotation(feet, due + np.stack([np.zeros_like(error), error], axis=1), GROUPS)
-        accused += found is not None and found.sure
-        warned += found is not None and not found.sure
+        accused += found is not None
     assert accused <= 2
-    assert warned <= 30
 
 
 @pytest.mark.parametrize("degrees", [-150.0, -60.0, -20.0, 15.0, 35.0])
@@ -191,10 +188,12 @@ def test_the_angle_is_that_by_which_they_were_rotated(degrees: float, plates: tu
         foot @ rotation_matrix(np.radians(degrees)) if k in plates else foot for k, foot in enumerate(feet)
     ]
     found = best_rotation(spoilt, due, GROUPS)
+    if len(plates) == 1 and abs(degrees) < 25.0:
+        assert found is None
+        return
     assert found is not None and found.plates == plates
     assert np.degrees(found.angle) == pytest.approx(-degrees, abs=1e-6)
     assert found.explained == pytest.approx(1.0)
-    assert found.sure == (len(plates) == 2 or abs(degrees) > 25.0)
 
 
 def test_a_rotation_that_only_braking_shows_is_none() -> None:
@@ -206,5 +205,4 @@ def test_a_rotation_that_only_braking_shows_is_none() -> None:
 def test_plates_that_are_rotated_opposite_ways_are_not_one_rotation() -> None:
     feet, due, _ = steps(4)
     spoilt = [foot @ rotation_matrix(np.radians(a)) for foot, a in zip(feet, (15.0, -15.0), strict=True)]
-    found = best_rotation(spoilt, due, GROUPS)
-    assert found is None or not found.sure
+    assert best_rotation(spoilt, due, GROUPS) is None
