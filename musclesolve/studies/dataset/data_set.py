@@ -159,8 +159,7 @@ class DataSet:
             )
         for name in chosen:
             result = self.read(name)
-            row = self.trials.loc[name]
-            own: dict[str, Any] = {"trial": name, "subject": row["subject"], "split": row["split"]}
+            own: dict[str, Any] = {"trial": name, **self.trials.loc[name, ["subject", "split"]]}
             own["time"] = result["time"].values
             for column in wanted:
                 variable = column.partition(" ")[0]
