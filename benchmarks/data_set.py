@@ -6,7 +6,8 @@ TRIALS (200) trials of about FRAMES (200) frames are made from the trials of a B
 them, forward and backward in time (a motion and its ground forces agree in both directions), with another mass, speed
 and size of the joint angles; one in ten is broken (no ground forces, all marked as missing, one frame, no number, a
 jump of the pelvis), and one file in twenty is cut off. `make_dataset` computes them with one process, with one for each
-core, and in a command that is killed twice. Memory is read four times a second.
+core, and in a command that is killed twice. Memory is read four times a second. It prints the table of
+docs/data_sets.md.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.table import Table
 
 from benchmarks.timing import console
 from benchmarks.watched import MB, memory, processor_time, timed, watched
@@ -177,10 +177,9 @@ def main() -> None:
             for name, cell in cells.items():
                 rows.setdefault(name, []).append(cell)
         killed(folder, place / "killed", trials)
-        table = Table("", "one process", f"{cores()} processes", title=f"{trials} trials")
-        for name, row in rows.items():
-            table.add_row(name, *row)
-        console.print(table)
+        heads = f"{trials} trials of some {frames} frames", "one process", f"{cores()} processes"
+        for row in (heads, ["---"] * len(heads), *([name, *cells] for name, cells in rows.items())):
+            console.print(f"| {' | '.join(row)} |", soft_wrap=True)
         one = place / "processes_1"
         for other in (f"processes_{cores()}", "killed"):
             console.print(

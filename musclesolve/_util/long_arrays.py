@@ -41,6 +41,8 @@ ROOM = 96 << 20
 """Size of the pages of files in memory, beside the program, from which they are handed back [bytes]."""
 LOOK = 0.01
 """Time after which the pages in memory are counted again [s]."""
+TRIM = 0.25
+"""Time after which memory that was freed is handed back again [s]: the C library of Linux keeps what is small."""
 MAP_FIXED = 0x10
 """Flag of mmap on Linux: at this address, in the place of what is there."""
 
@@ -54,6 +56,8 @@ class _Pages(mmap.mmap):
     """Size of the pages of other files in memory when these were made [bytes]."""
     counted = -inf
     """Time at which the pages of all files were counted last [s]."""
+    trimmed = -inf
+    """Time at which freed memory was handed back last [s]."""
 
     def reserved(self, size: int) -> int | None:
         """The place of an array of some bytes after the others; None where the file ends."""
@@ -124,6 +128,9 @@ def let_go() -> None:
         return
     for pages in files:
         pages.madvise(mmap.MADV_DONTNEED)
+    if monotonic() > _Pages.trimmed + TRIM:
+        _Pages.trimmed = monotonic()
+        getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
 
 
 def _in_memory() -> float:

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from musclesolve._util.message_text import count_of
+from musclesolve._util.names import alike, shortened
 from musclesolve.cli.errors import INPUT_AT_FAULT, SOME_FRAMES_FAILED
 from musclesolve.cli.options import drawn_figures, output_option, with_settings
 from musclesolve.cli.printing import complain, finish, progress
 from musclesolve.plotting.page.page_style import PageStyle, page_style
+from musclesolve.results.tables.lines import line, lines
 from musclesolve.settings.commands import CommandSettings, FigureSettings, command_arguments
 from musclesolve.settings.schema import settings_of
 
@@ -112,9 +115,6 @@ def dataset(
 
 def _estimated(found: Estimate) -> Iterator[str]:
     """Yield the estimate in lines."""
-    from musclesolve._util.message_text import count_of
-    from musclesolve.results.tables.lines import line, lines
-
     frames = f", {found.frames} frames in B3D files" if found.frames else ""
     yield line(
         "trials", f"{count_of(found.trials, 'trial')} of {count_of(found.subjects, 'subject')}{frames}"
@@ -135,10 +135,6 @@ def _estimated(found: Estimate) -> Iterator[str]:
 
 def _made(data: DataSet, computed: ComputedStudy) -> Iterator[str]:
     """Yield the numbers of a data set in lines."""
-    from musclesolve._util.message_text import count_of
-    from musclesolve._util.names import alike, shortened
-    from musclesolve.results.tables.lines import line, lines
-
     yield from _outcomes(computed)
     frames, subjects = int(data.subjects["frames"].sum()), int((data.subjects["with_result"] > 0).sum())
     yield line("frames", f"{frames} of {count_of(subjects, 'subject')}")
@@ -158,7 +154,6 @@ def _made(data: DataSet, computed: ComputedStudy) -> Iterator[str]:
 def _outcomes(computed: ComputedStudy) -> Iterator[str]:
     """Yield the numbers of trials by outcome and by verdict."""
     from musclesolve.results.judgement import counted_verdicts
-    from musclesolve.results.tables.lines import line
     from musclesolve.studies.many_trials.trial_record import Outcome
 
     study, records = computed.study, computed.records
@@ -174,10 +169,7 @@ def _outcomes(computed: ComputedStudy) -> Iterator[str]:
 
 def _text(result: StudyResult) -> Iterator[RenderableType | str]:
     """Yield the numbers of trials by outcome, unusual values, and differences."""
-    from musclesolve._util.message_text import count_of
-    from musclesolve._util.names import alike, shortened
     from musclesolve.results.tables import study_tables
-    from musclesolve.results.tables.lines import line, lines
 
     study, records = result.computed.study, result.computed.records
     yield from _outcomes(result.computed)

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.long_arrays import BLOCK, blocks, long_array
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve.errors import input_error
 
 # The rotation about a line is undetermined: points closer to one than this are refused.
@@ -120,15 +120,12 @@ class Shapes:
         Returns:
             R (C, T, 3, 3), d (C, T, 3) [m] and the root mean square distance (C, T) [m], as in `Poses`.
         """
-        frames = len(points)
-        if frames <= BLOCK:
-            return self._registered(points)
-        size = len(self.names), frames
-        whole = long_array((*size, 3, 3)), long_array((*size, 3)), long_array(size)
-        for some in blocks(frames):
-            for array, part in zip(whole, self._registered(points[some]), strict=True):
-                array[:, some] = part
-        return whole
+
+        def frames_first(points: Array) -> tuple[Array, ...]:
+            return tuple(each.swapaxes(0, 1) for each in self._registered(points))
+
+        rotation, translation, off = (each.swapaxes(0, 1) for each in in_blocks(frames_first, points))
+        return rotation, translation, off
 
     def _registered(self, points: Array) -> tuple[Array, Array, Array]:
         """See `register`."""

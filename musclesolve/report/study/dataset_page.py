@@ -289,18 +289,16 @@ def _card(
     data: DataSet, results: Iterable[xr.Dataset], methods: Sequence[Markup], citations: Citations
 ) -> str:
     """Return the card of a data set in Markdown."""
-    described: dict[str, Mapping[str, Any]] = {}
-    for result in results:
-        for variable, array in result.data_vars.items():
-            described.setdefault(
-                str(variable),
-                {
-                    "dims": ", ".join(map(str, array.dims)),
-                    "units": array.attrs.get("units", "1"),
-                    "about": array.attrs.get("description", ""),
-                    "frame": FRAMES.get(str(variable), ""),
-                },
-            )
+    arrays = {str(name): array for result in results for name, array in result.data_vars.items()}
+    described = {
+        name: {
+            "dims": ", ".join(map(str, array.dims)),
+            "units": array.attrs.get("units", "1"),
+            "about": array.attrs.get("description", ""),
+            "frame": FRAMES.get(name, ""),
+        }
+        for name, array in arrays.items()
+    }
     verdicts = data.trials["verdict"].value_counts()
     tags = re.compile(r"<[^>]+>")
     return rendered(

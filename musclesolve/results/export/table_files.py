@@ -12,16 +12,15 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve._util.long_arrays import BLOCK, blocks, let_go
+from musclesolve._util.long_arrays import BLOCK, blocks, in_turn, let_go
 from musclesolve.errors import input_error, not_installed
 from musclesolve.results.export.time_series import Naming, abscissa_of, chosen, columns, labels, status_names
 from musclesolve.results.files.atomic_writing import Content, text_content
+from musclesolve.results.files.result_netcdf import FRAMES
 from musclesolve.results.tables.lines import csv_lines
 
 Column = tuple[str, str, AnyArray]
 """Name, unit, values (T,)."""
-PARQUET_ROWS = 1024
-"""Rows of a group of a Parquet file, which are in memory together. The file describes each group and its columns."""
 
 
 def wide_columns(result: xr.Dataset, variables: Sequence[str] | None, naming: Naming) -> Iterator[Column]:
@@ -93,7 +92,8 @@ def parquet_files(
 
     def table(series: list[Column]) -> Any:
         arrays = [
-            pyarrow.array(values.tolist() if values.dtype.kind == "O" else values) for _, _, values in series
+            pyarrow.array(values.tolist() if values.dtype.kind == "O" else values.copy())
+            for _, _, values in in_turn(series)
         ]
         fields = [
             pyarrow.field(name, array.type, metadata={"unit": unit})
@@ -101,7 +101,7 @@ def parquet_files(
         ]
         return pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields, metadata=metadata))
 
-    blockwise = map(table, wide_blocks(result, variables, naming, PARQUET_ROWS))
+    blockwise = map(table, wide_blocks(result, variables, naming, FRAMES))
     first = next(blockwise)
 
     def write(file: Path) -> None:

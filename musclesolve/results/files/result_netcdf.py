@@ -98,7 +98,7 @@ LARGE = 1 << 26
 CACHE = 1 << 20
 """Size of the chunks of a variable that the library holds in memory while it reads or writes a result [bytes]."""
 FRAMES = 1024
-"""Number of frames of variables of three or more dimensions that are made and written together."""
+"""Number of frames that are made and written together, of variables of three or more dimensions or of a table."""
 
 
 class _Later(ArrayWriter):

@@ -98,12 +98,7 @@ class DataSet:
     def __getitem__(self, number: int) -> dict[str, AnyArray]:
         """The arrays of a trial over its frames, by variable, and `time` (T,)."""
         result = self.read(self.computed[number])
-        over_time = {
-            str(name): variable.values
-            for name, variable in result.data_vars.items()
-            if "time" in variable.dims
-        }
-        return {"time": result["time"].values, **over_time}
+        return {str(name): each.values for name, each in result.variables.items() if "time" in each.dims}
 
     def names(self, split: str | None = None, verdicts: Sequence[str] | None = FIT_FOR_USE) -> list[str]:
         """Names of trials with a result.
@@ -164,8 +159,7 @@ class DataSet:
             )
         for name in chosen:
             result = self.read(name)
-            row = self.trials.loc[name]
-            own: dict[str, Any] = {"trial": name, "subject": row["subject"], "split": row["split"]}
+            own: dict[str, Any] = {"trial": name, **self.trials.loc[name, ["subject", "split"]]}
             own["time"] = result["time"].values
             for column in wanted:
                 variable = column.partition(" ")[0]
@@ -189,11 +183,8 @@ class DataSet:
                 "a variable that the data set keeps, or one of its curves",
                 suggestion(missing[0], names or QUANTITIES) or "see DATA_CARD.md",
             )
-        return (
-            pd.concat(parts, ignore_index=True)
-            if parts
-            else pd.DataFrame(columns=["trial", "subject", "time"])
-        )
+        none = pd.DataFrame(columns=["trial", "subject", "split", "time"])
+        return pd.concat(parts or [none], ignore_index=True)
 
 
 def open_dataset(folder: str | Path) -> DataSet:
