@@ -47,7 +47,8 @@ def live(
         typer.Option("--page", help="Show the session in the browser: moving picture, curves, biofeedback."),
     ] = False,
     no_open: Annotated[
-        bool, typer.Option("--no-browser", help="Print the address of --page only, without opening a browser.")
+        bool,
+        typer.Option("--no-browser", help="Print the address of --page only, without opening a browser."),
     ] = False,
     page_settings: Annotated[
         Path | None,
