@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import re
+import shutil
 import sys
+import tempfile
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import casadi
 import matplotlib
@@ -28,10 +32,10 @@ from musclesolve.synthetic import plant
 def main(folder: Path) -> None:
     """Draw the figures into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    two_muscles(page_names("student", "elbow", folder)["elbow"], folder / "two_muscles.png")
-    page_names("database_to_forces", "compared", folder / "database")
-    page_names("sharing", "costs", folder / "arrays")
-    moment_arms(page_names("symbolic", "chain", folder)["chain"], folder / "moment_arms.png")
+    two_muscles(page_names("student", "elbow")["elbow"], folder / "two_muscles.png")
+    page_names("database_to_forces", "compared", {"activations.png": folder / "one_pose.png"})
+    page_names("sharing", "costs", {"forces.png": folder / "squat.png"})
+    moment_arms(page_names("symbolic", "chain")["chain"], folder / "moment_arms.png")
 
     result = ms.run(reference_stride(), side="r")
     soleus = result.muscle_force.sel(muscle="soleus_r")
@@ -87,17 +91,18 @@ def main(folder: Path) -> None:
     draw(folder / "constraint.png", "vasti together [N]", free=free, at_most_400_N=bounded)
 
 
-def page_names(page: str, wanted: str, folder: Path) -> dict:
-    """Run the Python of a page of docs/ in a folder until a name is defined: the names, and the figures it saves."""
-    folder.mkdir(parents=True, exist_ok=True)
+def page_names(page: str, wanted: str, kept: Mapping[str, Path] = MappingProxyType({})) -> dict:
+    """Run the Python of a page of docs/ until a name is defined: its names. Files that it saves are kept as stated."""
     names: dict = {"__name__": "__main__"}
     text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
-    with contextlib.chdir(folder):
-        for body in re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE):
-            exec(compile(body, page, "exec"), names)
-            if wanted in names:
-                return names
-    raise RuntimeError(f"the Python of docs/{page}.md defines no {wanted}")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    kept = {file: target.resolve() for file, target in kept.items()}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        while wanted not in names:
+            exec(compile(blocks.pop(0), page, "exec"), names)
+        for file, target in kept.items():
+            shutil.copy(file, target)
+    return names
 
 
 def two_muscles(elbow: ms.Problem, file: Path) -> None:

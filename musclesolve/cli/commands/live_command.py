@@ -46,9 +46,8 @@ def live(
         bool,
         typer.Option("--page", help="Show the session in the browser: moving picture, curves, biofeedback."),
     ] = False,
-    no_open: Annotated[
-        bool,
-        typer.Option("--no-browser", help="Print the address of --page only, without opening a browser."),
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Print the address of --page only.")
     ] = False,
     page_settings: Annotated[
         Path | None,
@@ -83,7 +82,7 @@ def live(
     replays = any(text.partition(":")[0] == "replay" for text in given.source)
     if repeat and not replays:
         raise typer.BadParameter("--repeat belongs to --from replay")
-    if not page and (no_open or page_settings or given.page_port):
+    if not page and (no_browser or page_settings or given.page_port):
         raise typer.BadParameter("--no-browser, --page-settings and --page-port belong to --page")
     if (given.stand is None and (given.walk or weigh)) or (given.stand is not None and record is None):
         raise typer.BadParameter("--walk and --weigh belong to --stand, and that to --record")
@@ -125,7 +124,7 @@ def live(
         if page:  # its process loads what it needs while the trial is prepared
             from musclesolve.live.page.page_sink import LivePage
 
-            shown = LivePage(page_settings, given.page_port, not no_open, print_address)
+            shown = LivePage(page_settings, given.page_port, not no_browser, print_address)
             closing.callback(shown.close)
             sinks.append(shown)
             sayings.append(shown.say)

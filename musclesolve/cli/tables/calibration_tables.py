@@ -35,7 +35,7 @@ def parameter_table(parameters: Sequence[FoundParameter]) -> Table:
         value = f"{one.value:.{digits}f} {'' if one.unit == 'factor' else one.unit}".strip()
         rows.append((one.name, value, f"{low:.{digits}f} to {high:.{digits}f}", prior))
     columns = (*words("determined"), *numbers("value", "95 % interval", "prior 95 %"))
-    return titled_table("Fitted; what is not here is left at its prior", columns, rows)
+    return titled_table("Fitted values; all others keep their prior", columns, rows)
 
 
 def trial_table(trials: Sequence[TrialOutcome]) -> Table:

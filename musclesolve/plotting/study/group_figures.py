@@ -599,10 +599,8 @@ def _note(comparisons: xr.Dataset) -> str:
     level, made = float(comparisons.attrs["level"]), int(comparisons.attrs["tests"])
     first = [test for test in curve_tests(comparisons) if test.follows < 0 and np.isfinite(test.threshold)]
     if comparisons.attrs["correction"] == "bonferroni":
-        each = " or ".join(
-            f"{level_of_test:.2g}" for level_of_test in dict.fromkeys(test.level for test in first)
-        )
+        each = " or ".join(f"{own:.2g}" for own in dict.fromkeys(test.level for test in first))
         return (
-            f"level {100.0 * level:g} % over all {made} tests (Bonferroni: {each} each), random field theory"
+            f"level {100.0 * level:g} %, by Bonferroni {each} for each of {made} tests, random field theory"
         )
     return f"level {100.0 * level:g} % for each of {made} tests by itself, random field theory"

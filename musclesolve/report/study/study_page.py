@@ -272,11 +272,9 @@ def trial_rows(result: StudyResult) -> Iterator[dict[str, Any]]:
 def not_judged(result: StudyResult) -> list[str]:
     """Return the reasons why the verdict on trials is not known, each reason once with its number of trials."""
     found = [record.measures for record in result.computed.records.values() if record.measures is not None]
-    reasons = Counter(each.reason for each in found if each.plausibility == NOT_KNOWN)
+    reasons = Counter(each.reason for each in found if each.plausibility == NOT_KNOWN and each.reason)
     return [
-        f"The plausibility of {count_of(count, 'trial')} is not known: {text}."
-        for text, count in reasons.items()
-        if text
+        f"The plausibility of {count_of(n, 'trial')} is not known: {text}." for text, n in reasons.items()
     ]
 
 

@@ -125,9 +125,8 @@ def uncertain_words(result: StudyResult) -> str:
     names = [] if groups is None else [name for name in groups.data_vars if str(name).endswith(SPREAD)]
     if groups is None or not names:
         return (
-            "The bands contain what differs from subject to subject, errors of measurement that do so included. No "
-            "uncertainty of the trials themselves was computed (--uncertainty): what is wrong in all subjects alike is "
-            "in no band."
+            "The bands contain what differs from subject to subject, with errors of measurement. They do not contain "
+            "errors that all subjects share. --uncertainty computes the uncertainty of each trial."
         )
     parts = []
     for name in names:
@@ -137,6 +136,6 @@ def uncertain_words(result: StudyResult) -> str:
         parts.append(f"{plain(variable)} {own:.2g} {unit} of a trial, {between:.2g} {unit} between subjects")
     return (
         f"Standard deviations, mean over all curves: {'; '.join(parts)}. The bands contain the errors of trials that "
-        "differ from subject to subject; of errors that all have in common, such as errors of the muscle set, the mean "
-        "of a group keeps all, up to the standard deviation of a trial."
+        "differ from subject to subject. Errors that all trials share, such as errors of the muscle set, remain in the "
+        "mean of a group, up to the standard deviation of a trial."
     )
