@@ -222,9 +222,9 @@ def _origin(body: RecordedBody) -> str:
 def _provenance(body: RecordedBody) -> dict[str, object]:
     """Return the provenance of the numbers: inputs, subject, options."""
     trial, mechanics, options = body.trial, body.mechanics, body.options
+    scales = {bone: scale for group in body.placed for bone, scale in group.segment_scale.items()}
     subject, consistency, time = trial.subject, trial.settings.consistency, trial.settings.time
     knee_width = mechanics.measured.knee_width
-    scales = {bone: scale for group in body.placed for bone, scale in group.segment_scale.items()}
     return {
         "subject": subject.name,
         "subject_mass_kg": subject.mass,
