@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -125,6 +126,7 @@ MUSCLE_SETTINGS = settings_of(MuscleSettings)
 """The settings of a trial file, with their defaults."""
 
 
+@lru_cache(maxsize=16)
 def served_dofs(topology: Topology, database: MuscleDatabase, side: str) -> tuple[str, ...]:
     """The degrees of freedom of a model that the muscles of a set serve on one side.
 

@@ -214,9 +214,9 @@ def _origin(body: RecordedBody) -> str:
 def _provenance(body: RecordedBody) -> dict[str, object]:
     """Return the provenance of the numbers: inputs, subject, options."""
     trial, mechanics, options = body.trial, body.mechanics, body.options
+    scales = {bone: scale for group in body.placed for bone, scale in group.segment_scale.items()}
     subject, consistency, time = trial.subject, trial.settings.consistency, trial.settings.time
     knee_width, changed = mechanics.measured.knee_width, dict[str, object]()
-    scales = {bone: scale for group in body.placed for bone, scale in group.segment_scale.items()}
     if mechanics.change is not None:
         changed = labels.change_attributes(mechanics.change, consistency.largest_change_mm)
     return {
