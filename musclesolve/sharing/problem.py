@@ -222,8 +222,10 @@ class Problem:
         """The problem with some arrays replaced by others of the same shapes, such as `upper`, without new checks."""
         changed: Problem = object.__new__(type(self))
         changed.__dict__.update(self.__dict__)
-        keep_matrix = arrays.keys() <= {"upper", "reserve_weight"}
-        for cached in ("valid",) if keep_matrix else ("valid", "moment_matrix"):
+        outdated = ["valid"] if arrays.keys() <= {"upper", "reserve_weight"} else ["valid", "moment_matrix"]
+        if "moment_arm" in arrays:
+            outdated += ["largest_arm", "crossed"]
+        for cached in outdated:
             changed.__dict__.pop(cached, None)
         changed.__dict__.update(arrays)
         return changed

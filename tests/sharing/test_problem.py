@@ -210,6 +210,7 @@ def test_joints_crossed_are_counted_where_the_moment_arms_alone_say_them():
         > 1e-3
     )
     np.testing.assert_array_equal(problem(moment_arm=np.zeros_like(arm)).crossed, [1, 1, 1])
+    np.testing.assert_array_equal(bare.with_arrays(moment_arm=np.zeros_like(arm)).crossed, [1, 1, 1])
 
 
 def test_no_frames_at_all():
