@@ -105,8 +105,7 @@ LIMITS = {
     "late vertical": 0.012,
     "late whole": 0.012,
     "added": 0.027,  # body weights
-    "turned once": np.radians(7.0),
-    "turned": np.radians(5.0),
+    "turned": np.radians(6.0),
     "grown": 0.008,
 }
 # Largest standard error of a size, in its direction, as a share of the limit: above it nothing is said. 0.5 to
@@ -128,9 +127,8 @@ SHEAR = (0.8, 1.25)
 # of a plate about the vertical [rad], change of a level force in a standard deviation of the time on the plate [body
 # weights], wandering of a clock, root mean square [s]. Sound recordings of so many strides have at most 2.0 degrees,
 # 0.6 % and 5.1 ms, and made walks whose skin moves by 4 mm 3.1 degrees; 8 degrees have 7 to 9, a drift of 30 N 1.1 %,
-# waves of 10 ms have 7 ms. Fewer contacts, windows of 0.5 to 1.5 s among them, have no clear angle if one is whole.
+# waves of 10 ms have 7 ms. An angle needs one whole contact: windows of 0.5 to 1.5 s then have no clear one.
 STRIDES, WANDERS = 3, 0.006
-RETURNING = ("turned", "grown forward", "grown sideward")
 # Shortest half wave of a clock [s], most half waves in a recording, and wandering relative to its standard error, which
 # is near 1 for noise: at most 1.3 on these recordings, 1.8 in parts of three contacts, 1.6 to 4.5 in waves of 10 and
 # 20 ms.
@@ -450,36 +448,34 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
     """Find a plate that is turned, and by several strides a level force that grows and a clock that wanders.
 
     Residual force = d(t) dF/dt + sum_k (a_k z x F_k + s_k F_k + (c_k + g_k time) while the foot is on plate k), by
-    least squares; the delay d(t) is a straight line and cosines over the recording. Fewer strides do not show all of
-    it: there d is constant, and c_k and g_k are zero.
+    least squares; the delay d(t) is a straight line and cosines over the recording. For a_k, which a single stride
+    shows, d is constant, and c_k and g_k are zero.
     """
-    step = float(np.median(np.diff(measured.time)))
-    loaded = [true_runs(measured.loaded(k)) for k in judged]
-    contacts = [sum(stop - first > SHORTEST_BALANCE / step for first, stop in each) for each in loaded]
-    enough = [k for k, count in zip(judged, contacts, strict=True) if count >= STRIDES]
-    if not measured.channels:
-        return
-    once, columns = {"delay": measured.change[:, :3]}, dict[str, Array]()
+    columns = {"delay 0": measured.change[:, :3]}
     for k, wrench in enumerate(measured.wrench):
-        across = np.cross([0.0, 0.0, 1.0], wrench[:, :3])
-        columns |= {f"turned {k}": across, f"scale {k}": wrench[:, :3]}
-        once |= {f"turned once {k}": across, f"scale {k}": wrench[:, :3]}
-        for name in LEVEL:
-            level = measured.channels[k][f"added {name}"][:, :3]
-            columns |= {f"added {name} {k}": level[..., 0], f"grown {name} {k}": level[..., 1]}
-    few = [f"turned once {k}" for k in judged if k not in enough and measured.begins_and_ends(k)]
-    yield from _shown_twice(trial, measured, once, few)[1]
-    if not enough:
+        columns |= {f"turned {k}": np.cross([0.0, 0.0, 1.0], wrench[:, :3]), f"scale {k}": wrench[:, :3]}
+    whole = [k for k in judged if measured.begins_and_ends(k)]
+    yield from _shown_twice(trial, measured, columns, [f"turned {k}" for k in whole])[1]
+    least = SHORTEST_BALANCE / float(np.median(np.diff(measured.time)))
+    enough = [
+        k
+        for k in judged
+        if sum(stop - first > least for first, stop in true_runs(measured.loaded(k))) >= STRIDES
+    ]
+    if not enough or not measured.channels:
         return
+    for k, channels in enumerate(measured.channels):
+        for name in LEVEL:
+            level = channels[f"added {name}"][:, :3]
+            columns |= {f"added {name} {k}": level[..., 0], f"grown {name} {k}": level[..., 1]}
     passed = (measured.time - measured.time[0]) / np.ptp(measured.time)
     count = min(int(np.ptp(measured.time) / HALF_WAVE), MOST_WAVES)
     # a straight line stands for the longest half wave
     waves = np.cos(np.pi * np.outer(passed, np.arange(2, count + 1)))
-    for j, wave in enumerate((np.ones_like(passed), passed, *waves.T)):
+    for j, wave in enumerate((passed, *waves.T), 1):
         columns[f"delay {j}"] = measured.change[:, :3] * wave[:, None]
-    fits, found = _shown_twice(
-        trial, measured, columns, [f"{what} {k}" for k in enough for what in RETURNING]
-    )
+    growing = [f"grown {name} {k}" for name in LEVEL for k in enough]
+    fits, found = _shown_twice(trial, measured, columns, growing)
     yield from found
     last = len(columns) - waves.shape[1]
     wander = float((waves @ fits.size[last:]).std())
