@@ -5,12 +5,13 @@ python -m benchmarks.accuracy TRIAL.toml INVERSE_DYNAMICS.sto
 
 from __future__ import annotations
 
-import sys
+from pathlib import Path
 
 import numpy as np
 from rich.table import Table
 
 import musclesolve as ms
+from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from musclesolve.files import read_mot
 
@@ -23,7 +24,7 @@ COLUMNS = {
 }
 
 
-def main(trial_file: str, reference_file: str) -> None:
+def main(trial_file: Path, reference_file: Path) -> None:
     result, reference = ms.run(ms.read_trial(trial_file)), read_mot(reference_file)
     table = Table("moment", "rms difference [N m]", "correlation", "peak here [N m]", "peak there [N m]")
     for side in "rl":
@@ -43,4 +44,8 @@ def main(trial_file: str, reference_file: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = command_line(__doc__)
+    parser.add_argument("trial", type=input_file, help="trial file")
+    parser.add_argument("reference", type=input_file, help="joint moments of OpenSim")
+    given = parser.parse_args()
+    main(given.trial, given.reference)
