@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.message_text import count_of
 from musclesolve.errors import input_error
 from musclesolve.sharing.kernel.constants import HUGE
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, NAME_AXES, PER_FRAME, checked
@@ -19,6 +20,11 @@ _NUMBERS_IN_USE = (
     *("joint_angle", "joint_rate"),
 )
 """Optional arrays whose numbers have to be finite in a frame that is solved."""
+
+
+def counts_of(frames: int, muscles: int, dofs: int) -> str:
+    """The sizes of a problem or solution in words."""
+    return f"{count_of(frames, 'frame')}, {count_of(muscles, 'muscle')}, {count_of(dofs, 'moment')}"
 
 
 def _range_of(array: Array) -> tuple[float, float]:
@@ -120,7 +126,7 @@ class Problem:
             for name, unit in (("moment_arm", "m"), ("moment", "N m"), ("force_capacity", "N"))
             for low, high in [_range_of(getattr(self, name))]
         )
-        return f"<Problem of {frames} frames, {muscles} muscles, {dofs} moments: {', '.join(ranges)}>"
+        return f"<Problem of {counts_of(frames, muscles, dofs)}: {', '.join(ranges)}>"
 
     def __post_init__(self) -> None:
         self._set(**checked({name: getattr(self, name) for name in (*ARRAY_AXES, *NAME_AXES)}))

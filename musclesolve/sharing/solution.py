@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.checks import check_increasing, check_real_array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem import Problem, counts_of
 from musclesolve.sharing.problem_arrays import misshapen
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.status import Status, is_solved, status_flags
@@ -92,7 +92,7 @@ class Solution:
             f"{count} {label}" for label, count in counts.items() if count or label == "solved"
         )
         return (
-            f"<Solution of {frames} frames, {muscles} muscles, {dofs} moments by {self.solver!r} for "
+            f"<Solution of {counts_of(frames, muscles, dofs)} by {self.solver!r} for "
             f"{self.cost_name!r}: {counted}>"
         )
 

@@ -83,14 +83,14 @@ def test_the_errors_can_be_caught_by_their_public_names():
 def test_a_solution_introduces_itself_in_a_line():
     problem = ms.Problem(np.ones((3, 1, 2)), np.full((3, 1), 10.0), np.full((3, 2), 100.0), np.full(2, 100.0))
     assert repr(problem).startswith(
-        "<Problem of 3 frames, 2 muscles, 1 moments: moment_arm 1 to 1 m, moment 10"
+        "<Problem of 3 frames, 2 muscles, 1 moment: moment_arm 1 to 1 m, moment 10"
     )
     solution = ms.solve(problem)
     assert (
         repr(solution)
-        == "<Solution of 3 frames, 2 muscles, 1 moments by 'batch' for 'knee_sparing_activation': 3 solved>"
+        == "<Solution of 3 frames, 2 muscles, 1 moment by 'batch' for 'knee_sparing_activation': 3 solved>"
     )
-    assert repr(solution.drop_frame_axis()).startswith("<Solution of 1 frames, 2 muscles")
+    assert repr(solution.drop_frame_axis()).startswith("<Solution of 1 frame, 2 muscles")
 
 
 @pytest.mark.parametrize(
