@@ -488,7 +488,7 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
 def _least_squares(part: Array, residual: Array) -> tuple[Array, Array]:
     """Return the inverse (p, p) of the squares of effects (T, c, p), and their sizes (p,) in a residual (T, c)."""
     flat = part.reshape(-1, part.shape[2])
-    inverse: Array = np.linalg.pinv(flat.T @ flat)
+    inverse = np.asarray(np.linalg.pinv(flat.T @ flat), float)
     return inverse, inverse @ flat.T @ residual.ravel()
 
 
