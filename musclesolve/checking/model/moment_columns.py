@@ -14,15 +14,16 @@ the trunk and a delay would change, with normal priors of b_i, and e is the rest
 
 Each hypothesis explains a share R of what is left; F = R / (1 - R) N with N the number of errors that are independent,
 the rank of P once in each `MEMORY`. The one with the greatest R has the name of the fault, theta is its size, and the
-next one is sought in what it leaves. Sound strides and parts of them have F of up to 15 with a size that counts, and up
-to 20 where the file has coordinates that the model lacks: its arms and turning knees are errors of every frame.
+next one is sought in what it leaves. A model with other arms and knees than the model of the moments errs in the gains
+of both sides of a column, by a tenth: first great faults are sought without these errors, then all faults beside them.
+Sound strides and parts of them have F of up to 27 without these errors, and of up to 9 with them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, permutations
 
 import numpy as np
@@ -31,14 +32,16 @@ from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import has_side, split_side, twin
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
+from musclesolve.checking.model.load_units_and_axes import exceeds
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
 from musclesolve.checking.model.moment_surplus import SHOWN, Surplus, surplus
 from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, Severity
 
-EVIDENCE = 25.0
-"""F from which a hypothesis is no chance and no error of the model: sound files have up to 20."""
+EVIDENCE, EVIDENCE_OF_SIDES = 14.0, 40.0
+"""F from which a hypothesis is no chance and no error of the model, and the same where gains of both sides of a column
+are no errors. Sound files have up to 9, and up to 27."""
 BELONGS = 0.13
 """Most that may be left of P tau as a share of its power, after all corrections: sound files leave 0.02, files with one
 fault up to 0.10 and moments of other motions 0.16 and more."""
@@ -46,8 +49,11 @@ MOST_FAULTS = 4
 """Most corrections of one file."""
 STRETCH, STRETCH_STEP = 0.25, 0.05
 """Shortest part of the time that may have another scale, and the step between beginnings [s]."""
-GAIN, LEAK, OFFSET = 1.2, 0.12, 6.0
-"""Factor, share of another moment and constant [N m] below which a column counts as sound, whatever the evidence."""
+GAIN, LEAK, OFFSET, CHANGE = 1.2, 0.12, 6.0, 2.0
+"""Factor, share of another moment, constant and rms of any change [N m] below which a column counts as sound, whatever
+the evidence: other knees and arms of a model change single moments by up to 1.8 N m rms."""
+LEAST = {"leak": LEAK, "offset": OFFSET, "drift": 2.0 * OFFSET}
+"""Kind of a fault -> size below which it is none."""
 EXCHANGED = 0.7, 1.3
 """Size of an exchange that is one; no more of another moment is in a column."""
 NOTHING, REVERSED = 0.8, 1.4
@@ -61,6 +67,8 @@ CODES = {
     "sides": "sides_swapped.moments_later",
 }
 """Kind of a fault -> its finding."""
+REST = 0.3
+"""Share of the change by another fault of the same column below which a fault is what this one leaves."""
 PART = 0.1
 """Further share of what is left that a fault of a part of the time must explain."""
 CUT = 4, 5.0
@@ -157,6 +165,19 @@ class Hypothesis:
         """Whether the fault begins or ends within the motion."""
         return int(np.isinf(self.when).sum()) == 1
 
+    def is_same(self, other: Hypothesis) -> bool:
+        """Whether both are one fault of a part of the time, from or until about the same time."""
+        ends = zip(self.when, other.when, strict=True)
+        return (
+            self.in_part and self.names == other.names and any(abs(one - two) < STRETCH for one, two in ends)
+        )
+
+    def near(self, time: Array) -> Iterator[Hypothesis]:
+        """Yield the same fault from or until each of the times (F,) within a step."""
+        for at in time[np.abs(time - min(self.when, key=abs)) < STRETCH_STEP]:
+            begin, end = self.when
+            yield replace(self, when=(begin, float(at)) if np.isinf(begin) else (float(at), end))
+
     def added(self, time: Array, moments: Array) -> Array:
         """Return what the fault adds to moments (T, R) at times (T,), in its unit of size."""
         columns, others = ([self.number[name] for name in each] for each in (self.names, self.of))
@@ -175,9 +196,7 @@ class Hypothesis:
             return not 1.0 / GAIN < 1.0 - size < GAIN
         if self.kind in ("exchange", "sides"):
             return EXCHANGED[0] < size < EXCHANGED[1]
-        if self.kind == "leak":
-            return LEAK < abs(size) < EXCHANGED[1]
-        return abs(size) > (OFFSET if self.kind == "offset" else 2.0 * OFFSET)
+        return abs(size) > LEAST[self.kind] and (self.kind != "leak" or abs(size) < EXCHANGED[1])
 
 
 def hypotheses(number: Mapping[str, int], legs: list[str], time: Array) -> Iterator[Hypothesis]:
@@ -204,8 +223,11 @@ def hypotheses(number: Mapping[str, int], legs: list[str], time: Array) -> Itera
 
 def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find columns that are exchanged or mixed, of another scale or sign, with an offset, or unlike the moment due."""
-    unmeasured = float(np.isnan(case.body.moment).any(axis=1).mean())
-    if case.found("moment_zero", "moment_copied") or unmeasured > LOST or not case.shows_columns:
+    first, last = case.table.time[[0, -1]]
+    common = case.body.moment[(case.fixed.time >= first) & (case.fixed.time <= last)]
+    unmeasured = float(np.isnan(common).any(axis=1).mean()) if len(common) else 1.0
+    spoiled = case.found("moment_zero", "moment_copied", "over_filtered")
+    if spoiled or unmeasured > LOST or not case.shows_columns:
         return
     seen = surplus(case)
     if seen is None:
@@ -213,50 +235,76 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     legs = [name for name in case.names if has_side(name) and name in seen.columns]
     number = {name: k for k, name in enumerate(seen.columns)}
     tried = list(hypotheses(number, legs, seen.time))
-    patterns = seen.left(seen.of(np.stack([each.added(seen.time, seen.moments) for each in tried], axis=2)))
-    rest = seen.left(seen.of(seen.moments[:, :, None]))[:, 0]
-    whole, in_part = (patterns**2).sum(axis=0), np.array([each.in_part for each in tried])
-    found, left = list[int](), rest
-    for _ in range(MOST_FAULTS):
-        basis = np.linalg.qr(patterns[:, found])[0]
-        others, left = patterns - basis @ (basis.T @ patterns), rest - basis @ (basis.T @ rest)
-        power = np.maximum((others**2).sum(axis=0), 1e-9)
-        size = others.T @ left / power
-        share = size**2 * power / float(left @ left)
-        fair = np.array([each.admits(float(own)) for each, own in zip(tried, size, strict=True)])
-        fair &= (power > SHOWN * whole) & (share * seen.count > EVIDENCE * (1.0 - share))
-        if not fair.any():
-            break
-        found.append(int(np.where(fair, share - PART * in_part, -1.0).argmax()))
-    if not found:
-        return
-    sizes = np.linalg.lstsq(patterns[:, found], rest, rcond=None)[0]
-    left = rest - patterns[:, found] @ sizes
-    if float(left @ left) > BELONGS * float((seen.of(seen.moments[:, :, None]) ** 2).sum()):
-        return
-    frames = len(seen.time)
-    shape = frames, seen.beyond.shape[1], len(found)
-    used = slice(0, frames * shape[1])
-    errors = standard_errors(
-        patterns[used, found].reshape(shape), left[used].reshape(shape[:2]), seen.memory
-    )[1]
-    faults = [tried[k] for k in found]
-    count = Counter(name for fault in faults for name in fault.names)
-    for fault, amount, error in zip(faults, sizes, errors, strict=True):
+    faults = _faults_of(seen, tried)
+    if sooner := [near for fault, *_ in faults if fault.in_part for near in fault.near(seen.time)]:
+        faults = _faults_of(seen, [*tried, *sooner])
+    count = Counter(name for fault, *_ in faults for name in fault.names)
+    for fault, size, error in faults:
         if all(count[name] == 1 for name in fault.names):
-            yield _named(case, seen, fault, float(amount), float(error))
+            yield _named(case, seen, fault, size, error)
     for name in [name for name in count if count[name] > 1]:
-        own = [
-            (fault.added, amount) for fault, amount in zip(faults, sizes, strict=True) if name in fault.names
-        ]
-        change = sum(amount * added(seen.time, seen.moments) for added, amount in own)
+        own = [(fault.added, size) for fault, size, _ in faults if name in fault.names]
+        change = np.sum([size * added(seen.time, seen.moments) for added, size in own], axis=0)
         rms = float(np.sqrt(np.mean(change[:, number[name]] ** 2)))
         yield case.fault("moment_unlike", "warning", {"names": name, "rms": rms}, seen.without(own))
 
 
+def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis, float, float]]:
+    """Return the faults that explain what is left, with their sizes and standard errors; none if much stays left."""
+    added = np.stack([each.added(seen.time, seen.moments) for each in tried], axis=2)
+    in_part, found = np.array([each.in_part for each in tried]), list[int]()
+    unit = np.linalg.norm(added, axis=(0, 1)) / np.sqrt(len(seen.time))  # rms [N m] at a size of 1
+    other = np.ones(len(tried), bool)  # than the faults found
+    for space, evidence in ((seen.of_sides, EVIDENCE_OF_SIDES), (seen, EVIDENCE)):
+        patterns, rest = space.left(space.of(added)), space.left(space.of(space.moments[:, :, None]))[:, 0]
+        whole = (patterns**2).sum(axis=0)
+        for _ in range(MOST_FAULTS - len(found)):
+            basis = np.linalg.qr(patterns[:, found])[0]
+            others, left = patterns - basis @ (basis.T @ patterns), rest - basis @ (basis.T @ rest)
+            power = np.maximum((others**2).sum(axis=0), 1e-9)
+            size = others.T @ left / power
+            share = size**2 * power / float(left @ left)
+            fair = np.array([each.admits(float(own)) for each, own in zip(tried, size, strict=True)])
+            fair &= other & (power > SHOWN * whole) & (np.abs(size) * unit > CHANGE)
+            fair &= share * seen.count > evidence * (1.0 - share)
+            if not fair.any():
+                break
+            found.append(int(np.where(fair, share - PART * in_part, -1.0).argmax()))
+            other &= [not tried[found[-1]].is_same(each) for each in tried]
+    sizes = np.linalg.lstsq(patterns[:, found], rest, rcond=None)[0]
+    change = dict(zip(found, np.abs(sizes) * unit[found], strict=True))
+    # a small fault of a column is what a great one leaves
+    for one in [*found]:
+        beside = [two for two in found if {*tried[one].names} & {*tried[two].names}]
+        if change[one] < REST * max(change[two] for two in beside):
+            found.remove(one)
+    sizes = np.linalg.lstsq(patterns[:, found], rest, rcond=None)[0]
+    left, moments = rest - patterns[:, found] @ sizes, seen.of(seen.moments[:, :, None])
+    apart = seen.of_sides.left(np.concatenate([moments, seen.of(added[:, :, found])], axis=2))
+    remains = apart[:, 0] - apart[:, 1:] @ np.linalg.lstsq(apart[:, 1:], apart[:, 0], rcond=None)[0]
+    if not found or float(remains @ remains) > BELONGS * float((moments**2).sum()):
+        return []
+    shape = len(seen.time), seen.beyond.shape[1], len(found)
+    used = slice(0, shape[0] * shape[1])
+    errors = standard_errors(
+        patterns[used, found].reshape(shape), left[used].reshape(shape[:2]), seen.memory
+    )[1]
+    faults = [
+        (tried[k], float(own), float(error)) for k, own, error in zip(found, sizes, errors, strict=True)
+    ]
+    return [
+        (fault, own, error)
+        for fault, own, error in faults
+        if fault.kind not in LEAST or exceeds(own, LEAST[fault.kind], error)
+    ]
+
+
 def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, error: float) -> Finding:
     """The finding of one fault of a size, with its standard error."""
-    factor, (begin, end) = 1.0 / (1.0 - size), np.clip(fault.when, *seen.time[[0, -1]])
+    factor, (begin, end) = (
+        1.0 / (1.0 - size if fault.kind == "gain" else 1.0),
+        np.clip(fault.when, *seen.time[[0, -1]]),
+    )
     said: dict[str, object] = {
         "names": (" and of " if fault.kind == "gain" else " and ").join(fault.names),
         "other": fault.of[-1] if fault.of else "",

@@ -13,7 +13,7 @@ and the mean vertical force at the root: near zero where all ground reactions we
 
 Five recorded strides with their own moments have k of 0.82, 0.82, 0.97, 1.00 and 1.00 and r of 0.97 or more; 0.82
 where the moments belong to a model with arms and the model has none: there less than a quarter is no contradiction.
-Moments of another person's walk have r below 0.4; on a model that was not scaled to its subject k is 1.26. The check
+Moments of another person's walk have r below 0.4; on a model that was not scaled to its subject k is 1.27. The check
 cannot find moments of another stride of the same person, or of a mass within the limit.
 
 Moments that are late by d add -d P dtau/dt. Beside errors of the model, and with columns weighted by their usual
@@ -60,14 +60,18 @@ SHORTEST = 30
 """Fewest frames of whose moments weight and inertia are judged."""
 SMALLEST = 5.0
 """Least rms of P tau_0 that shows anything [N m]."""
-OF_MASS, OF_CENTER, LATE = 0.3, 0.05, 0.01
-"""Standard deviations of the mass of a segment (as a share), of the center of the trunk [m], of a delay [s]."""
+OF_MASS, OF_CENTER, OF_TWINS, LATE = 0.3, 0.05, 0.1, 0.01
+"""Standard deviations of the mass of a segment (as a share), of the center of the trunk [m], of the gain of both sides
+of a column in a model with other arms and knees, of a delay [s]."""
 SMALLEST_SEGMENT = 0.01
 """Share of the mass of the model from which the mass of a segment is an unknown."""
 LEAST_ERROR, SHOWN = 0.5, 0.02
 """Least usual error of a column [N m], and least share of it that no wrench explains."""
 MOST_FRAMES = 150
 """Most frames that are compared."""
+WIDER = 2.0
+"""Cut-off of the moments over the cut-off of the motion. The push of a foot rises and falls faster than the body moves:
+filtered like the motion it reaches into the frames after it. From 2 to 3.3 all sound files leave about the same."""
 LIKE = 0.5
 """Largest unexplained share of the moments at which a shift is measured."""
 
@@ -87,7 +91,8 @@ class Surplus:
     moments: Array  # (F, R) of the file [N m], forces of the root [N]
     due: Array  # (F, R) tau_0
     beyond: Array  # (F, R, R) the projection P, times the weights
-    errors: Array  # (F, R, b) P tau_0, and errors of the model times their standard deviations
+    errors: Array  # (F, R, b) P tau_0, and errors of the model times their standard deviations; the last is a delay
+    twins: int  # gains of both sides of a column among the errors, before the delay
     memory: int  # frames of `MEMORY`
     count: float  # independent errors
 
@@ -102,6 +107,13 @@ class Surplus:
             return replace(table, values=values)
 
         return repair
+
+    @property
+    def of_sides(self) -> Surplus:
+        """The surplus with columns of both sides whose gains are no errors of the model."""
+        last = self.errors.shape[2] - 1
+        errors = np.delete(self.errors, np.arange(last - self.twins, last), axis=2)
+        return replace(self, errors=errors, twins=0)
 
     def of(self, changes: Array) -> Array:
         """Changes (F, R, p) of the moments that no wrench explains."""
@@ -156,7 +168,7 @@ def surplus(case: MomentCase, weighted: bool = True) -> Surplus | None:
     frames = frames[::step]
     if len(frames) < FEWEST_FRAMES:
         return None
-    moments = fixed.smooth(np.nan_to_num(values))
+    moments = fixed.smooth(np.nan_to_num(values), WIDER)
     rate, need = np.gradient(moments, time, axis=0), fixed.need[frames]
     pose = body_motion(model, fixed.motion.value[frames])
 
@@ -178,6 +190,10 @@ def surplus(case: MomentCase, weighted: bool = True) -> Surplus | None:
     for axis in fixed.bodies.pose.rotation[frames, number].transpose(2, 0, 1):
         force = need[:, number, 3:]
         terms.append(OF_CENTER * of_body(trunk, np.hstack([np.cross(axis, force), 0.0 * force])))
+    pairs = [[k, names.index(twin(name))] for k, name in enumerate(names) if name < twin(name) in names]
+    for pair in pairs:
+        terms.append(np.zeros_like(moments[frames]))
+        terms[-1][:, pair] = OF_TWINS * moments[frames][:, pair]
     terms.append(LATE * rate[frames])
 
     feet = [sole.body for sole in fixed.soles]
@@ -201,6 +217,7 @@ def surplus(case: MomentCase, weighted: bool = True) -> Surplus | None:
             due=terms[0],
             beyond=beyond,
             errors=beyond @ np.stack(terms, axis=2),
+            twins=len(pairs),
             memory=memory,
             count=float(shown.sum()) / memory,
         )
@@ -311,7 +328,7 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
         yield case.fault("another_trial.moments", "error", values)
         return
     limit = MASS if foreign_columns(case.table, case.fixed.model) else OWN_MASS
-    if fit is None or case.found("moment_zero"):
+    if fit is None or case.found("moment_zero", "over_filtered"):
         return
     if exceeds(fit.factor - 1.0, limit, fit.factor_error):
         values = {"factor": fit.factor, "limit": limit, "mass": mass}

@@ -18,6 +18,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.checking.model.examine import OF_MOMENTS
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
 from musclesolve.checking.model.model_case import Motion
+from musclesolve.checking.model.moment_columns import columns_of_moments
 from musclesolve.checking.model.moment_surplus import surplus
 from musclesolve.files import Table
 from musclesolve.pipeline.opensim.assemble_body import model_body
@@ -89,8 +90,30 @@ def sides_exchanged_later(table: Table) -> Table:
     return replace(table, values=values)
 
 
-def added(name: str, other: str) -> Callable[[Table], Table]:
-    return lambda table: on_column(table, f"{name}_moment", lambda each: each + column(table, other))
+def added(name: str, other: str, share: float = 1.0) -> Callable[[Table], Table]:
+    return lambda table: on_column(table, f"{name}_moment", lambda each: each + share * column(table, other))
+
+
+def test_a_fifth_less_of_a_moment_of_the_model_itself_is_named(recorded_walk: Path) -> None:
+    """Inverse dynamics of the loads leaves nothing in the frames after a foot has left the ground."""
+    model, coordinates, _, loads = trials(recorded_walk.parent)["service"](recorded_walk)
+    read, motion = ms.read_osim(model), as_table(coordinates, "")
+    own = model_body(read, motion, None, model_settings(loads=loads)).measured
+    assert own.dynamics is not None
+    names = [name for name in read.coordinates if name in read.coordinate_number]
+    forces = np.stack([own.dynamics.dynamics.column(name) for name in names], axis=1)
+    ends = ["moment" if read.coordinates[name].rotational else "force" for name in names]
+    columns = tuple(f"{name}_{end}" for name, end in zip(names, ends, strict=True))
+    known = np.isfinite(forces).all(axis=1)
+    table = Table(own.time[known], columns, forces[known], False, Path())
+    for name in ("hip_flexion_r", "hip_adduction_l", "knee_angle_r", "ankle_angle_l"):
+        body = model_body(
+            read, motion, changed(name, lambda each: 0.8 * each)(table), model_settings()
+        ).measured
+        case = moment_case(body, Motion.from_body(body))
+        assert case is not None
+        (found,) = columns_of_moments(case)
+        assert found.code == "moment_scale" and f"{name} is 0.8" in found.what, found.what
 
 
 @pytest.mark.in_part(3)
@@ -108,9 +131,16 @@ def added(name: str, other: str) -> Callable[[Table], Table]:
             "knee_angle_r drifts by +2",
         ),
         (changed("ankle_angle_l", lambda each: 1.4 * each), "moment_scale", "ankle_angle_l is 1."),
+        (changed("ankle_angle_l", lambda each: 0.67 * each), "moment_scale", "ankle_angle_l is 0."),
+        (
+            changed("hip_rotation_r", lambda each: -each),
+            "moment_sign",
+            "the moment of hip_rotation_r is reversed",
+        ),
+        (added("hip_adduction_r", "hip_flexion_r", 0.3), "moment_unlike", "of the moment of hip_flexion_r"),
         (of_both_sides, "moment_scale", "hip_adduction_l and of hip_adduction_r is 1."),
     ],
-    ids=["part", "sum", "exchange", "offset", "drift", "scale", "plane"],
+    ids=["part", "sum", "exchange", "offset", "drift", "scale", "ankle", "rotation", "leak", "plane"],
 )
 def test_a_fault_of_a_column_has_its_name_and_no_other(
     name: str, change: Callable[[Table], Table], code: str, said: str
