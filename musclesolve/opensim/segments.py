@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 
@@ -127,10 +127,10 @@ class Segments:
         pose = self.upright
         return np.asarray(pose.rotation[0, number] @ frame.position + pose.position[0, number])
 
-    @lru_cache(maxsize=256)  # noqa: B019 (as few models are kept as by `segments`)
-    def rigid(self, body: str) -> frozenset[str]:
-        """The bodies that turn with a body."""
-        return self._reached(body, lambda joint: not self.turns(joint))
+    @cached_property
+    def rigid(self) -> Callable[[str], frozenset[str]]:
+        """The bodies that turn with a body, each found once."""
+        return cache(lambda body: self._reached(body, lambda joint: not self.turns(joint)))
 
     def _beyond(self, body: str, joint: Joint) -> frozenset[str]:
         """Bodies on the side of a body, beyond a joint."""
@@ -161,8 +161,12 @@ class Segments:
             if joint is not through and inside[0] != inside[1] and self.turns(joint):
                 yield joint, ends[inside[1]], ends[inside[0]]
 
-    @lru_cache(maxsize=256)  # noqa: B019
-    def segment(self, joint: Joint, frame: Frame) -> str:
+    @cached_property
+    def segment(self) -> Callable[[Joint, Frame], str]:
+        """A body of the segment on the side of a joint that a frame of it is on, each found once."""
+        return cache(self._segment)
+
+    def _segment(self, joint: Joint, frame: Frame) -> str:
         """A body of the segment on the side of a joint that a frame of it is on.
 
         A body is passed whose segment is lighter than what follows it at a joint less than `JOINT_SPACING` away, when

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -307,3 +310,17 @@ def test_feet_without_a_load_are_counted_in_the_frames_of_the_time_range() -> No
         (counted[start],) = [note for note in body.notes if "stands without" in note] or [""]
     assert "in 75 of 238 frames" in counted[0.0] and "in 10 of 111 frames" in counted[0.3]
     assert not counted[0.9]
+
+
+def test_models_of_many_trials_are_let_go(small: OpenSimModel) -> None:
+    """A process that computes many trials keeps the last few models, whatever was found of their segments."""
+    kept = []
+    for _ in range(20):
+        model = replace(small)
+        for joint in model.joints:
+            segments(model).distal_segment(joint)
+            segments(model).rigid(joint.outboard.body)
+        kept.append(weakref.ref(model))
+    del model
+    gc.collect()
+    assert sum(each() is not None for each in kept) <= 8
