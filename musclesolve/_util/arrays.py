@@ -186,6 +186,12 @@ def by_name(names: Sequence[str], values: Array) -> dict[str, Array]:
     return {name: values[:, k] for k, name in enumerate(names)}
 
 
+def largest_size(array: Array) -> Array:
+    """The largest size (...) of numbers (T, ...) over all frames; 0 where there is no number."""
+    largest, least = (reduce(array.real, axis=0, initial=0.0) for reduce in (np.fmax.reduce, np.fmin.reduce))
+    return np.asarray(np.maximum(largest, -least))
+
+
 def unit(vector: Array) -> Array:
     """Return vectors (..., 3) scaled to length one; NaN, with a warning, for vectors of length zero."""
     return np.asarray(vector / np.sqrt(np.vecdot(vector, vector))[..., None])

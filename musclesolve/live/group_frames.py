@@ -27,8 +27,8 @@ class GroupFrames:
     """Groups (L) that follow each other, as the frames of a part of the body.
 
     sides: the sides of the groups; rows, columns, joints: where degrees of freedom, muscles and joints of these groups
-    are among all groups. parameters, dofs, shared: of the first one. loaded: whether the cost is one of joint
-    reactions. problem: of the last frame, whose checks are not repeated.
+    are among all groups. parameters, dofs, shared: of the first one. problem: of the last frame, whose checks are not
+    repeated.
     """
 
     sides: tuple[str, ...]
@@ -38,7 +38,6 @@ class GroupFrames:
     parameters: MuscleParameters
     dofs: tuple[str, ...]
     shared: tuple[str, ...]
-    loaded: bool
     count: int = 1
     problem: Problem | None = None
 
@@ -74,7 +73,7 @@ class GroupFrames:
             moment=moment[self.rows].reshape(count, -1),
             usable=usable,
             time=np.full(count, np.nan),
-            loads=loads if self.loaded else None,
+            loads=loads if sharing.reads_reactions else None,
             emg=None if expected is None else expected[self.columns].reshape(count, -1),
         )
         shared = share_part(part, sharing, self.problem)
@@ -91,18 +90,8 @@ def group_frames(parts: Sequence[SharingGroup], sharing: Sharing) -> list[GroupF
         assert part.loads is not None
         counts = len(part.dofs), len(part.state.parameters.names), len(part.loads.joints)
         rows, columns, joints = (slice(at, at + count) for at, count in zip(first, counts, strict=True))
-        alone.append(
-            GroupFrames(
-                part.sides,
-                rows,
-                columns,
-                joints,
-                part.state.parameters,
-                part.dofs,
-                part.shared,
-                loaded=not cost.built_in or "reaction_matrix" in cost.data,
-            )
-        )
+        own = part.sides, rows, columns, joints, part.state.parameters, part.dofs, part.shared
+        alone.append(GroupFrames(*own))
         first = [rows.stop, columns.stop, joints.stop]
     needed = [x for x in _CONSTANTS if x == "max_isometric_force" or x in cost.data or not cost.built_in]
     one, last = alone[0], alone[-1]

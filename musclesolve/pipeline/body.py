@@ -7,10 +7,10 @@ connects them: the legs of the human, groups of coordinates and muscles of a mod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -56,6 +56,11 @@ class Sharing:
     def elastic(self) -> bool:
         """Return whether tendons are elastic, so that all frames are solved together."""
         return self.tendon == ELASTIC
+
+    @property
+    def reads_reactions(self) -> bool:
+        """Whether the cost may read joint reactions; costs of users need not state what they read."""
+        return not self.cost.built_in or "reaction_matrix" in self.cost.data
 
     @property
     def on_one_thread(self) -> Sharing:
@@ -206,7 +211,8 @@ class SharingGroup:
     (T, m) [N m; N of a translation]: net joint moments, NaN where they were not measured. usable (T,): frames with a
     valid motion. time (T,) [s], NaN of frames without order. loads: None without ground reactions. emg (T, n):
     activations expected from EMG, NaN where not measured; None without EMG. angle, rate (T, m) [rad, rad/s; m, m/s of a
-    translation]: of the degrees of freedom, None where not kept.
+    translation]: of the degrees of freedom, None where not kept. number (T,), whole: of some frames of a long motion,
+    their numbers there, and what their problem has of all frames: `Problem.whole_frames`, perhaps `largest_arm`.
     """
 
     sides: tuple[str, ...]
@@ -220,10 +226,12 @@ class SharingGroup:
     emg: Array | None = None
     angle: Array | None = None
     rate: Array | None = None
+    number: Indices | None = None
+    whole: Mapping[str, Any] = field(default_factory=dict)
 
     def frames(self, which: slice | Indices, loaded: bool = False) -> SharingGroup:
         """Select some frames of the part, without loads unless they are needed."""
-        arrays = {name: getattr(self, name) for name in ("moment", "usable", "time", "emg", "angle", "rate")}
+        arrays = {name: getattr(self, name) for name in _BY_FRAME}
         selected = {name: array[which] for name, array in arrays.items() if array is not None}
         loads = self.loads.frames(which) if loaded and self.loads is not None else None
         return replace(self, state=self.state.frames(which), loads=loads, **selected)
@@ -257,6 +265,9 @@ class SharingGroup:
     def measured(self) -> Mask:
         """(T,) the frames whose shared moments are known."""
         return np.asarray(np.isfinite(self.shared_moment).all(axis=1))
+
+
+_BY_FRAME = ("moment", "usable", "time", "emg", "angle", "rate", "number")
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,13 @@ static problem in this state.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Indices, true_runs
+from musclesolve._util.arrays import Indices, largest_size, true_runs
 from musclesolve._util.long_arrays import MOST_FRAMES, blocks, long_array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import RIGID, USUAL_LEAST_ACTIVATION
@@ -59,15 +59,14 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
     most = MOST_FRAMES if body.kind == "recording" else 2 * BLOCK
     if chosen.tendon == RIGID and len(body.time) > most:
         return Analysis(body, chosen, share_in_blocks(body.parts, chosen, report))
+
+    def of_part(number: int, stage: str, share: float) -> None:
+        report(stage, 0.7 + 0.25 * (number + share) / len(body.parts))
+
     solved = []
     for number, part in enumerate(body.parts):
-        first, count = number, len(body.parts)
-
-        def of_part(stage: str, share: float, first: int = first, count: int = count) -> None:
-            report(stage, 0.7 + 0.25 * (first + share) / count)
-
-        of_part("sharing", 0.0)
-        solved.append(share_part(part, chosen, progress=of_part))
+        of_part(number, "sharing", 0.0)
+        solved.append(share_part(part, chosen, progress=partial(of_part, number)))
     return Analysis(body, chosen, tuple(solved))
 
 
@@ -90,7 +89,7 @@ def share_part(
         state = {name: getattr(tendons, name) for name in solved}
         slack = np.asarray(solution.force + tendons.passive_force <= 0.0)
         part = replace(part, state=replace(part.state, **state, slack=slack))
-    without = sharing.cost.built_in and "reaction_matrix" not in sharing.cost.data
+    without = part.loads is not None and not sharing.reads_reactions
     problem = sharing_problem(replace(part, loads=None) if without else part, sharing, like)
     if tendons is None:
         solution = solve_part(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
@@ -117,9 +116,11 @@ def share_in_blocks(
         arrays.append(SolutionArrays.unfilled(frames, len(part.shared), muscles))
         columns = slice(last - muscles, last)
         arrays[-1].activation, arrays[-1].force = activation[:, columns], force[:, columns]
+    number = np.arange(frames)
+    wholes = [replace(part, number=number, whole=_of_whole(part, sharing.cost)) for part in parts]
     for block in blocks(frames, BLOCK):
         progress("sharing", 0.7 + 0.25 * block.start / frames)
-        solved = [share_part(part.frames(block, loaded=True), sharing) for part in parts]
+        solved = [share_part(whole.frames(block, loaded=True), sharing) for whole in wholes]
         for some, of_part, at_joints in zip(solved, arrays, carried, strict=True):
             of_part.store(block, SolutionArrays.from_solution(some.solution))
             for kind, by_joint in some.carried.items():
@@ -129,12 +130,21 @@ def share_in_blocks(
     return tuple(
         SolvedGroup(
             part,
-            partial(_problem_in, part, sharing),
+            partial(_problem_in, whole, sharing),
             replace(some.solution, **vars(of_part), time=part.time),
             stored=at_joints,
         )
-        for part, some, of_part, at_joints in zip(parts, solved, arrays, carried, strict=True)
+        for part, whole, some, of_part, at_joints in zip(parts, wholes, solved, arrays, carried, strict=True)
     )
+
+
+def _of_whole(part: SharingGroup, cost: Cost) -> dict[str, Any]:
+    """Arrays and numbers that problems of some frames of a long motion have of all frames, see `SharingGroup`."""
+    arms, whole = part.state.moment_arm, dict[str, Any](whole_frames=len(part.time))
+    if any(each.of_all_frames or not each.built_in for each in single_costs(cost)):
+        sizes = [largest_size(arms[block][:, part.rows]) for block in blocks(len(arms), BLOCK)]
+        whole["largest_arm"] = np.max(sizes, axis=0)
+    return whole
 
 
 def _known_problem(part: SharingGroup, sharing: Sharing, known: Problem, frames: slice | Indices) -> Problem:
@@ -143,8 +153,8 @@ def _known_problem(part: SharingGroup, sharing: Sharing, known: Problem, frames:
 
 
 def _problem_in(part: SharingGroup, sharing: Sharing, frames: slice | Indices) -> Problem:
-    """The problem of some frames of a long motion, with joint reactions if the cost needs them."""
-    return sharing_problem(part.frames(frames, "reaction_matrix" in sharing.cost.data), sharing)
+    """The problem of some frames of a long motion, with joint reactions if the cost may read them."""
+    return sharing_problem(part.frames(frames, sharing.reads_reactions), sharing)
 
 
 def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None = None) -> Problem:
@@ -174,7 +184,7 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
     }
     if like is not None:
         return like.with_arrays(**arrays, lower=np.full(like.lower.shape, sharing.least_activation))
-    return Problem(
+    problem = Problem(
         **arrays,
         lower=np.array(sharing.least_activation),
         reserve_weight=None if sharing.reserve_weight is None else np.array(sharing.reserve_weight),
@@ -184,6 +194,7 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         joints_crossed=state.parameters.joints_crossed,
         reaction=None if loads is None else loads.components,
     )
+    return problem.with_arrays(frame_number=part.number, **part.whole) if part.whole else problem
 
 
 def motion_cost(cost: str | Cost) -> Cost:
@@ -238,11 +249,7 @@ def share_motion(
     method = find_method(METHODS[motion_solver(sharing.solver).name])
     cost = motion_cost(sharing.cost)
     frames, count = part.state.musculotendon_length.shape
-    arrays = SolutionArrays.unfilled(frames, len(part.shared), count)
-    for field in fields(arrays)[:-1]:
-        getattr(arrays, field.name).fill(np.nan if field.type == "Array" else 0)
-    arrays.status.fill(Status.INVALID_INPUT)
-    arrays.reserve_weight.fill(np.inf if sharing.reserve_weight is None else sharing.reserve_weight)
+    arrays = SolutionArrays.blank(frames, len(part.shared), count, sharing.reserve_weight)
     tendons = TendonStates.empty(frames, count)
     solved: list[MotionSolution] = []
     usable = np.asarray(part.usable & part.measured)

@@ -46,6 +46,7 @@ POOR = 1e-7
 """Eigenvalue of the scaled rows, from 0 to m, below which their products have lost too many digits."""
 
 STIFF = 1e200  # curvature that stands for an infinite one
+LIMP = 1e-290  # curvature that counts as none: the products of moments over it are no numbers
 SINGULAR = 1e-13
 """Singular value of a scaled matrix, as a share of the largest one, below which it counts as zero."""
 
@@ -76,10 +77,11 @@ class OptimalitySystem:
         with np.errstate(all="ignore"):
             curvature = np.where(free, cost.term_hessian_diagonal(problem, activation), 1.0)
         largest = np.where(free & np.isfinite(curvature), curvature, 0.0).max(axis=1, keepdims=True)
-        flat = (free & (curvature <= FLAT_CURVATURE * largest)).any(axis=1)
+        bent = curvature > LIMP
+        flat = (free & ~(bent & (curvature > FLAT_CURVATURE * largest))).any(axis=1)
         if not cost.needs <= {"separable", "rows"}:
             flat = np.ones_like(flat)
-        inverse = np.where(free, 1.0 / np.where(curvature > 0.0, curvature, 1.0), 0.0)
+        inverse = np.where(free, 1.0 / np.where(bent, curvature, 1.0), 0.0)
         soft, matrix, give = cost.soft_rows(problem), problem.moment_matrix, compliance
         if soft is not None:
             matrix = np.concatenate([matrix, soft.matrix], axis=1)

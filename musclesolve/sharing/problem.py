@@ -9,28 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.message_text import count_of
+from musclesolve._util.arrays import Array, Indices, Mask, largest_size
 from musclesolve.errors import input_error
 from musclesolve.sharing.kernel.constants import HUGE
-from musclesolve.sharing.problem_arrays import ARRAY_AXES, NAME_AXES, PER_FRAME, checked
+from musclesolve.sharing.problem_arrays import ARRAY_AXES, NAME_AXES, PER_FRAME, checked, counts_of, range_of
 
 _NUMBERS_IN_USE = (
     *("fiber_velocity", "reaction_matrix", "reaction_offset", "fiber_force_capacity", "fiber_length"),
     *("joint_angle", "joint_rate"),
 )
 """Optional arrays whose numbers have to be finite in a frame that is solved."""
-
-
-def counts_of(frames: int, muscles: int, dofs: int) -> str:
-    """The sizes of a problem or solution in words."""
-    return f"{count_of(frames, 'frame')}, {count_of(muscles, 'muscle')}, {count_of(dofs, 'moment')}"
-
-
-def _range_of(array: Array) -> tuple[float, float]:
-    """The least and the greatest finite number; NaN where there is none."""
-    finite = array[np.isfinite(array)]
-    return (float(finite.min()), float(finite.max())) if finite.size else (np.nan, np.nan)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -124,7 +112,7 @@ class Problem:
         ranges = (
             f"{name} {low:.3g} to {high:.3g} {unit}"
             for name, unit in (("moment_arm", "m"), ("moment", "N m"), ("force_capacity", "N"))
-            for low, high in [_range_of(getattr(self, name))]
+            for low, high in [range_of(getattr(self, name))]
         )
         return f"<Problem of {counts_of(frames, muscles, dofs)}: {', '.join(ranges)}>"
 
@@ -178,9 +166,7 @@ class Problem:
     @cached_property
     def largest_arm(self) -> Array:
         """Largest size of each moment arm over all frames, (m, n) [m]; some of the frames (`frames`) have the same."""
-        arm = self.moment_arm.real
-        largest, least = np.fmax.reduce(arm, axis=0, initial=0.0), np.fmin.reduce(arm, axis=0, initial=0.0)
-        return np.asarray(np.maximum(largest, -least))
+        return largest_size(self.moment_arm)
 
     @cached_property
     def valid(self) -> Mask:
@@ -203,7 +189,7 @@ class Problem:
         Raises:
             InputError: there is no such frame.
         """
-        arrays = {name: getattr(self, name) for name in PER_FRAME}
+        arrays = {name: getattr(self, name) for name in (*PER_FRAME, "frame_number")}
         try:
             chosen = {name: None if x is None else x[which] for name, x in arrays.items()}
         except IndexError as reason:
@@ -211,24 +197,20 @@ class Problem:
         time = chosen["time"]
         if time is not None and (np.diff(time) <= 0.0).any():
             chosen["time"] = None
-        part = self.with_arrays(**chosen, largest_arm=self.largest_arm)
-        if self.frame_number is not None:
-            part._set(frame_number=self.frame_number[which])
-        return part
+        return self.with_arrays(**chosen, largest_arm=self.largest_arm)
 
     def numbered(self) -> Problem:
         """The problem with `frame_number`, so that numbers of every frame that a cost holds follow its frames."""
         if self.frame_number is not None:
             return self
-        same = self.with_arrays()
-        same._set(frame_number=np.arange(self.n_frames), whole_frames=self.n_frames)
-        return same
+        return self.with_arrays(frame_number=np.arange(self.n_frames), whole_frames=self.n_frames)
 
-    def with_arrays(self, **arrays: Array | None) -> Problem:
+    def with_arrays(self, **arrays: Any) -> Problem:
         """The problem with some arrays replaced by others of the same shapes, such as `upper`, without new checks."""
         changed: Problem = object.__new__(type(self))
         changed.__dict__.update(self.__dict__)
-        outdated = ["valid"] if arrays.keys() <= {"upper", "reserve_weight"} else ["valid", "moment_matrix"]
+        kept = {"upper", "reserve_weight", "frame_number", "whole_frames"}  # change no moment of a muscle
+        outdated = ["valid"] if arrays.keys() <= kept else ["valid", "moment_matrix"]
         if "moment_arm" in arrays:
             outdated += ["largest_arm", "crossed"]
         for cached in outdated:

@@ -13,6 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, unchangeable
 from musclesolve._util.checks import check_increasing, check_real_array
+from musclesolve._util.message_text import count_of
 from musclesolve._util.names import NameTuple
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.kernel.constants import HUGE
@@ -267,6 +268,17 @@ def _labels(given: object) -> tuple[str, ...]:
     else:
         labels = getattr(given, "indexes", {}).get((None, *getattr(given, "dims", ()))[-1], ())
     return tuple(map(str, labels))
+
+
+def counts_of(frames: int, muscles: int, dofs: int) -> str:
+    """The sizes of a problem or solution in words."""
+    return f"{count_of(frames, 'frame')}, {count_of(muscles, 'muscle')}, {count_of(dofs, 'moment')}"
+
+
+def range_of(array: Array) -> tuple[float, float]:
+    """The least and the greatest finite number; NaN where there is none."""
+    finite = array[np.isfinite(array)]
+    return (float(finite.min()), float(finite.max())) if finite.size else (np.nan, np.nan)
 
 
 def misshapen(name: str, shape: tuple[int, ...], where: str, expected: str) -> InputError:

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.checks import check_increasing, check_real_array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem import Problem, counts_of
-from musclesolve.sharing.problem_arrays import misshapen
+from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import counts_of, misshapen
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.status import Status, is_solved, status_flags
 
@@ -247,12 +247,17 @@ class SolutionArrays:
 
     @classmethod
     def empty(cls, problem: Problem) -> SolutionArrays:
+        """`blank` arrays for a problem."""
+        return cls.blank(*problem.moment_arm.shape, problem.reserve_weight)
+
+    @classmethod
+    def blank(cls, frames: int, dofs: int, muscles: int, weight: Array | float | None) -> SolutionArrays:
         """Arrays of NaN in which every frame is INVALID_INPUT after no iterations."""
-        arrays = cls.unfilled(*problem.moment_arm.shape)
+        arrays = cls.unfilled(frames, dofs, muscles)
         for field in fields(arrays)[:-1]:
             getattr(arrays, field.name).fill(np.nan if field.type == "Array" else 0)
         arrays.status.fill(Status.INVALID_INPUT)
-        arrays.reserve_weight[:] = np.inf if problem.reserve_weight is None else problem.reserve_weight
+        arrays.reserve_weight[:] = np.inf if weight is None else weight
         return arrays
 
     @classmethod
@@ -260,18 +265,17 @@ class SolutionArrays:
         """The arrays of a solution that has a frame axis."""
         return cls(*(getattr(solution, field.name) for field in fields(cls)))
 
-    def to_solution(self, cost: Cost, solver: Solver, problem: Problem | None = None) -> Solution:
+    def to_solution(self, cost: Cost, solver: Solver, problem: Problem) -> Solution:
         """The Solution with these arrays, and the names and times of the problem."""
-        named = (
-            {} if problem is None else {name: getattr(problem, name) for name in ("muscle", "dof", "time")}
-        )
         return Solution(
             **vars(self),
             solver=solver.name,
             cost_name=cost.label,
             stationary_only="nonconvex" in cost.needs,
-            notes=() if problem is None else cost.remarks(problem),
-            **named,
+            notes=cost.remarks(problem),
+            muscle=problem.muscle,
+            dof=problem.dof,
+            time=problem.time,
         )
 
     @property

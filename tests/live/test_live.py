@@ -16,6 +16,7 @@ from musclesolve.live.stream import Arrival
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
 from musclesolve.pipeline.mechanics import TIME_MARGIN
 from musclesolve.pipeline.share import share
+from musclesolve.sharing.problem import Problem
 
 SOLVED = (Status.SOLVED, Status.SOLVED_WITH_RESERVE)
 
@@ -58,6 +59,13 @@ def check_poses(live: Live) -> None:
 
 def test_frames_of_the_filtered_signals_are_the_result_of_run(live):
     check_alike(live)
+
+
+def test_the_checks_of_the_problem_are_not_repeated(live, monkeypatch):
+    monkeypatch.setattr(Problem, "__post_init__", None)
+    motion = live.body.mechanics.motion
+    state = motion.coordinates[3], motion.rates[3], motion.second[3]
+    assert len(live.evaluate(motion.time[3], *state, np.zeros((2, 6))).status) == 2
 
 
 def test_poses_of_the_filtered_markers_are_those_of_run(live):

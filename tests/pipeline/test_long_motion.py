@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -11,6 +12,7 @@ from elastic_stride import elastic_trial
 
 import musclesolve as ms
 from musclesolve._util import long_arrays
+from musclesolve._util.progress import no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.kinematics import motion_derivatives
 from musclesolve.forces import prepare
@@ -18,9 +20,10 @@ from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.muscles.paths import paths
 from musclesolve.pipeline import recorded_body
 from musclesolve.pipeline import share as share_module
-from musclesolve.pipeline.share import share
+from musclesolve.pipeline.share import share, share_in_blocks, share_part
 from musclesolve.results.dataset import assemble
 from musclesolve.results.dataset.assemble import judged_result
+from musclesolve.sharing.cost import JointReactionSquared, expression_cost
 
 WEAK = 0.5
 """Strength at which some frames need reserves."""
@@ -116,8 +119,17 @@ def test_moment_arms_of_a_result_that_are_zero_take_no_memory(weak, at_once, in_
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(arms)), at_once["moment_arm"])
 
 
-def test_a_cost_of_joint_reactions_has_them_in_its_problem(trial, in_blocks):
-    (part, *_) = share(prepare(trial, "joint_reaction_squared")).parts
+@dataclass(frozen=True)
+class OwnCost(JointReactionSquared):
+    """The cost of a user, which does not state what it reads."""
+
+    data = ()
+    name = "own"
+
+
+@pytest.mark.parametrize("cost", ["joint_reaction_squared", OwnCost()], ids=["named", "own"])
+def test_a_cost_of_joint_reactions_has_them_in_its_problem(trial, in_blocks, cost):
+    (part, *_) = share(prepare(trial, cost)).parts
     some = np.array([3, 65])
     assert part.problem_at(some).reaction_matrix is not None
     np.testing.assert_array_equal(
@@ -130,3 +142,28 @@ def test_elastic_tendons_take_all_frames(in_blocks, monkeypatch):
     prepared = prepare(elastic_trial(), side="r")
     (part,) = share(prepared).parts
     assert part.tendons is not None and part.solution.solved.any()
+
+
+def test_blocks_have_the_cost_of_the_whole_motion(trial, monkeypatch):
+    """A muscle that crosses the knee in the last frames alone, and numbers of each frame that a cost holds."""
+    monkeypatch.setattr(share_module, "BLOCK", 30)
+    body = prepare(trial, side="r")
+    (part,) = body.parts
+    names, arm = part.state.parameters.names, part.state.moment_arm.copy()
+    arm[60:, part.dofs.index("knee_flexion_r"), names.index("gluteus_medius_anterior_r")] = 1e-3
+    part = replace(part, loads=None, state=replace(part.state, moment_arm=arm))
+    weight = {"weight": np.outer(np.linspace(1.0, 2.0, len(part.time)), np.linspace(1.0, 3.0, len(names)))}
+
+    def weighted(activation, force, data):
+        return (data.weight.T @ activation**2)[0]
+
+    own = expression_cost("weighted", weighted, frame_constants=weight, convex=True)
+    for cost in (body.sharing.cost, own):
+        sharing = replace(body.sharing, cost=cost)
+        (blockwise,) = share_in_blocks([part], sharing, no_progress)
+        whole = share_part(part, sharing).solution
+        np.testing.assert_allclose(blockwise.solution.activation, whole.activation, atol=1e-6)
+        np.testing.assert_allclose(blockwise.solution.cost, whole.cost, rtol=1e-6)
+        at = np.array([3, 40])
+        alone = cost.value(blockwise.problem_at(at), whole.activation[at])
+        np.testing.assert_allclose(alone, whole.cost[at], rtol=1e-6)

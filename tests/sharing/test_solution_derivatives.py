@@ -321,6 +321,16 @@ def test_curvatures_that_are_infinite_at_rest():
     )
 
 
+def test_a_curvature_too_small_for_its_inverse():
+    """Of the power 300 it is 1e-149 at a third of full load, 1e-314 at a twelfth."""
+    arm, full = [[0.05, 0.03, 0.0, 0.0], [0.0, 0.0, 0.05, 0.03]], np.full(4, 1000.0)
+    problem, cost = Problem(arm, [20.0, 6.8], full, full), ActivationPower(300.0)
+    solution = solve(problem, cost)
+    assert solution.solved and solution.activation[2:] == pytest.approx(0.085, rel=1e-2)
+    found = solution_derivatives(problem, cost, solution).along(d_moment=[20.0, 6.8]).activation
+    assert np.isnan(found).all() or found == pytest.approx(solution.activation, rel=1e-6)
+
+
 def test_a_free_muscle_at_rest_whose_curvature_is_infinite_does_not_move():
     """As on the first step of Newton's method, in a frame whose moments are almost alike."""
     arm = np.array([[[0.05, 0.04, -0.03, 0.02], [0.050001, 0.039999, -0.03, 0.02]]])

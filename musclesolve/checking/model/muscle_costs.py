@@ -110,13 +110,13 @@ def _mended_state(body: ModelBody, frames: Indices, state: MuscleState, mended: 
 def _forces(
     body: ModelBody, frames: Indices, state: MuscleState, without: Sequence[str] = ()
 ) -> dict[str, Array]:
-    """Forces (F,) of the muscles by name, shared by the cost of the body, or the usual one where it needs more data."""
-    cost = (
-        find_cost(USUAL_COST)
-        if {"reaction_matrix", "emg"} & set(body.sharing.cost.data)
-        else body.sharing.cost
-    )
-    sharing, names = replace(body.sharing, cost=cost, tendon=RIGID), state.parameters.names
+    """Forces (F,) of the muscles by name, shared by the cost of the body, or the usual one where it may need more.
+
+    A cost of a user may hold numbers of all frames and muscles.
+    """
+    sharing, names = replace(body.sharing, tendon=RIGID), state.parameters.names
+    if sharing.reads_reactions or "emg" in sharing.cost.data:
+        sharing = replace(sharing, cost=find_cost(USUAL_COST))
     forces = dict[str, Array]()
     for part in body.parts:
         rows = np.array([body.dofs.index(name) for name in part.dofs])

@@ -23,7 +23,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, unit
 from musclesolve._util.checks import check_increasing
 from musclesolve._util.names import check_known
 from musclesolve._util.splines import spline_through
@@ -215,15 +215,12 @@ def _without_twist(model: Model, line: tuple[int, int], before: Pose, after: Pos
     No target shows the rotation about the line, so it would depend on the steps of the fit.
     """
 
-    def units(vectors: Array) -> Array:
-        return np.asarray(vectors / np.linalg.norm(vectors, axis=-1, keepdims=True))
-
     def half_turn(axis: Array) -> Array:
         return np.asarray(2.0 * axis[:, :, None] * axis[:, None] - np.eye(3))
 
     q_before, q_after = before.q(model.tree), after.q(model.tree)
-    a, b = (units(lines_of(q, np.array([line]))[:, 0]) for q in (q_before, q_after))
-    rotation = half_turn(units(a + b)) @ half_turn(a) @ before.rotation
+    a, b = (unit(lines_of(q, np.array([line]))[:, 0]) for q in (q_before, q_after))
+    rotation = half_turn(unit(a + b)) @ half_turn(a) @ before.rotation
     old, new = q_before[:, line[1]], q_after[:, line[1]]
     carried = rotation @ np.swapaxes(before.rotation, 1, 2) @ (old - before.position)[..., None]
     return after._replace(position=new - carried[..., 0], rotation=rotation)

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -414,7 +414,7 @@ class NearestPose:
                 # Bodies beyond the hinge do not move when it is turned over.
                 over = np.cos(rotation - before[:, hinge.rotation]) < 0.0
                 after[:, hinge.twist] += np.where(over, np.pi, 0.0)
-        return self._drawn(angles, weights), pose._replace(angles=after)
+        return self._with(rest=Rest(angles, weights)), pose._replace(angles=after)
 
     def going_on(self, pose: Pose, step: float) -> NearestPose:
         """The problem of frames with rotations at straight hinges drawn toward a pose that was `step` [s] before."""
@@ -426,11 +426,11 @@ class NearestPose:
             bent = Bent.from_pose(hinge, pose.angles, measured, axes)
             angles[:, hinge.rotation] = pose.angles[:, hinge.rotation]
             weights[:, hinge.rotation] = bent.hidden * stiffness(np.array([0.0, step]), 2, hinge.rest)
-        return self._drawn(angles, weights)
+        return self._with(rest=Rest(angles, weights))
 
-    def _drawn(self, angles: Array, weights: Array) -> NearestPose:
-        other = replace(self, rest=Rest(angles, weights))
-        # these do not depend on the rest angles
+    def _with(self, **changed: Any) -> NearestPose:
+        other = replace(self, **changed)
+        # these depend neither on positions nor on rest angles
         vars(other).update(compiled=self.compiled, hinges=self.hinges)
         return other
 
@@ -442,12 +442,8 @@ class NearestPose:
     def at(self, values: Array) -> NearestPose:
         """The problem of other frames of the same points and directions, with values (T, n, 3)."""
         targets = Targets(self.targets.slots, values, self.targets.weights)
-        frames = len(values)
-        rest = self.rest.frames(np.zeros(frames, np.intp))
-        other = NearestPose(self.model, targets, self.free, rest, np.arange(frames))
-        # these do not depend on the positions
-        vars(other).update(compiled=self.compiled, hinges=self.hinges)
-        return other
+        rest = self.rest.frames(np.zeros(len(values), np.intp))
+        return self._with(targets=targets, rest=rest, names=np.arange(len(values)))
 
     def misfit(self, pose: Pose) -> Array:
         """The sum of weighted squares of each frame (T,) [m2]."""

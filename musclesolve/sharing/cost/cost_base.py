@@ -52,6 +52,7 @@ class Cost(ABC):
         works: keys of these works in the list of references (report/texts/citations.toml).
         use: for whom it is, in the list of costs; "" where it is for comparison with work that used it.
         data: optional fields of Problem without which it is not defined.
+        of_all_frames: whether its terms in one frame depend on the others (`Problem.largest_arm`).
 
     Examples:
         >>> problem = ms.Problem([[0.05, 0.03]], [20.0], [1000.0, 400.0], [1000.0, 400.0])
@@ -66,6 +67,7 @@ class Cost(ABC):
     works: ClassVar[tuple[str, ...]] = ()
     use: ClassVar[str] = ""
     data: ClassVar[tuple[str, ...]] = ()
+    of_all_frames: ClassVar[bool] = False
 
     @property
     def needs(self) -> frozenset[str]:
@@ -392,9 +394,8 @@ def field_of(problem: Problem, name: str, owner: str) -> Array:
     """An array of the problem for the cost `owner`; refused where the problem does not have it."""
     array: Array | None = problem.crossed if name == "joints_crossed" else getattr(problem, name)
     if array is None:
-        expected = OPTIONAL.get(
-            name, "(T, m), broadcast"
-        )  # reserve weights are the other ones that may be absent
+        # reserve weights are the other ones that may be absent
+        expected = OPTIONAL.get(name, "(T, m), broadcast")
         raise input_error(
             "missing_argument",
             where=f"Problem.{name}",

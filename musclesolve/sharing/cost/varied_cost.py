@@ -1,13 +1,13 @@
 """Variants of a power sum, with another exponent and other weights of the muscles."""
 
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
 from musclesolve.sharing.cost.cost_terms import Power
-from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
+from musclesolve.sharing.cost.sum_of_terms import SHARPEST, SumOfTerms
 from musclesolve.sharing.problem import Problem
 
 
@@ -55,9 +55,8 @@ class VariedCost(SumOfTerms):
     @property
     def _with_exponent(self) -> SumOfTerms:
         base = self.base
-        if is_dataclass(base) and "exponent" in {option.name for option in fields(base)}:
-            return replace(base, exponent=self.exponent)
-        return base
+        has_own = "exponent" in getattr(base, "__dataclass_fields__", ())
+        return replace(base, exponent=self.exponent) if has_own else base  # type: ignore[type-var]
 
 
 def can_vary(cost: Cost) -> bool:
@@ -74,7 +73,7 @@ def can_vary(cost: Cost) -> bool:
 
 
 def varied(cost: Cost, exponent: float, factor: Array) -> Cost:
-    """The cost with 1 + (p - 1) x exponent instead of its exponent p, and with factors (n,) on terms of its muscles.
+    """The cost with 1 + (p - 1) x exponent, at most SHARPEST, for its exponent p, and factors (n,) on its terms.
 
     In a sum of costs the summands that are power sums are varied. Other costs stay as they are: soft saturation, whose
     domain the factors would move, the misfit to EMG, joint reactions, min/max, costs of users.
@@ -86,4 +85,4 @@ def varied(cost: Cost, exponent: float, factor: Array) -> Cost:
     if not can_vary(cost):
         return cost
     assert isinstance(cost, SumOfTerms)
-    return VariedCost(cost, factor, 1.0 + (cost.form.exponent - 1.0) * exponent)
+    return VariedCost(cost, factor, min(1.0 + (cost.form.exponent - 1.0) * exponent, SHARPEST))

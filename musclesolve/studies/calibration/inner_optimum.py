@@ -82,7 +82,7 @@ class PartMuscles:
     """
 
     def __init__(self, part: SharingGroup, sharing: Sharing) -> None:
-        self.part, self.sharing = part, sharing
+        self.part, self.sharing = part if sharing.reads_reactions else replace(part, loads=None), sharing
         self.names = part.state.parameters.names
         self.elastic = sharing.elastic
         self.motions: list[tuple[slice, MotionProblem]] = []

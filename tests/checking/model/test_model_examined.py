@@ -25,6 +25,7 @@ from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
 from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.results.finding import Finding, codes
+from musclesolve.sharing import expression_cost
 from musclesolve.signals import low_pass
 
 MODELS = (
@@ -329,6 +330,16 @@ def test_a_fault_of_a_muscle_states_what_it_costs_in_newtons(kind: str) -> None:
     now, then = (_forces(each, frames, each.whole.state.frames(frames)) for each in (body, sound))
     change = max(float(np.abs(now[name] - then[name]).max()) for name in now if name in then)
     assert 0.6 * change < max(costs) < 1.2 * change
+
+
+def test_a_cost_with_numbers_of_every_frame_leaves_the_finding_as_it_is() -> None:
+    fault = KINDS["strength"][0]
+    spoiled, _ = fault(walk(), np.random.default_rng(1))
+    body = model_body(spoiled.model, spoiled.coordinates, spoiled.moments, model_settings())
+    weight = {"weight": np.ones(len(body.time))}
+    own = expression_cost("own", lambda a, force, data: data.weight * (a.T @ a), frame_constants=weight)
+    found = findings_of_body(replace(body, sharing=replace(body.sharing, cost=own)))
+    assert found == findings_of_body(body) and any(each.code == "muscle_strength" for each in found)
 
 
 def test_a_path_that_no_twin_mends_says_that_its_cost_is_not_known() -> None:

@@ -51,6 +51,11 @@ def test_another_exponent_is_that_cost(problem: ms.Problem, cost: Cost, other: C
     assert (near.kkt_residual < 1e-6).all()
 
 
+def test_an_exponent_ends_where_the_exponents_of_costs_end(problem: ms.Problem) -> None:
+    near = varied(ActivationPower(300.0), 1.5, np.ones(6))
+    assert (near.term_value(problem, problem.upper) == 6.0).all()
+
+
 def test_a_factor_on_muscles_of_two_joints_is_their_weight(problem: ms.Problem) -> None:
     factor = np.where(problem.joints_crossed > 1, 1.7, 1.0)
     near = ms.solve(problem, varied(JointWeightedActivation(), 1.0, factor))

@@ -13,9 +13,8 @@ from scipy.optimize import linprog
 from sharing_cases import equipped
 from thorough import THOROUGH
 
-import musclesolve as ms
 from musclesolve import Problem, Status, solve, solvers
-from musclesolve.pipeline import share as pipeline_share
+from musclesolve.forces import muscle_forces
 from musclesolve.sharing import kkt_residual
 from musclesolve.sharing.cost import ActivationPower, StressCubed
 from musclesolve.sharing.cost.cost_registry import REGISTRY
@@ -239,15 +238,7 @@ def first_frame(name):
 @pytest.fixture(scope="session")
 def walk_problems(recorded_walk_trial):
     """Return the problems of the muscles of both legs in a run, on a few frames of the recorded walk."""
-    seen: list[Problem] = []
-
-    def spy(problem, *rest, **options):
-        seen.append(problem)
-        return solve(problem, *rest, **options)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline_share, "solve_part", spy)
-        ms.run(recorded_walk_trial)
+    seen = [part.problem for part in muscle_forces(recorded_walk_trial).parts]
     assert len(seen) == 2
     emg = np.where(np.arange(seen[0].n_muscles) % 2, 0.1, np.nan)
     return [

@@ -238,6 +238,7 @@ class KneeSparingActivation(SumOfTerms):
     source = "this library: EMG, hips and knees of eight recordings"
     use = "the usual one: no decision of your own"
     positive = ("scale",)
+    of_all_frames = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
