@@ -163,7 +163,8 @@ class BalanceFit:
 
     def begins_and_ends(self, plate: int) -> bool:
         """Return whether a foot comes to a plate and leaves it: a part of a contact imitates many errors."""
-        return {1, -1} <= {*np.diff(self.loaded(plate).astype(int))}
+        loaded = self.loaded(plate)
+        return any(0 < first and stop < loaded.size for first, stop in true_runs(loaded))
 
 
 def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> BalanceFit | None:
