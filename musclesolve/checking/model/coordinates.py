@@ -27,6 +27,8 @@ LOCKED = 5.0
 """Range of a locked angle in the file [degrees] from which its motion is lost."""
 FEW_DEGREES = 3.5
 """Size that some angle of a moving person always exceeds [degrees]; read as radians it is a quarter of a rotation."""
+FASTEST = 50.0
+"""Median speed of the root that no person reaches [m/s]; in millimeters, walking has 300 (on a belt) to 1300."""
 TRAVELS = 0.3
 """Displacement from which the body walks [m]."""
 MOVING_RANGE = 5.0
@@ -83,6 +85,14 @@ def angle_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     values = {"most": most, "limit": FEW_DEGREES, "radians": np.degrees(most), "way": traveled}
     severity: Severity = "error" if traveled > TRAVELS else "warning"
     yield finding("angle_units", severity, values, Where(body.motion.file))
+
+
+def length_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find translations of the root that are millimeters or centimeters read as meters."""
+    speed = float(np.median(np.linalg.norm(np.gradient(fixed.origin, fixed.time, axis=0), axis=1)))
+    if speed > FASTEST:
+        values = {"speed": speed, "limit": FASTEST}
+        yield finding("angle_units.lengths", "error", values, Where(body.motion.file))
 
 
 def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:

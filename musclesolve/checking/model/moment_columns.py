@@ -100,7 +100,7 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
             code = "moment_zero.line" if rate else "moment_zero.stretch"
             yield case.fault(code, severity, said, times=((begin, end),))
     for name, moment in zip(names, moments.T, strict=True):
-        steps = np.abs(np.diff(moment))
+        steps = np.nan_to_num(np.abs(np.diff(moment)))
         rounding = float(steps.min(where=steps > 0.0, initial=np.inf))
         for most in (np.fmax.reduce(moment), np.fmin.reduce(moment)):
             for first, stop in true_runs(moment == most):
@@ -117,7 +117,7 @@ def _is_apart(time: Array, moment: Array, first: float, last: float, rate: float
     Rounded moments keep a value where they are small or change slowly. In flight they vanish smoothly, and jump where
     the foot lands.
     """
-    steps = np.abs(np.diff(moment))
+    steps = np.nan_to_num(np.abs(np.diff(moment)))  # beside a gap as at the ends
     moved = steps[steps > 0.0]
     least, usual = CUT[1] * float(moved.min()), float(np.median(moved))
     begin, stop = np.searchsorted(time, [first - 1e-9, last - 1e-9])

@@ -418,7 +418,7 @@ def held_stretches(
 ) -> Iterator[tuple[str, float, float, float, float]]:
     """Yield columns (T, K) that keep a value or a rate for `HELD_S` and bend otherwise: name, times, value, rate."""
     for name, column in zip(names, values.T, strict=True):
-        span, step = float(np.ptp(column)), np.diff(time)
+        span, step = float(np.fmax.reduce(column) - np.fmin.reduce(column)), np.diff(time)
         if not span > 1e-9:
             continue
         bend = np.abs(np.diff(column, 2)) / (span * step[1:] * step[:-1])
@@ -427,6 +427,6 @@ def held_stretches(
         for first, stop in _lasting(bend < STRAIGHT, time):
             moved, last = column[stop] - column[first], min(stop, len(bend) - 1)
             # a slow motion bends smoothly at the ends
-            if min(bend[max(first - 1, 0)], bend[last]) > KINK and abs(moved) > 1e-3 * span:
+            if np.minimum(bend[max(first - 1, 0)], bend[last]) > KINK and abs(moved) > 1e-3 * span:
                 rate = moved / (time[stop] - time[first])
                 yield name, float(time[first]), float(time[stop + 1]), float(column[first]), float(rate)
