@@ -477,13 +477,8 @@ def _swinging(trial: Trial, jumps: list[str]) -> list[Finding]:
         return []
     worst = max(shown, key=lambda name: sum(max(more[pair], 0.0) for pair in more if name in pair))
     pair = max((pair for pair in more if worst in pair), key=lambda pair: more[pair])
-    values = {
-        "name": worst,
-        "other": next(iter(pair - {worst})),
-        "size": varies[pair],
-        "twin": twin[pair],
-        "limit": OF_TWIN * twin[pair] + BEYOND_TWIN,
-    }
+    (other,), limit = pair - {worst}, OF_TWIN * twin[pair] + BEYOND_TWIN
+    values = {"name": worst, "other": other, "size": varies[pair], "twin": twin[pair], "limit": limit}
     return [finding("segment_length.swings", "warning", values, Where(markers.path, markers=(worst,)))]
 
 

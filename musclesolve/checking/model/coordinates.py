@@ -114,14 +114,9 @@ def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     frozen = [name for name, size in ranges.items() if np.radians(size) < CONSTANT]
     frozen += still if len(still) < 3 else []
     for name in frozen:
-        unit = "degrees" if body.model.coordinates[name].rotational else "m"
-        value = float(given[name].mean())
-        values = {
-            "name": name,
-            "value": np.degrees(value) if unit == "degrees" else value,
-            "unit": unit,
-            "moves": max(ranges.values()),
-        }
+        factor, unit = (180.0 / np.pi, "degrees") if body.model.coordinates[name].rotational else (1.0, "m")
+        values = {"name": name, "value": factor * float(given[name].mean()), "unit": unit}
+        values |= {"moves": max(ranges.values())}
         yield finding("frozen.coordinate", "warning", values, Where(body.motion.file))
 
 

@@ -298,10 +298,8 @@ def moment_fit(case: MomentCase) -> MomentFit | None:
         if name in seen.columns and not model.coordinates[name].rotational:
             column = list(seen.columns).index(name)
             if (mean := seen.due[borne, column].mean()) > 0.8 * weight:
-                patterns = np.full((int(borne.sum()), 1, 1), mean)
-                (carried,), (error,) = standard_errors(
-                    patterns, seen.moments[borne][:, [column]], seen.memory
-                )
+                patterns, given = np.full((int(borne.sum()), 1, 1), mean), seen.moments[borne][:, [column]]
+                (carried,), (error,) = standard_errors(patterns, given, seen.memory)
                 return replace(fit, carried=carried, carried_error=error)
     return fit
 

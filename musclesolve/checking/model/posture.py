@@ -185,16 +185,8 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
         lowest = np.minimum(sole.heel @ up, sole.toe @ up)
         levels += (float(np.median(lowest[stance])) for stance in _stances(still))
         depth = [np.median((point @ up)[still]) - (point @ up).min() for point in (sole.heel, sole.toe)]
-        found.append(
-            (
-                np.median(toe_up[still]),
-                np.median(outward[still]),
-                np.quantile(slower, STILL),
-                np.std(np.concatenate(turned)),
-                max(depth),
-                rolled,
-            )
-        )
+        stands = np.median(toe_up[still]), np.median(outward[still]), np.quantile(slower, STILL)
+        found.append((*stands, np.std(np.concatenate(turned)), max(depth), rolled))
     pitch, out, speeds, yaw, low, roll = np.array(found).T
     roll = roll if np.isfinite(roll).all() else np.zeros(2)
     low = low * (np.ptp(levels or [0.0]) < LEVEL)

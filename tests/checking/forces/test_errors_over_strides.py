@@ -93,15 +93,6 @@ def test_a_whole_contact_shows_a_turned_plate(treadmill: Measured, radians: floa
     assert found == [("plate_axes", "right")] * is_found
 
 
-def test_the_end_of_a_contact_and_the_beginning_of_the_next_are_no_whole_contact(treadmill: Measured) -> None:
-    _, measured = treadmill
-    first = np.flatnonzero(np.diff(measured.loaded(0).astype(int)) == -1)[0]
-    until = first + 2 + int(np.argmax(measured.loaded(0)[first + 1 :]))
-    part = replace(measured, wrench=[each[first - 5 : until + 5] for each in measured.wrench])
-    assert part.loaded(0)[[0, -1]].all() and not part.begins_and_ends(0)
-    assert measured.begins_and_ends(0)
-
-
 @pytest.mark.parametrize("millimeters", [2.0, 4.0])
 def test_markers_on_moving_skin_turn_no_plate(tmp_path: Path, millimeters: float) -> None:
     trial, measured = balance_of(synthetic_recording(tmp_path, noise="skin", noise_mm=millimeters, strides=3))
