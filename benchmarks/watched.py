@@ -72,10 +72,10 @@ def processor_time(samples: np.ndarray, stage: tuple[float, float]) -> float:
 def memory(samples: np.ndarray, stage: tuple[float, float], column: int) -> str:
     """Peak, and medians early and late in a stage, in MB."""
     share = (samples[:, 0] - stage[0]) / (stage[1] - stage[0])
-    during = samples[(share >= 0.0) & (share <= 1.0)]
-    if len(during) < 20 or not during[:, column].any():
+    seen = (share >= 0.0) & (share <= 1.0) & (samples[:, column] > 0.0)  # no process, no memory
+    during, share = samples[seen], share[seen]
+    if len(during) < 20:
         return "-"
-    share = share[(share >= 0.0) & (share <= 1.0)]
     early, late = (np.median(during[(share >= a) & (share <= b), column]) for a, b in (EARLY, LATE))
     change = 100.0 * (late / early - 1.0)
     return f"{during[:, column].max() / MB:.0f} ({early / MB:.0f} to {late / MB:.0f}, {change:+.0f} %)"

@@ -131,6 +131,12 @@ TABLE = '[[exchanged]]\nmarkers = { ankle_lateral_r = "ankle_medial_r" }\n'
         (TABLE + "times_s = [[50, 60]]\n", "no_overlap", "walk.trc has no frame from 50 to 60 s"),
         (TABLE + "times_s = [[0, 1], [50, 60]]\n", "no_overlap", "no frame from 50 to 60 s"),
         (TABLE.replace("markers", "static"), "conflict", "there is no standing trial"),
+        (
+            TABLE.replace("markers", "static") + "times_s = [[0.5, 0.8]]\n",
+            "conflict",
+            "whose markers are not stated",
+        ),
+        ("[[exchanged]]\n", "conflict", "no labels are stated"),
     ],
 )
 def test_exchanges_that_no_file_allows_are_refused(
@@ -149,10 +155,16 @@ def test_exchanges_that_no_file_allows_are_refused(
 @pytest.mark.parametrize(
     ("tables", "note"),
     [
-        (TABLE + TABLE, "The tables [[exchanged]] take each other back in walk.trc"),
+        (TABLE + TABLE, "[[exchanged]] changes nothing in walk.trc"),
         (
             f"{TABLE}times_s = [[0.5, 0.8]]\n{TABLE}times_s = [[0.7, 1.0]]\n",
             "exchanged in 40 frames of walk.trc",
+        ),
+        (
+            TABLE.replace("ankle_medial", "toe")
+            + TABLE.replace("ankle_lateral", "toe")
+            + TABLE.replace("ankle_medial", "toe"),
+            "walk.trc: ankle_lateral_r, ankle_medial_r.",
         ),
     ],
 )

@@ -11,10 +11,14 @@ from examined import examined
 from recorded_data import recorded
 
 import musclesolve
+from benchmarks.balanced_movement import Movement, Posture, rise
+from benchmarks.sound_movements import foot, recording
 from musclesolve.checking.forces.plate_axes import BESIDE, MARGIN
 from musclesolve.checking.loading import load
-from musclesolve.checking.markers.trajectories import STRETCHED
+from musclesolve.checking.markers.body_distances import sheared_space
+from musclesolve.checking.markers.trajectories import STRETCHED, _swinging
 from musclesolve.checking.observed_body import seen_feet, seen_mean
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -73,6 +77,47 @@ def test_space_that_is_sheared_forward_is_reported(
     shear[0, 2] = share
     copy.put(copy.walk.position @ copy.rotation.T @ shear.T @ copy.rotation)
     assert ("space_scale" in codes_after(copy, tmp_path)) == found
+
+
+FOOT = {side: {f"{name}_{side}" for name in ("heel", "toe", "metatarsal_5")} for side in "rl"}
+
+
+def test_what_one_leg_or_skin_shows_is_no_shear(tmp_path: Path) -> None:
+    case, _ = load(STRIDE)
+    assert case is not None
+    markers = case.trial.markers
+    foot_of = {side: [k for k, name in enumerate(markers.names) if name in FOOT[side]] for side in "rl"}
+    position = markers.position.copy()
+    for side, is_found in (("l", False), ("r", True)):
+        bent = position[:, foot_of[side]]
+        bent[..., 0] += 0.8 * (bent - markers[f"ankle_lateral_{side}"][:, None])[..., 2]
+        position[:, foot_of[side]] = bent
+        changed = case.with_trial(replace(case.trial, markers=replace(markers, position=position)))
+        assert bool([*sheared_space(changed)]) == is_found
+    case, _ = load(synthetic_recording(tmp_path, noise="skin", noise_mm=6.0, seed=7, truth=False))
+    assert case is not None and not [*sheared_space(case)]
+
+
+def test_skin_over_the_bent_one_of_two_legs_is_no_loose_marker(tmp_path: Path) -> None:
+    """At a knee of 60 degrees skin carries the epicondyles 20 mm upward (Cappozzo et al. 1996: 10 to 40)."""
+
+    def lifted(t: np.ndarray) -> np.ndarray:
+        return np.subtract(rise(t, 0.6, 1.2), rise(t, 2.2, 2.8))[:, None] * [0.25, 0.0, 0.35]
+
+    def right(t: np.ndarray) -> np.ndarray:
+        return np.asarray(0.5 + 0.5 * rise(t, 0.1, 0.6) - 0.5 * rise(t, 3.0, 3.5))
+
+    supports = foot("r", right), foot("l", lambda t: 1.0 - right(t))
+    case, _ = load(recording(Movement(Posture(4.0, supports, balls={"l": lifted})), tmp_path))
+    assert case is not None
+    markers = case.trial.markers
+    position, up = markers.position.copy(), lifted(markers.time)[:, 2:] / 0.35
+    for name in ("knee_lateral_l", "knee_medial_l"):
+        away = markers["asis_l"] - markers[name]
+        position[:, markers.names.index(name)] += (
+            0.03 * up * away / np.linalg.norm(away, axis=1, keepdims=True)
+        )
+    assert not _swinging(replace(case.trial, markers=replace(markers, position=position)), [])
 
 
 @pytest.mark.parametrize(("share", "found"), [(0.7, False), (1.5, True)])

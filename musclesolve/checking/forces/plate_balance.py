@@ -127,7 +127,8 @@ SHEAR = (0.8, 1.25)
 # of a plate about the vertical [rad], change of a level force in a standard deviation of the time on the plate [body
 # weights], wandering of a clock, root mean square [s]. Sound recordings of so many strides have at most 2.0 degrees,
 # 0.6 % and 5.1 ms, and made walks whose skin moves by 4 mm 3.1 degrees; 8 degrees have 7 to 9, a drift of 30 N 1.1 %,
-# waves of 10 ms have 7 ms. An angle needs one whole contact: windows of 0.5 to 1.5 s then have no clear one.
+# waves of 10 ms have 7 ms. An angle needs a foot that comes and leaves: windows of 0.5 to 1.5 s then have no
+# clear one.
 STRIDES, WANDERS = 3, 0.006
 # Shortest half wave of a clock [s], most half waves in a recording, and wandering relative to its standard error, which
 # is near 1 for noise: at most 1.3 on these recordings, 1.8 in parts of three contacts, 1.6 to 4.5 in waves of 10 and
@@ -162,7 +163,7 @@ class BalanceFit:
         return np.asarray(self.wrench[plate][:, 2] > ALOFT * self.size[0])
 
     def begins_and_ends(self, plate: int) -> bool:
-        """Return whether a foot comes to a plate and leaves it: a part of a contact imitates many errors."""
+        """Return whether a foot comes to a plate and leaves it, also before: less imitates many errors."""
         return {1, -1} <= {*np.diff(self.loaded(plate).astype(int))}
 
 
@@ -596,12 +597,8 @@ def _accused(trial: Trial, name: str, fit: Estimate) -> Finding:
         repair = change_plate(plates[0], force=factor * plate.force, moment=factor * plate.moment)
     elif what == "turned":
         angle, error, limit = np.degrees([first, error, limit])
-        values = {
-            "angle": abs(angle),
-            "direction": "left" if first > 0.0 else "right",
-            "error": error,
-            "limit": limit,
-        }
+        direction = "left" if first > 0.0 else "right"
+        values = {"angle": abs(angle), "direction": direction, "error": error, "limit": limit}
     elif what == "grown":
         # the residual gains what the force lacks; an even time has a deviation of its length over the root of twelve
         whole = np.sqrt(12.0) * trial.subject.mass * STANDARD_GRAVITY

@@ -21,6 +21,7 @@ from musclesolve._util.arrays import (
 from musclesolve.checking.case import REACH, Case, frames_of, growth
 from musclesolve.checking.markers.body_distances import A_STRIDE, bodies, distances, markers_of
 from musclesolve.checking.markers.landmark_order import partners
+from musclesolve.checking.observed_body import smooth
 from musclesolve.checking.repair import move_back, remove_samples
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.errors import InputError
@@ -238,8 +239,9 @@ FEWEST_FRAMES = 3
 ALONG, LASTS, DISTANCES = 0.6, 0.25, 2
 # Standard deviation of a distance on pelvis and legs over that of its twin on the other side: a factor, and a size [m],
 # over a stride or more. 13 sound recordings, whole and in windows of a second, have at most 1.9 mm more than twice the
-# twin, made walks whose skin moves by 4 mm 4.5 mm.
-OF_TWIN, BEYOND_TWIN = 2.0, 0.007
+# twin, made walks whose skin moves by 4 mm 4.5 mm. Skin moves as a leg bends: BENDS is the largest ratio of the ranges
+# of the distance from pelvis to heel of two legs that are compared; strides have up to 1.5.
+OF_TWIN, BEYOND_TWIN, BENDS = 2.0, 0.007, 2.0
 
 
 @check_at(Stage.SLIPS)
@@ -459,7 +461,12 @@ def _jitter(markers: Markers, size: dict[str, Array], noisy: dict[str, Mask]) ->
 def _swinging(trial: Trial, jumps: list[str]) -> list[Finding]:
     """Return the finding of the marker that swings on its segment farther than its twin on the other side."""
     markers, pairs, frames = trial.markers, distances(trial), trial.frames()
-    if pairs is None or len(markers.time[frames]) < A_STRIDE * markers.rate:
+    legs = [(smooth(trial, f"asis_{side}"), smooth(trial, f"heel_{side}")) for side in SIDES]
+    bends = [
+        np.ptp(np.linalg.norm((a - b)[frames], axis=1)) for a, b in legs if a is not None and b is not None
+    ]
+    alike = len(bends) == len(SIDES) and max(bends) <= BENDS * min(bends)
+    if pairs is None or not alike or len(markers.time[frames]) < A_STRIDE * markers.rate:
         return []
     varies = dict(zip(pairs.ends, sd_of_known(pairs.measured(markers.position[frames])), strict=True))
     twins, shown = partners(trial), markers_of(trial, "pelvis", "thigh", "shank", "foot") - {*jumps}
@@ -470,13 +477,8 @@ def _swinging(trial: Trial, jumps: list[str]) -> list[Finding]:
         return []
     worst = max(shown, key=lambda name: sum(max(more[pair], 0.0) for pair in more if name in pair))
     pair = max((pair for pair in more if worst in pair), key=lambda pair: more[pair])
-    values = {
-        "name": worst,
-        "other": next(iter(pair - {worst})),
-        "size": varies[pair],
-        "twin": twin[pair],
-        "limit": OF_TWIN * twin[pair] + BEYOND_TWIN,
-    }
+    (other,), limit = pair - {worst}, OF_TWIN * twin[pair] + BEYOND_TWIN
+    values = {"name": worst, "other": other, "size": varies[pair], "twin": twin[pair], "limit": limit}
     return [finding("segment_length.swings", "warning", values, Where(markers.path, markers=(worst,)))]
 
 

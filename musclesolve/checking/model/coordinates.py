@@ -27,6 +27,8 @@ LOCKED = 5.0
 """Range of a locked angle in the file [degrees] from which its motion is lost."""
 FEW_DEGREES = 3.5
 """Size that some angle of a moving person always exceeds [degrees]; read as radians it is a quarter of a rotation."""
+FASTEST = 50.0
+"""Median speed of the root that no person reaches [m/s]; in millimeters, walking has 300 (on a belt) to 1300."""
 TRAVELS = 0.3
 """Displacement from which the body walks [m]."""
 MOVING_RANGE = 5.0
@@ -85,6 +87,14 @@ def angle_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     yield finding("angle_units", severity, values, Where(body.motion.file))
 
 
+def length_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find translations of the root that are millimeters or centimeters read as meters."""
+    speed = float(np.median(np.linalg.norm(np.gradient(fixed.origin, fixed.time, axis=0), axis=1)))
+    if speed > FASTEST:
+        values = {"speed": speed, "limit": FASTEST}
+        yield finding("angle_units.lengths", "error", values, Where(body.motion.file))
+
+
 def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """Find coordinates without any motion beside others that move."""
     angles = _joint_angles(body, fixed)
@@ -104,14 +114,9 @@ def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     frozen = [name for name, size in ranges.items() if np.radians(size) < CONSTANT]
     frozen += still if len(still) < 3 else []
     for name in frozen:
-        unit = "degrees" if body.model.coordinates[name].rotational else "m"
-        value = float(given[name].mean())
-        values = {
-            "name": name,
-            "value": np.degrees(value) if unit == "degrees" else value,
-            "unit": unit,
-            "moves": max(ranges.values()),
-        }
+        factor, unit = (180.0 / np.pi, "degrees") if body.model.coordinates[name].rotational else (1.0, "m")
+        values = {"name": name, "value": factor * float(given[name].mean()), "unit": unit}
+        values |= {"moves": max(ranges.values())}
         yield finding("frozen.coordinate", "warning", values, Where(body.motion.file))
 
 

@@ -114,6 +114,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         fixed = Motion.from_body(body)
     except InputError:
         return [*findings, *_of_legs(body)]
+    if lengths := _asked(coordinates.length_units, body, fixed):
+        return [*findings, *lengths]  # all other findings would follow from it
     of_coordinates = [fault for check in OF_COORDINATES for fault in _asked(check, body, fixed)]
     moments = moment_case(body, fixed)
     if moments is not None and any(each.code == "angle_units" for each in of_coordinates):

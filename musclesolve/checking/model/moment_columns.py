@@ -100,7 +100,7 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
             code = "moment_zero.line" if rate else "moment_zero.stretch"
             yield case.fault(code, severity, said, times=((begin, end),))
     for name, moment in zip(names, moments.T, strict=True):
-        steps = np.abs(np.diff(moment))
+        steps = np.nan_to_num(np.abs(np.diff(moment)))
         rounding = float(steps.min(where=steps > 0.0, initial=np.inf))
         for most in (np.fmax.reduce(moment), np.fmin.reduce(moment)):
             for first, stop in true_runs(moment == most):
@@ -117,7 +117,7 @@ def _is_apart(time: Array, moment: Array, first: float, last: float, rate: float
     Rounded moments keep a value where they are small or change slowly. In flight they vanish smoothly, and jump where
     the foot lands.
     """
-    steps = np.abs(np.diff(moment))
+    steps = np.nan_to_num(np.abs(np.diff(moment)))  # beside a gap as at the ends
     moved = steps[steps > 0.0]
     least, usual = CUT[1] * float(moved.min()), float(np.median(moved))
     begin, stop = np.searchsorted(time, [first - 1e-9, last - 1e-9])
@@ -167,10 +167,8 @@ class Hypothesis:
 
     def is_same(self, other: Hypothesis) -> bool:
         """Whether both are one fault of a part of the time, from or until about the same time."""
-        ends = zip(self.when, other.when, strict=True)
-        return (
-            self.in_part and self.names == other.names and any(abs(one - two) < STRETCH for one, two in ends)
-        )
+        near = any(abs(one - two) < STRETCH for one, two in zip(self.when, other.when, strict=True))
+        return self.in_part and self.names == other.names and near
 
     def near(self, time: Array) -> Iterator[Hypothesis]:
         """Yield the same fault from or until each of the times (F,) within a step."""
@@ -286,25 +284,19 @@ def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis,
         return []
     shape = len(seen.time), seen.beyond.shape[1], len(found)
     used = slice(0, shape[0] * shape[1])
-    errors = standard_errors(
-        patterns[used, found].reshape(shape), left[used].reshape(shape[:2]), seen.memory
-    )[1]
-    faults = [
-        (tried[k], float(own), float(error)) for k, own, error in zip(found, sizes, errors, strict=True)
-    ]
+    shown, rest = patterns[used, found].reshape(shape), left[used].reshape(shape[:2])
+    errors = standard_errors(shown, rest, seen.memory)[1]
     return [
-        (fault, own, error)
-        for fault, own, error in faults
-        if fault.kind not in LEAST or exceeds(own, LEAST[fault.kind], error)
+        (tried[k], float(own), float(error))
+        for k, own, error in zip(found, sizes, errors, strict=True)
+        if tried[k].kind not in LEAST or exceeds(float(own), LEAST[tried[k].kind], float(error))
     ]
 
 
 def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, error: float) -> Finding:
     """The finding of one fault of a size, with its standard error."""
-    factor, (begin, end) = (
-        1.0 / (1.0 - size if fault.kind == "gain" else 1.0),
-        np.clip(fault.when, *seen.time[[0, -1]]),
-    )
+    factor = 1.0 / (1.0 - size) if fault.kind == "gain" else 1.0
+    begin, end = np.clip(fault.when, *seen.time[[0, -1]])
     said: dict[str, object] = {
         "names": (" and of " if fault.kind == "gain" else " and ").join(fault.names),
         "other": fault.of[-1] if fault.of else "",

@@ -27,12 +27,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, at_times
+from musclesolve._util.arrays import Array, Indices, at_times, true_runs, within
 from musclesolve._util.sides import twin
 from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST_S, shift_values
 from musclesolve.checking.model.given_moments import (
     LEAST_LIKENESS,
     LEAST_MOMENT_RMS,
+    MOMENT_END_S,
     Change,
     MomentCase,
     away_from_ends,
@@ -158,17 +159,18 @@ def surplus(case: MomentCase, weighted: bool = True) -> Surplus | None:
     model, time = fixed.model, fixed.time
     columns = coordinate_columns(model, table)
     names, numbers = list(columns), [model.coordinate_number[name] for name in columns]
-    values = at_times(
-        table.time, table.values[:, list(columns.values())], np.clip(time, *table.time[[0, -1]])
-    )
-    known = np.isfinite(case.body.moment).all(axis=1) & np.isfinite(values).all(axis=1)
+    values = table.values[:, list(columns.values())]
+    known, measured = np.isfinite(case.body.moment).all(axis=1), np.isfinite(values).all(axis=1)
     known &= away_from_ends(time, case.body.every_motion.time, table.time)
+    for first, stop in true_runs(~measured):  # the filter spreads what fills a gap
+        known &= ~within(time, table.time[first] - MOMENT_END_S, table.time[stop - 1] + MOMENT_END_S)
     frames = np.flatnonzero(known)
     step = max(1, -(-len(frames) // MOST_FRAMES))
     frames = frames[::step]
     if len(frames) < FEWEST_FRAMES:
         return None
-    moments = fixed.smooth(np.nan_to_num(values), WIDER)
+    inside = np.clip(time, *table.time[[0, -1]])
+    moments = fixed.smooth(at_times(table.time[measured], values[measured], inside), WIDER)
     rate, need = np.gradient(moments, time, axis=0), fixed.need[frames]
     pose = body_motion(model, fixed.motion.value[frames])
 
@@ -296,10 +298,8 @@ def moment_fit(case: MomentCase) -> MomentFit | None:
         if name in seen.columns and not model.coordinates[name].rotational:
             column = list(seen.columns).index(name)
             if (mean := seen.due[borne, column].mean()) > 0.8 * weight:
-                patterns = np.full((int(borne.sum()), 1, 1), mean)
-                (carried,), (error,) = standard_errors(
-                    patterns, seen.moments[borne][:, [column]], seen.memory
-                )
+                patterns, given = np.full((int(borne.sum()), 1, 1), mean), seen.moments[borne][:, [column]]
+                (carried,), (error,) = standard_errors(patterns, given, seen.memory)
                 return replace(fit, carried=carried, carried_error=error)
     return fit
 

@@ -185,16 +185,8 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
         lowest = np.minimum(sole.heel @ up, sole.toe @ up)
         levels += (float(np.median(lowest[stance])) for stance in _stances(still))
         depth = [np.median((point @ up)[still]) - (point @ up).min() for point in (sole.heel, sole.toe)]
-        found.append(
-            (
-                np.median(toe_up[still]),
-                np.median(outward[still]),
-                np.quantile(slower, STILL),
-                np.std(np.concatenate(turned)),
-                max(depth),
-                rolled,
-            )
-        )
+        stands = np.median(toe_up[still]), np.median(outward[still]), np.quantile(slower, STILL)
+        found.append((*stands, np.std(np.concatenate(turned)), max(depth), rolled))
     pitch, out, speeds, yaw, low, roll = np.array(found).T
     roll = roll if np.isfinite(roll).all() else np.zeros(2)
     low = low * (np.ptp(levels or [0.0]) < LEVEL)
@@ -418,7 +410,7 @@ def held_stretches(
 ) -> Iterator[tuple[str, float, float, float, float]]:
     """Yield columns (T, K) that keep a value or a rate for `HELD_S` and bend otherwise: name, times, value, rate."""
     for name, column in zip(names, values.T, strict=True):
-        span, step = float(np.ptp(column)), np.diff(time)
+        span, step = float(np.fmax.reduce(column) - np.fmin.reduce(column)), np.diff(time)
         if not span > 1e-9:
             continue
         bend = np.abs(np.diff(column, 2)) / (span * step[1:] * step[:-1])
@@ -427,6 +419,6 @@ def held_stretches(
         for first, stop in _lasting(bend < STRAIGHT, time):
             moved, last = column[stop] - column[first], min(stop, len(bend) - 1)
             # a slow motion bends smoothly at the ends
-            if min(bend[max(first - 1, 0)], bend[last]) > KINK and abs(moved) > 1e-3 * span:
+            if np.minimum(bend[max(first - 1, 0)], bend[last]) > KINK and abs(moved) > 1e-3 * span:
                 rate = moved / (time[stop] - time[first])
                 yield name, float(time[first]), float(time[stop + 1]), float(column[first]), float(rate)

@@ -91,7 +91,7 @@ def _together(table: Table, leaps: Mask, units: Array, large: Array) -> Iterator
         at, shown = frames[row], columns[column]
         others = [table.names[k] for k in columns if k != shown]
         more = f", and in {count_of(len(frames) - 1, 'more frame')}" if len(frames) > 1 else ""
-        more += f"; so leap{'s' if len(others) == 1 else ''} {few(others, 3)}" if others else ""
+        more += f"; {few(others, 3)} leap{'s' * (len(others) == 1)} there, too" if others else ""
         said: dict[str, object] = {"name": table.names[shown], "unit": units[shown], "more": more}
         said |= {"time": table.time[at], "value": table.values[at, shown], "size": size[at, shown]}
         times = tuple((time, time) for time in table.time[frames].tolist())

@@ -169,16 +169,9 @@ def requested_mapping(
             f"The motion is of {one[0]}, the standing trial of {other[0]}, by the labels of the markers."
         )
     walk, static = names.checked(document, walk), None if static is None else names.checked(document, static)
+    _check_exchanged(document, settings, static is not None)
     walk = _with_exchanged(document, settings, "markers", walk, notes)
-    if static is not None:
-        static = _with_exchanged(document, settings, "static", static, notes)
-    elif stated := [number for number, entry in enumerate(settings.exchanged) if entry.static]:
-        expected, remedy = (
-            "markers of a file of this trial",
-            "leave static out, or name the standing trial in [files]",
-        )
-        place = "exchanged", "static", stated[0]
-        raise document.fault("conflict", place, "there is no standing trial", expected, remedy)
+    static = None if static is None else _with_exchanged(document, settings, "static", static, notes)
     if chosen is None:
         return RequestedMapping(walk, static, tables, names, tuple(notes))
     if static is not None:
@@ -201,14 +194,31 @@ def requested_mapping(
     return RequestedMapping(walk, static, tables, names, (*notes, *left_out))
 
 
+def _check_exchanged(document: Document, settings: RecordedSettings, stands: bool) -> None:
+    """Refuse tables [[exchanged]] of which a part would exchange nothing; stands: whether there is a standing trial."""
+    for number, entry in enumerate(settings.exchanged):
+        if not (entry.markers or entry.static):
+            said = "markers", "no labels are stated", "state the markers, or remove the table"
+        elif entry.times_s is not None and not entry.markers:
+            said = "times_s", "times are of the motion, whose markers are not stated", "leave times_s out"
+        elif entry.static and not stands:
+            said = "static", "there is no standing trial", "leave static out, or name the trial in [files]"
+        else:
+            continue
+        key, problem, remedy = said
+        raise document.fault(
+            "conflict", ("exchanged", key, number), problem, "markers of a file of this trial", remedy
+        )
+
+
 def _with_exchanged(
-    document: Document, settings: RecordedSettings, role: str, markers: Markers, notes: list[str]
+    document: Document, settings: RecordedSettings, role: str, given: Markers, notes: list[str]
 ) -> Markers:
     """Return the markers of a file with the labels of [[exchanged]] the other way around, and add a note.
 
     Tables act one after another: a second exchange of a pair takes the first one back.
     """
-    frames_of: dict[frozenset[str], Mask] = {}
+    markers = given
     for number, entry in enumerate(settings.exchanged):
         pairs, place = entry[role], ("exchanged", role, number)
         if not pairs:
@@ -237,12 +247,10 @@ def _with_exchanged(
                 )
             frames |= within
         markers = markers.exchanged(pairs, frames)
-        for pair in map(frozenset, pairs.items()):
-            frames_of[pair] = frames_of.get(pair, np.zeros_like(frames)) ^ frames
-    left = {name: None for pair, frames in frames_of.items() if frames.any() for name in sorted(pair)}
-    if frames_of:
-        count = int(np.any([*frames_of.values()], axis=0).sum())
-        said = f"By the trial file labels are exchanged in {count} frames of {markers.path.name}: {few(left, 4)}."
-        back = f"The tables [[exchanged]] take each other back in {markers.path.name}: leave them out."
-        notes.append(said if left else back)
+    if markers is not given:
+        changed = ~np.isclose(markers.position, given.position, 0.0, 0.0, equal_nan=True).all(axis=2)
+        names, file = [markers.names[k] for k in np.flatnonzero(changed.any(axis=0))], markers.path.name
+        count = int(changed.any(axis=1).sum())
+        said = f"By the trial file labels are exchanged in {count} frames of {file}: {few(names, 4)}."
+        notes.append(said if names else f"[[exchanged]] changes nothing in {file}: leave these tables out.")
     return markers

@@ -31,6 +31,15 @@ def test_points_are_brought_to_meters_from_their_unit(per_meter: float, name: st
     assert all(f"in {name}" in finding.what for finding in report.of("error"))
 
 
+@pytest.mark.parametrize(("factor", "is_found"), [(2.0, False), (10.0, True)])
+def test_a_free_moment_that_no_friction_bears_is_named(factor: float, is_found: bool, tmp_path: Path) -> None:
+    copy = open_copy(STRIDE)
+    (plate,) = copy.plates("r")
+    copy.set_plate(plate, "moment", factor * copy.plate(plate, "moment"))
+    found = [each for each in examined(write_copy(copy, tmp_path)).findings if each.code == "free_moment"]
+    assert len(found) == is_found and all("mm times the vertical force" in each.what for each in found)
+
+
 @pytest.mark.parametrize("per_meter", [0.001, 1 / 25.4, 1 / 304.8])
 def test_markers_are_brought_to_meters_from_their_unit(per_meter: float, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)

@@ -56,6 +56,23 @@ def found_in(name: str, change: Callable[[Table], Table]) -> list[Finding]:
     return [each for each in case.findings if each.code != "other_coordinates"]
 
 
+def lost(table: Table) -> Table:
+    """Without the numbers of a stretch of 80 ms."""
+    middle = table.time[len(table.time) // 2]
+    gone = np.abs(table.time - middle) < 0.04
+    return replace(table, values=np.where(gone[:, None], np.nan, table.values))
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_frames_beside_a_gap_have_the_moments_of_the_file_or_are_left_out(name: str) -> None:
+    whole, part = (surplus(examined(name, change)) for change in (lambda table: table, lost))
+    assert whole is not None and part is not None
+    same, at, own = np.intersect1d(whole.time, part.time, return_indices=True)
+    assert same.size > 0.8 * part.time.size
+    assert np.abs(whole.moments[at] - part.moments[own]).max() < 0.05 * np.abs(whole.moments).max()
+    assert [each.code for each in found_in(name, lost)] == [each.code for each in found_in(name, lambda t: t)]
+
+
 def column(table: Table, name: str) -> Array:
     return np.asarray(table.values[:, table.names.index(f"{name}_moment")])
 

@@ -63,7 +63,7 @@ def test_a_wrong_row_is_one_finding() -> None:
     values = coordinates.values.copy()
     values[ROW] += 40.0
     (leap,) = findings(replace(coordinates, values=values), moments)
-    assert leap.code == "single_leap" and "so leap " in leap.what and "beta" not in leap.what
+    assert leap.code == "single_leap" and leap.what.endswith(" leap there, too") and "beta" not in leap.what
     values[ROW + 20, 0] += 50.0
     said = sorted(each.what for each in findings(replace(coordinates, values=values), moments))
     assert len(said) == 2 and sum(f"{coordinates.names[0]} is " in each for each in said) == 1
@@ -93,6 +93,15 @@ def test_radians_called_degrees_are_the_error_and_hide_what_follows() -> None:
     (units,) = [each for each in said if each.code == "angle_units"]
     assert "73 degrees" in units.what and "inDegrees=no" in units.remedy
     assert not {"another_trial", "moment_units"} & {each.code for each in said}
+
+
+def test_translations_in_millimeters_are_the_only_finding() -> None:
+    _, coordinates, moments = walk()
+    factors = np.where(
+        [name.startswith("pelvis_t") and name[-1] in "xyz" for name in coordinates.names], 1e3, 1.0
+    )
+    (said,) = findings(replace(coordinates, values=coordinates.values * factors), moments)
+    assert said.code == "angle_units" and "translations are in millimeters" in said.what
 
 
 def test_a_small_leap_is_a_warning() -> None:

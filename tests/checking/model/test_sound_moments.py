@@ -104,6 +104,19 @@ def test_a_moment_that_rounds_to_zero_is_no_stretch_and_one_that_drops_to_zero_i
         assert said and not any("-0 N m" in each for each in said), said
 
 
+def test_a_gap_hides_no_held_moment_and_is_none(tmp_path: Path) -> None:
+    case = case_of("moments", tmp_path)
+
+    def spoiled(each: Array, first: int) -> Array:
+        column = each.copy()
+        column[first : first + 60] = column[first : first + 1]
+        column[40:60] = np.nan
+        return column
+
+    assert held(case, "hip_flexion_r_moment", lambda each: spoiled(each, len(each) // 2))
+    assert not held(case, "hip_flexion_r_moment", lambda each: spoiled(each, len(each)))
+
+
 @pytest.mark.parametrize("name", ["moments", "belt 1"])
 def test_a_moment_that_freezes_until_the_end_is_found(name: str, tmp_path: Path) -> None:
     case = case_of(name, tmp_path)
