@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, time_spans, true_runs
+from musclesolve._util.arrays import Array, Mask, at_times, median_of_known, time_spans, true_runs
 from musclesolve.checking.case import Case, on_plate
-from musclesolve.checking.forces.newtons_law import eroded, from_middle
+from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.observed_body import Foot, seen_feet
 from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, check_at
@@ -144,7 +144,9 @@ def plate_sides(case: Case) -> Iterator[Finding]:
                 continue
             contacts += 1
             time, point = plate.time[first:stop], plate.point[first:stop]
-            away = {side: from_middle(case, foot, time, point) for side, foot in feet.items()}
+            away = {
+                side: float(median_of_known(foot.from_middle(point, time))) for side, foot in feet.items()
+            }
             if away[plate.side] > FOOT_REACH and away[other] < min(0.5 * away[plate.side], 2 * FOOT_REACH):
                 spans.append(span)
         if not spans:
