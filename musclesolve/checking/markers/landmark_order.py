@@ -342,17 +342,13 @@ def front_spines(case: Case) -> Iterator[Finding]:
 
 
 def _front_is_swapped(trial: Trial, markers: Markers) -> bool:
-    """Whether most of the other pairs point against the front spines, and agree with each other."""
-    means = {name: seen_mean(vector) for name, vector in _pairs(trial, markers).items()}
-    pairs = {name: mean for name, mean in means.items() if np.linalg.norm(mean) > 0.0}
+    """Whether most of the other pairs point against the front spines."""
+    pairs = {name: seen_mean(vector) for name, vector in _pairs(trial, markers).items()}
     front = pairs.pop("asis", None)
-    others = list(pairs.values())
+    others = [mean for mean in pairs.values() if np.linalg.norm(mean) > 0.0]
     if front is None or len(others) < FEWEST_OTHERS:
         return False
-    usual = np.sum([vector / np.linalg.norm(vector) for vector in others], axis=0)
-    agreeing = sum(float(vector @ usual) > 0.0 for vector in others)
-    against = sum(float(vector @ front) < 0.0 for vector in others)
-    return bool(front @ usual < 0.0 and min(agreeing, against) >= WHOLE * len(others))
+    return bool(np.sum([mean @ front < 0.0 for mean in others]) >= WHOLE * len(others))
 
 
 def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
