@@ -388,9 +388,7 @@ def tracks(case: Case, index: int, plate: PlateForce) -> list[Track]:
     seen, trial = seen_feet(case.trial).get(plate.side), case.trial
     if seen is None:
         return []
-    weight = trial.subject.mass * STANDARD_GRAVITY
-    least = max(touch(trial), LOADED_SHARE * weight if np.isfinite(weight) else 0.0)
-    time = trial.markers.time
+    time, least = trial.markers.time, touch(trial, LOADED_SHARE)
     on_ground = np.interp(plate.time, time, seen.ground.astype(float)) > 0.99
     loaded = (plate.force[:, 2] > least) & plate.measured
     good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)

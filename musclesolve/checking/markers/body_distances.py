@@ -53,7 +53,7 @@ def bodies(trial: Trial) -> dict[str, tuple[tuple[str, ...], bool]]:
         for side in SIDES if sided else ("",):
             weights = [trial.mapping.get(mark.format(side=side), {}) for mark in entry["landmarks"]]
             markers = [next(iter(single)) for single in weights if len(single) == 1]
-            on_body[f"{name}_{side}" if sided else name] = markers, entry["standing"]
+            on_body[f"{name}_{side}" if sided else name] = markers, entry.get("standing", True)
     on_body |= {f"cluster {name}": (list(markers), True) for name, markers in trial.clusters.items()}
     shown = {
         name: (tuple(dict.fromkeys(marker for marker in markers if marker in trial.markers)), standing)
