@@ -27,7 +27,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve.checking.case import TABLES, Case
 from musclesolve.checking.markers.landmark_order import partners, violations
-from musclesolve.checking.observed_body import facing, landmark, once, seen_feet
+from musclesolve.checking.observed_body import facing, once, seen_feet, shown
 from musclesolve.checking.repair import (
     ROLES,
     Repair,
@@ -443,12 +443,9 @@ def joint_widths(case: Case) -> Iterator[Finding]:
         return
     for joint in ("knee", "ankle"):
         names = {side: [f"{joint}_{way}_{side}" for way in ("lateral", "medial")] for side in SIDES}
-        seen = {side: [landmark(case.trial, name, static) for name in names[side]] for side in SIDES}
-        points = {side: [p for p in pair if p is not None] for side, pair in seen.items()}
-        if any(len(pair) < 2 for pair in points.values()):
-            continue
-        widths = {side: _distance(*points[side]) for side in SIDES}
-        if abs(widths["r"] - widths["l"]) <= WIDER:
+        points = {side: shown(case.trial, names[side], static) for side in SIDES}
+        widths = {side: _distance(*pair) for side, pair in points.items() if pair}
+        if len(widths) < len(SIDES) or abs(widths["r"] - widths["l"]) <= WIDER:
             continue
         (low, high), targets, known = _right_widths(case.trial, joint, widths)
         moves = {side: target - widths[side] for side, target in targets.items()}
@@ -530,9 +527,7 @@ def feet_alike(case: Case) -> Iterator[Finding]:
         return
     off: dict[tuple[str, str], float] = {}
     for pair in map(tuple, TABLES["feet"]):
-        seen = [landmark(trial, f"{name}_{side}", markers) for side in SIDES for name in pair]
-        known = [point for point in seen if point is not None]
-        if len(known) == len(seen):
+        if known := shown(trial, [f"{name}_{side}" for side in SIDES for name in pair], markers):
             off[pair] = _distance(*known[:2]) - _distance(*known[2:])
     beyond = {pair: size for pair, size in off.items() if abs(size) > FEET_DIFFER}
     if not beyond:
