@@ -15,7 +15,9 @@ from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.gaps.rigid_registration import register
+from musclesolve.recording.markers.landmark_names import back_landmarks
 from musclesolve.recording.plates.foot_contacts import ground_contacts, ground_velocity
+from musclesolve.recording.plates.plate_assignment import FootTrack
 
 SMOOTH_HZ = 8.0
 """Cut-off frequency of the checks [Hz], which need no exact derivatives."""
@@ -135,9 +137,9 @@ def smooth(trial: Trial, name: str) -> Array | None:
 
 
 def between(trial: Trial, *names: str) -> Array | None:
-    """Return the middle (T, 3) of landmarks, None where one is not seen."""
+    """Return the middle (T, 3) of landmarks, None without any, or where one is not seen."""
     points = [point for name in names if (point := smooth(trial, name)) is not None]
-    return np.mean(points, axis=0) if len(points) == len(names) else None
+    return np.mean(points, axis=0) if points and len(points) == len(names) else None
 
 
 def clearly_seen(trial: Trial, names: list[str]) -> Mask:
@@ -157,7 +159,7 @@ def facing(trial: Trial) -> Array | None:
     From the back to the front of the pelvis; square to the hip centers where its spines are not seen.
     """
     front = between(trial, "asis_r", "asis_l")
-    back = between(trial, *_back(trial))
+    back = between(trial, *back_landmarks(trial.mapping))
     if front is not None and back is not None:
         return (front - back) * np.array([1.0, 1.0, 0.0])
     right, left = (smooth(trial, f"hip_center_{side}") for side in SIDES)
@@ -172,16 +174,11 @@ def ahead(trial: Trial, markers: Markers) -> Array | None:
     From left and right hip center, square to the direction from feet to head, where the spines are not seen.
     """
     front = shown(trial, [f"asis_{side}" for side in SIDES], markers)
-    back = shown(trial, _back(trial), markers)
+    back = shown(trial, back_landmarks(trial.mapping), markers)
     if front and back:
         return np.asarray(np.mean(front, axis=0) - np.mean(back, axis=0))
     hips, up = shown(trial, [f"hip_center_{side}" for side in SIDES], markers), upward(trial, markers)
     return None if hips is None or up is None else np.cross(hips[1] - hips[0], up)
-
-
-def _back(trial: Trial) -> list[str]:
-    """Return the landmarks at the back of the pelvis."""
-    return ["sacrum"] if "sacrum" in trial.mapping else ["psis_r", "psis_l"]
 
 
 def upward(trial: Trial, markers: Markers) -> Array | None:
@@ -202,11 +199,9 @@ def shoulder(trial: Trial, side: Side, markers: Markers | None = None) -> Array 
 
 
 @dataclass(frozen=True)
-class Foot:
+class Foot(FootTrack):
     """One foot over the frames of the motion."""
 
-    heel: Array  # (T, 3) [m]
-    toe: Array  # (T, 3) [m]
     ground: Mask  # (T,) whether heel or toe is low and slow
     air: Mask  # (T,) whether heel and toe are both high or fast
 
@@ -231,5 +226,5 @@ def seen_feet(trial: Trial) -> dict[Side, Foot]:
         # A few frames at the turning point of a swing are no contact.
         contact = long_enough(ground, max(2, round(0.05 * trial.markers.rate)))
         heel, toe = points[side]
-        feet[side] = Foot(heel, toe, contact, air & ~ground)
+        feet[side] = Foot(time, heel, toe, contact, air & ~ground)
     return feet

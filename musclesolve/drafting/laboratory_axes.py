@@ -18,12 +18,19 @@ from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.drafting.folder_contents import ForceFile, LoadsFile, columns_of
 from musclesolve.opensim.external_loads import side_in
 from musclesolve.opensim.model import GROUND
-from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording, pulls_down
+from musclesolve.recording.c3d.force_platforms import PlateRecording, pulls_down
 from musclesolve.recording.data import SIDE_NAMES, ZERO, Markers, Side, Table
 from musclesolve.recording.file_axes import axis_vector
+from musclesolve.recording.markers.landmark_names import back_landmarks
 from musclesolve.recording.markers.mapping_tables import Weights
 from musclesolve.recording.plates.foot_forces import ROLES
-from musclesolve.recording.plates.plate_assignment import Feet, contacts, feet_of, to_center_of_pressure
+from musclesolve.recording.plates.plate_assignment import (
+    NOWHERE,
+    Feet,
+    contacts,
+    feet_of,
+    to_center_of_pressure,
+)
 from musclesolve.settings.trial import FILE_AXES, METERS
 
 ALONG = 0.8
@@ -151,8 +158,7 @@ def level(vector: Array, up: Array) -> Array:
 
 def facing(markers: Markers, choice: MarkerChoice, up: Array) -> Array | None:
     """The mean horizontal vector (3,) from back to front of the subject."""
-    back = ["sacrum"] if "sacrum" in choice.resolved else both("psis")
-    ahead = mean_between(markers, choice.resolved, back, both("asis"))
+    ahead = mean_between(markers, choice.resolved, back_landmarks(choice.resolved), both("asis"))
     if ahead is None:
         left = mean_between(markers, choice.resolved, ["hip_center_r"], ["hip_center_l"])
         ahead = None if left is None else np.cross(left, up)
@@ -193,12 +199,6 @@ def mean_between(
 def both(*landmarks: str) -> list[str]:
     """Landmarks of the right and the left side."""
     return [f"{name}_{side}" for name in landmarks for side in SIDES]
-
-
-# Columns state no corners; these corners are far from any foot.
-_NOWHERE = Plate(
-    1, 2, np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]]) + 1e6, np.zeros(3), np.eye(6)
-)
 
 
 @dataclass(frozen=True)
@@ -297,7 +297,7 @@ def _foot_found(
     if pulls_down(force[:, 2]):
         force, moment = -force, -moment
     point, moment = to_center_of_pressure(force, point, moment)
-    recording = PlateRecording(_NOWHERE, table.time, force, point, moment, table.path)
+    recording = PlateRecording(NOWHERE, table.time, force, point, moment, table.path)
     steps = [step for step in contacts(recording, choice.walk, feet, LOADED_FROM_N) if step.significant]
     if not steps:
         return PlateFoot(plate, named, "nobody steps on it", idle=True)

@@ -14,7 +14,7 @@ from musclesolve.constants import FLIGHT_CUTOFF_HZ, STANDARD_GRAVITY, WALKING_CU
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points, body_place
 from musclesolve.motion.events.force_events import FootLoads, flights
-from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes, gap_free_range
+from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording, Trial
 from musclesolve.recording.gaps.rigid_registration import Poses
 from musclesolve.settings.trial import FilterSettings
@@ -60,7 +60,7 @@ def filter_notes(recording: Recording, chosen: FilterChoice) -> list[str]:
     """Return sentences on unread curves, a short range, and ends too near to the ends of the recording."""
     # Of several cut-offs the lowest reaches farthest over time.
     period, rate = 1.0 / float(chosen.cutoff_hz.min()), recording.markers.rate
-    frames, gap_free, notes = recording.frames(), gap_free_range(recording), choice_notes(chosen)
+    frames, gap_free, notes = recording.frames(), chosen.gap_free, choice_notes(chosen)
     duration = (frames.stop - 1 - frames.start) / rate
     if duration < FEWEST_PERIODS * period:
         notes.append(

@@ -208,6 +208,12 @@ class ImpossibleForce:
     time: float  # its time [s]
 
 
+def _within(time: Array, spans: Iterable[PlateGap | ImpossibleForce], reach: float = 0.0) -> Mask:
+    """Return a mask of the times (T,) in some stretches of a plate, or within `reach` [s] of one."""
+    inside = [(time >= span.first - reach) & (time <= span.last + reach) for span in spans]
+    return np.any(inside, axis=0) if inside else np.zeros(time.size, bool)
+
+
 @dataclass(frozen=True, eq=False)
 class PlateForce(Sampled):
     """Force of one plate on one foot, in the global frame, S samples at the plate's own rate."""
@@ -229,23 +235,16 @@ class PlateForce(Sampled):
 
     def possible(self, time: Array) -> Mask:
         """Return a mask of the times (T,) that impossible samples do not affect through the filter."""
-        reached = [
-            (time >= span.first - BESIDE_GAP) & (time <= span.last + BESIDE_GAP) for span in self.impossible
-        ]
-        return ~np.any(reached, axis=0) if reached else np.ones(time.size, bool)
+        return ~_within(time, self.impossible, BESIDE_GAP)
 
     @property
     def measured(self) -> Mask:
         """Mask (S,) of the samples with a possible force of the foot, outside gaps that are too long to be filled."""
-        spans = [(span.first, span.last) for span in self.impossible]
-        lost = [(self.time >= first) & (self.time <= last) for first, last in spans]
-        return ~np.any([self.in_gap(self.time), *lost], axis=0)
+        return ~(self.in_gap(self.time) | _within(self.time, self.impossible))
 
     def in_gap(self, time: Array, reach: float = 0.0) -> Mask:
         """Return a mask of the times (T,) in gaps that are too long to be filled, or within `reach` [s] of one."""
-        spans = [(gap.first - reach, gap.last + reach) for gap in self.gaps if not gap.filled]
-        lost = [(time >= first) & (time <= last) for first, last in spans]
-        return np.any(lost, axis=0) if lost else np.zeros(time.size, bool)
+        return _within(time, [gap for gap in self.gaps if not gap.filled], reach)
 
 
 SAME_EVENT_S = 0.3

@@ -14,7 +14,6 @@ from musclesolve._util.arrays import Array, Mask, at_times, long_enough, time_sp
 from musclesolve.checking.case import Case, frames_of
 from musclesolve.checking.observed_body import (
     SMOOTH_HZ,
-    Foot,
     between,
     clearly_seen,
     facing,
@@ -156,7 +155,8 @@ def center_of_mass(trial: Trial) -> Array | None:
     for side in SIDES:
         hip = smooth(trial, f"hip_center_{side}")
         if hip is None or not np.isfinite(hip).all():
-            middle = between(trial, f"asis_{side}", "sacrum" if "sacrum" in trial.mapping else f"psis_{side}")
+            behind = f"psis_{side}" if f"psis_{side}" in trial.mapping else "sacrum"
+            middle = between(trial, f"asis_{side}", behind)
             hip = None if middle is None else middle - [0.0, 0.0, HIP_DROP]
         knee, ankle = _joint(trial, "knee", side), _joint(trial, "ankle", side)
         heel, toe = smooth(trial, f"heel_{side}"), smooth(trial, f"toe_{side}")
@@ -189,8 +189,6 @@ def _first(trial: Trial, *names: str) -> Array | None:
 
 # Shifts that are tried [s]: both ways, step.
 FARTHEST, SHIFT_STEP = 0.2, 0.002
-SHIFTED_SAMPLES = 10_000
-"""Number of samples shifted at once."""
 COMPARED = 3000
 """Frames, spread over the recording, of which the shift is found: half a minute of markers at 100 Hz."""
 # Shifts below the first are not judged; from the second on results are wrong [s]. Soft tissue makes forces late by
@@ -237,28 +235,24 @@ def _best_shift(trial: Trial, required: Law, ahead: bool) -> tuple[float, float]
     frames = frames[:: max(1, frames.size // COMPARED)]
     time, due, way = (part[frames] for part in (required.time, required.due, required.ahead))
 
-    def unexplained(some: Array) -> Array:
-        """The share of the variation of the due forces that shifts (K,) leave unexplained, (K,); NaN if unknown."""
-        at = time + some[:, None]
+    def unexplained(shift: float) -> float:
+        """The share of the variation of the due forces that a shift leaves unexplained; NaN if unknown."""
+        at = time + shift
         inside = (at >= first) & (at <= last)
-        total = np.sum([at_times(clock, values, at.ravel()) for clock, values in forces], axis=0)
-        vectors = total.reshape(*at.shape, 3), np.broadcast_to(due, (*at.shape, 3))
-        # Upward and, if requested, forward (K, T, 2); zero where no force is known.
+        if inside.mean() < 0.7:
+            return np.nan
+        total = np.sum([at_times(clock, values, at[inside]) for clock, values in forces], axis=0)
+        # Upward and, if requested, forward (T, 2).
         force, needed = (
-            inside[..., None] * np.stack([vector[..., 2], np.sum(vector * way, axis=-1) * ahead], axis=-1)
-            for vector in vectors
+            np.stack([vector[:, 2], np.sum(vector * way[inside], axis=1) * ahead], axis=1)
+            for vector in (total, due[inside])
         )
-        mean = needed.sum(axis=1) / np.maximum(inside.sum(axis=1), 1)[:, None]
-        variation = np.sum(inside[..., None] * (needed - mean[:, None]) ** 2, axis=(1, 2))
-        power = np.sum(force**2, axis=(1, 2))
-        scale = np.sum(force * needed, axis=(1, 2)) / np.where(power > 0.0, power, 1.0)
-        rest = np.sum((scale[:, None, None] * force - needed) ** 2, axis=(1, 2))
-        known = (inside.mean(axis=1) >= 0.7) & (variation > 0.0)
-        return np.where(known, rest / np.where(known, variation, 1.0), np.nan)
+        variation, power = np.sum((needed - needed.mean(axis=0)) ** 2), np.sum(force**2)
+        scale = np.sum(force * needed) / power if power > 0.0 else 0.0
+        rest = np.sum((scale * force - needed) ** 2)
+        return float(rest / variation) if variation > 0.0 else np.nan
 
-    # Several shifts at once, as many as need little memory in a long recording.
-    at_once = max(1, SHIFTED_SAMPLES // max(time.size, 1))
-    left = np.concatenate([unexplained(shifts[k : k + at_once]) for k in range(0, shifts.size, at_once)])
+    left = np.array([unexplained(shift) for shift in shifts])
     if not np.isfinite(left).any():
         return None
     best = int(np.nanargmin(left))
@@ -381,20 +375,7 @@ def away(case: Case, plate: PlateForce, point: Array) -> float:
     loaded &= np.isfinite(point).all(axis=1)
     if foot is None or not loaded.any():
         return 0.0
-    return from_middle(case, foot, plate.time[loaded], point[loaded])
-
-
-def from_middle(case: Case, foot: Foot, time: Array, point: Array) -> float:
-    """Median horizontal distance of points (S, 3) at times (S,) from the middle of a foot [m]; 0 without any."""
-    distance = distances(case, foot, time, point)
-    known = np.isfinite(distance)
-    return float(np.median(distance[known])) if known.any() else 0.0
-
-
-def distances(case: Case, foot: Foot, time: Array, point: Array) -> Array:
-    """Horizontal distances (S,) of points (S, 3) at times (S,) [s] from the middle of a foot [m]."""
-    middle = at_times(case.trial.markers.time, 0.5 * (foot.heel + foot.toe)[:, :2], time)
-    return np.asarray(np.linalg.norm(point[:, :2] - middle, axis=1))
+    return float(np.median(foot.from_middle(point[loaded], plate.time[loaded])))
 
 
 # Duration below which a disagreement follows from the threshold [s].
@@ -419,8 +400,7 @@ def _only_touches(case: Case, side: Side, frames: slice) -> bool:
     for plate in case.trial.forces:
         at = (plate.time >= start) & (plate.time <= end) & (plate.force[:, 2] > HELD * weight)
         if plate.side == other and at.any():
-            points = plate.time[at], plate.point[at]
-            own, there = (distances(case, feet[each], *points) for each in (other, side))
+            own, there = (feet[each].from_middle(plate.point[at], plate.time[at]) for each in (other, side))
             return bool((own < NEARER * there).all())
     return False
 

@@ -22,10 +22,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, time_spans, true_runs
-from musclesolve.checking.case import TABLES, Case, growth, on_plate
+from musclesolve._util.arrays import Array, at_times, long_enough, time_spans, true_runs
+from musclesolve.checking.case import TABLES, Case, frames_of, growth, on_plate
 from musclesolve.checking.forces.newtons_law import (
-    Law,
     along_walking_direction,
     away,
     law,
@@ -84,7 +83,7 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
     best = min(tried, key=lambda key: tried[key])
     along = [along_walking_direction(required, part) for part in force]
     rotation = best_rotation(along, along_walking_direction(required, due), groups)
-    if rotation is not None and unexplained(rotation.plates, rotation.change) < tried[best]:
+    if rotation is not None and unexplained(rotation.plates, rotation_matrix(rotation.angle)) < tried[best]:
         yield from _rotated(case, rotation)
         return
     if now < UNEXPLAINED or tried[best] > UNEXPLAINED or tried[best] > BETTER * now:
@@ -113,7 +112,7 @@ def _rotated(case: Case, rotation: PlateRotation) -> Iterator[Finding]:
             "share": rotation.explained,
         }
         where = on_plate(case.trial.forces[index])
-        repair = _change_axes(case, index, rotation.change)
+        repair = _change_axes(case, index, rotation_matrix(rotation.angle))
         yield finding("plate_axes.rotated", "error", values, where, repair)
 
 
@@ -193,10 +192,8 @@ SMALLEST_DEG = 12.0
 # of the motion imitates more easily; and the least angle of the latter [deg]. With random errors of the sideward motion
 # of up to 90 % of the required force, one correct recording in 6000 is accused.
 TOGETHER, ALONE, FAR_ALONE = 0.55, 0.7, 25.0
-# Share of the pieces of steps that must show at least a third of the angle; every plate must show half of it.
-AGREEING, OF_PIECE, OF_PLATE = 0.75, 1.0 / 3.0, 0.5
-# Least share of the greatest force, and least number of samples, that are informative.
-FAINT, FEWEST_SAMPLES = 0.1, 5
+# Least share of the greatest force that is informative.
+FAINT = 0.1
 
 
 @dataclass(frozen=True)
@@ -206,11 +203,6 @@ class PlateRotation:
     plates: Group  # numbers of the plates
     angle: float  # angle by which their forces must be rotated to the left [rad]
     explained: float  # share of the residual that the rotation explains
-
-    @property
-    def change(self) -> Array:
-        """Matrix that turns rows of horizontal forces, (2, 2)."""
-        return rotation_matrix(self.angle)
 
 
 def rotation_matrix(angle: float) -> Array:
@@ -257,35 +249,20 @@ def _rotation(force: list[Array], due: Array, group: Group, variation: Array) ->
 
 
 def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> bool:
-    """Return whether every plate, and braking and push-off of its steps, show the angle by which they are rotated."""
-    left = due - np.sum(rotated, axis=0)
-    # The small further rotations of all plates that best explain the residual.
-    across = np.stack(
-        [np.stack([-rotated[k][:, 1], rotated[k][:, 0]], axis=1).ravel() for k in group], axis=1
-    )
-    of_plates = angle + np.asarray(np.linalg.lstsq(across, left.ravel(), rcond=None)[0], float)
-    steps = [_pieces(rotated, k, sign) for k in group for sign in (1.0, -1.0)]
-    # For a foot that only brakes, or only pushes, an error of the sideward motion correlates with the forward force.
-    if not all(steps):
-        return False
-    # The rotation that best explains each piece of a step.
-    pieces = angle + np.array([_cross(part, left).sum() / np.sum(part**2) for some in steps for part in some])
-    way = np.sign(angle)
-    agreeing = np.mean(way * pieces > OF_PIECE * abs(angle))
-    return bool((way * of_plates > OF_PLATE * abs(angle)).all() and agreeing >= AGREEING)
+    """Return whether braking and push-off of every plate show a rotation the way the plates are rotated.
 
-
-def _pieces(force: list[Array], plate: int, sign: float) -> list[Array]:
-    """Return the force (T, 2) of one plate while it pushes in one direction along the motion, by step; else zero."""
-    along = force[plate][:, 1]
-    faint = FAINT * max(float(np.abs(part[:, 1]).max()) for part in force)
-    pieces = []
-    for first, stop in true_runs(sign * along > faint):
-        if stop - first >= FEWEST_SAMPLES:
-            piece = np.zeros_like(force[plate])
-            piece[first:stop] = force[plate][first:stop]
-            pieces.append(piece)
-    return pieces
+    A foot that only brakes, or only pushes, shows none: an error of the sideward motion correlates with its force.
+    """
+    faint = FAINT * max(float(np.abs(part[:, 1]).max()) for part in rotated)
+    across = [
+        np.stack([-rotated[k][:, 1], rotated[k][:, 0]], axis=1) * (sign * rotated[k][:, 1:] > faint)
+        for k in group
+        for sign in (1.0, -1.0)
+    ]
+    # The small further rotations of these parts that best explain the residual.
+    parts = np.stack([part.ravel() for part in across], axis=1)
+    more = np.linalg.lstsq(parts, (due - np.sum(rotated, axis=0)).ravel(), rcond=None)[0]
+    return bool(parts.any(axis=0).all() and (more / angle > -1.0).all())
 
 
 def _cross(one: Array, other: Array) -> Array:
@@ -307,45 +284,36 @@ AGAINST, AGAINST_S = 0.08, 0.05
 """Force on one foot [body weights], and its duration [s], from which a channel that never has its sign is wrong."""
 
 
-@check_at(Stage.PLATES)
+# In right axes: which channel brakes and pushes depends on them.
+@check_at(Stage.SYNCHRONY_IN_RIGHT_AXES)
 def lost_channels(case: Case) -> Iterator[Finding]:
-    """Find plates with a horizontal channel without force while the foot on it alone accelerates the body that way."""
+    """Find horizontal channels without force, or of one sign, while the foot on the plate alone shows what is needed.
+
+    A channel is lost where the body is accelerated along it. The channel of braking and push-off is of one sign where
+    the body does both.
+    """
     required, weight = law(case), case.trial.subject.mass * STANDARD_GRAVITY
     if required is None or not np.isfinite(weight):
         return
-    due = required.due[required.frames, :2] / STANDARD_GRAVITY
-    for plate, alone in zip(case.trial.forces, _alone(case, required), strict=True):
-        loaded = plate.force[:, 2] > 0.3 * weight
-        if not loaded.any() or not alone.any():
-            continue
-        most, needed = np.abs(plate.force[loaded, :2]).max(axis=0), np.sqrt(np.mean(due[alone] ** 2, axis=0))
-        for axis, way in enumerate(("forward", "sideward")):
-            if most[axis] < DEAD * weight and needed[axis] > LEAST_HORIZONTAL:
-                values = {"way": way, "most": most[axis], "needed": needed[axis] * weight}
-                yield finding("plate_channel", "error", values, on_plate(plate))
-
-
-def _alone(case: Case, required: Law) -> list[Mask]:
-    """The frames of a law in which the foot on each plate carries the body alone."""
-    at, weight = required.time[required.frames], case.trial.subject.mass * STANDARD_GRAVITY
+    at, due = required.time[required.frames], required.due[required.frames, :2] / STANDARD_GRAVITY
     upward = [at_times(plate.time, plate.force[:, 2:], at)[:, 0] for plate in case.trial.forces]
-    total = np.sum(upward, axis=0)
-    return [(own > 0.3 * weight) & (total - own < 0.05 * weight) for own in upward]
-
-
-def _one_signed(case: Case, required: Law) -> Iterator[Finding]:
-    """Find channels of braking and push-off of one sign while, on this foot alone, the body does both."""
-    due = required.due[required.frames, :2] / STANDARD_GRAVITY
-    weight, axis = case.trial.subject.mass * STANDARD_GRAVITY, int(due.std(axis=0).argmax())
-    for plate, alone in zip(case.trial.forces, _alone(case, required), strict=True):
-        force = plate.force[plate.force[:, 2] > 0.3 * weight, axis]
-        if not force.size:
+    ways, along = ("forward", "sideward"), int(due.std(axis=0).argmax())
+    for plate, own in zip(case.trial.forces, upward, strict=True):
+        # The frames in which the foot on the plate carries the body alone.
+        alone = (own > 0.3 * weight) & (np.sum(upward, axis=0) - own < 0.05 * weight)
+        force = plate.force[plate.force[:, 2] > 0.3 * weight, :2]
+        if not force.size or not alone.any():
             continue
-        sign = np.sign(np.median(force))
-        against = np.where(alone, -sign * due[:, axis], 0.0)
+        most, needed = np.abs(force).max(axis=0), np.sqrt(np.mean(due[alone] ** 2, axis=0))
+        lost = (most < DEAD * weight) & (needed > LEAST_HORIZONTAL)
+        for axis in np.flatnonzero(lost):
+            values = {"way": ways[axis], "most": most[axis], "needed": needed[axis] * weight}
+            yield finding("plate_channel", "error", values, on_plate(plate))
+        sign = np.sign(np.median(force[:, along]))
+        against = np.where(alone, -sign * due[:, along], 0.0)
         long = (against > AGAINST).sum() > AGAINST_S * case.trial.markers.rate
-        if long and np.min(sign * force) > -DEAD * weight:
-            values = {"way": ("forward", "sideward")[axis], "needed": float(against.max()) * weight}
+        if long and not lost[along] and np.min(sign * force[:, along]) > -DEAD * weight:
+            values = {"way": ways[along], "needed": float(against.max()) * weight}
             yield finding("plate_channel.one_sign", "error", values, on_plate(plate))
 
 
@@ -354,9 +322,6 @@ def leaning_force(case: Case) -> Iterator[Finding]:
     """Find horizontal force in proportion to the vertical one that accelerates nothing."""
     required, plates = law(case), case.trial.forces
     if required is None or case.found("plate_channel"):
-        return
-    if one_signed := list(_one_signed(case, required)):
-        yield from one_signed
         return
     total, due = total_force(case, required.time[required.frames]), required.due[required.frames]
     vertical, upward = float(total[:, 2].mean()), float(due[:, 2].mean())
@@ -423,9 +388,7 @@ def tracks(case: Case, index: int, plate: PlateForce) -> list[Track]:
     seen, trial = seen_feet(case.trial).get(plate.side), case.trial
     if seen is None:
         return []
-    weight = trial.subject.mass * STANDARD_GRAVITY
-    least = max(touch(trial), LOADED_SHARE * weight if np.isfinite(weight) else 0.0)
-    time = trial.markers.time
+    time, least = trial.markers.time, touch(trial, LOADED_SHARE)
     on_ground = np.interp(plate.time, time, seen.ground.astype(float)) > 0.99
     loaded = (plate.force[:, 2] > least) & plate.measured
     good = on_ground & loaded & np.isfinite(plate.point).all(axis=1)
@@ -546,12 +509,11 @@ def pressure_outside_sole(case: Case) -> Iterator[Finding]:
         farthest = 0.0
         for track in tracks(case, index, plate):
             lengthwise = np.maximum(-size * BEHIND - track.along, track.along - track.length - size * AHEAD)
-            beyond = np.maximum(np.maximum(lengthwise, np.abs(track.across) - size * BESIDE), 0.0)
-            inside = (track.time >= first) & (track.time <= last)
-            for start, end in time_spans((beyond > MARGIN) & inside, track.time):
-                if end - start >= SHORTEST_CONTACT:
-                    spans.append((start, end))
-                    farthest = max(farthest, float(beyond[(track.time >= start) & (track.time <= end)].max()))
+            beyond = np.maximum(lengthwise, np.abs(track.across) - size * BESIDE)
+            outside = (beyond > MARGIN) & (track.time >= first) & (track.time <= last)
+            outside = long_enough(outside, 1 + frames_of(SHORTEST_CONTACT, plate.rate))
+            spans += time_spans(outside, track.time)
+            farthest = max(farthest, float(beyond[outside].max(initial=0.0)))
         if spans:
             values = {"side": SIDE_NAMES[plate.side], "farthest": farthest, "limit": MARGIN}
             # a toe marker on the outer edge does not show where the foot ends

@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, time_spans, true_runs
+from musclesolve._util.arrays import Array, Mask, at_times, median_of_known, time_spans, true_runs
 from musclesolve.checking.case import Case, on_plate
-from musclesolve.checking.forces.newtons_law import eroded, from_middle
+from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.observed_body import Foot, seen_feet
 from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, check_at
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.force_events import SHORTEST_CONTACT
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 from musclesolve.recording.plates.foot_contacts import touch
@@ -46,12 +45,9 @@ def plate_zero(case: Case) -> Iterator[Finding]:
         if within or np.abs(force).max() > LARGEST_ZERO:
             continue
         # The zero (S, 3) of the plate from some of its values: constant, linear, or interpolated.
-        if len(at) < 2 or np.ptp(at) < 0.3:
-            zero = np.zeros_like(plate.force) + force.mean(axis=0)
-        else:
-            slope, start = np.polyfit(at, force, 1)
-            straight = np.abs(at[:, None] * slope + start - force).max() <= ZERO
-            zero = plate.time[:, None] * slope + start if straight else at_times(at, force, plate.time)
+        line = np.polyfit(at, force, int(np.ptp(at) >= 0.3))
+        straight = np.abs(np.polyval(line, at[:, None]) - force).max() <= ZERO
+        zero = np.polyval(line, plate.time[:, None]) if straight else at_times(at, force, plate.time)
         drift = zero[-1] - zero[0]
         most = np.maximum(np.abs(drift), spread)
         axis = int(most.argmax())
@@ -133,8 +129,7 @@ def plate_sides(case: Case) -> Iterator[Finding]:
     feet = seen_feet(case.trial)
     if len(feet) < 2:
         return
-    weight = case.trial.subject.mass * STANDARD_GRAVITY
-    least = max(touch(case.trial), 0.3 * weight if np.isfinite(weight) else 0.0)
+    least = touch(case.trial, 0.3)
     for index, plate in enumerate(case.trial.forces):
         spans: list[Run] = []
         contacts, other = 0, OTHER[plate.side]
@@ -144,7 +139,9 @@ def plate_sides(case: Case) -> Iterator[Finding]:
                 continue
             contacts += 1
             time, point = plate.time[first:stop], plate.point[first:stop]
-            away = {side: from_middle(case, foot, time, point) for side, foot in feet.items()}
+            away = {
+                side: float(median_of_known(foot.from_middle(point, time))) for side, foot in feet.items()
+            }
             if away[plate.side] > FOOT_REACH and away[other] < min(0.5 * away[plate.side], 2 * FOOT_REACH):
                 spans.append(span)
         if not spans:

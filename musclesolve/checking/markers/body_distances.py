@@ -27,7 +27,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve.checking.case import TABLES, Case
 from musclesolve.checking.markers.landmark_order import partners, violations
-from musclesolve.checking.observed_body import facing, landmark, once, runs, seen_feet
+from musclesolve.checking.observed_body import facing, once, runs, seen_feet, shown
 from musclesolve.checking.repair import (
     ROLES,
     Repair,
@@ -53,7 +53,7 @@ def bodies(trial: Trial) -> dict[str, tuple[tuple[str, ...], bool]]:
         for side in SIDES if sided else ("",):
             weights = [trial.mapping.get(mark.format(side=side), {}) for mark in entry["landmarks"]]
             markers = [next(iter(single)) for single in weights if len(single) == 1]
-            on_body[f"{name}_{side}" if sided else name] = markers, entry["standing"]
+            on_body[f"{name}_{side}" if sided else name] = markers, entry.get("standing", True)
     on_body |= {f"cluster {name}": (list(markers), True) for name, markers in trial.clusters.items()}
     shown = {
         name: (tuple(dict.fromkeys(marker for marker in markers if marker in trial.markers)), standing)
@@ -134,7 +134,7 @@ MOST_FRAMES = 0.6
 MOST_EXCHANGES = 12
 
 
-def _misfit(error: Array, pairs: Distances, marker: int) -> Array:
+def misfit(error: Array, pairs: Distances, marker: int) -> Array:
     """Return the median error (...) of the distances of a marker over its pairs; zero where none is known."""
     off = median_of_known(np.abs(error.T[pairs.of(marker)]))
     return np.where(np.isnan(off), 0.0, off).T
@@ -149,9 +149,9 @@ def labels_exchanged_throughout(case: Case) -> Iterator[Finding]:
         if pairs is None:
             return
         error = pairs.usual - pairs.standing
-        misfit = {int(m): float(_misfit(error, pairs, m)) for m in pairs.markers if m not in tried}
-        worst = max(misfit, key=lambda m: misfit[m], default=None)
-        if worst is None or misfit[worst] < SUSPECT:
+        off = {int(m): float(misfit(error, pairs, m)) for m in pairs.markers if m not in tried}
+        worst = max(off, key=lambda m: off[m], default=None)
+        if worst is None or off[worst] < SUSPECT:
             return
         tried.add(worst)
 
@@ -167,7 +167,7 @@ def labels_exchanged_throughout(case: Case) -> Iterator[Finding]:
         walk_wrong = trial.static is None or len(after) <= len(violations(trial, trial.markers))
         role: Role = "markers" if walk_wrong else "static"
         code = "pair_swapped" if partners(trial).get(one) == two else "labels_exchanged"
-        values = {"one": one, "other": two, "size": misfit[worst]}
+        values = {"one": one, "other": two, "size": off[worst]}
         where = Where(getattr(trial, role).path, markers=(one, two))
         repair, change = exchange_labels(trial, {role: {one: two}})
         swapped_labels = finding(f"{code}.throughout", "error", values, where, repair, change=change)
@@ -189,8 +189,8 @@ def _best_exchange(
             continue
         after = error_after(swapped(position, (worst, other)))
         both = [m for m in (worst, other) if m in known]
-        now = max(float(np.median(_misfit(after, pairs, m))) for m in both)
-        before = sum(float(np.median(_misfit(error, pairs, m))) for m in both) / len(both)
+        now = max(float(np.median(misfit(after, pairs, m))) for m in both)
+        before = sum(float(np.median(misfit(error, pairs, m))) for m in both) / len(both)
         if now < least and now < BETTER * before:
             best, least = other, now
     return best
@@ -215,7 +215,7 @@ def labels_exchanged_between_gaps(case: Case) -> Iterator[Finding]:
         if pairs is None:
             return
         error = pairs.measured(position) - pairs.usual
-        bad = {int(m): _misfit(error, pairs, m) > SUSPECT for m in pairs.markers if m not in tried}
+        bad = {int(m): misfit(error, pairs, m) > SUSPECT for m in pairs.markers if m not in tried}
         worst = max(bad, key=lambda m: bad[m].sum(), default=None)
         if worst is None or not bad[worst].any():
             return
@@ -451,12 +451,9 @@ def joint_widths(case: Case) -> Iterator[Finding]:
         return
     for joint in ("knee", "ankle"):
         names = {side: [f"{joint}_{way}_{side}" for way in ("lateral", "medial")] for side in SIDES}
-        seen = {side: [landmark(case.trial, name, static) for name in names[side]] for side in SIDES}
-        points = {side: [p for p in pair if p is not None] for side, pair in seen.items()}
-        if any(len(pair) < 2 for pair in points.values()):
-            continue
-        widths = {side: _distance(*points[side]) for side in SIDES}
-        if abs(widths["r"] - widths["l"]) <= WIDER:
+        points = {side: shown(case.trial, names[side], static) for side in SIDES}
+        widths = {side: _distance(*pair) for side, pair in points.items() if pair}
+        if len(widths) < len(SIDES) or abs(widths["r"] - widths["l"]) <= WIDER:
             continue
         (low, high), targets, known = _right_widths(case.trial, joint, widths)
         moves = {side: target - widths[side] for side, target in targets.items()}
@@ -477,9 +474,8 @@ def joint_widths(case: Case) -> Iterator[Finding]:
             "moves": " and ".join(map("the {} one {} the lateral marker".format, sides, ways))
             + ("" if known else ", or the other one as far the other way"),
         }  # fmt: skip
-        markers = tuple(m for side in moves for name in names[side] for m in case.trial.mapping[name])
-        if not known:
-            markers = tuple(m for side in SIDES for name in names[side] for m in case.trial.mapping[name])
+        off = tuple(moves) if known else SIDES
+        markers = tuple(m for side in off for name in names[side] for m in case.trial.mapping[name])
         repair = in_order(*(_moved_medial(case.trial, names[side], by) for side, by in moves.items()))
         where = Where(static.path, markers=markers)
         only = next(iter(moves)) if known and len(moves) == 1 else ""
@@ -539,9 +535,7 @@ def feet_alike(case: Case) -> Iterator[Finding]:
         return
     off: dict[tuple[str, str], float] = {}
     for pair in map(tuple, TABLES["feet"]):
-        seen = [landmark(trial, f"{name}_{side}", markers) for side in SIDES for name in pair]
-        known = [point for point in seen if point is not None]
-        if len(known) == len(seen):
+        if known := shown(trial, [f"{name}_{side}" for side in SIDES for name in pair], markers):
             off[pair] = _distance(*known[:2]) - _distance(*known[2:])
     beyond = {pair: size for pair, size in off.items() if abs(size) > FEET_DIFFER}
     if not beyond:

@@ -45,12 +45,6 @@ CLEARLY, EXCHANGED = 0.005, 0.015
 MOST = 8
 
 
-def order() -> list[dict[str, str]]:
-    """Return the rules: one, other, direction."""
-    rules: list[dict[str, str]] = bundled_toml(__package__, "order.toml")["order"]
-    return rules
-
-
 def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, float]]:
     """Return (one, other, direction, distance [m]) of every rule that a recording breaks on average."""
     points = {name: landmark(trial, name, markers) for name in trial.mapping}
@@ -61,7 +55,7 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
     forward = unit_or_zero(faced * np.array([1.0, 1.0, 0.0]))
     left = vector_product(UP, forward)
     broken = []
-    for rule in order():
+    for rule in bundled_toml(__package__, "order.toml")["order"]:
         for side, out in zip(SIDES, (-1.0, 1.0), strict=True):
             names = f"{rule['one']}_{side}", f"{rule['other']}_{side}"
             if not seen.keys() >= set(names):
@@ -252,9 +246,8 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
     reversed_pairs = {"markers": names_of_reversed(pairs, faced)}
     if trial.static is not None:
         standing = ahead(trial, trial.static)
-        level = None if standing is None else standing * np.array([1.0, 1.0, 0.0])
         pairs_standing = _pairs(trial, trial.static)
-        reversed_pairs["static"] = [] if level is None else names_of_reversed(pairs_standing, level)
+        reversed_pairs["static"] = [] if standing is None else names_of_reversed(pairs_standing, standing)
     wrong = [role for role in ROLES if len(reversed_pairs.get(role, ())) >= WHOLE * len(pairs) > 2]
     if not wrong:
         return
@@ -342,42 +335,41 @@ def front_spines(case: Case) -> Iterator[Finding]:
 
 
 def _front_is_swapped(trial: Trial, markers: Markers) -> bool:
-    """Whether most of the other pairs point against the front spines, and agree with each other."""
-    means = {name: seen_mean(vector) for name, vector in _pairs(trial, markers).items()}
-    pairs = {name: mean for name, mean in means.items() if np.linalg.norm(mean) > 0.0}
+    """Whether most of the other pairs point against the front spines."""
+    pairs = {name: seen_mean(vector) for name, vector in _pairs(trial, markers).items()}
     front = pairs.pop("asis", None)
-    others = list(pairs.values())
+    others = [mean for mean in pairs.values() if np.linalg.norm(mean) > 0.0]
     if front is None or len(others) < FEWEST_OTHERS:
         return False
-    usual = np.sum([vector / np.linalg.norm(vector) for vector in others], axis=0)
-    agreeing = sum(float(vector @ usual) > 0.0 for vector in others)
-    against = sum(float(vector @ front) < 0.0 for vector in others)
-    return bool(front @ usual < 0.0 and min(agreeing, against) >= WHOLE * len(others))
+    return bool(np.sum([mean @ front < 0.0 for mean in others]) >= WHOLE * len(others))
 
 
 def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
     """Report that right and left of a landmark are swapped, in the motion alone if the standing trial is right."""
-    trial, names = case.trial, (f"{name}_r", f"{name}_l")
-    shown_by = [list(trial.mapping[name]) for name in names]
-    single = all(len(own) == 1 for own in shown_by)
+    names = f"{name}_r", f"{name}_l"
+    where, remedy, mending = _exchange(case, names, standing)
+    values = {"right": names[0], "left": names[1], "why": why, "remedy": remedy}
+    return finding("pair_swapped", "error", values, where, **mending)
+
+
+def _exchange(case: Case, names: tuple[str, str], standing: bool) -> tuple[Where, str, dict[str, Any]]:
+    """Return where two landmarks are exchanged, the remedy, and repair and change of a finding.
+
+    standing: whether they are exchanged in the standing trial, too.
+    """
+    trial, shown_by = case.trial, [list(case.trial.mapping[name]) for name in names]
     # Without a standing trial that has them right, mapping and labels are as likely.
     in_file = {} if trial.static is None or standing else _in_file(trial, names)
     mending = in_file or _in_mapping(case, names)
     labels = f"swap the labels {shown_by[0][0]} and {shown_by[1][0]} in"
     stated = not in_file and mending["change"] and names[0] in case.settings.mapping
     place = case.key("mapping", names[0]) if stated else Where(trial.markers.path)
-    where = replace(place, markers=tuple(m for markers in shown_by for m in markers))
-    values = {
-        "right": names[0],
-        "left": names[1],
-        "why": why,
-        "remedy": f"{labels} this file; the standing trial has them right"
-        if in_file
-        else f"swap the markers of {names[0]} and {names[1]} in [mapping], or their labels in the file"
-        if mending["change"] or not single
-        else f"{labels} the files",
-    }
-    return finding("pair_swapped", "error", values, where, **mending)
+    remedy = f"{labels} the files"
+    if in_file:
+        remedy = f"{labels} this file; the standing trial has them right"
+    elif mending["change"] or not all(len(own) == 1 for own in shown_by):
+        remedy = f"swap the markers of {names[0]} and {names[1]} in [mapping], or their labels in the file"
+    return replace(place, markers=tuple(m for markers in shown_by for m in markers)), remedy, mending
 
 
 @check_at(Stage.PAIRS_OF_LANDMARKS)
@@ -434,19 +426,14 @@ def front_and_back(case: Case) -> Iterator[Finding]:
     )
     for side in wrong:
         names = f"asis_{side}", f"psis_{side}"
-        labels = [list(trial.mapping[name]) for name in names]
-        in_file = {} if standing else _in_file(trial, names)
-        where = Where(trial.markers.path, markers=tuple(marker for markers in labels for marker in markers))
+        where, remedy, mending = _exchange(case, names, standing)
         values = {
             "front": names[0],
             "back": names[1],
             "against": against,
-            "recordings": ", in the motion and standing" if standing and not in_file else "",
-            "remedy": f"exchange the labels {labels[0][0]} and {labels[1][0]} in this file"
-            if in_file
-            else f"check which markers are mapped to {names[0]} and {names[1]}",
+            "recordings": ", in the motion and standing" if standing else "",
+            "remedy": remedy,
         }
-        mending = in_file or _in_mapping(case, names)
         yield finding("labels_exchanged.pelvis", "error", values, where, **mending)
 
 

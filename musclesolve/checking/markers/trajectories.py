@@ -19,7 +19,7 @@ from musclesolve._util.arrays import (
     true_runs,
 )
 from musclesolve.checking.case import REACH, Case, frames_of, growth
-from musclesolve.checking.markers.body_distances import A_STRIDE, bodies, distances, markers_of
+from musclesolve.checking.markers.body_distances import A_STRIDE, bodies, distances, markers_of, misfit
 from musclesolve.checking.markers.landmark_order import partners
 from musclesolve.checking.observed_body import smooth
 from musclesolve.checking.repair import move_back, remove_samples
@@ -135,14 +135,8 @@ def _ghost(case: Case, one: str, other: str, frames: Mask) -> str:
     pairs = distances(case.trial)
     if pairs is None:
         return other
-    error = np.abs(pairs.measured(case.trial.markers.position)[frames] - pairs.usual)
-    names = case.trial.markers.names
-
-    def off(name: str) -> float:
-        pairs_of_marker = pairs.of(names.index(name))
-        return float(np.nan_to_num(error[:, pairs_of_marker]).mean()) if pairs_of_marker.any() else 0.0
-
-    return max((one, other), key=off)
+    names, error = pairs.names, pairs.measured(case.trial.markers.position)[frames] - pairs.usual
+    return max((one, other), key=lambda name: float(misfit(error, pairs, names.index(name)).mean()))
 
 
 @check_at(Stage.GAPS)

@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import UP, Array, Indices, horizontal, median_of_known
 from musclesolve.errors import InputError
-from musclesolve.motion.signals.filter_choice import FilterChoice, gap_free_range, needed_markers
+from musclesolve.motion.signals.filter_choice import FilterChoice, needed_markers
 from musclesolve.recording.data import SIDES, Markers, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses, Shapes, check_shape
 from musclesolve.recording.markers.mapping_tables import cluster_rounds
@@ -20,12 +20,12 @@ Points = dict[str, Array]
 def filtered_markers(recording: Recording, chosen: FilterChoice, margin: float = 0.0) -> Markers:
     """Return the markers that are needed, low-passed and cropped to the time range, (T, n, 3) [m].
 
-    The filter runs over ``gap_free_range``, so that the ends disturb the range as little as possible and jumps outside
+    The filter runs over ``chosen.gap_free``, so that the ends disturb the range as little as possible and jumps outside
     of the range have no effect.
 
     A `margin` [s] is kept on either side of the range, as far as every marker is seen there.
     """
-    frames, gap_free = recording.frames(), gap_free_range(recording)
+    frames, gap_free = recording.frames(), chosen.gap_free
     smooth = chosen.smooth(needed_markers(recording)[gap_free], recording.markers.rate)
     extra = round(margin * recording.markers.rate)
     filtered = slice(max(frames.start - extra, gap_free.start), min(frames.stop + extra, gap_free.stop))

@@ -17,6 +17,7 @@ from musclesolve._util.arrays import UP, Array, true_runs
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Recording
+from musclesolve.recording.markers.landmark_names import back_landmarks
 from musclesolve.recording.trial.recording_checks import jumps
 
 SHORTEST_SWING = 0.15
@@ -48,7 +49,9 @@ class Walk:
 
     time: Array  # (T,) [s]
     rate: float  # sampling rate [Hz]
-    pelvis: Array  # (T, 3) midpoint of the posterior superior iliac spines [m], NaN where it was not seen
+    pelvis: (
+        Array  # (T, 3) back of the pelvis, between the PSIS or at the sacrum [m], NaN where it was not seen
+    )
     feet: dict[str, Array]  # heel_r, heel_l, toe_r, toe_l -> (T, 3) [m], NaN where it was not seen
     heading: Array  # (T, 3) horizontal unit vector of the walking direction
     travels: (
@@ -59,8 +62,8 @@ class Walk:
 def walk(recording: Recording) -> Walk | None:
     """Return pelvis, heels and toes of the whole recording, or None where one of them or a second frame is missing."""
     parts = [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES]
-    behind = ["sacrum"] if recording.sees("sacrum") else ["psis_r", "psis_l"]
-    if recording.markers.time.size < 2 or not all(recording.sees(name) for name in (*parts, *behind)):
+    behind = back_landmarks([name for name in recording.mapping if recording.sees(name)])
+    if recording.markers.time.size < 2 or not behind or not all(map(recording.sees, parts)):
         return None
     pelvis = np.mean([_path(recording, name) for name in behind], axis=0)
     feet = {name: _path(recording, name) for name in parts}

@@ -27,6 +27,8 @@ class FilterChoice:
 
     options: FilterSettings  # options in the trial file
     markers: tuple[str, ...]  # n names
+    # frames of the longest stretch around the time range in which every needed marker is seen and none jumps
+    gap_free: slice
     # (n, 3) cut-off of every coordinate [Hz]; where a residual analysis found none, the median over the other axes of
     # the marker, or over all markers
     cutoff_hz: Array
@@ -52,9 +54,9 @@ class FilterChoice:
 
 def filter_choice(recording: Recording, options: FilterSettings) -> FilterChoice:
     """Return the filter of a trial."""
-    names, rate = recording.used_markers, recording.markers.rate
-    position = needed_markers(recording)[gap_free_range(recording)]
-    noise, analysis = None, None
+    names, rate, position = recording.used_markers, recording.markers.rate, needed_markers(recording)
+    gap_free = gap_free_range(recording, position)
+    position, noise, analysis = position[gap_free], None, None
     try:
         if options.fixed_cutoff is not None:
             lowest = lowest_cutoff(rate, options.order) if options.method == "spline" else 0.0
@@ -85,7 +87,7 @@ def filter_choice(recording: Recording, options: FilterSettings) -> FilterChoice
         except InputError as error:
             key = "cutoff_hz" if options.force_cutoff_hz is None else "force_cutoff_hz"
             raise recording.document.placed(error, "filter", key, after=" of forces") from None
-    return FilterChoice(options, names, cutoff, force_cutoff, noise, analysis)
+    return FilterChoice(options, names, gap_free, cutoff, force_cutoff, noise, analysis)
 
 
 def choice_notes(chosen: FilterChoice) -> list[str]:
@@ -111,12 +113,10 @@ def choice_notes(chosen: FilterChoice) -> list[str]:
     return notes
 
 
-def gap_free_range(recording: Recording) -> slice:
-    """Return the longest stretch around the time range in which every needed marker is seen and none jumps."""
-    position = needed_markers(recording)
-    frames = recording.frames()
+def gap_free_range(recording: Recording, position: Array) -> slice:
+    """Return the longest stretch around the time range in which every marker (T, n, 3) [m] is seen and none jumps."""
     lost = np.isnan(position).any(axis=(1, 2)) | jumps(position, recording.markers.rate).any(axis=1)
-    at = np.flatnonzero(lost)
+    at, frames = np.flatnonzero(lost), recording.frames()
     first = max(at[at < frames.start], default=-1) + 1
     last = min(at[at >= frames.stop], default=len(position))
     return slice(int(first), int(last))

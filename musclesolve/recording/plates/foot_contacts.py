@@ -188,10 +188,10 @@ def vertical_force(trial: Recording, side: Side) -> Array:
     return np.asarray(np.sum(forces, axis=0)) if forces else np.zeros(trial.markers.time.size)
 
 
-def touch(trial: Trial) -> float:
-    """Return the vertical force from which a foot is loaded [N]."""
+def touch(trial: Trial, share: float = LOADED_SHARE) -> float:
+    """Return the vertical force [N] from which a foot is loaded, or carries a share of the body weight if known."""
     weight = trial.subject.mass * STANDARD_GRAVITY
-    return max(trial.unloaded_below, LOADED_SHARE * weight if np.isfinite(weight) else 0.0, 1.0)
+    return max(trial.unloaded_below, share * weight if np.isfinite(weight) else 0.0, 1.0)
 
 
 def unmeasured_contacts(trial: Trial) -> dict[Side, Mask]:

@@ -9,7 +9,6 @@ near the middle of the plate.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import cast
 
 import numpy as np
 
@@ -19,7 +18,6 @@ from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import (
     SURE,
-    Plate,
     PlateRecording,
     beside_plate,
     pulls_down,
@@ -27,6 +25,7 @@ from musclesolve.recording.c3d.force_platforms import (
 )
 from musclesolve.recording.data import SIDE_NAMES, SIDES, ZERO, Markers, PlateForce, PlateGap, Side, Table
 from musclesolve.recording.plates.plate_assignment import (
+    NOWHERE,
     Contact,
     Feet,
     FootTrack,
@@ -165,37 +164,40 @@ def _cell(table: Table, row: int, column: str) -> str:
 def across_gaps(plate: PlateForce, lacking: Mask, places: Sequence[str], longest: float) -> PlateForce:
     """Return a plate with a straight line wherever its samples (S,) have no numbers, and its gaps.
 
-    Force and moment about a fixed point are interpolated, because the center of pressure of an unloaded plate has no
-    meaning. The fixed point is the last or the next center of pressure of the loaded plate.
-
     Args:
         plate: measured samples, NaN where missing.
         lacking: samples (S,) without numbers.
         places: place of each gap in the file. longest: longest gap that the line fills [s]; a longer one counts as not
             measured.
     """
-    time, known = plate.time, ~lacking
-    step = 1.0 / plate.rate
+    time, step = plate.time, 1.0 / plate.rate
     gaps = tuple(
         PlateGap(
             first, last, last - first + step <= longest + 1e-9 and time[0] < first and last < time[-1], place
         )
         for (first, last), place in zip(time_spans(lacking, time), places, strict=True)
     )
-    if not known.any():
+    if lacking.all():
         return replace(plate, gaps=gaps)
+    bears = (np.abs(plate.force[:, 2]) > 0.0) & np.isfinite(plate.point).all(axis=1)
+    return replace(interpolated(plate, lacking, bears), gaps=gaps)
+
+
+def interpolated(plate: PlateForce, lacking: Mask, bears: Mask) -> PlateForce:
+    """Return a plate with straight lines of force, and of moment about a fixed point, in place of some samples (S,).
+
+    An unloaded plate has no force, at any point: `bears` are the samples (S,) whose point means something. The point of
+    a replaced sample is the one of the nearest of them.
+    """
+    time, known = plate.time, ~lacking
     force, point, moment = plate.force.copy(), plate.point.copy(), plate.moment.copy()
-    shown = known & (np.abs(force[:, 2]) > 0.0) & np.isfinite(point).all(axis=1)
-    about = np.where(shown[:, None], np.cross(point, force) + moment, 0.0)
-    for column in range(3):
-        force[lacking, column] = np.interp(time[lacking], time[known], force[known, column])
-        about[lacking, column] = np.interp(time[lacking], time[known], about[known, column])
-    if (near := np.flatnonzero(shown)).size:
-        point[lacking] = point[near[nearest_times(time[near], time[lacking])]]
-    else:
-        point[lacking] = 0.0
+    about = np.where(bears[:, None], np.cross(point, force) + moment, 0.0)
+    for column in (*force.T, *about.T):
+        column[lacking] = np.interp(time[lacking], time[known], column[known])
+    near = np.flatnonzero(bears & known)
+    point[lacking] = point[near[nearest_times(time[near], time[lacking])]] if near.size else 0.0
     moment[lacking] = about[lacking] - np.cross(point[lacking], force[lacking])
-    return replace(plate, force=force, point=point, moment=moment, gaps=gaps)
+    return replace(plate, force=force, point=point, moment=moment)
 
 
 def plate_gap_error(plate: PlateForce, gap: PlateGap) -> InputError:
@@ -232,17 +234,6 @@ def later(plate: PlateForce, seconds: float) -> PlateForce:
     return replace(plate, time=plate.time + seconds, gaps=gaps)
 
 
-class _Boundless:
-    """A plate with unknown corners: no foot is reported as beside it, or as on it with the other foot."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def contains(self, point: Array, margin: float) -> Mask:
-        """No point (..., 3)."""
-        return np.zeros(point.shape[:-1], bool)
-
-
 def with_feet(
     document: Document,
     settings: RecordedSettings,
@@ -271,7 +262,7 @@ def with_feet(
         return stated, clock
     recordings = [
         PlateRecording(
-            cast(Plate, _Boundless(number)), plate.time, plate.force, plate.point, plate.moment, plate.path
+            replace(NOWHERE, number=number), plate.time, plate.force, plate.point, plate.moment, plate.path
         )
         for number, plate in automatic.items()
     ]

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, at_times, true_runs
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, PlateForce, Side
 
@@ -29,6 +29,10 @@ _OVERHANG = 0.03
 _EDGE, _AT_EDGE = 0.01, 0.03
 # Speed below which a foot stands [m/s], and the least duration [s].
 _STANDING, _STANDING_TIME = 0.3, 0.1
+NOWHERE = Plate(
+    1, 2, np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]]) + 1e6, np.zeros(3), np.eye(6)
+)
+"""A plate whose corners are unknown: these are far from any foot, which is neither beside it nor on it."""
 # Landmarks of the back and the front of a foot, the better one first.
 _ANKLE = ("ankle_lateral", "ankle_medial", "ankle_center")
 _BACK, _FRONT = ("heel", *_ANKLE), ("toe", "metatarsal_5", *_ANKLE)
@@ -89,6 +93,11 @@ class FootTrack:
     def distance(self, point: Array, time: Array) -> Array:
         """Distance (S,) [m] of points (S, 3) at times (S,) from the line of heel and toe, seen from above."""
         return distance_to_foot(point, *self.at(time))
+
+    def from_middle(self, point: Array, time: Array) -> Array:
+        """Distance (S,) [m] of points (S, 3) at times (S,) from the point between heel and toe, seen from above."""
+        middle = at_times(self.time, self.middle[:, :2], time)
+        return np.asarray(np.linalg.norm(point[:, :2] - middle, axis=1))
 
     def at(self, time: Array) -> tuple[Array, Array]:
         """The positions of heel and toe at times (S,), seen from above, (S, 2) each [m]; NaN beyond the recording."""

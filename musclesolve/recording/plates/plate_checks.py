@@ -11,12 +11,13 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, nearest_times, true_runs
+from musclesolve._util.arrays import Array, Mask, median_of_known, true_runs
 from musclesolve._util.message_text import capitalized, count_of
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
-from musclesolve.recording.data import SIDE_NAMES, SIDES, ImpossibleForce, Markers, PlateForce, Side, Trial
+from musclesolve.recording.data import SIDE_NAMES, SIDES, ImpossibleForce, PlateForce, Side, Trial
 from musclesolve.recording.gaps.gap_filling import REACH_S
+from musclesolve.recording.plates.foot_forces import interpolated
 from musclesolve.recording.plates.plate_assignment import FootTrack
 from musclesolve.recording.schema import Document
 
@@ -174,18 +175,11 @@ def _near_range(trial: Trial, plate: PlateForce) -> Mask:
 
 
 def _foot_track(trial: Trial, side: Side) -> FootTrack | None:
-    """Return heel and toe while they are seen together; None if they never are."""
-    if not (trial.sees(f"heel_{side}") and trial.sees(f"toe_{side}")):
+    """Return heel and toe, NaN in gaps; None if the motion does not show both."""
+    names = [f"{part}_{side}" for part in ("heel", "toe")]
+    if not all(map(trial.sees, names)):
         return None
-    heel, toe = (trial.markers.weighted(trial.mapping[f"{part}_{side}"]) for part in ("heel", "toe"))
-    both = ~np.isnan(heel + toe).any(axis=1)
-    return FootTrack(trial.markers.time[both], heel[both], toe[both]) if both.any() else None
-
-
-def _foot_seen(markers: Markers, foot: FootTrack, plate: PlateForce) -> Mask:
-    """Return a mask (S,) of the samples of a plate at which a foot is seen."""
-    seen = np.isin(markers.time, foot.time).astype(float)
-    return np.asarray(np.interp(plate.time, markers.time, seen, 0.0, 0.0) > 0.99)
+    return FootTrack(trial.markers.time, *(trial.markers.weighted(trial.mapping[name]) for name in names))
 
 
 def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
@@ -200,8 +194,8 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
     near, foot = _near_range(trial, plate), _foot_track(trial, plate.side)
     in_use = near & loaded(trial, plate)
     beside = np.zeros(time.size)
-    if foot is not None and (known := in_use & _foot_seen(trial.markers, foot, plate)).any():
-        beside[known] = foot.distance(plate.point[known], time[known])
+    if foot is not None:
+        beside[in_use] = np.nan_to_num(foot.distance(plate.point[in_use], time[in_use]))
     of_force, of_moment = impossible_samples(plate.force, plate.moment, beside, weight)
     wrong = (
         (of_force & near)
@@ -222,18 +216,8 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
         fault = sample_fault(force, moment, off, weight) or f"jumps to {np.linalg.norm(force):.4g} N"
         span = float(time[first]), float(time[stop - 1])
         instants.append(ImpossibleForce(*span, fault, float(abs(force[2])), float(time[worst])))
-    # An unloaded plate has no force, at any point.
     bears = np.abs(plate.force[:, 2]) >= trial.unloaded_below
-    about = np.where(bears[:, None], np.cross(plate.point, plate.force) + plate.moment, 0.0)
-    force, point = plate.force.copy(), plate.point.copy()
-    for column in range(3):
-        for values in (force, about):
-            values[wrong, column] = np.interp(time[wrong], time[~wrong], values[~wrong, column])
-    if (right := np.flatnonzero(bears & ~wrong)).size:
-        point[wrong] = point[right[nearest_times(time[right], time[wrong])]]
-    moment = plate.moment.copy()
-    moment[wrong] = about[wrong] - np.cross(point[wrong], force[wrong])
-    return replace(plate, force=force, point=point, moment=moment, impossible=tuple(instants))
+    return replace(interpolated(plate, wrong, bears), impossible=tuple(instants))
 
 
 def _fast(plate: PlateForce, weight: float, unloaded: float) -> Mask:
@@ -374,17 +358,17 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
     if stands.any() and len(feet) == len(SIDES):
         distance: dict[Side, float] = {}
         for side, path in feet.items():
-            middle = at_times(path.time, path.middle[:, :2], plate.time[stands])
-            distance[side] = float(np.median(np.linalg.norm(plate.point[stands, :2] - middle, axis=1)))
+            away = path.from_middle(plate.point[stands], plate.time[stands])
+            distance[side] = float(median_of_known(away))
         other: Side = "l" if plate.side == "r" else "r"
-        away, from_other = distance[plate.side], distance[other]
-        problem = f"the force on the {foot} acts {away:.2f} m away from it"
+        own, from_other = distance[plate.side], distance[other]
+        problem = f"the force on the {foot} acts {own:.2f} m away from it"
         expected = "a center of pressure under the foot"
-        if away > FOOT_REACH and from_other < 0.5 * away:
+        if own > FOOT_REACH and from_other < 0.5 * own:
             problem += f", but {from_other:.2f} m from the {SIDE_NAMES[other]} one"
             on_plate = f'give the plate to the other foot (side = "{other}"), or leave out all [[force]]'
             yield PlateFault("nearness", problem, "side", expected, f'side = "{other}"', on_plate)
-        elif away >= FARTHEST:
+        elif own >= FARTHEST:
             remedy = "check that forces and markers share axes, and points are in meters"
             on_plate = "check that plates and markers share axes: CORNERS in the file"
             yield PlateFault("nearness", problem, "point", expected, remedy, on_plate)
@@ -392,17 +376,16 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
     # The moment of the force about a fixed point is filtered, so the error of this moment counts: the point of a force
     # of 20 N may be a meter off the foot, the point of the body weight only some centimeters.
     if plate.side in feet:
-        known = in_use & _foot_seen(trial.markers, feet[plate.side], plate)
-        off = feet[plate.side].distance(plate.point[known], plate.time[known])
-        load = np.abs(plate.force[known, 2])
-        wrong = stray_moment(off, load)
+        off = feet[plate.side].distance(plate.point[in_use], plate.time[in_use])
+        load = np.abs(plate.force[in_use, 2])
+        wrong = np.nan_to_num(stray_moment(off, load))
         astray = wrong > STRAY * weight
         if astray.any():
             worst, most = int(np.argmax(wrong)), float(load[astray].max())
             yield PlateFault(
                 "strays",
                 f"the point of force on the {foot} strays {off[worst]:.4g} m from it "
-                f"at {plate.time[known][worst]:g} s, under {load[worst]:.0f} N",
+                f"at {plate.time[in_use][worst]:g} s, under {load[worst]:.0f} N",
                 "point",
                 "a center of pressure under the foot while it is loaded",
                 _remedy(most, weight),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import WarningNote
 from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d
@@ -15,7 +15,12 @@ from musclesolve.recording.emg_state import EMG_HZ, NEGATIVE, is_envelope, is_fl
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.plates.plate_assignment import clock_note, zeros_apart
 from musclesolve.recording.schema import Document
-from musclesolve.recording.trial.recording_checks import check_columns, check_sampling, off_grid
+from musclesolve.recording.trial.recording_checks import (
+    check_columns,
+    check_sampling,
+    lacking_samples,
+    off_grid,
+)
 from musclesolve.settings.trial import EmgSettings, TrialSettings
 
 CHANNELS = "emg.channels"
@@ -54,14 +59,6 @@ def read_emg(
             "'file' is missing",
             "the file with the signals; only a C3D file of markers may contain them",
             'add a line file = "..."',
-        )
-    if not channels:
-        raise document.fault(
-            "missing_key",
-            CHANNELS,
-            "no channel is named",
-            'channel = "muscle", one line for each',
-            'add a line such as SOL = "soleus_r", or remove [emg]',
         )
     muscles = {name: (m,) if isinstance(m, str) else tuple(m) for name, m in channels.items()}
     for name, listed in muscles.items():
@@ -250,11 +247,8 @@ def _notes(emg: Emg) -> Iterator[str]:
                 f"EMG channel {name} is clipped in {100.0 * state.clipped:.2g} % of its samples: the amplifier "
                 "saturated, peaks of its envelope are too low."
             )
-        if gap := max((stop - first for first, stop in true_runs(~np.isfinite(signal))), default=0):
-            yield (
-                f"EMG channel {name} lacks {np.isnan(signal).mean():.1%} of its samples, up to "
-                f"{1000.0 * gap / emg.rate:.0f} ms at once: its envelope is not known there."
-            )
+        if lacking := lacking_samples(signal, emg.rate):
+            yield f"EMG channel {name} lacks {lacking}: its envelope is not known there."
 
 
 def _evenly(time: Array, values: Array) -> tuple[Array, Array, bool]:

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from musclesolve._util.arrays import true_runs
 from musclesolve.recording.data import Fascicles
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.schema import Document
-from musclesolve.recording.trial.recording_checks import check_columns
+from musclesolve.recording.trial.recording_checks import check_columns, lacking_samples
 from musclesolve.recording.units import METERS
 from musclesolve.settings.trial import TrialSettings
 
@@ -27,14 +26,6 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
     if None in (stated.file, stated.channels, stated.unit):
         return None, []
     channels = stated.channels
-    if not channels:
-        raise document.fault(
-            "missing_key",
-            FASCICLE_CHANNELS,
-            "no column is named",
-            'column = "muscle", one line for each',
-            'add a line such as GM = "gastrocnemius_medial_r", or remove [fascicle]',
-        )
     path = document.input_file("fascicle", "file", stated.file)
     table = read_channels(path)
     check_columns(document, channels, FASCICLE_CHANNELS, table, "column")
@@ -77,18 +68,10 @@ def read_fascicles(document: Document, settings: TrialSettings) -> tuple[Fascicl
     error = 0.001 * stated.error_mm
     names, muscles = tuple(channels), tuple(channels.values())
     fascicles = Fascicles(table.time + offset, names, length, muscles, error, path, offset)
-    return fascicles, [*table.sentences, *_gap_notes(fascicles)]
-
-
-def _gap_notes(fascicles: Fascicles) -> list[str]:
-    """A sentence on each column with gaps."""
-    step = float(np.median(np.diff(fascicles.time)))
-    notes = []
-    for name, column in zip(fascicles.names, fascicles.length.T, strict=True):
-        lost = np.isnan(column)
-        if gap := max((stop - first for first, stop in true_runs(lost)), default=0):
-            notes.append(
-                f"Fascicle length {name} lacks {lost.mean():.1%} of its samples, up to {1000.0 * gap * step:.0f} ms at "
-                "once: it is not compared there."
-            )
-    return notes
+    gaps = {name: lacking_samples(column, table.rate) for name, column in zip(names, length.T, strict=True)}
+    notes = [
+        f"Fascicle length {name} lacks {lacking}: it is not compared there."
+        for name, lacking in gaps.items()
+        if lacking
+    ]
+    return fascicles, [*table.sentences, *notes]

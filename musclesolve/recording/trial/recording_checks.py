@@ -1,6 +1,6 @@
 """Checks of the plausibility of a recording before any computation: units, axes, sides, gaps, jumps and forces."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -89,15 +89,34 @@ def check_sampling(time: Array, path: Path) -> None:
         )
 
 
-def check_columns(document: Document, names: Iterable[str], where: str, table: Table, kind: str) -> None:
+EXAMPLES = {"channel": 'SOL = "soleus_r"', "column": 'GM = "gastrocnemius_medial_r"'}
+"""Word for a column -> a line that names one."""
+
+
+def check_columns(document: Document, names: Collection[str], where: str, table: Table, kind: str) -> None:
     """Refuse keys of the table `where` of a trial file without a column of this name in a file, or with a repeated one.
 
-    `kind` is the word for a column: "column" or "channel".
+    A table without any key is refused, too. `kind` is the word for a column, of `EXAMPLES`.
     """
+    if not names:
+        raise document.fault(
+            "missing_key",
+            where,
+            f"no {kind} is named",
+            f'{kind} = "muscle", one line for each',
+            f"add a line such as {EXAMPLES[kind]}, or remove [{where.partition('.')[0]}]",
+        )
     words = {"after": f" in {table.path}", "code": "missing_column", "expected": f"a {kind} of this file"}
     for name in names:
         document.check_known([name], f"there is no {kind}", table.names, where, name, **words)
         check_used([name], kind, table.repeated, table.path)
+
+
+def lacking_samples(signal: Array, rate_hz: float) -> str:
+    """Return in words how many samples of a signal (S,) are missing (NaN); "" where none is."""
+    lost = np.isnan(signal)
+    gap = max((stop - first for first, stop in true_runs(lost)), default=0)
+    return f"{lost.mean():.1%} of its samples, up to {1000.0 * gap / rate_hz:.0f} ms at once" if gap else ""
 
 
 THIN = 0.001

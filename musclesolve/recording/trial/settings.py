@@ -86,11 +86,13 @@ def read_body(document: Document, subject: SubjectSettings) -> SubjectBody | Non
             "the subject of the calibrated body: mass, stature, sex and shoes as in the calibration",
             "name the body of this subject, or calibrate it again: musclesolve calibrate-body",
         )
-    shifts = {name: shift for name, shift in settings.center_shift_mm.stated.items()}
     return SubjectBody(
         path=file.path,
         mass=settings.mass_kg.stated,
-        center_shift={name: (0.001 * x, 0.001 * y, 0.001 * z) for name, (x, y, z) in shifts.items()},
+        center_shift={
+            name: (0.001 * x, 0.001 * y, 0.001 * z)
+            for name, (x, y, z) in settings.center_shift_mm.stated.items()
+        },
         stated_mass=subject.mass_kg,
     )
 

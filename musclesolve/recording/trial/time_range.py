@@ -45,8 +45,15 @@ def find_range(trial: Trial) -> dict[str, Any]:
     recording but its ends.
     """
     feet, time, rate = seen_feet(trial), trial.markers.time, trial.markers.rate
+
+    def whole(lacking: str) -> dict[str, Any]:
+        sentence = f"the whole recording but its ends: {lacking}"
+        return {"time_range": without_ends(trial), "analyzed": (sentence,)}
+
     if not feet:
-        return {"time_range": without_ends(trial), "analyzed": (nothing_found(trial),)}
+        return whole(
+            "heel and toe of no foot are among the markers of the motion, which would show its contacts"
+        )
     beside, seen = unmeasured(trial, feet), np.zeros(time.size, bool)
     predicts = trial.settings.plates.unmeasured_steps == PREDICTED
     if predicts:
@@ -87,7 +94,10 @@ def find_range(trial: Trial) -> dict[str, Any]:
                 longest[side] = max(swings, key=length)
         choices.append({side: longest[side] for side in SIDES if side in longest})
     if not choices:
-        return {"time_range": without_ends(trial), "analyzed": (nothing_found(trial),)}
+        return whole(
+            "no stretch was found in which a contact of a foot is measured completely and the markers of legs and "
+            "pelvis are seen"
+        )
     legs = max(choices, key=lambda choice: sum(map(length, choice.values())))
 
     def times(run: Run) -> tuple[float, float]:
@@ -113,9 +123,9 @@ def find_range(trial: Trial) -> dict[str, Any]:
     first, stop = max(run[0] for run in legs.values()), min(run[1] for run in legs.values())
     both = f"both feet {_span(times((first, stop)))}" if len(legs) == 2 and stop > first else "never both"
     sentences.append(f"pelvis residual: {both}")
-    whole = min(run[0] for run in legs.values()), max(run[1] for run in legs.values())
+    either = min(run[0] for run in legs.values()), max(run[1] for run in legs.values())
     of_legs = {side: times(run) for side, run in legs.items()}
-    return {"time_range": times(whole), "legs": of_legs, "analyzed": tuple(sentences)}
+    return {"time_range": times(either), "legs": of_legs, "analyzed": tuple(sentences)}
 
 
 def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:
@@ -137,17 +147,6 @@ def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:
 
 def _span(times: tuple[float, float]) -> str:
     return f"{times[0]:.2f} to {times[1]:.2f} s"
-
-
-def nothing_found(trial: Trial) -> str:
-    """Return why the range of a recording cannot be found from its contacts."""
-    lacking = (
-        "heel and toe of no foot are among the markers of the motion, which would show its contacts"
-        if not seen_feet(trial)
-        else "no stretch was found in which a contact of a foot is measured completely and the markers of legs and "
-        "pelvis are seen"
-    )
-    return f"the whole recording but its ends: {lacking}"
 
 
 def without_ends(trial: Trial) -> tuple[float, float]:

@@ -140,10 +140,9 @@ def analysable(trial: Trial, plates_tested: bool = True) -> Trial:
         trial = replace(trial, notes=(*trial.notes, *instant_notes(trial)))
     trial = with_predicted_spans(trial, settings)
     check_trial(trial, document, plates_tested)
-    if trial.emg is not None:
-        check_overlap(document, trial.emg, *trial.time_range)
-    if trial.fascicles is not None:
-        check_overlap(document, trial.fascicles, *trial.time_range)
+    for measured in (trial.emg, trial.fascicles):
+        if measured is not None:
+            check_overlap(document, measured, *trial.time_range)
     return trial
 
 

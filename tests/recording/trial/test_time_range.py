@@ -18,7 +18,7 @@ from musclesolve._util.arrays import at_times, true_runs
 from musclesolve.files import Trial, read_mot, read_trc, write_mot
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.plates.foot_contacts import ground_velocity, unmeasured_contacts
-from musclesolve.recording.trial.time_range import nothing_found
+from musclesolve.recording.trial.time_range import find_range
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 from tests.support.refusals import refused
 
@@ -183,8 +183,13 @@ def test_a_belt_may_change_its_speed():
 def test_feet_that_the_motion_does_not_show_are_named_as_the_reason(standard):
     trial = read_trial(standard)
     hidden = replace(trial, carried={f"heel_{side}": f"foot_{side}" for side in "rl"})
-    assert "heel and toe of no foot" in nothing_found(hidden)
-    assert "measured completely" in nothing_found(trial)
+    idle = tuple(replace(plate, force=0.0 * plate.force) for plate in trial.forces)
+    for one, reason in (
+        (hidden, "heel and toe of no foot"),
+        (replace(trial, forces=idle), "measured completely"),
+    ):
+        (sentence,) = find_range(one)["analyzed"]
+        assert reason in sentence
 
 
 def partial(folder: Path, share: float) -> Path:
