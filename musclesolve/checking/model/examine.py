@@ -182,11 +182,10 @@ def _of_legs(body: ModelBody) -> list[Finding]:
 
 def _cut_files(body: ModelBody) -> list[Finding]:
     """Return a warning for every file that ends within a row, or has other rows than its header states."""
-    notes = (note for note in dict.fromkeys(body.notes) if isinstance(note, WarningNote))
     return [
         Finding("truncated", "warning", note.rstrip("."), CUT_REMEDY, Where())
-        for note in notes
-        if note.code == "truncated"
+        for note in dict.fromkeys(body.notes)
+        if isinstance(note, WarningNote) and note.code == "truncated"
     ]
 
 

@@ -133,16 +133,14 @@ def _is_apart(time: Array, moment: Array, first: float, last: float, rate: float
 def copied_moments(case: MomentCase) -> Iterator[Finding]:
     """Find columns that are copies of each other, of either sign."""
     table = case.table
-    names = [f"{name}_moment" for name in case.body.dofs if f"{name}_moment" in table.names]
-    values = {name: table.values[:, table.names.index(name)] for name in names}
+    names = [name for name in case.body.dofs if f"{name}_moment" in table.names]
+    values = {name: table.values[:, table.names.index(f"{name}_moment")] for name in names}
     pairs = []
-    for k, one in enumerate(names):
-        for two in names[:k]:
-            size = float(np.nanmax(np.abs(values[one]), initial=0.0))
-            if size > LEAST_MOMENT_RMS and any(
-                np.fmax.reduce(np.abs(values[one] - sign * values[two])) < 1e-6 * size for sign in (1.0, -1.0)
-            ):
-                pairs.append(f"{two.removesuffix('_moment')} and {one.removesuffix('_moment')}")
+    for one, two in combinations(names, 2):
+        size = float(np.nanmax(np.abs(values[two]), initial=0.0))
+        apart = min(np.fmax.reduce(np.abs(values[two] - sign * values[one])) for sign in (1.0, -1.0))
+        if size > LEAST_MOMENT_RMS and apart < 1e-6 * size:
+            pairs.append(f"{one} and {two}")
     if pairs:
         yield case.fault("moment_copied", "error", {"pairs": few(pairs, 4)})
 
@@ -289,22 +287,18 @@ def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis,
     errors = standard_errors(
         patterns[used, found].reshape(shape), left[used].reshape(shape[:2]), seen.memory
     )[1]
-    faults = [
-        (tried[k], float(own), float(error)) for k, own, error in zip(found, sizes, errors, strict=True)
-    ]
+    faults = zip([tried[k] for k in found], sizes.tolist(), errors.tolist(), strict=True)
     return [
-        (fault, own, error)
-        for fault, own, error in faults
-        if fault.kind not in LEAST or exceeds(own, LEAST[fault.kind], error)
+        each
+        for each in faults
+        if (kind := each[0].kind) not in LEAST or exceeds(each[1], LEAST[kind], each[2])
     ]
 
 
 def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, error: float) -> Finding:
     """The finding of one fault of a size, with its standard error."""
-    factor, (begin, end) = (
-        1.0 / (1.0 - size if fault.kind == "gain" else 1.0),
-        np.clip(fault.when, *seen.time[[0, -1]]),
-    )
+    factor = 1.0 / (1.0 - size) if fault.kind == "gain" else 1.0
+    begin, end = np.clip(fault.when, *seen.time[[0, -1]])
     said: dict[str, object] = {
         "names": (" and of " if fault.kind == "gain" else " and ").join(fault.names),
         "other": fault.of[-1] if fault.of else "",
