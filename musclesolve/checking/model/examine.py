@@ -103,7 +103,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     changed, body = body.change, body.measured
     findings = _asked(single_frames.leaps_of_coordinates, body)
     leaps = any(each.severity == "error" for each in findings)  # smaller ones hardly affect the other checks
-    body = single_frames.without_leaps(body) if leaps else body
+    # loads that were found in moments are unknown then
+    body = replace(single_frames.without_leaps(body), dynamics=None) if leaps else body
     findings += [*_cut_files(body), *_asked(given_moments.belonging, body)]
     # muscles are known along the leaps alone
     for of_model in () if leaps else OF_MODEL:

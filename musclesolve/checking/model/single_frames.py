@@ -9,11 +9,11 @@ s/2 and -s/2 in two frames. So the three values differ between a leap and a step
 the column separates a leap from noise. Later checks see the cubic in place of the leap.
 
 A leap is an error from a change of a moment of `SERIOUS` on. What a leap of a coordinate changes depends on the mass
-that it moves and on the filter: 15 degrees of an ankle change less than 2 degrees of a hip.
+that it moves and on the filter: 15 degrees of an ankle change 1 N m, of a hip 66.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.message_text import count_of, few
 from musclesolve.checking.cost import SERIOUS
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
-from musclesolve.checking.model.model_case import MEMORY, largest
+from musclesolve.checking.model.model_case import largest
 from musclesolve.errors import InputError
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
@@ -111,30 +111,26 @@ def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
     shown = Table(motion.time, motion.names, values, None, Path())
     least, units = np.where(angles, np.degrees(LEAST[0]), LEAST[1]), np.where(angles, "degrees", "m")
     found = list(_together(shown, _leaps_of(body), units, least))
-    change = _change_of_moments(body) if found else None
-    for _, said, times_least, times in found:
-        cost, grave = None, times_least > LARGE
-        if change is not None:
-            near = [np.abs(body.time - at) < MEMORY for at, _ in times]
-            cost = largest(body, change * np.any(near, axis=0)[:, None])
+    given = _moments(body) if found else None
+    for places, said, size, times in found:
+        cost, grave = None, size > LARGE
+        if given is not None and (then := _moments(without_leaps(body, places))) is not None:
+            cost = largest(body, given - then)
             grave = cost is not None and cost.size > SERIOUS * body.mass
         where = Where(motion.file, times=times)
         yield finding("single_leap", "error" if grave else "warning", said, where, cost=cost)
 
 
-def _change_of_moments(body: ModelBody) -> Array | None:
-    """What leaps change in the moments (T, m) of the shared coordinates [N m]; None where it is not known."""
-    model, given = body.model, body.dynamics if body.moment_table is None else None
+def _moments(body: ModelBody) -> Array | None:
+    """Moments (T, m) of the shared coordinates by inverse dynamics [N m]; None where masses or free angles lack."""
+    model, given = body.model, body.dynamics.loads if body.dynamics and body.moment_table is None else ()
     if model.mass_faults or not model.mass > 0.0:
         return None
     try:
-        with_leaps, without = (
-            inverse_dynamics(model, whole_motion(model, each.motion), given.loads if given else ())
-            for each in (body, without_leaps(body))
-        )
-    except InputError:  # a free coordinate is not given
+        dynamics = inverse_dynamics(model, whole_motion(model, body.motion), given)
+    except InputError:
         return None
-    return np.stack([with_leaps.column(name) - without.column(name) for name in body.dofs], axis=1)
+    return np.stack([dynamics.column(name) for name in body.dofs], axis=1)
 
 
 def _leaps_of(body: ModelBody) -> Mask:
@@ -147,15 +143,16 @@ def _leaps_of(body: ModelBody) -> Mask:
     return single_leaps(motion.measured, np.where(angles, *LEAST)) & ~(turned & angles) & free
 
 
-def without_leaps(body: ModelBody) -> ModelBody:
-    """The body along its coordinates without single leaps; loads found in the moments are unknown then."""
+def without_leaps(body: ModelBody, places: Sequence[int] = ()) -> ModelBody:
+    """The body along its coordinates without single leaps, of all columns or some; its loads act as they did."""
     motion = body.every_motion
     assert motion.measured is not None
-    values = motion.by_name(_without(motion.measured, _leaps_of(body)))
+    leaps = _leaps_of(body) & (np.isin(np.arange(len(motion.names)), places) if places else True)
+    values = motion.by_name(_without(motion.measured, leaps))
     every = coordinate_motion(body.model, {"time": motion.time, **values}, motion.cutoff_hz)
     every = replace(every, file=motion.file)
     used = every.frames(np.isin(every.time, body.motion.time))
-    return replace(body, motion=used, every_motion=every, dynamics=None)
+    return replace(body, motion=used, every_motion=every)
 
 
 def leaps_of_moments(case: MomentCase) -> Iterator[Finding]:
