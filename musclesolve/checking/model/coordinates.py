@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from musclesolve.checking.model.model_case import (
     Motion,
     largest,
     loads_on,
-    read_as_radians,
     shared_forces,
 )
 from musclesolve.checking.model.posture import FEW_DEGREES, walks
@@ -74,15 +74,18 @@ def locked_coordinates(body: ModelBody) -> Iterator[Finding]:
 
 
 def angle_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find angles that are radians read as degrees."""
+    """Find angles that are radians read as degrees: an error where the body goes, or where it walks in radians."""
     angles = _joint_angles(body, fixed)
     most = max((float(np.abs(values).max()) for values in angles.values()), default=np.nan)
     if not most < FEW_DEGREES:
         return
+    motion, known = body.motion, body.model.coordinates
+    factor = np.where([known[name].rotational for name in motion.names], 180.0 / np.pi, 1.0)
+    parts: dict[str, Any] = {key: factor * getattr(motion, key) for key in ("value", "speed", "acceleration")}
+    turned = Motion.from_body(replace(body, motion=replace(motion, **parts), dynamics=None))
     traveled = float(np.linalg.norm(np.ptp(fixed.origin[:, [0, 2]], axis=0)))
     values = {"most": most, "limit": FEW_DEGREES, "radians": np.degrees(most), "way": traveled}
-    moves = traveled > TRAVELS or walks(Motion.from_body(read_as_radians(body)))
-    severity: Severity = "error" if moves else "warning"
+    severity: Severity = "error" if traveled > TRAVELS or walks(turned) else "warning"
     yield finding("angle_units", severity, values, Where(body.motion.file))
 
 

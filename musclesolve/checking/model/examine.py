@@ -117,8 +117,6 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         return [*findings, *_of_legs(body)]
     of_coordinates = [fault for check in OF_COORDINATES for fault in _asked(check, body, fixed)]
     moments = moment_case(body, fixed)
-    if moments is not None and any(each.code == "angle_units" for each in of_coordinates):
-        of_coordinates = _asked(given_moments.moments_fit_radians, moments) or of_coordinates
     findings += of_coordinates
     of_posture = [fault for check in OF_POSTURE for fault in _asked(check, body, fixed)]
     findings += of_posture

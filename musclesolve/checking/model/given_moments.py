@@ -24,7 +24,6 @@ from musclesolve.checking.model.model_case import (
     MEMORY,
     Examined,
     Motion,
-    read_as_radians,
     single_supports,
     standard_errors,
 )
@@ -248,19 +247,6 @@ def likeness_to_motion(case: MomentCase) -> float:
     if not names or case.frames.sum() < FEWEST_FRAMES:
         return np.nan
     return likeness_of(case.given(names), case.expected(names))
-
-
-def moments_fit_radians(case: MomentCase) -> Iterator[Finding]:
-    """Find coordinates that fit the moments only if their angles, read in degrees, are radians."""
-    body = read_as_radians(case.body)
-    turned = moment_case(body, Motion.from_body(body))
-    assert turned is not None
-    now, then = likeness_to_motion(case), likeness_to_motion(turned)
-    if then >= LEAST_LIKENESS and not now >= LEAST_LIKENESS:
-        columns = [case.fixed.model.coordinate_number[name] for name in case.names]
-        most = float(np.degrees(np.abs(turned.fixed.motion.value[:, columns]).max()))
-        values = {"most": np.radians(most), "radians": most, "then": then}
-        yield finding("angle_units.moments", "error", values, Where(body.motion.file))
 
 
 def unit_of_moments(case: MomentCase) -> Iterator[Finding]:

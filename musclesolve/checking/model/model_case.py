@@ -233,14 +233,6 @@ def below(motion: CoordinateMotion) -> CoordinateMotion:
     return replace(motion, **parts, cutoff_hz=CUTOFF_HZ)
 
 
-def read_as_radians(body: ModelBody) -> ModelBody:
-    """The body with the numbers of its angles, which were read in degrees, in radians."""
-    motion, known = body.motion, body.model.coordinates
-    factor = np.where([known[name].rotational for name in motion.names], 180.0 / np.pi, 1.0)
-    parts: dict[str, Any] = {key: factor * getattr(motion, key) for key in ("value", "speed", "acceleration")}
-    return replace(body, motion=replace(motion, **parts), dynamics=None)
-
-
 def soles(model: OpenSimModel, pose: BodyMotion) -> tuple[Sole, ...]:
     """The feet of a model, the right one first; the toe of a foot without toes lies 0.2 m ahead of its origin."""
     found = []

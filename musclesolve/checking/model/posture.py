@@ -251,17 +251,15 @@ def columns_in_radians(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     values = motion.by_name(np.degrees(motion.value))
     for name in [name for name in motion.names if has_side(name) and twin(name) in motion.names]:
         own, other = np.degrees(values[name]), values[twin(name)]
-        small, span = np.ptp(values[name]) < FEW_DEGREES < np.ptp(other), np.ptp(other)
-        near = (
-            1.0 / RANGES < np.ptp(own) / max(span, 1e-9) < RANGES and abs(np.mean(own - other)) < MEANS * span
-        )
-        if not small or not near or not fixed.model.coordinates[name].rotational:
+        (small, turned, span), apart = map(np.ptp, (values[name], own, other)), abs(np.mean(own - other))
+        alike = 1.0 / RANGES < turned / max(span, 1e-9) < RANGES and apart < MEANS * span
+        if not small < FEW_DEGREES < span or not alike or not fixed.model.coordinates[name].rotational:
             continue
         lags = [0, *_half_strides(len(own), step)]
         pairs = [(own[: len(own) - lag], other[lag:]) for lag in lags]
         pairs += [(own[lag:], other[: len(own) - lag]) for lag in lags]
         if max(float(np.corrcoef(pair)[0, 1]) for pair in pairs) > LIKE:
-            why = f"{name} moves by {np.ptp(values[name]):.2g} degrees, {twin(name)} by {span:.0f}"
+            why = f"{name} moves by {small:.2g} degrees, {twin(name)} by {span:.0f}"
             yield _accusation("angle_units.column", [name], why, "both move alike", Where(motion.file))
 
 
