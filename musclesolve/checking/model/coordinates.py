@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,17 +17,16 @@ from musclesolve.checking.model.model_case import (
     ModelCase,
     Motion,
     largest,
+    loads_on,
     shared_forces,
 )
-from musclesolve.opensim.external_loads import load_wrench
+from musclesolve.checking.model.posture import FEW_DEGREES, walks
 from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Severity, Where, finding
 
 LOCKED = 5.0
 """Range of a locked angle in the file [degrees] from which its motion is lost."""
-FEW_DEGREES = 3.5
-"""Size that some angle of a moving person always exceeds [degrees]; read as radians it is a quarter of a rotation."""
 FASTEST = 50.0
 """Median speed of the root that no person reaches [m/s]; in millimeters, walking has 300 (on a belt) to 1300."""
 TRAVELS = 0.3
@@ -76,14 +76,18 @@ def locked_coordinates(body: ModelBody) -> Iterator[Finding]:
 
 
 def angle_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find angles that are radians read as degrees."""
+    """Find angles that are radians read as degrees: an error where the body goes, or where it walks in radians."""
     angles = _joint_angles(body, fixed)
     most = max((float(np.abs(values).max()) for values in angles.values()), default=np.nan)
     if not most < FEW_DEGREES:
         return
+    motion, known = body.motion, body.model.coordinates
+    factor = np.where([known[name].rotational for name in motion.names], 180.0 / np.pi, 1.0)
+    parts: dict[str, Any] = {key: factor * getattr(motion, key) for key in ("value", "speed", "acceleration")}
+    turned = Motion.from_body(replace(body, motion=replace(motion, **parts), dynamics=None))
     traveled = float(np.linalg.norm(np.ptp(fixed.origin[:, [0, 2]], axis=0)))
     values = {"most": most, "limit": FEW_DEGREES, "radians": np.degrees(most), "way": traveled}
-    severity: Severity = "error" if traveled > TRAVELS else "warning"
+    severity: Severity = "error" if traveled > TRAVELS or walks(turned) else "warning"
     yield finding("angle_units", severity, values, Where(body.motion.file))
 
 
@@ -101,20 +105,14 @@ def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     ranges = {name: float(np.ptp(values)) for name, values in angles.items()}
     if not any(size > MOVING_RANGE for size in ranges.values()):
         return
-    given = body.motion.by_name(body.motion.value)
+    given, known = body.motion.by_name(body.motion.value), body.model.coordinates
     roots = [joint for joint in body.model.joints if joint.inboard.body == GROUND]
-    free = [
-        name
-        for joint in roots
-        for name in joint.coordinates
-        if name in given and not body.model.coordinates[name].locked
-    ]
+    free = [name for joint in roots for name in joint.coordinates if name in given and not known[name].locked]
     still = [name for name in free if np.ptp(given[name]) < CONSTANT]
     # a planar motion in space has three coordinates of the root at rest
     frozen = [name for name, size in ranges.items() if np.radians(size) < CONSTANT]
-    frozen += still if len(still) < 3 else []
-    for name in frozen:
-        factor, unit = (180.0 / np.pi, "degrees") if body.model.coordinates[name].rotational else (1.0, "m")
+    for name in (*frozen, *(still if len(still) < 3 else ())):
+        unit, factor = ("degrees", 180.0 / np.pi) if known[name].rotational else ("m", 1.0)
         values = {"name": name, "value": factor * float(given[name].mean()), "unit": unit}
         values |= {"moves": max(ranges.values())}
         yield finding("frozen.coordinate", "warning", values, Where(body.motion.file))
@@ -134,18 +132,14 @@ def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
     of_loads = {load.name: sole.body for load in case.loads for sole in soles if load.body not in sole.bodies}
     then = sliding(replace(case, fixed=exchanged, known={}))
     if then < STANDING * min(now, sliding(replace(case, loads=on_bodies(of_loads)(case.loads), known={}))):
-        change = _moments(case, exchanged) - _moments(case, case.fixed)
+        need, other = (
+            fixed.need - loads_on(fixed, case.loads, case.time) for fixed in (case.fixed, exchanged)
+        )
+        change = shared_forces(case, exchanged, np.nan_to_num(other))
+        change -= shared_forces(case, case.fixed, np.nan_to_num(need))
         values = {"now": now, "then": then}
         where = Where(motion.file)
-        yield finding("sides_swapped.coordinates", "error", values, where, cost=largest(case, change))
-
-
-def _moments(case: ModelCase, fixed: Motion) -> Array:
-    """Moments (T, m) of the shared coordinates by inverse dynamics of a motion under the loads [N m]."""
-    time, loads = case.time, case.loads
-    when = np.clip(time, max(load.time[0] for load in loads), min(load.time[-1] for load in loads))
-    wrench = np.nan_to_num(fixed.need - load_wrench(fixed.model, loads, when, fixed.bodies.pose))
-    return shared_forces(case, fixed, wrench)
+        yield finding("sides_swapped.coordinates", "error", values, where, cost=largest(case.body, change))
 
 
 def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
@@ -154,9 +148,8 @@ def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
     where = Where(case.body.motion.file)
     off: dict[str, float] = {}
     for sole in case.fixed.soles:
-        own = [load for load in case.loads if load.body in sole.bodies]
         heights, carried = [], np.zeros((len(case.time), 3))
-        for load in own:
+        for load in [load for load in case.loads if case.sole_of(load) is sole]:
             force, point, loaded = case.point(load)
             heights.append((sole.lowest - point[:, 1])[loaded])
             carried += np.nan_to_num(force)

@@ -103,7 +103,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     changed, body = body.change, body.measured
     findings = _asked(single_frames.leaps_of_coordinates, body)
     leaps = any(each.severity == "error" for each in findings)  # smaller ones hardly affect the other checks
-    body = single_frames.without_leaps(body) if leaps else body
+    # loads that were found in moments are unknown then
+    body = replace(single_frames.without_leaps(body), dynamics=None) if leaps else body
     findings += [*_cut_files(body), *_asked(given_moments.belonging, body)]
     # muscles are known along the leaps alone
     for of_model in () if leaps else OF_MODEL:
@@ -118,8 +119,6 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         return [*findings, *lengths]  # all other findings would follow from it
     of_coordinates = [fault for check in OF_COORDINATES for fault in _asked(check, body, fixed)]
     moments = moment_case(body, fixed)
-    if moments is not None and any(each.code == "angle_units" for each in of_coordinates):
-        of_coordinates = _asked(given_moments.moments_fit_radians, moments) or of_coordinates
     findings += of_coordinates
     of_posture = [fault for check in OF_POSTURE for fault in _asked(check, body, fixed)]
     findings += of_posture
@@ -184,11 +183,10 @@ def _of_legs(body: ModelBody) -> list[Finding]:
 
 def _cut_files(body: ModelBody) -> list[Finding]:
     """Return a warning for every file that ends within a row, or has other rows than its header states."""
-    notes = (note for note in dict.fromkeys(body.notes) if isinstance(note, WarningNote))
     return [
         Finding("truncated", "warning", note.rstrip("."), CUT_REMEDY, Where())
-        for note in notes
-        if note.code == "truncated"
+        for note in dict.fromkeys(body.notes)
+        if isinstance(note, WarningNote) and note.code == "truncated"
     ]
 
 

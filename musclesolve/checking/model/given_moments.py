@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -212,11 +211,9 @@ def empty_columns(case: MomentCase) -> Iterator[Finding]:
             yield finding("moment_zero", "error", values, case.where, cost=cost)
 
 
-def unexplained(given: Array, due: Array) -> tuple[float, float]:
-    """The share of moments due that given ones leave at the best scale of any sign, and this scale."""
-    power = float((given**2).sum())
-    scale = float((given * due).sum()) / power if power > 0.0 else 0.0
-    return float(((scale * given - due) ** 2).sum() / (due**2).sum()), scale
+def unexplained(given: Array, due: Array) -> float:
+    """The share of moments due that given ones leave at the best scale of any sign."""
+    return 1.0 - float(np.nan_to_num(likeness_of(given, due))) ** 2
 
 
 def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
@@ -226,7 +223,7 @@ def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
     if case.frames.sum() < FEWEST_FRAMES or set(names) != set(other):
         return
     due = case.expected(names)
-    now, then = (unexplained(case.given(columns), due)[0] for columns in (names, other))
+    now, then = (unexplained(case.given(columns), due) for columns in (names, other))
     if then > EXCHANGED * now:
         return
 
@@ -250,24 +247,6 @@ def likeness_to_motion(case: MomentCase) -> float:
     if not names or case.frames.sum() < FEWEST_FRAMES:
         return np.nan
     return likeness_of(case.given(names), case.expected(names))
-
-
-def moments_fit_radians(case: MomentCase) -> Iterator[Finding]:
-    """Find coordinates that fit the moments only if their angles, read in degrees, are radians."""
-    motion, model = case.body.motion, case.fixed.model
-    factor = np.where([model.coordinates[name].rotational for name in motion.names], 180.0 / np.pi, 1.0)
-    parts: dict[str, Any] = {
-        name: factor * getattr(motion, name) for name in ("value", "speed", "acceleration")
-    }
-    body = replace(case.body, motion=replace(motion, **parts), dynamics=None)
-    turned = moment_case(body, Motion.from_body(body))
-    assert turned is not None
-    now, then = likeness_to_motion(case), likeness_to_motion(turned)
-    if then >= LEAST_LIKENESS and not now >= LEAST_LIKENESS:
-        columns = [case.fixed.model.coordinate_number[name] for name in case.names]
-        most = float(np.degrees(np.abs(turned.fixed.motion.value[:, columns]).max()))
-        values = {"most": np.radians(most), "radians": most, "then": then}
-        yield finding("angle_units.moments", "error", values, Where(motion.file))
 
 
 def unit_of_moments(case: MomentCase) -> Iterator[Finding]:

@@ -38,15 +38,16 @@ from musclesolve.checking.model.model_case import (
     ModelCase,
     Sole,
     covariance,
+    known_times,
     wrench_cost,
 )
 from musclesolve.checking.model.posture import pressure_along_feet
 from musclesolve.motion.events.force_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
 from musclesolve.motion.motion_warnings import CUTOFF_WITH_FLIGHT_HZ
-from musclesolve.opensim.external_loads import ExternalLoad, load_wrench, side_in
+from musclesolve.opensim.external_loads import ExternalLoad, load_force, side_in
 from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
-from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
+from musclesolve.results.finding import Finding, Severity, Where, finding
 
 LEVEL = np.array([1.0, 0.0, 1.0])
 """Horizontal components of a force in the ground."""
@@ -71,15 +72,11 @@ UNMEASURED_S = 0.1
 
 def covering(load: ExternalLoad, time: Array) -> ExternalLoad:
     """Extend a load by its first and last value, so that it covers the times (T,)."""
-    roles = {role: getattr(load, role) for role in ("force", "point", "moment")}
-    stamps = load.time
-    if time[0] < stamps[0]:
-        stamps = np.concatenate([[time[0]], stamps])
-        roles = {role: np.concatenate([values[:1], values]) for role, values in roles.items()}
-    if time[-1] > stamps[-1]:
-        stamps = np.concatenate([stamps, [time[-1]]])
-        roles = {role: np.concatenate([values, values[-1:]]) for role, values in roles.items()}
-    return replace(load, time=stamps, **roles)
+    ends = min(time[0], load.time[0]) - 1.0, max(time[-1], load.time[-1]) + 1.0
+    roles = {
+        role: np.pad(getattr(load, role), ((1, 1), (0, 0)), "edge") for role in ("force", "point", "moment")
+    }
+    return replace(load, time=np.concatenate([ends[:1], load.time, ends[1:]]), **roles)
 
 
 def dynamics_of(case: ModelCase) -> LoadDynamics:
@@ -105,18 +102,16 @@ def plate_scales(case: ModelCase) -> Iterator[Finding]:
 def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
     """Compare the scales of plates while each of them carries the body alone; limit: of their logarithm."""
     due = case.fixed.due[:, 3:]
-    each = [case.force([load]) for load in case.loads]
+    each = np.array([case.force([load]) for load in case.loads])
+    size = np.linalg.norm(each, axis=2)
+    most = np.quantile(size, 0.95, axis=1, keepdims=True)
+    # each as a share of its own greatest force: one of them may be in another unit
+    carries, free = (size > SCALED * most) & (most > 0.0), size < ALONE * most
     scales: dict[str, float] = {}
     for k, load in enumerate(case.loads):
-        size = np.linalg.norm(each[k], axis=1)
-        most = float(np.quantile(size, 0.95))
-        others = [np.linalg.norm(other, axis=1) for j, other in enumerate(each) if j != k]
-        sizes = [float(np.quantile(other, 0.95)) for other in others]
-        # each as a share of its own greatest force: one of them may be in another unit
-        free = np.all([other < ALONE * own for other, own in zip(others, sizes, strict=True)], axis=0)
-        alone = (size > SCALED * most) & free & (most > 0.0)
+        alone = carries[k] & np.delete(free, k, axis=0).all(axis=0)
         for sole in case.fixed.soles:
-            if load.body not in sole.bodies:
+            if case.sole_of(load) is not sole:
                 alone &= case.fixed.foot_speed(sole) > PASSES
         # loads that are late begin and end at other times
         alone = eroded(alone, round(INNER * case.fixed.rate))
@@ -158,10 +153,8 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     if frames.sum() < FEWEST_FRAMES or np.ptp(case.time[frames]) < SHORTEST_SHEAR:
         return
 
-    level = each_load(lambda load: replace(load, force=load.force * LEVEL, moment=0.0 * load.moment))(
-        case.loads
-    )
-    of_feet = [[load for load in level if load.body in sole.bodies] for sole in fixed.soles]
+    level = each_load(lambda load: replace(load, force=load.force * LEVEL, moment=0.0 * load.moment))
+    of_feet = [[load for load in level(case.loads) if case.sole_of(load) is sole] for sole in fixed.soles]
     if not all(of_feet):
         return
     patterns = np.stack([case.acting(own)[frames][:, [0, 2]] for own in of_feet], axis=2)
@@ -174,7 +167,7 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
         values = shear_values(sole.body, needed, error)
         if values is None:
             continue
-        names = [load.name for load in case.loads if load.body in sole.bodies]
+        names = [load.name for load in case.loads if case.sole_of(load) is sole]
         repair = scaled(np.where(LEVEL > 0.0, needed, 1.0), ["force"], names)
         yield case.fault("plate_scale.shear", "warning", values, repair)
 
@@ -219,19 +212,20 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         return
     kept = kept | ~case.covered(case.loads, time)
     valid = case.body.dynamics.balanced if case.body.dynamics and case.loads is case.given else None
+    valid = kept if valid is None else valid
     force = np.linalg.norm(dynamics.supplied, axis=1)
     acting = np.isfinite(residual) & (force > SCALED * case.fixed.weight)
-    if kept.all() and (valid is None or valid.all()):
+    if kept.all() and valid.all():
         return
     lost = float(np.mean(~kept[acting])) if acting.any() else 0.0
     values = {
-        "count": int(np.sum(~(kept if valid is None else valid))),
+        "count": int(np.sum(~valid)),
         "frames": int(kept.size),
         "limit": limit,
         "most": float(np.nanmax(residual)),
         "share": lost,
     }
-    times = time_spans(~(kept if valid is None else valid), time)
+    times = time_spans(~valid, time)
     if lost > 0.5:
         yield case.fault("another_trial.loads", "error", values, times=times)
     else:
@@ -244,14 +238,11 @@ def flight_spans(case: ModelCase) -> Array:
     A body falls if it needs less than 1 - FALLS of its weight from the ground, as for the pelvis of a recording
     (`force_events.flights`). Missing loads alone are no flight: a person may walk beside the plates.
     """
-    fixed, time = case.fixed, case.time
-    within = case.covered(case.loads, time)
-    ends = max(load.time[0] for load in case.loads), min(load.time[-1] for load in case.loads)
-    acting = load_wrench(fixed.model, case.loads, np.clip(time, *ends), fixed.bodies.pose).sum(axis=1)
-    up = fixed.model.up
-    carried, needed = np.nan_to_num(acting[:, 3:]) @ up, fixed.due[:, 3:] @ up
-    flying = within & (carried < UNLOADED_WEIGHTS * fixed.weight) & (needed < (1.0 - FALLS) * fixed.weight)
-    spans = time_spans(flying, time)
+    fixed, up = case.fixed, case.fixed.model.up
+    acting = load_force(fixed.model, case.loads, known_times(case.loads, case.time), fixed.bodies.pose)
+    carried, needed = np.nan_to_num(acting) @ up, fixed.due[:, 3:] @ up
+    flying = (carried < UNLOADED_WEIGHTS * fixed.weight) & (needed < (1.0 - FALLS) * fixed.weight)
+    spans = time_spans(flying & case.covered(case.loads, case.time), case.time)
     return np.array([span for span in spans if span[1] - span[0] >= SHORTEST_FLIGHT]).reshape(-1, 2)
 
 
@@ -324,14 +315,11 @@ def displaced(
 def points_under_feet(case: ModelCase) -> Iterator[Finding]:
     """Find centers of pressure that lie beside their own foot and under no other one."""
     for load in case.loads:
-        sole = next((sole for sole in case.fixed.soles if load.body in sole.bodies), None)
-        if sole is None:
-            continue
-        _, point, loaded = case.point(load)
-        if loaded.sum() < FEWEST_FRAMES:
+        sole, (_, point, loaded) = case.sole_of(load), case.point(load)
+        if sole is None or loaded.sum() < FEWEST_FRAMES or case.found("pressure_offset", "point_units"):
             continue
         far = float(np.median(sole.distance(point[loaded], loaded)))
-        if far > BELOW and not case.found("pressure_offset", "point_units"):
+        if far > BELOW:
             values = {"load": load.name, "foot": sole.body, "far": far, "limit": BELOW}
             yield case.fault("pressure_outside.loads", "error", values)
 
@@ -348,102 +336,79 @@ SHORTEST_LOAD_CONTACT = 0.03
 """Shortest contact that is examined [s]."""
 
 
-def _distances(case: ModelCase, load: ExternalLoad) -> list[tuple[float, float, float, list[float]]]:
-    """First and last time of each contact of a load, its share of its impulse, and its distance from each sole [m].
+def _contacts(case: ModelCase, load: ExternalLoad) -> tuple[list[tuple[float, float]], Array, Array]:
+    """First and last time of each of k contacts of a load, their shares (k,) of its impulse, and far (k, S).
 
-    The distance is the median over the loaded frames of the contact.
+    far: from each sole [m], the median over the loaded frames of the contact.
     """
     force, point, loaded = case.point(load)
     impulse = np.linalg.norm(force, axis=1)
-    found = []
-    for first, stop in true_runs(loaded):
-        if stop - first >= max(2.0, SHORTEST_LOAD_CONTACT * case.fixed.rate):
-            frames = np.zeros(len(case.time), dtype=bool)
-            frames[first:stop] = True
-            far = [float(np.median(sole.distance(point[frames], frames))) for sole in case.fixed.soles]
-            share = float(impulse[frames].sum() / impulse[loaded].sum())
-            found.append((float(case.time[first]), float(case.time[stop - 1]), share, far))
-    return found
+    runs = [slice(*run) for run in true_runs(loaded)]
+    least = max(2.0, SHORTEST_LOAD_CONTACT * case.fixed.rate)
+    runs = [run for run in runs if run.stop - run.start >= least]
+    far = [[np.median(sole.distance(point[run], run)) for sole in case.fixed.soles] for run in runs]
+    times = [(float(case.time[run.start]), float(case.time[run.stop - 1])) for run in runs]
+    return times, np.array([impulse[run].sum() for run in runs]), np.array(far).reshape(len(runs), -1)
 
 
 def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find loads on bodies that are no feet, while the center of pressure lies under a foot."""
-    for load in case.loads:
-        soles = case.fixed.soles
-        if not soles or any(load.body in sole.bodies for sole in soles):
-            continue
-        contacts = _distances(case, load)
-        near = [
-            (first, last, soles[int(np.argmin(far))].body)
-            for first, last, _, far in contacts
-            if min(far) < BELOW
-        ]
-        if not near or len(near) < len(contacts):
+    soles = case.fixed.soles
+    for load in [load for load in case.loads if soles and case.sole_of(load) is None]:
+        times, _, far = _contacts(case, load)
+        if not times or (far.min(axis=1) >= BELOW).any():
             continue  # possibly a seat, a handle or an exoskeleton
         _, point, loaded = case.point(load)
         above = [float(np.median(np.abs(sole.lowest - point[:, 1])[loaded])) for sole in soles]
         if min(above) > ON_SOLE:
             continue
-        nearest = [float(np.median(sole.distance(point[loaded], loaded))) for sole in soles]
-        repair = contacts_on(load.name, near)
+        near = [soles[k].body for k in far.argmin(axis=1)]
+        repair = contacts_on(load.name, [(*ends, body) for ends, body in zip(times, near, strict=True)])
         values = {
             "load": load.name,
             "body": load.body,
-            "foot": " and ".join(dict.fromkeys(body for *_, body in near)),
-            "far": min(nearest),
+            "foot": " and ".join(dict.fromkeys(near)),
+            "far": min(float(np.median(sole.distance(point[loaded], loaded))) for sole in soles),
         }
-        sides = {side_in(body) or "" for *_, body in near}
-        side = sides.pop() if len(sides) == 1 else ""
-        yield case.fault("load_body", "error", values, repair, side)
+        sides = {side_in(body) or "" for body in near}
+        yield case.fault("load_body", "error", values, repair, sides.pop() if len(sides) == 1 else "")
 
 
 def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find contacts whose center of pressure lies under the other foot than the loaded one."""
     soles = case.fixed.soles
-    if len(soles) != 2:
-        return
-    for load in case.loads:
-        own = next((k for k, sole in enumerate(soles) if load.body in sole.bodies), None)
-        if own is None:
+    for load in case.loads if len(soles) == 2 else ():
+        if (sole := case.sole_of(load)) is None:
             continue
-        contacts = _distances(case, load)
-        exchanged = [far[own] > FOOT_HALF_WIDTH and far[1 - own] < NEARER * far[own] for *_, far in contacts]
-        if not any(exchanged):
-            continue
-        times = tuple(
-            (first, last) for (first, last, *_), bad in zip(contacts, exchanged, strict=True) if bad
+        own, other = (1, 0) if sole is soles[1] else (0, 1)
+        times, shares, far = _contacts(case, load)
+        wrong = (
+            (far[:, own] > FOOT_HALF_WIDTH) & (far[:, other] < NEARER * far[:, own]) if times else np.zeros(0)
         )
-        here = [contact for contact, bad in zip(contacts, exchanged, strict=True) if bad]
-        shares = np.array([share for _, _, share, _ in here])
-        far = [float(np.average([each[3][k] for each in here], weights=shares)) for k in range(2)]
-        bodies = [
-            (first, last, soles[1 - own].body if bad else load.body)
-            for (first, last, *_), bad in zip(contacts, exchanged, strict=True)
-        ]
-        repair = on_bodies({load.name: bodies[0][2]}) if all(exchanged) else contacts_on(load.name, bodies)
-        case_of = "plates_swapped.loads" if all(exchanged) else "plates_swapped.load_contacts"
+        if not wrong.any():
+            continue
+        body_of = [soles[other].body if bad else load.body for bad in wrong]
+        bodies = [(*ends, body) for ends, body in zip(times, body_of, strict=True)]
+        repair = on_bodies({load.name: body_of[0]}) if wrong.all() else contacts_on(load.name, bodies)
+        case_of = "plates_swapped.loads" if wrong.all() else "plates_swapped.load_contacts"
+        mean = np.average(far[wrong], axis=0, weights=shares[wrong])
         values = {
             "load": load.name,
             "body": load.body,
-            "other": soles[1 - own].body,
-            "own_distance": far[own],
-            "other_distance": far[1 - own],
+            "other": soles[other].body,
+            "own_distance": float(mean[own]),
+            "other_distance": float(mean[other]),
         }
-        yield case.fault(case_of, "error", values, repair, times=times)
+        there = tuple(ends for ends, bad in zip(times, wrong, strict=True) if bad)
+        yield case.fault(case_of, "error", values, repair, times=there)
 
 
 def feet_along_pressure(case: ModelCase) -> Iterator[Finding]:
     """Compare the direction of the feet with the way of the pressure under them."""
-    loads = [
-        (sole, case.point(load))
-        for load in case.loads
-        for sole in case.fixed.soles
-        if load.body in sole.bodies
-    ]
 
     def pressures() -> Iterator[tuple[Sole, Array, Mask]]:
         for sole in case.fixed.soles:
-            own = [point for of, point in loads if of is sole]
+            own = [case.point(load) for load in case.loads if case.sole_of(load) is sole]
             force = np.array([np.linalg.norm(each, axis=1) * loaded for each, _, loaded in own])
             size = force.sum(axis=0) if own else np.zeros(len(case.time))
             points = sum(
@@ -456,20 +421,13 @@ def feet_along_pressure(case: ModelCase) -> Iterator[Finding]:
 
 def parts_of_feet(case: ModelCase) -> Iterator[Finding]:
     """Find loads on the talus or the toes where that changes moments of joints within the foot."""
-    moved: dict[str, str] = {}
-    for load in case.loads:
-        for sole in case.fixed.soles:
-            if load.body in sole.bodies and load.body != sole.body:
-                moved[load.name] = sole.body
-    if not moved:
-        return
-    repair = on_bodies(moved)
-    cost: Cost | None = case.cost(repair)
+    parts = {load: sole for load in case.loads if (sole := case.sole_of(load)) and load.body != sole.body}
+    repair = on_bodies({load.name: sole.body for load, sole in parts.items()})
+    cost = case.cost(repair) if parts else None
     if cost is not None and cost.size > NO_MATTER:
-        bodies = sorted({load.body for load in case.loads if load.name in moved})
         values = {
-            "loads": ", ".join(moved),
-            "bodies": ", ".join(bodies),
-            "foot": ", ".join(sorted(set(moved.values()))),
+            "loads": ", ".join(load.name for load in parts),
+            "bodies": ", ".join(sorted({load.body for load in parts})),
+            "foot": ", ".join(sorted({sole.body for sole in parts.values()})),
         }
         yield case.fault("load_body.part", "warning", values, repair)

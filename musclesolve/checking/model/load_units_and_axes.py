@@ -18,7 +18,7 @@ A second route: a loaded foot stands. A shift with which loads act on moving fee
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise, permutations, product
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from musclesolve.checking.model.model_case import (
     SCALED,
     Change,
     Fit,
-    Loads,
     ModelCase,
     covariance,
 )
@@ -84,26 +83,19 @@ def contacts_on(name: str, body_of_contact: Sequence[tuple[float, float, str]]) 
 
     body_of_contact: first and last time [s] of each contact of the load, and the body that it acts on.
     """
+    spans = sorted(body_of_contact)
+    ends = np.array([0.5 * (before[1] + after[0]) for before, after in pairwise(spans)])
+    bodies = np.array([body for _, _, body in spans])
 
-    def change(loads: Loads) -> Loads:
-        changed: list[ExternalLoad] = []
-        for load in loads:
-            if load.name != name:
-                changed.append(load)
-                continue
-            spans = sorted(body_of_contact)
-            ends = [0.5 * (before[1] + after[0]) for before, after in pairwise(spans)]
-            number = np.searchsorted(np.array(ends), load.time)
-            bodies = [body for _, _, body in spans]
-            for body in dict.fromkeys(bodies):
-                own = np.isin(number, [k for k, other in enumerate(bodies) if other == body])[:, None]
-                parts: dict[str, Any] = {
-                    role: np.where(own, getattr(load, role), 0.0) for role in ("force", "moment")
-                }
-                changed.append(replace(load, body=body, **parts))
-        return tuple(changed)
+    def parts(load: ExternalLoad) -> Iterator[ExternalLoad]:
+        for body in dict.fromkeys(bodies.tolist()):
+            own = (bodies[np.searchsorted(ends, load.time)] == body)[:, None]
+            force, moment = (np.where(own, values, 0.0) for values in (load.force, load.moment))
+            yield replace(load, body=body, force=force, moment=moment)
 
-    return change
+    return lambda loads: tuple(
+        part for load in loads for part in (parts(load) if load.name == name else (load,))
+    )
 
 
 OTHER_UNIT = 1.6
@@ -171,17 +163,10 @@ def nearness(case: ModelCase, loads: Sequence[ExternalLoad]) -> float:
     for load in loads:
         _, point, loaded = case.point(load)
         if loaded.sum() >= FEWEST_FRAMES and case.fixed.soles:
-            far.append(float(np.median(_from_soles(case, point[loaded], loaded))))
+            above = [np.abs(sole.lowest - point[:, 1])[loaded] - THICK for sole in case.fixed.soles]
+            beside = [sole.distance(point[loaded], loaded) for sole in case.fixed.soles]
+            far.append(float(np.median(np.hypot(beside, np.maximum(above, 0.0)).min(axis=0))))
     return max(far, default=np.nan)
-
-
-def _from_soles(case: ModelCase, point: Array, frames: Mask) -> Array:
-    """Distance (F,) [m] of points (F, 3) from the nearer sole, heights included."""
-    best = np.full(len(point), np.inf)
-    for sole in case.fixed.soles:
-        above = np.abs(sole.lowest[frames] - point[:, 1])
-        best = np.minimum(best, np.hypot(sole.distance(point, frames), np.maximum(above - THICK, 0.0)))
-    return best
 
 
 def at_soles(case: ModelCase) -> ModelCase:
@@ -192,8 +177,7 @@ def at_soles(case: ModelCase) -> ModelCase:
     """
 
     def at_sole(load: ExternalLoad) -> ExternalLoad:
-        sole = next((sole for sole in case.fixed.soles if load.body in sole.bodies), None)
-        _, point, loaded = case.point(load)
+        sole, (_, point, loaded) = case.sole_of(load), case.point(load)
         in_ground = (load.force_frame, load.point_frame) == (GROUND, GROUND)
         if sole is None or not in_ground or not loaded.any() or not load.moment[:, [0, 2]].any():
             return load
@@ -436,8 +420,7 @@ def sliding(case: ModelCase, shift: float = 0.0, drift: float = 0.0) -> float:
     both = case.covered(case.loads, when) & case.covered(case.loads, time)
     moved = total = 0.0
     for load in case.loads:
-        sole = next((sole for sole in case.fixed.soles if load.body in sole.bodies), None)
-        if sole is not None:
+        if sole := case.sole_of(load):
             force = np.linalg.norm(case.force([load], when), axis=1) * both
             moved += float(force @ case.fixed.foot_speed(sole))
             total += float(force.sum())

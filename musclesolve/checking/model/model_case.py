@@ -41,7 +41,7 @@ from musclesolve.opensim.inverse_dynamics import (
     joint_forces,
 )
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
-from musclesolve.opensim.model import GROUND, OpenSimModel
+from musclesolve.opensim.model import GROUND, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import foot_bodies, whole_motion
@@ -152,8 +152,19 @@ class Motion:
     @cached_property
     def origin(self) -> Array:
         """Origin (T, 3) [m] of the body at the root."""
-        root = next(joint for joint in self.model.joints if joint.inboard.body == GROUND).outboard.body
-        return self.bodies.pose.position[:, self.model.body_number[root]]
+        return self.bodies.pose.position[:, self.model.body_number[self.root.outboard.body]]
+
+    @cached_property
+    def root(self) -> Joint:
+        """The joint of the body at the root with the ground."""
+        return next(joint for joint in self.model.joints if joint.inboard.body == GROUND)
+
+    @cached_property
+    def ahead(self) -> Array:
+        """Level direction (T, 3) in which the body at the root faces."""
+        along = segments(self.model).axes(self.bodies.pose.rotation, self.root.outboard.body)[:, :, 0]
+        level = along - np.outer(along @ self.model.up, self.model.up)
+        return level / np.maximum(np.linalg.norm(level, axis=1, keepdims=True), 1e-9)
 
     def about_root(self, wrench: Array) -> Array:
         """Wrenches (T, 6) about the origin of the ground, about the origin of the root."""
@@ -167,23 +178,20 @@ class Motion:
 
     @cached_property
     def belt(self) -> Array:
-        """Velocity (3,) [m/s] of the ground: not zero if the subject walks in place, as on a treadmill.
-
-        The velocity is then the median of the heel velocities, because a heel stands for more than half of the time.
-        """
+        """Velocity (3,) [m/s] of the ground: not zero if the subject walks in place, as on a treadmill."""
         traveled = float(np.linalg.norm(np.ptp(self.origin[:, [0, 2]], axis=0)))
         if traveled > WALKS * float(np.ptp(self.time)) or not self.soles:
             return np.zeros(3)
-        heels = np.concatenate([np.gradient(sole.heel, self.time, axis=0) for sole in self.soles])
-        return np.asarray(np.median(heels, axis=0) * [1.0, 0.0, 1.0])
+        return belt_under(self.soles, self.time)[0, 0]
 
-    def end_speeds(self, sole: Sole, time: Array) -> Array:
+    def end_speeds(self, sole: Sole, time: Array, belt: Array | None = None) -> Array:
         """Speeds (2, H, T) [m/s] over the ground of heel and toe, the slower one first.
 
-        sole: a foot in H motions of this model one after another, each at the times (T,).
+        sole: a foot in H motions of this model one after another, each at the times (T,). belt: of this motion unless
+        given.
         """
         ends = [np.gradient(end.reshape(-1, len(time), 3), time, axis=1) for end in (sole.heel, sole.toe)]
-        return np.sort(np.linalg.norm(np.array(ends) - self.belt, axis=3), axis=0)
+        return np.sort(np.linalg.norm(np.array(ends) - (self.belt if belt is None else belt), axis=3), axis=0)
 
     def foot_speed(self, sole: Sole) -> Array:
         """Speed (T,) [m/s] over the ground of the slower one of heel and toe."""
@@ -196,19 +204,21 @@ class Motion:
         return low_pass(values, self.rate, cutoff) if usable and cutoff is not None else values
 
 
+def belt_under(feet: Sequence[Sole], time: Array) -> Array:
+    """Velocity (H, 1, 3) [m/s] of a belt under feet in H motions one after another, each at the times (T,).
+
+    It is the median velocity of the heels, because a heel stands for more than half of the time.
+    """
+    heels = [np.gradient(sole.heel.reshape(-1, len(time), 3), time, axis=1) for sole in feet]
+    return np.asarray(np.median(np.concatenate(heels, axis=1), axis=1, keepdims=True) * [1.0, 0.0, 1.0])
+
+
 def with_held(model: OpenSimModel, motion: CoordinateMotion, names: Sequence[str]) -> CoordinateMotion:
     """The motion with further coordinates that stay at their default."""
-    shape = len(motion.time), len(names)
-    default = np.broadcast_to([model.coordinates[name].default for name in names], shape)
-    still = np.zeros(shape)
-    return replace(
-        motion,
-        names=(*motion.names, *names),
-        value=np.hstack([motion.value, default]),
-        speed=np.hstack([motion.speed, still]),
-        acceleration=np.hstack([motion.acceleration, still]),
-        measured=None,
-    )
+    default = np.tile([model.coordinates[name].default for name in names], (len(motion.time), 1))
+    held = {"value": default, "speed": 0.0 * default, "acceleration": 0.0 * default}
+    parts: dict[str, Any] = {key: np.hstack([getattr(motion, key), values]) for key, values in held.items()}
+    return replace(motion, names=(*motion.names, *names), **parts, measured=None)
 
 
 def below(motion: CoordinateMotion) -> CoordinateMotion:
@@ -244,12 +254,9 @@ def single_supports(fixed: Motion) -> Iterator[tuple[str, Mask]]:
     """Yield each foot with the frames (T,) in which the other one swings; nothing where the motion does not show it."""
     if len(fixed.soles) != 2 or not fixed.weight > 0.0 or not np.isfinite(fixed.need).all():
         return
-    root = next(joint for joint in fixed.model.joints if joint.inboard.body == GROUND).outboard.body
-    ahead = fixed.bodies.pose.rotation[:, fixed.model.body_number[root], :, 0] * [1.0, 0.0, 1.0]
-    ahead = ahead / np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9)
     # the end of each foot that goes back on the other one, or stands
     ends = np.stack([(sole.heel, sole.toe) for sole in fixed.soles])
-    right, left = (np.gradient(ends, fixed.time, axis=2) * ahead).sum(axis=3).min(axis=1)
+    right, left = (np.gradient(ends, fixed.time, axis=2) * fixed.ahead).sum(axis=3).min(axis=1)
     passing = right - left
     for standing, swings in ((1, passing > PASSES), (0, passing < -PASSES)):
         yield fixed.soles[standing].body, np.asarray(swings)
@@ -313,13 +320,16 @@ class ModelCase(Examined):
         """Times (T,) [s]."""
         return self.fixed.time
 
+    def sole_of(self, load: ExternalLoad) -> Sole | None:
+        """The foot on which a load acts."""
+        return next((sole for sole in self.fixed.soles if load.body in sole.bodies), None)
+
     def acting(self, loads: Sequence[ExternalLoad], time: Array | None = None) -> Array:
         """Wrench (T, 6) of all loads together about the root, filtered like the coordinates.
 
         time: at which they act on the poses of the frames; the times of the frames unless given.
         """
-        covered = _within(loads, self.time if time is None else time)
-        wrench = load_wrench(self.fixed.model, loads, covered, self.fixed.bodies.pose).sum(axis=1)
+        wrench = loads_on(self.fixed, loads, self.time if time is None else time).sum(axis=1)
         return self.fixed.smooth(np.nan_to_num(self.fixed.about_root(wrench)))
 
     def force(self, loads: Sequence[ExternalLoad], time: Array | None = None) -> Array:
@@ -332,7 +342,7 @@ class ModelCase(Examined):
         together = max(1, SMOOTHED // (3 * len(self.time)))
         for first in range(0, len(times), together):
             some = times[first : first + together]
-            forces = [load_force(model, loads, _within(loads, time), pose) for time in some]
+            forces = [load_force(model, loads, known_times(loads, time), pose) for time in some]
             yield from np.hsplit(self.fixed.smooth(np.nan_to_num(np.hstack(forces))), len(forces))
 
     def covered(self, loads: Sequence[ExternalLoad], time: Array) -> Mask:
@@ -357,8 +367,11 @@ class ModelCase(Examined):
         return float(np.mean(np.minimum(left / (CAP * self.fixed.weight), 1.0) ** 2))
 
     def cost(self, repair: Change) -> Cost | None:
-        """The largest change of a moment of the shared coordinates by a repair of the loads [N m]."""
-        return moment_change(self, self.loads, repair(self.loads))
+        """The largest change of a moment of the shared coordinates by a repair, in frames that loads cover [N m]."""
+        given, repaired, time = self.loads, repair(self.loads), self.time
+        both = self.covered(given, time) & self.covered(repaired, time)
+        change = loads_on(self.fixed, given, time) - loads_on(self.fixed, repaired, time)
+        return wrench_cost(self, change * both[:, None, None])
 
     def point(self, load: ExternalLoad) -> tuple[Array, Array, Mask]:
         """Force [N] and point [m] (T, 3) of a load in the ground, and where it carries more than `LOADED`."""
@@ -373,29 +386,20 @@ class ModelCase(Examined):
         return float(np.quantile(size, 0.9) / self.fixed.weight) if self.fixed.weight > 0.0 else 1.0
 
 
-def _within(loads: Sequence[ExternalLoad], time: Array) -> Array:
+def known_times(loads: Sequence[ExternalLoad], time: Array) -> Array:
     """Times (T,) moved to the ends of the span in which all loads are known."""
     known = max(load.time[0] for load in loads), min(load.time[-1] for load in loads)
     return np.clip(time, *known)
 
 
-def moment_change(case: ModelCase, given: Loads, repaired: Loads) -> Cost | None:
-    """The largest difference of a moment of the shared coordinates between loads [N m]; None where there is none.
-
-    Frames count that both loads cover and in which the moments of the body are known.
-    """
-    fixed, time = case.fixed, case.time
-    both = case.covered(given, time) & case.covered(repaired, time)
-
-    def wrench(loads: Loads) -> Array:
-        return load_wrench(fixed.model, loads, _within(loads, time), fixed.bodies.pose)
-
-    return wrench_cost(case, (wrench(given) - wrench(repaired)) * both[:, None, None])
+def loads_on(fixed: Motion, loads: Sequence[ExternalLoad], time: Array) -> Array:
+    """Wrenches (T, B, 6) of loads at some times (T,) on the bodies in their poses."""
+    return load_wrench(fixed.model, loads, known_times(loads, time), fixed.bodies.pose)
 
 
 def wrench_cost(case: ModelCase, change: Array) -> Cost | None:
     """The largest change of a moment of the shared coordinates by changes (T, B, 6) of the needed wrenches [N m]."""
-    return largest(case, shared_forces(case, case.fixed, np.nan_to_num(change)))
+    return largest(case.body, shared_forces(case, case.fixed, np.nan_to_num(change)))
 
 
 def shared_forces(case: ModelCase, fixed: Motion, wrench: Array) -> Array:
@@ -409,14 +413,14 @@ def shared_forces(case: ModelCase, fixed: Motion, wrench: Array) -> Array:
     return in_blocks(of_frames, fixed.motion.value, wrench)
 
 
-def largest(case: ModelCase, change: Array) -> Cost | None:
+def largest(body: ModelBody, change: Array) -> Cost | None:
     """The largest of changes (T, m) of the moments of the shared coordinates where these are known [N m]."""
-    angles = np.array([case.fixed.model.coordinates[name].rotational for name in case.body.dofs])
-    known = np.isfinite(case.body.moment)
-    most = np.abs(np.where(known, change, 0.0)).max(axis=0, initial=0.0) * angles
+    angles = np.array([body.model.coordinates[name].rotational for name in body.dofs])
+    known = np.isfinite(body.moment)
+    most = np.abs(np.where(known, np.nan_to_num(change), 0.0)).max(axis=0, initial=0.0) * angles
     if not most.size or not most.max() > 0.0:
         return None
-    return moment_cost(float(most.max()), case.body.dofs[int(most.argmax())], case.fixed.model.mass)
+    return moment_cost(float(most.max()), body.dofs[int(most.argmax())], body.model.mass)
 
 
 def covariance(patterns: Array, residual: Array, memory: int) -> tuple[Array, Array]:

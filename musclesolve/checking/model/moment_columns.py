@@ -133,16 +133,14 @@ def _is_apart(time: Array, moment: Array, first: float, last: float, rate: float
 def copied_moments(case: MomentCase) -> Iterator[Finding]:
     """Find columns that are copies of each other, of either sign."""
     table = case.table
-    names = [f"{name}_moment" for name in case.body.dofs if f"{name}_moment" in table.names]
-    values = {name: table.values[:, table.names.index(name)] for name in names}
+    names = [name for name in case.body.dofs if f"{name}_moment" in table.names]
+    values = {name: table.values[:, table.names.index(f"{name}_moment")] for name in names}
     pairs = []
-    for k, one in enumerate(names):
-        for two in names[:k]:
-            size = float(np.nanmax(np.abs(values[one]), initial=0.0))
-            if size > LEAST_MOMENT_RMS and any(
-                np.fmax.reduce(np.abs(values[one] - sign * values[two])) < 1e-6 * size for sign in (1.0, -1.0)
-            ):
-                pairs.append(f"{two.removesuffix('_moment')} and {one.removesuffix('_moment')}")
+    for one, two in combinations(names, 2):
+        size = float(np.nanmax(np.abs(values[two]), initial=0.0))
+        apart = min(np.fmax.reduce(np.abs(values[two] - sign * values[one])) for sign in (1.0, -1.0))
+        if size > LEAST_MOMENT_RMS and apart < 1e-6 * size:
+            pairs.append(f"{one} and {two}")
     if pairs:
         yield case.fault("moment_copied", "error", {"pairs": few(pairs, 4)})
 

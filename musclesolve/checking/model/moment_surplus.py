@@ -241,7 +241,7 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
     for by in np.arange(-FARTHEST, FARTHEST + SHIFT_STEP / 2, SHIFT_STEP):
         inside = (when + by >= case.table.time[0]) & (when + by <= case.table.time[-1])
         if inside.mean() >= LEAST_OVERLAP:
-            tried.append((unexplained(case.given(names, float(by))[inside], due[inside])[0], float(by)))
+            tried.append((unexplained(case.given(names, float(by))[inside], due[inside]), float(by)))
     misfit, shift = min(tried, default=(np.inf, 0.0))
     if misfit > LIKE:
         return

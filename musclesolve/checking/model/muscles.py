@@ -25,7 +25,6 @@ from musclesolve._util.message_text import count_of, few
 from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, twin, with_side
 from musclesolve.checking.model.muscle_costs import Mended, with_cost
 from musclesolve.errors import InputError
-from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.opensim.segments import segments
@@ -156,26 +155,10 @@ def _flexion(model: OpenSimModel, name: str) -> float:
 # Quantities (n, k) of muscles; ratios as logarithms
 
 
-def _strength(body: Anatomy) -> Array:
-    return np.log(np.maximum(body.force * body.fiber, 1e-9))[:, None]
-
-
-def _fiber(body: Anatomy) -> Array:
-    return np.log(body.fiber / body.size)[:, None]
-
-
 def _stretch(body: Anatomy) -> Array:
     """Normalized fiber lengths in the poses."""
     along = (body.length - body.tendon) / body.fiber
     return np.asarray(np.hypot(along, np.sin(body.pennation)) * np.where(along > 0.0, 1.0, -1.0)).T
-
-
-def _pennation(body: Anatomy) -> Array:
-    return np.degrees(body.pennation)[:, None]
-
-
-def _path(body: Anatomy) -> Array:
-    return 1000.0 * body.length.T / body.size
 
 
 def _arms(body: Anatomy) -> Array:
@@ -200,18 +183,22 @@ class Invariant:
 
 
 INVARIANTS = (
-    Invariant("muscle_anatomy", _path, "path", 12.0, 30.0, 0.05, "length", lambda value: f"{value:.0f} mm"),
+    Invariant(
+        "muscle_anatomy", lambda body: 1000.0 * body.length.T / body.size, "path", 12.0, 30.0, 0.05, "length",
+        lambda value: f"{value:.0f} mm",
+    ),
     Invariant("muscle_anatomy", _arms, "arm", 3.0, 8.0, 0.1, "moment arm", lambda value: f"{value:+.0f} mm"),
     Invariant(
-        "muscle_strength", _strength, "strength", np.log(1.2), np.log(2.0), 0.0, "force times optimal length",
-        lambda value: f"{np.exp(value):.3g} N m",
+        "muscle_strength", lambda body: np.log(np.maximum(body.force * body.fiber, 1e-9))[:, None], "strength",
+        np.log(1.2), np.log(2.0), 0.0, "force times optimal length", lambda value: f"{np.exp(value):.3g} N m",
     ),
     Invariant(
-        "muscle_fiber", _fiber, "fiber", np.log(1.15), np.log(1.4), 0.0, "optimal fiber length",
-        lambda value: f"{1000.0 * np.exp(value):.0f} mm",
+        "muscle_fiber", lambda body: np.log(body.fiber / body.size)[:, None], "fiber", np.log(1.15), np.log(1.4), 0.0,
+        "optimal fiber length", lambda value: f"{1000.0 * np.exp(value):.0f} mm",
     ),
     Invariant(
-        "muscle_pennation", _pennation, "pennation", 6.0, 14.0, 0.0, "pennation", lambda value: f"{value:.0f} degrees"
+        "muscle_pennation", lambda body: np.degrees(body.pennation)[:, None], "pennation", 6.0, 14.0, 0.0, "pennation",
+        lambda value: f"{value:.0f} degrees",
     ),
     Invariant(
         "muscle_tendon", _stretch, "stretch", 0.15, 0.2, 0.0, "fiber length in optimal lengths",
@@ -484,11 +471,6 @@ NOT_IN = {
 """Muscles that the sets of gait2392 (0) and Rajagopal et al. (-1) do not have."""
 
 
-def _moment_arms(state: MuscleState) -> Iterator[Array]:
-    """The moment arms (T, m) of one muscle after the other, so that few are in memory."""
-    return (state.moment_arm[:, :, muscle] for muscle in in_turn(range(len(state.parameters.names))))
-
-
 def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
     """Find fibers that are shorter or longer than any fiber in this motion, and moment arms that leap."""
     state, where = body.whole.state, Where(body.model.file)
@@ -502,7 +484,8 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         lows.append(np.where(slack[some], 0.0, length).min())
         highs.append(length.max())
     means, leaps = list[Array](), list[Array]()
-    for arm in _moment_arms(state):
+    for muscle in in_turn(range(len(state.parameters.names))):  # few arms are in memory
+        arm = state.moment_arm[:, :, muscle]
         means.append(np.abs(arm[some]).mean(axis=0))
         step = np.abs(np.diff(arm, axis=0))
         leaps.append((step[1:-1] - np.maximum(step[:-2], step[2:])).max(axis=0, initial=-np.inf))

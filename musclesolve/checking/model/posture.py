@@ -20,31 +20,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.long_arrays import blocks
-from musclesolve._util.sides import SIDES, split_side
-from musclesolve.checking.model.coordinates import FEW_DEGREES
+from musclesolve._util.sides import SIDES, has_side, split_side, twin
 from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
     FEWEST_FRAMES,
     SCALED,
     Motion,
     Sole,
+    belt_under,
     single_supports,
     soles,
 )
 from musclesolve.checking.model.muscles import size_of
 from musclesolve.motion.signals.low_pass import f90, low_pass
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
-from musclesolve.opensim.model import GROUND
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Severity, Where, finding
 
+FEW_DEGREES = 3.5
+"""Size that some angle of a moving person always exceeds [degrees]; read as radians it is a quarter of a rotation."""
 STILL = 0.3
 """Share of the frames, the slowest ones of a foot, in which it stands."""
 FEW = 5
@@ -82,8 +84,17 @@ TURNS, CALMER = 2.2, 0.7
 share of it that remains once the rotation is corrected."""
 ALONG, ROLLS = 9.5, 0.1
 """Mean angle between pressure and feet [degrees] that no feet have, and the way of the pressure that shows it [m]."""
-FACTORS = {"angle_sign": -1.0, "angle_units": 180.0 / np.pi}
-"""Fault of an angle -> the factor that corrects it."""
+RANGES, MEANS, LIKE = 2.0, 0.6, 0.7
+"""Most that ranges of an angle of both legs differ as a factor, and means as a share of the range, and the least
+correlation of both half a stride apart, or at the same time; walks of public models have 1.6, 0.48 and 0.71 but for the
+rotation of the hip."""
+MOVING = "foot_slides.standing", "foot_slides.turning", "foot_height.floor", "angle_scale"
+"""Findings on feet that do not stand, which offsets of angles do not cause."""
+HALF_STRIDE, OVERLAP = (0.35, 0.85), 0.4
+"""Half the duration of a stride, and the least time in which both legs are compared [s]."""
+ALIKE, NEAREST = 0.65, 1.15
+"""Share of the difference of both legs that a change of angles leaves where it corrects them, and how near the best
+change others are: sound walks keep 0.82 and more, whatever is changed."""
 GAINS = tuple((stem, gain) for stem in ("hip_flexion", "knee_angle") for gain in (0.65, 0.8, 1.25, 1.5))
 """Scales of the angles of a leg with which its planted foot may stand stiller."""
 HEADINGS, ASTRAY = (-16.0, -8.0, 8.0, 16.0, -135.0, -90.0, -45.0, 45.0, 90.0, 135.0, 180.0), 40.0
@@ -132,27 +143,31 @@ class Standing:
     roll: Array
     roll_limit: float
 
-    @property
-    def misfits(self) -> Array:
-        """Pitch, its difference, direction, its difference, speed, yaw, depth and roll of feet over their limits."""
+    @cached_property
+    def misfits(self) -> dict[str, Array]:
+        """Code of a finding -> what it rests on, of each foot or as mean and difference of both, over its limits."""
+
+        def of_both(values: Array, mean: float, apart: float) -> Array:
+            return np.abs([values.mean() / mean, np.ptp(values) / apart])
+
         middle, half = 0.5 * (OUT[0] + OUT[1]), 0.5 * (OUT[1] - OUT[0])
-        return np.array(
-            [
-                abs(self.pitch.mean()) / PITCH,
-                abs(self.pitch[0] - self.pitch[1]) / UNEVEN,
-                abs(self.out.mean() - middle) / half,
-                abs(self.out[0] - self.out[1]) / TURNED,
-                *(self.speed / SPEED),
-                *(self.yaw / YAW),
-                *(self.low / LOW),
-                abs(self.roll[0] - self.roll[1]) / self.roll_limit,
-            ]
-        )
+        return {
+            "foot_slides.standing": self.speed / SPEED,
+            "foot_slides.turning": self.yaw / YAW,
+            "foot_height.floor": self.low / LOW,
+            "angle_offset": of_both(self.pitch, PITCH, UNEVEN),
+            "angle_offset.turned": of_both(self.out - middle, half, TURNED),
+            "angle_scale": np.abs(np.diff(self.roll)) / self.roll_limit,
+        }
+
+    def worst(self, *codes: str) -> float:
+        """The greatest misfit of some findings, of all unless given."""
+        return max(float(self.misfits[code].max()) for code in codes or self.misfits)
 
     @property
     def cost(self) -> float:
         """Sum of the squared misfits."""
-        return float((self.misfits**2).sum())
+        return float(sum((misfit**2).sum() for misfit in self.misfits.values()))
 
 
 def _stances(frames: Mask, edge: float = 0.0, least: float = FEW) -> list[slice]:
@@ -164,16 +179,14 @@ def _stances(frames: Mask, edge: float = 0.0, least: float = FEW) -> list[slice]
 def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
     """The feet of a motion in some poses at equal steps."""
     model, up = fixed.model, fixed.model.up
-    root = next(joint for joint in model.joints if joint.inboard.body == GROUND).outboard.body
-    upright, flat = segments(model).upright.rotation[0], np.eye(3) - np.outer(up, up)
-    ahead = (pose.rotation[:, model.body_number[root]] @ upright[model.body_number[root]].T)[:, :, 0] @ flat
-    way = np.median(ahead / np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9), axis=0)
+    flat, way = np.eye(3) - np.outer(up, up), np.median(fixed.ahead, axis=0)
     found, levels = [], list[float]()
-    for sole in soles(model, pose):
-        number = model.body_number[sole.body]
-        slower, faster = fixed.end_speeds(sole, time)[:, 0]
+    feet = soles(model, pose)
+    belt = belt_under(feet, time) if fixed.belt.any() else fixed.belt
+    for sole in feet:
+        slower, faster = fixed.end_speeds(sole, time, belt)[:, 0]
         still, planted = slower <= np.quantile(slower, STILL), faster < PLANTED
-        forward = (pose.rotation[:, number] @ upright[number].T)[:, :, 0]
+        forward = segments(model).axes(pose.rotation, sole.body)[:, :, 0]
         level = forward @ flat
         toe_up = np.degrees(np.arcsin(np.clip(forward @ up, -1.0, 1.0)))
         turn = np.degrees(np.arctan2(np.cross(level, way) @ up, level @ way))
@@ -193,70 +206,138 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
     return Standing(pitch, out, speeds, yaw, low, roll, ROLL / float(np.sqrt(size_of(model))))
 
 
+def _half_strides(count: int, step: float) -> list[int]:
+    """Possible durations of half a stride, in steps [s] of a motion with so many frames."""
+    lags = range(round(HALF_STRIDE[0] / step), round(HALF_STRIDE[1] / step) + 1)
+    return [lag for lag in lags if count - lag > OVERLAP / step]
+
+
+def unlike_twins(angles: Array, step: float) -> Array:
+    """Rms difference (H,) of angles (H, T, S, 2) of right and left leg half a stride apart; at times with a step [s].
+
+    Half a stride is the time with the least difference. Infinite where the motion shows less than it.
+    """
+    right, left = np.moveaxis(angles, 3, 0)
+    apart = [
+        ((right[:, :-lag] - left[:, lag:]) ** 2 + (right[:, lag:] - left[:, :-lag]) ** 2).mean(axis=(1, 2))
+        for lag in _half_strides(angles.shape[1], step)
+    ]
+    return np.sqrt(0.5 * np.min(apart, axis=0)) if apart else np.full(len(angles), np.inf)
+
+
+def _changes_of_angles(names: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """Faults of angles that are tried, each a code and the angles concerned."""
+    stems = [stem for stem in ANGLES if {f"{stem}_r", f"{stem}_l"} <= {*names}]
+    groups = [("angle_sign", (name,)) for name in names]
+    groups += [("angle_sign", (f"{stem}_r", f"{stem}_l")) for stem in stems]
+    groups += [("columns_exchanged", pair) for pair in combinations(names, 2)]
+    return groups + [
+        ("columns_exchanged", (f"{one}_r", f"{one}_l", f"{two}_l", f"{two}_r"))
+        for one, two in combinations(stems, 2)
+    ]
+
+
+def columns_in_radians(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find angles with the range of the other leg over 57.3: a stiff joint has another range, mean or shape."""
+    motion, step = body.motion, 1.0 / fixed.rate
+    values = motion.by_name(np.degrees(motion.value))
+    for name in [name for name in motion.names if has_side(name) and twin(name) in motion.names]:
+        own, other = np.degrees(values[name]), values[twin(name)]
+        (small, turned, span), apart = map(np.ptp, (values[name], own, other)), abs(np.mean(own - other))
+        alike = 1.0 / RANGES < turned / max(span, 1e-9) < RANGES and apart < MEANS * span
+        if not small < FEW_DEGREES < span or not alike or not fixed.model.coordinates[name].rotational:
+            continue
+        lags = [0, *_half_strides(len(own), step)]
+        pairs = [(own[: len(own) - lag], other[lag:]) for lag in lags]
+        pairs += [(own[lag:], other[: len(own) - lag]) for lag in lags]
+        if max(float(np.corrcoef(pair)[0, 1]) for pair in pairs) > LIKE:
+            why = f"{name} moves by {small:.2g} degrees, {twin(name)} by {span:.0f}"
+            yield _accusation("angle_units.column", [name], why, "both move alike", Where(motion.file))
+
+
 def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find angles with an offset, reversed or exchanged ones: standing feet have their soles on the floor."""
+    """Find angles with an offset, reversed or exchanged ones: standing feet have their soles on the floor.
+
+    In walking the angles of a leg resemble the angles of the other leg half a stride before: a change that makes them
+    alike, and with which the feet stand no worse, names the columns, too.
+    """
     if len(fixed.soles) != 2 or len(fixed.time) < FRAMES // 4 or _flies(fixed):
+        return
+    if in_radians := list(columns_in_radians(body, fixed)):
+        yield from in_radians  # the feet would stand with them
         return
     every = max(1, len(fixed.time) // FRAMES)
     time, value = fixed.time[::every], fixed.motion.value[::every]
-    if np.ptp(time) < STRIDE and not _slips(fixed, value[None], time)[1].all():
-        return
-    now = standing(fixed, body_motion(fixed.model, value), time)
-    fits = bool(now.misfits.max() < 1.0)
-    if fits and now.yaw.max() < TURNS:
-        return
-    where = Where(body.motion.file)
-    number = fixed.model.coordinate_number
+    stands = np.ptp(time) >= STRIDE or bool(_slips(fixed, value[None], time)[1].all())
+    now, where = standing(fixed, body_motion(fixed.model, value), time), Where(body.motion.file)
+    fits, number = now.worst() < 1.0, fixed.model.coordinate_number
     names = [
-        name for name in body.motion.names if split_side(name)[0] in ANGLES and split_side(name)[1] in SIDES
+        name
+        for name in body.motion.names
+        if split_side(name)[0] in ANGLES and has_side(name) and not fixed.model.coordinates[name].locked
     ]
-    names = [name for name in names if not fixed.model.coordinates[name].locked]
-
-    groups: list[tuple[str, tuple[str, ...]]] = [("angle_sign", (name,)) for name in names]
-    both = [(f"{stem}_r", f"{stem}_l") for stem in ANGLES]
-    groups += [("angle_sign", pair) for pair in both if set(pair) <= set(names)]
-    groups += [("columns_exchanged", pair) for pair in combinations(names, 2)]
-    rotations = [each for each in groups if each[0] == "angle_sign" and each[1][0].startswith(TURNING)]
-    # offsets alone tilt or turn feet that stand
-    if max(now.misfits[4:].max(), 0.5 * now.misfits[:2].max()) < 1.0:
-        groups = rotations if fits else []
-    small = (
-        [] if fits else [name for name in names if np.degrees(np.ptp(value[:, number[name]])) < FEW_DEGREES]
+    groups = _changes_of_angles(names)
+    changed = np.repeat(value[None], len(groups), axis=0)
+    for each, (code, group) in zip(changed, groups, strict=True):
+        columns = [number[name] for name in group]
+        each[:, columns] = value[:, columns[::-1]] if code == "columns_exchanged" else -value[:, columns]
+    both = [[number[name], number[twin(name)]] for name in names if name < twin(name) in names]
+    unlike = np.full(len(groups) + 1, np.inf)
+    if both and walks(fixed):
+        unlike = unlike_twins(np.concatenate([value[None], changed])[:, :, both], float(np.diff(time).mean()))
+    alike = unlike[1:] < ALIKE * unlike[0]
+    rotates = np.array(
+        [code == "angle_sign" and group[0].startswith(TURNING) for code, group in groups], bool
     )
-    groups += [("angle_units", (name,)) for name in small]
-    tried = []
-    for some in blocks(len(groups), TOGETHER) if groups else ():
-        changed = np.repeat(value[None], len(groups[some]), axis=0)
-        for each, (code, group) in zip(changed, groups[some], strict=True):
-            columns = [number[name] for name in group]
-            each[:, columns] = (
-                value[:, columns[::-1]] if code == "columns_exchanged" else FACTORS[code] * each[:, columns]
-            )
-        pose = body_motion(fixed.model, changed.reshape(-1, value.shape[1]))
-        for (code, group), frames in zip(groups[some], blocks(len(pose.position), len(value)), strict=True):
-            tried.append((standing(fixed, pose.poses(frames), time), code, group))
+    asked = alike.copy()
+    # offsets alone tilt or turn feet that stand
+    if not fits and max(now.worst(*MOVING), 0.5 * now.worst("angle_offset")) >= 1.0:
+        asked[:] = True
+    elif fits and now.yaw.max() >= TURNS and stands:
+        asked |= rotates
+    tried = dict[int, Standing]()
+    for some in blocks(int(asked.sum()), TOGETHER) if asked.any() else ():
+        ones = np.flatnonzero(asked)[some]
+        pose = body_motion(fixed.model, changed[ones].reshape(-1, value.shape[1]))
+        for one, frames in zip(ones.tolist(), blocks(len(pose.position), len(value)), strict=True):
+            tried[one] = standing(fixed, pose.poses(frames), time)
     said: dict[str, object] = {"roll_limit": now.roll_limit}
     for what in ("", "_out", "_speed", "_yaw", "_low", "_roll"):
         right, left = getattr(now, what[1:] or "pitch")
         said |= {f"right{what}": float(right), f"left{what}": float(left)}
-    best, code, group = min(tried, key=lambda each: each[0].cost, default=(now, "", ()))
-    if best.cost < EXPLAINED * now.cost and best.misfits.max() < 1.2 and not fits:
-        code = "angle_units.column" if code == "angle_units" else code
-        yield finding(code, "error", said | {"names": " and ".join(group)}, where)
+    ordered = sorted(tried, key=lambda one: tried[one].cost)
+    near = min(ALIKE * unlike[0], NEAREST * unlike[1:].min(initial=np.inf))
+    for one in ordered[:1] if not fits else ():
+        explained = tried[one].cost < EXPLAINED * now.cost and tried[one].worst() < 1.2
+        if explained and (stands or _slips(fixed, changed[[one]], time)[1].all()):
+            (right, left), (right_speed, left_speed) = now.pitch, now.speed
+            why = f"the feet do not stand ({right_speed:.2f} m/s right, {left_speed:.2f} m/s left; soles at {right:.0f}"
+            why += f" and {left:.0f} degrees)"
+            yield _accusation(*groups[one], why, "they stand with their soles on the floor", where)
+            return
+    for one in [one for one in ordered if unlike[1 + one] < near and tried[one].cost < now.cost][:1]:
+        apart, rest = np.degrees(unlike[[0, 1 + one]])
+        why = f"the angles of both legs, half a stride apart, differ by {apart:.0f} degrees rms"
+        then = f"they differ by {rest:.0f} degrees, and the feet stand better"
+        yield _accusation(*groups[one], why, then, where)
         return
-    for then, code, group in sorted(tried, key=lambda each: each[0].yaw.sum()):
-        calmer = ((then.yaw < CALMER * now.yaw) & (now.yaw > TURNS)).any()
-        if (code, group) in rotations and calmer and then.misfits.max() < 1.0:
-            turns = {"names": " and ".join(group), "right_then": then.yaw[0], "left_then": then.yaw[1]}
+    for one in sorted(tried if stands else (), key=lambda one: tried[one].yaw.sum()):
+        yaw = tried[one].yaw
+        calmer = ((yaw < CALMER * now.yaw) & (now.yaw > TURNS)).any()
+        if rotates[one] and calmer and tried[one].worst() < 1.0:
+            turns = {"names": " and ".join(groups[one][1]), "right_then": yaw[0], "left_then": yaw[1]}
             yield finding("angle_sign.rotation", "warning", said | turns, where)
             return
-    for code, at in (
-        ("foot_slides.standing", slice(4, 6)), ("foot_slides.turning", slice(6, 8)),
-        ("foot_height.floor", slice(8, 10)), ("angle_offset", slice(2)), ("angle_offset.turned", slice(2, 4)),
-        ("angle_scale", slice(10, 11)),
-    ):  # fmt: skip
-        if now.misfits[at].max() >= 1.0:
+    for code, misfit in now.misfits.items():
+        if stands and misfit.max() >= 1.0:
             yield finding(code, "warning", said, where)
+
+
+def _accusation(code: str, names: Sequence[str], why: str, then: str, where: Where) -> Finding:
+    """The finding of a fault of angles; of two exchanged pairs each name stands beside the one it is exchanged with."""
+    pairs = [" and ".join(dict.fromkeys(pair)) for pair in zip(names, names[::-1], strict=True)]
+    said = {"why": why, "names": ", and ".join(pairs[: (len(names) + 1) // 2]), "then": then}
+    return finding(code, "error", said, where)
 
 
 def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
@@ -286,7 +367,7 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             stem, gain = gains[int(then[:, k].argmin())]
             said = {"name": f"{stem}_{side}", "gain": gain, "now": now[k], "then": then[:, k].min()}
             yield finding("angle_scale.slides", "warning", said | {"other": now[1 - k]}, where)
-    root = next(joint for joint in fixed.model.joints if joint.inboard.body == GROUND)
+    root = fixed.root
     heading = [
         axis.coordinates[0]
         for axis in root.rotations
@@ -312,7 +393,9 @@ def _slips(fixed: Motion, values: Array, time: Array, below: float = SPEED) -> t
     A foot stands that stays slower than `below` [m/s] for `STANDS`.
     """
     pose, step = body_motion(fixed.model, values.reshape(-1, values.shape[2])), float(np.diff(time).mean())
-    slower = np.stack([fixed.end_speeds(sole, time)[0] for sole in soles(fixed.model, pose)], axis=1)
+    feet = soles(fixed.model, pose)
+    belt = belt_under(feet, time) if fixed.belt.any() else fixed.belt
+    slower = np.stack([fixed.end_speeds(sole, time, belt)[0] for sole in feet], axis=1)
     stand = [[bool(_stances(foot < below, least=STANDS / step)) for foot in feet] for feet in slower]
     return np.quantile(slower, STILL, axis=2), np.array(stand, bool).reshape(slower.shape[:2])
 

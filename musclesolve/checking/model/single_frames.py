@@ -7,11 +7,14 @@ The sample x_k differs from the cubic through two samples on either side of it b
 Where one sample alone is wrong by s, r is s there and -2/3 s in the frames beside it. Where a signal steps by s, r is
 s/2 and -s/2 in two frames. So the three values differ between a leap and a step, and their size beside all other r of
 the column separates a leap from noise. Later checks see the cubic in place of the leap.
+
+A leap is an error from a change of a moment of `SERIOUS` on. What a leap of a coordinate changes depends on the mass
+that it moves and on the filter: 15 degrees of an ankle change 1 N m, of a hip 66.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +23,11 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.message_text import count_of, few
 from musclesolve.checking.cost import SERIOUS
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
+from musclesolve.checking.model.model_case import largest
+from musclesolve.errors import InputError
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS
+from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.data import Table
 from musclesolve.results.finding import Finding, Severity, Where, finding
@@ -32,9 +38,10 @@ BESIDE = 0.5, 0.85
 """Share of a leap that r has beside it, of the opposite sign: 2/3, and noise."""
 LEAST = np.radians(2.0), 0.02
 """Least leap of an angle [rad] and of a translation [m]; of a moment `LEAST_MOMENT_RMS`."""
-LARGE = np.radians(25.0), 0.1
-"""Leap of an angle [rad] and of a translation [m] that is an error: inverse kinematics of public files has leaps of 15
-degrees. A leap of a moment is an error from `SERIOUS` on."""
+LARGE = 12.5
+"""Leap of a coordinate, as a multiple of the least one, that is an error where no masses show what it changes."""
+TURN = np.radians(25.0)
+"""How far a leap is from a whole turn that leaves the angle as it is [rad]."""
 FEWEST = 20
 """Fewest frames that show what is usual."""
 
@@ -66,27 +73,18 @@ def _without(values: Array, leaps: Mask) -> Array:
     return np.where(leaps, values - beside_cubic(values), values)
 
 
-@dataclass(frozen=True)
-class Leaps:
-    """Columns that leap in the same frames: their places, fields of the finding, whether one is large, and times."""
-
-    columns: list[int]
-    said: dict[str, object]
-    severity: Severity
-    times: tuple[tuple[float, float], ...]
+Leaps = tuple[list[int], dict[str, object], float, tuple[tuple[float, float], ...]]
+"""Columns that leap in the same frames: their places, fields of the finding, how many times the least, and times."""
 
 
-def _together(table: Table, leaps: Mask, units: Array, large: Array) -> Iterator[Leaps]:
-    """Collect the leaps (T, K) of columns in some units (K,) that share their frames; the largest one is shown.
-
-    large: leaps (K,) from which one is an error.
-    """
+def _together(table: Table, leaps: Mask, units: Array, least: Array) -> Iterator[Leaps]:
+    """Collect the leaps (T, K) of columns in some units (K,) that share their frames; the largest one is shown."""
     size, columns_of = beside_cubic(table.values), defaultdict[bytes, list[int]](list)
     for k in np.flatnonzero(leaps.any(axis=0)).tolist():
         columns_of[leaps[:, k].tobytes()].append(k)
     for columns in columns_of.values():
         frames = np.flatnonzero(leaps[:, columns[0]])
-        share = np.abs(size[frames][:, columns]) / large[columns]
+        share = np.abs(size[frames][:, columns]) / least[columns]
         row, column = np.unravel_index(int(share.argmax()), share.shape)
         at, shown = frames[row], columns[column]
         others = [table.names[k] for k in columns if k != shown]
@@ -95,7 +93,7 @@ def _together(table: Table, leaps: Mask, units: Array, large: Array) -> Iterator
         said: dict[str, object] = {"name": table.names[shown], "unit": units[shown], "more": more}
         said |= {"time": table.time[at], "value": table.values[at, shown], "size": size[at, shown]}
         times = tuple((time, time) for time in table.time[frames].tolist())
-        yield Leaps(columns, said, "error" if share.max() > 1.0 else "warning", times)
+        yield columns, said, float(share.max()), times
 
 
 def _angles(body: ModelBody) -> Mask:
@@ -111,9 +109,28 @@ def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
         return
     values = motion.measured * np.where(angles, 180.0 / np.pi, 1.0)
     shown = Table(motion.time, motion.names, values, None, Path())
-    large = np.where(angles, np.degrees(LARGE[0]), LARGE[1])
-    for each in _together(shown, _leaps_of(body), np.where(angles, "degrees", "m"), large):
-        yield finding("single_leap", each.severity, each.said, Where(motion.file, times=each.times))
+    least, units = np.where(angles, np.degrees(LEAST[0]), LEAST[1]), np.where(angles, "degrees", "m")
+    found = list(_together(shown, _leaps_of(body), units, least))
+    given = _moments(body) if found else None
+    for places, said, size, times in found:
+        cost, grave = None, size > LARGE
+        if given is not None and (then := _moments(without_leaps(body, places))) is not None:
+            cost = largest(body, given - then)
+            grave = cost is not None and cost.size > SERIOUS * body.mass
+        where = Where(motion.file, times=times)
+        yield finding("single_leap", "error" if grave else "warning", said, where, cost=cost)
+
+
+def _moments(body: ModelBody) -> Array | None:
+    """Moments (T, m) of the shared coordinates by inverse dynamics [N m]; None where masses or free angles lack."""
+    model, given = body.model, body.dynamics.loads if body.dynamics and body.moment_table is None else ()
+    if model.mass_faults or not model.mass > 0.0:
+        return None
+    try:
+        dynamics = inverse_dynamics(model, whole_motion(model, body.motion), given)
+    except InputError:
+        return None
+    return np.stack([dynamics.column(name) for name in body.dofs], axis=1)
 
 
 def _leaps_of(body: ModelBody) -> Mask:
@@ -121,20 +138,21 @@ def _leaps_of(body: ModelBody) -> Mask:
     motion, angles = body.every_motion, _angles(body)
     if motion.measured is None:
         return np.zeros((0, len(motion.names)), bool)
-    turned = np.abs(np.abs(beside_cubic(motion.measured)) - 2.0 * np.pi) < LARGE[0]  # the same angle
+    turned = np.abs(np.abs(beside_cubic(motion.measured)) - 2.0 * np.pi) < TURN  # the same angle
     free = ~np.isin(motion.names, [coupler.dependent for coupler in body.model.couplers])
     return single_leaps(motion.measured, np.where(angles, *LEAST)) & ~(turned & angles) & free
 
 
-def without_leaps(body: ModelBody) -> ModelBody:
-    """The body along its coordinates without single leaps; loads found in the moments are unknown then."""
+def without_leaps(body: ModelBody, places: Sequence[int] = ()) -> ModelBody:
+    """The body along its coordinates without single leaps, of all columns or some; its loads act as they did."""
     motion = body.every_motion
     assert motion.measured is not None
-    values = motion.by_name(_without(motion.measured, _leaps_of(body)))
+    leaps = _leaps_of(body) & (np.isin(np.arange(len(motion.names)), places) if places else True)
+    values = motion.by_name(_without(motion.measured, leaps))
     every = coordinate_motion(body.model, {"time": motion.time, **values}, motion.cutoff_hz)
     every = replace(every, file=motion.file)
     used = every.frames(np.isin(every.time, body.motion.time))
-    return replace(body, motion=used, every_motion=every, dynamics=None)
+    return replace(body, motion=used, every_motion=every)
 
 
 def leaps_of_moments(case: MomentCase) -> Iterator[Finding]:
@@ -143,10 +161,11 @@ def leaps_of_moments(case: MomentCase) -> Iterator[Finding]:
     columns = np.array([name.endswith(COLUMN_ENDINGS) for name in table.names])
     leaps = single_leaps(table.values, np.full(len(columns), LEAST_MOMENT_RMS)) & columns
     units = np.array(["N m" if name.endswith("_moment") else "N" for name in table.names])
-    for each in _together(table, leaps, units, np.full(len(columns), SERIOUS * case.fixed.model.mass)):
-        own = leaps & np.isin(np.arange(len(columns)), each.columns)
+    for places, said, size, times in _together(table, leaps, units, np.ones(len(columns))):
+        own = leaps & np.isin(np.arange(len(columns)), places)
 
         def repair(given: Table, own: Mask = own) -> Table:
             return replace(given, values=_without(given.values, own))
 
-        yield case.fault("single_leap", each.severity, each.said, repair, times=each.times)
+        severity: Severity = "error" if size > SERIOUS * case.fixed.model.mass else "warning"
+        yield case.fault("single_leap", severity, said, repair, times=times)

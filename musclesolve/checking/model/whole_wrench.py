@@ -17,7 +17,6 @@ from musclesolve.checking.forces.plate_balance import (
     REVERSED,
     SHORTEST_BALANCE,
     BalanceFit,
-    Observed,
     accusations,
     carrying_alone,
     evidence_of_reversal,
@@ -57,9 +56,8 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     known &= np.isfinite(left).all(axis=1)
     if not fixed.soles or known.sum() < SHORTEST_BALANCE * fixed.rate:
         return None
-    root = next(joint for joint in fixed.model.joints if joint.inboard.body == "ground").outboard.body
-    ahead = fixed.bodies.pose.rotation[:, fixed.model.body_number[root], :, 0].mean(axis=0) @ TO_GLOBAL.T
-    ahead = ahead * [1.0, 1.0, 0.0] / np.linalg.norm(ahead[:2])
+    ahead = fixed.ahead.mean(axis=0) @ TO_GLOBAL.T
+    ahead /= np.linalg.norm(ahead)
     axes = np.stack([ahead, np.cross([0.0, 0.0, 1.0], ahead), [0.0, 0.0, 1.0]]) @ TO_GLOBAL
 
     def turned(wrench: Array) -> Array:
@@ -95,11 +93,9 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
         for each in case.findings
     ):
         return
-    sides = [
-        next((sole.side for sole in case.fixed.soles if load.body in sole.bodies), None)
-        for load in case.loads
-    ]
-    measured = None if None in sides or len(flight_spans(case)) else balance_of_model(case)
+    sides = [sole.side for load in case.loads if (sole := case.sole_of(load))]
+    on_feet = len(sides) == len(case.loads) and not len(flight_spans(case))
+    measured = balance_of_model(case) if on_feet else None
     if measured is None:
         return
     fit, axes = measured
@@ -118,10 +114,6 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
         concerned = (case.loads[int(name.split()[1])].name,) if " " in name else ()
         yield displaced(case, concerned, offset, np.abs(error), DISPLACED, "warning")
         sample = sample.freed(name, FOUND)
-    yield from _reversed(case, sample, judged, every)
-
-
-def _reversed(case: ModelCase, sample: Observed, judged: list[int], every: bool) -> Iterator[Finding]:
     groups = {"twist": judged} if every else {}
     groups |= {f"twist {k}": [k] for k in judged}
     for name, plates in groups.items():

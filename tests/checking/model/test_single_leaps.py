@@ -111,3 +111,24 @@ def test_a_small_leap_is_a_warning() -> None:
         findings(coordinates, with_leap(moments, "hip_rotation_r_moment", 12.0)),
     ):
         assert [each.severity for each in said if each.code == "single_leap"] == ["warning"]
+
+
+@pytest.mark.parametrize(("name", "severity"), [("ankle_angle_r", "warning"), ("hip_flexion_r", "error")])
+def test_the_moment_that_a_leap_changes_makes_it_an_error(name: str, severity: str) -> None:
+    _, coordinates, moments = walk()
+    (leap,) = [
+        each for each in findings(with_leap(coordinates, name, 15.0), moments) if each.code == "single_leap"
+    ]
+    assert leap.severity == severity and leap.cost is not None and leap.cost.limit is not None
+    assert (leap.cost.size > leap.cost.limit) == (severity == "error") and leap.cost.of.startswith(
+        ("hip", "ankle")
+    )
+
+
+def test_without_masses_a_great_leap_is_an_error_of_unknown_cost() -> None:
+    model, coordinates, moments = walk()
+    body = model_body(
+        replace(model, masses={}), with_leap(coordinates, "knee_angle_r", 30.0), moments, model_settings()
+    )
+    (leap,) = [each for each in findings_of_body(body) if each.code == "single_leap"]
+    assert leap.severity == "error" and leap.cost is None
