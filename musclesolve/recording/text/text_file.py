@@ -19,6 +19,7 @@ from muscle_db.regular_file import (
     UnsuitableFileError,
     check_regular,
     kind_of,
+    note_file,
     open_regular,
     read_regular,
 )
@@ -153,6 +154,7 @@ def stated_table(path: Path, name: str) -> dict[str, Any] | None:
 def opening(path: Path) -> Iterator[None]:
     """Convert errors while reading a file to an InputError."""
     try:
+        note_file(path)
         yield
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         raise no_file(path) from None

@@ -5,10 +5,10 @@ The hash of a trial file is the hash of the parsed text. Recordings are hashed w
 model are read later, in the analysis.
 """
 
+from muscle_db.regular_file import file_state
 from musclesolve._util.message_text import WarningNote
 from musclesolve.errors import file_error
 from musclesolve.recording.data import AnyTrial
-from musclesolve.recording.schema import file_state
 from musclesolve.recording.text.text_file import has_hash, name_in, sha256
 
 
