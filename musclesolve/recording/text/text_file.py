@@ -250,12 +250,12 @@ def sha256(path: Path) -> str:
     return found
 
 
-def has_hash(path: Path, sha: str) -> bool:
-    """Return whether a file exists, can be read and has this `sha256`."""
+def hash_of(path: Path) -> str:
+    """Return the `sha256` of a file, "" where there is none that can be read."""
     try:
-        return sha256(path) == sha
+        return sha256(path)
     except InputError:
-        return False
+        return ""
 
 
 def is_file(path: Path) -> bool:

@@ -7,7 +7,6 @@ import pickle
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -124,11 +123,9 @@ class Job:
         answers = answer_files(asked_of(self.trial, self.questions), self.options)
         return replace(self, further={**answers, **self.further})
 
-    def record(self, outcome: Outcome, message: str = "", details: str = "", recipe: str = "") -> TrialRecord:
-        """The record of a trial without a result."""
-        return TrialRecord(
-            self.name, self.trial, self.folder, outcome, message=message, details=details, recipe=recipe
-        )
+    def record(self, outcome: Outcome, message: str = "", **further: str) -> TrialRecord:
+        """The record of a trial without a result; further: details or recipe."""
+        return TrialRecord(self.name, self.trial, self.folder, outcome, message=message, **further)
 
     @property
     def choices(self) -> Mapping[str, object]:
@@ -137,7 +134,7 @@ class Job:
         return {**_recorded(self.options, self.keep), **beside}
 
     def refusal(self, error: Exception, opened: Mapping[Path, FileState]) -> TrialRecord:
-        """The record of a refused trial; opened: the `noted_files` of its computation, none before it began."""
+        """The record of a refused trial; opened: its `noted_files`."""
         made = ""
         if opened and not _may_pass(error):
             # choices that cannot be pickled are not known again
@@ -295,11 +292,10 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     """Compute a trial unless its result exists; errors are stored in the record, never raised."""
     start, asked, opened = time.perf_counter(), job, dict[Path, FileState]()
     try:
-        with page_style(job.style), reserved(job.folder), ExitStack() as noted:
+        with page_style(job.style), reserved(job.folder), noted_files() as opened:
             stored = result_attributes(job.folder / RESULT)
             check_folder(job.folder, RESULT, job.trial, stored)
             job.ready()
-            opened = noted.enter_context(noted_files())
             job = job.with_answers()
             measures, outcome = None if job.again else _current(job, stored), Outcome.UNCHANGED
             result = None
@@ -319,7 +315,7 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     except Exception as fault:
         # An error of the program must not stop the other trials. Its traceback is stored for a report.
         message = f"the program failed: {type(fault).__name__}: {fault}"
-        return job.record(Outcome.FAILED, message, traceback.format_exc())
+        return job.record(Outcome.FAILED, message, details=traceback.format_exc())
     return TrialRecord(job.name, job.trial, job.folder, outcome, time.perf_counter() - start, measures)
 
 

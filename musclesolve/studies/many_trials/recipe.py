@@ -14,17 +14,16 @@ from typing import Any
 import muscle_db
 from muscle_db.regular_file import FileState, file_state
 from musclesolve.constants import TRIAL_FILE
-from musclesolve.errors import InputError
 from musclesolve.plotting.page.page_style import PageStyle, current_style
 from musclesolve.recording.data import AnyTrial
-from musclesolve.recording.text.text_file import name_in, sha256
+from musclesolve.recording.text.text_file import hash_of, name_in
 from musclesolve.recording.trial.input_hashes import named_hashes
 from musclesolve.version import __version__
 
 BUNDLED = Path(muscle_db.__file__).resolve().parent, Path(__file__).resolve().parents[2]
 """Folders of the program, whose files the version identifies."""
-ABSENT, CHANGED = "", "changed"
-"""In place of the hash of a file that is not there or cannot be read, and of one that changed after it was opened."""
+CHANGED = "changed"
+"""In place of the hash of a file that changed after it was opened."""
 ATTRIBUTE = "recipe"
 """Name of the attribute of result.nc: JSON with version, options, hash of every input file, names of all outputs."""
 
@@ -41,17 +40,10 @@ def opened_hashes(opened: Mapping[Path, FileState], trial: Path) -> dict[str, st
     """
     folder = trial.resolve().parent
     return {
-        name_in(folder, path.resolve()): _hash(path) if file_state(path) == state else CHANGED
+        name_in(folder, path.resolve()): hash_of(path) if file_state(path) == state else CHANGED
         for path, state in opened.items()
         if not any(path.resolve().is_relative_to(bundled) for bundled in BUNDLED)
     }
-
-
-def _hash(path: Path) -> str:
-    try:
-        return sha256(path)
-    except InputError:
-        return ABSENT
 
 
 def settings_hash(content: Mapping[str, Any]) -> str:
@@ -101,7 +93,7 @@ def _read(text: str) -> dict[str, Any]:
 def changed_inputs(files: Mapping[str, str], trial: Path) -> list[str]:
     """The names of the files of a trial that differ from the files of `input_hashes`."""
     # These are all files of the trial: a trial file that names others has another hash itself.
-    names = [name for name, sha in files.items() if _hash(trial.resolve().parent / name) != sha]
+    names = [name for name, sha in files.items() if hash_of(trial.resolve().parent / name) != sha]
     return names if trial.name in files else [trial.name, *names]
 
 
