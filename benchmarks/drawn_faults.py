@@ -74,13 +74,15 @@ class Bank(Generic[Case]):
         sound: name -> case and its result; shared: the result of a case; has: whether a case has what a kind `needs`.
         """
         draw = np.random.default_rng(seed)
-        rows = Rows("trial", "planted", "kind", "found", "change [N]", "codes")
         counts: dict[str, list[float]] = {"by name": [], "otherwise": [], "silent": []}
         of_kind: defaultdict[str, list[tuple[str, float, str]]] = defaultdict(list)
         for name, (_, result) in sound.items():
             codes = ", ".join(sorted({code for code, *_ in signs(result)})) or "no finding"
             console.print(f"sound {name}: {codes}")
         names = list(kinds or self.kinds)
+        heads = "trial", "planted", "kind", "found", "change [N]", "codes"
+        for row in (heads, ["---"] * len(heads)):
+            _print_row(row)
         for number in range(count):
             title = names[number % len(names)]
             fault, codes, needs = self.kinds[title]
@@ -102,10 +104,9 @@ class Bank(Generic[Case]):
             found = "by name" if any(code in codes for code, *_ in new) else "otherwise" if new else "silent"
             counts[found].append(size)
             of_kind[title].append((found, size, f"{name}: {text}"))
-            rows.add_row(
-                name, text, title, found, f"{size:.0f}", ", ".join(sorted({code for code, *_ in new}))
+            _print_row(
+                (name, text, title, found, f"{size:.0f}", ", ".join(sorted({code for code, *_ in new})))
             )
-        console.print(rows)
         detected = Rows("kind", "found", "greatest silent change [N]", "planted")
         for title, drawn in of_kind.items():
             silent = sorted((size, text) for found, size, text in drawn if found == "silent")
@@ -116,6 +117,11 @@ class Bank(Generic[Case]):
         for found, sizes in counts.items():
             great = sum(size > SILENT_N for size in sizes)
             console.print(f"{found}: {len(sizes)} of {count}, {great} of them above {SILENT_N:g} N")
+
+
+def _print_row(cells: Sequence[str]) -> None:
+    """Print a row of a table at once: the rows before a stop are there."""
+    console.print(f"| {' | '.join(cells)} |", soft_wrap=True)
 
 
 def signs(result: xr.Dataset) -> set[tuple[str, str, str]]:

@@ -70,12 +70,12 @@ def processor_time(samples: np.ndarray, stage: tuple[float, float]) -> float:
 
 
 def memory(samples: np.ndarray, stage: tuple[float, float], column: int) -> str:
-    """Peak, and medians early and late in a stage, in MB."""
-    share = (samples[:, 0] - stage[0]) / (stage[1] - stage[0])
-    seen = (share >= 0.0) & (share <= 1.0) & (samples[:, column] > 0.0)  # no process, no memory
-    during, share = samples[seen], share[seen]
+    """Peak, and medians early and late in the part of a stage in which there is such a process, in MB."""
+    there = (samples[:, 0] >= stage[0]) & (samples[:, 0] <= stage[1]) & (samples[:, column] > 0.0)
+    during = samples[there]
     if len(during) < 20:
         return "-"
+    share = (during[:, 0] - during[0, 0]) / (during[-1, 0] - during[0, 0])
     early, late = (np.median(during[(share >= a) & (share <= b), column]) for a, b in (EARLY, LATE))
     change = 100.0 * (late / early - 1.0)
     return f"{during[:, column].max() / MB:.0f} ({early / MB:.0f} to {late / MB:.0f}, {change:+.0f} %)"

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from io import BufferedReader
 from pathlib import Path
 
@@ -20,6 +23,38 @@ RECORDING = 4096 * MEBIBYTE
 """Largest size [bytes] of recordings: C3D, TRC, MOT, STO, CSV."""
 RESULT = 16384 * MEBIBYTE
 """Largest size [bytes] of a result."""
+
+
+FileState = tuple[int, int] | None
+"""Time of the last change [ns] and size [bytes] of a file; None where there is none."""
+_notes = ContextVar[tuple[dict[Path, FileState], ...]]("_notes", default=())
+
+
+@contextmanager
+def noted_files() -> Iterator[dict[Path, FileState]]:
+    """Yield the files that this thread opens or looks for within it, with their states before."""
+    files = dict[Path, FileState]()
+    before = _notes.set((*_notes.get(), files))
+    try:
+        yield files
+    finally:
+        _notes.reset(before)
+
+
+def note_file(path: str | Path) -> None:
+    """Note a file that is opened, or looked for, in each open `noted_files`."""
+    for files in _notes.get():
+        if (absolute := Path(os.path.abspath(path))) not in files:
+            files[absolute] = file_state(absolute)
+
+
+def file_state(path: Path) -> FileState:
+    """Return the state of a file."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return state.st_mtime_ns, state.st_size
 
 
 class UnsuitableFileError(OSError):
@@ -37,6 +72,7 @@ def open_regular(path: str | Path, most: int) -> BufferedReader:
         UnsuitableFileError: it is of another kind, or larger.
         OSError: it cannot be opened; IsADirectoryError for a folder.
     """
+    note_file(path)
     # Looked at before it is opened, for opening a device can do something; and again, for it can have been replaced.
     check_regular(os.stat(path), most)
     waiting, binary = getattr(os, "O_NONBLOCK", 0), getattr(os, "O_BINARY", 0)

@@ -5,10 +5,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from threading import Lock
 
+from muscle_db.regular_file import file_state
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
 from musclesolve.recording.formats import read_markers
-from musclesolve.recording.schema import file_state
 
 MOST_KEPT = 12
 Stamp = dict[Path, tuple[int, int] | None]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from muscle_db.regular_file import file_state
 from musclesolve._util.names import check_known
 from musclesolve.constants import BIORBD, STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
@@ -24,7 +25,6 @@ from musclesolve.opensim.read_context import Context, last_part
 from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints, read_links
 from musclesolve.opensim.read_muscles import read_muscles, read_path_function, read_surfaces
 from musclesolve.opensim.xml_tree import Element, read_xml
-from musclesolve.recording.schema import file_state
 from musclesolve.recording.text.text_file import file_path, suffix_of
 
 _OLDEST = 20000

@@ -266,7 +266,7 @@ def known_moments(recording: Recording, model: Model, motion: Motion, moments: A
     measured = np.ones(moments.shape, bool)
     for side in SIDES:
         measured[np.ix_(~recording.known(side, motion.time), carries_foot(model, side))] = False
-    return np.where(measured, moments, np.nan)
+    return in_blocks(lambda known, values: np.where(known, values, np.nan), measured, moments)
 
 
 def carries_foot(model: Model, side: str) -> Mask:

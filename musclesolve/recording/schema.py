@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from muscle_db.parsed_toml import toml_table
+from muscle_db.regular_file import FileState, file_state
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import listed_beside, similar, suggestion
 from musclesolve.constants import TRIAL_FILE
@@ -58,7 +59,7 @@ class Document:
 
     def __init__(self, path: Path, kind: type[Settings] | None = None) -> None:
         self.path = path
-        self.states: dict[Path, tuple[int, int] | None] = {path: file_state(path)}
+        self.states: dict[Path, FileState] = {path: file_state(path)}
         raw = read_settings(path)
         self.sha256 = hashlib.sha256(raw).hexdigest()
         self.lines = settings_lines(path, raw)
@@ -206,15 +207,6 @@ class Document:
         header = re.compile(rf"\s*\[\[?\s*{re.escape(table)}\s*\]\]?")
         lines = [number for number, text in enumerate(self.lines, start=1) if header.match(text)]
         return lines[index] if index < len(lines) else None
-
-
-def file_state(path: Path) -> tuple[int, int] | None:
-    """Return time of the last change [ns] and size [bytes] of a file; None if the file does not exist."""
-    try:
-        state = path.stat()
-    except OSError:
-        return None
-    return state.st_mtime_ns, state.st_size
 
 
 def trial_document(path: Path, kind: type[Settings] | None = None) -> Document:

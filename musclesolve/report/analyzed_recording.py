@@ -5,7 +5,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from musclesolve.recording.text.text_file import has_hash
+from musclesolve.recording.text.text_file import hash_of
 from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.dataset.result_quantities import inputs_of
 from musclesolve.results.files.result_netcdf import trial_path
@@ -35,14 +35,14 @@ def recording_state(result: xr.Dataset) -> str:
         )
     folder = path.resolve().parent
     trial = [sha for role, _, sha in files if role == "trial"]
-    if trial and not has_hash(path, trial[0]) and not _same_settings(result, path):  # it may name other files
+    if trial and hash_of(path) != trial[0] and not _same_settings(result, path):  # it may name other files
         changed = [path.name]
     elif absent := [name for _, name, _ in files if not (folder / name).is_file()]:
         return (
             f"The recording of {path} is not at hand any more as it was analyzed: {absent[0]} does not exist"
         )
     else:
-        changed = [name for role, name, sha in files if role != "trial" and not has_hash(folder / name, sha)]
+        changed = [name for role, name, sha in files if role != "trial" and hash_of(folder / name) != sha]
     if changed:
         what = f"The recording of {path} has changed since it was analyzed ({', '.join(changed)})"
         return Changed(f"{what}: this result is of what it was before.")

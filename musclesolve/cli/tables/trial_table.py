@@ -20,7 +20,7 @@ COUNTS = {
     "not_measured": "not\nmeas.",
 }
 """Counts of leg-frames and the headings of their columns."""
-LOST = {Outcome.REFUSED: "REFUSED", Outcome.FAILED: "FAILED"}
+LOST = {Outcome.REFUSED: "REFUSED", Outcome.REFUSED_BEFORE: "REFUSED before", Outcome.FAILED: "FAILED"}
 
 
 def table(records: Sequence[TrialRecord]) -> Table:
@@ -75,4 +75,4 @@ def exit_code(records: Collection[TrialRecord]) -> int:
     """0: every frame of every trial has a valid solution; 2: no trial could be read; 3: something else failed."""
     if all(record.fine for record in records):
         return 0
-    return 2 if all(record.outcome is Outcome.REFUSED for record in records) else 3
+    return 2 if all(record.outcome.is_refusal for record in records) else 3

@@ -28,6 +28,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from muscle_db.regular_file import file_state
 from musclesolve._util.names import NaturalPlace, natural_place
 from musclesolve.constants import AVERAGE_FILE, COMPARISON_FILE, RESULT_FILE, STUDY_FILE
 from musclesolve.errors import InputError, file_error, input_error
@@ -49,7 +50,7 @@ from musclesolve.opensim.unpack_b3d import left_out, subject_data
 from musclesolve.opensim.xml_tree import read_xml
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion, plain_name
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
-from musclesolve.recording.schema import Document, examined, file_state
+from musclesolve.recording.schema import Document, examined
 from musclesolve.recording.text.csv_file import has_markers
 from musclesolve.recording.text.number_rows import RowReader
 from musclesolve.recording.text.opensim_text import mot_header, read_mot

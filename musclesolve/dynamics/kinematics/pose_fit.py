@@ -234,14 +234,16 @@ def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fi
     q, _ = pose.placed(model)
     is_point = targets.slots < model.topology.point_count
     return Fit(
-        coordinates=np.column_stack([pose.angles, pose.position, *to_cardan(pose.rotation)]),
+        coordinates=in_blocks(lambda a, p, r: np.column_stack([a, p, *to_cardan(r)]), *pose),
         q=q,
         residual=in_blocks(
             lambda q, values: np.linalg.norm((q[:, targets.slots] - values)[:, is_point], axis=2),
             *(q, targets.values),
         ),
         points=tuple(model.topology.coordinate_names[slot] for slot in targets.slots[is_point]),
-        rest=nearest.rest._replace(angles=nearest.rest.angles + pose.angles - before),
+        rest=nearest.rest._replace(
+            angles=in_blocks(lambda drawn, a, b: drawn + a - b, nearest.rest.angles, pose.angles, before)
+        ),
         locked=tuple(model.topology.dof_names[k] for k in np.flatnonzero(~nearest.free)),
         borrowed=tuple(model.topology.dof_names[k] for k in borrowed),
     )
@@ -373,7 +375,7 @@ class NearestPose:
             free = ~np.isin(model.topology.dof_names, locked)
         frames, joints = len(targets.values), model.tree.joint_count
         if rest is None:
-            rest = Rest(np.zeros((frames, joints)), np.zeros((frames, joints)))
+            rest = Rest(long_array((frames, joints)), long_array((frames, joints)))
             for k, dof in enumerate(model.topology.dofs):
                 measured = (
                     dof.follower[0] is None and model.topology.slots_of(dof.follower)[1] in targets.slots
@@ -394,7 +396,7 @@ class NearestPose:
         if not self.hinges:
             return self, pose
         before = continuous_branch(self.model, pose.angles)
-        after, (angles, weights) = before.copy(), map(np.copy, self.rest)
+        after, angles, weights = (in_blocks(np.copy, each) for each in (before, *self.rest))
 
         def bent_hinges(values: Array, q: Array, angles: Array) -> tuple[Array, ...]:
             targets = Targets(self.targets.slots, values, self.targets.weights)

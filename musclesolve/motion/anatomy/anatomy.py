@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import UP, Array, Indices, across, by_name, mean_length, unit
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.joint_centers import between, joint_center, moving_medials, unseen
 from musclesolve.motion.anatomy.landmark_positions import (
@@ -382,7 +383,7 @@ class Following:
             bodies = bodies | triangles
             medials = {name: moving[name] for name in self.medials}
             places = np.concatenate([places, *(place[:, None] for place in medials.values())], axis=1)
-        places = self.weights @ np.concatenate([places, of_pelvis[:, :3]], axis=1)
+        places = in_blocks(lambda *some: self.weights @ _joined(*some), places, of_pelvis[:, :3])
         if self.upright is not None:
             places += self.upright
 
@@ -408,11 +409,16 @@ class Following:
             medials=medials,
             bodies=bodies,
             names=(*self.points, "back"),
-            place=np.concatenate([places[:, :count], back[:, None]], axis=1),
+            place=in_blocks(_joined, places[:, :count], back[:, None]),
             axes=axes,
-            direction=np.concatenate(direction, axis=1),
+            direction=in_blocks(_joined, *direction),
             of_pelvis=of_pelvis,
         )
+
+
+def _joined(*places: Array) -> Array:
+    """Positions or directions (T, n, 3) beside each other."""
+    return np.concatenate(places, axis=1)
 
 
 def linear_points(

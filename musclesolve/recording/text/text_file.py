@@ -19,6 +19,7 @@ from muscle_db.regular_file import (
     UnsuitableFileError,
     check_regular,
     kind_of,
+    note_file,
     open_regular,
     read_regular,
 )
@@ -153,6 +154,7 @@ def stated_table(path: Path, name: str) -> dict[str, Any] | None:
 def opening(path: Path) -> Iterator[None]:
     """Convert errors while reading a file to an InputError."""
     try:
+        note_file(path)
         yield
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         raise no_file(path) from None
@@ -248,12 +250,12 @@ def sha256(path: Path) -> str:
     return found
 
 
-def has_hash(path: Path, sha: str) -> bool:
-    """Return whether a file exists, can be read and has this `sha256`."""
+def hash_of(path: Path) -> str:
+    """Return the `sha256` of a file, "" where there is none that can be read."""
     try:
-        return sha256(path) == sha
+        return sha256(path)
     except InputError:
-        return False
+        return ""
 
 
 def is_file(path: Path) -> bool:

@@ -5,11 +5,11 @@ The hash of a trial file is the hash of the parsed text. Recordings are hashed w
 model are read later, in the analysis.
 """
 
+from muscle_db.regular_file import file_state
 from musclesolve._util.message_text import WarningNote
 from musclesolve.errors import file_error
 from musclesolve.recording.data import AnyTrial
-from musclesolve.recording.schema import file_state
-from musclesolve.recording.text.text_file import has_hash, name_in, sha256
+from musclesolve.recording.text.text_file import hash_of, name_in, sha256
 
 
 def hashes_as_read(trial: AnyTrial) -> dict[str, str]:
@@ -58,7 +58,7 @@ def change_notes(trial: AnyTrial, read_later: bool = False) -> list[str]:
     for role, path in trial.files.items():
         if path in states and states[path] == file_state(path):
             continue
-        if role in trial.hashes and not has_hash(path, trial.hashes[role]):
+        if role in trial.hashes and hash_of(path) != trial.hashes[role]:
             changed = (
                 "may be of either content"
                 if read_later and role != "trial"

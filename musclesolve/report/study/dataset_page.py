@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,7 +37,7 @@ from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.dataset.compute_dataset import compute_dataset
 from musclesolve.studies.dataset.data_set import FIT_FOR_USE, SUBJECTS, TRIALS, DataSet, open_dataset
 from musclesolve.studies.many_trials.one_trial import RESULT
-from musclesolve.studies.many_trials.trial_record import CSV
+from musclesolve.studies.many_trials.trial_record import CSV, Outcome
 from musclesolve.studies.study.analysis import StudyResult
 from musclesolve.studies.study.run_study import ComputedStudy
 
@@ -91,14 +92,19 @@ def dataset_into(
 ) -> tuple[DataSet, ComputedStudy, list[Path]]:
     """Make a data set as `make_dataset` does; also return the study and the files beside the trials."""
     computed = compute_dataset(sources, output, **how)
-    data = open_dataset(computed.folder)
-    citations = Citations()
-    described = _described(data)
-    methods = _methods(described, citations)
-    page = _page(data, computed, methods, citations).encode("utf-8", "replace")
-    card = _card(data, described.values(), methods, citations).encode("utf-8")
-    paths = write_files(computed.folder, {DATASET_PAGE: page, CARD: card})
-    return data, computed, [*paths, computed.folder / CSV, computed.folder / SUBJECTS]
+    data, folder = open_dataset(computed.folder), computed.folder
+    page, card, *tables = paths = [folder / name for name in (DATASET_PAGE, CARD, CSV, SUBJECTS)]
+    made_of = repr((versions(), computed.notes, how.get("keep"), *(path.read_bytes() for path in tables)))
+    mark = f"<!-- {hashlib.sha256(made_of.encode()).hexdigest()} -->".encode()
+    fresh = any(record.outcome is Outcome.COMPUTED for record in computed.records.values())
+    if fresh or not card.is_file() or not page.is_file() or not page.read_bytes().endswith(mark):
+        citations = Citations()
+        described = _described(data)
+        methods = _methods(described, citations)
+        text = _page(data, computed, methods, citations).encode("utf-8", "replace")
+        about = _card(data, described.values(), methods, citations).encode("utf-8")
+        write_files(folder, {DATASET_PAGE: text + mark, CARD: about})
+    return data, computed, paths
 
 
 def _page(data: DataSet, computed: ComputedStudy, methods: Sequence[Markup], citations: Citations) -> str:

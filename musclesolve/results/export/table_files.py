@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from io import BufferedWriter, FileIO
 from itertools import chain
 from pathlib import Path
@@ -19,12 +19,15 @@ from musclesolve.results.files.atomic_writing import Content, text_content
 from musclesolve.results.files.result_netcdf import FRAMES
 from musclesolve.results.tables.lines import csv_lines
 
+ARMS = "moment_arm"
 Column = tuple[str, str, AnyArray]
 """Name, unit, values (T,)."""
 
 
-def wide_columns(result: xr.Dataset, variables: Sequence[str] | None, naming: Naming) -> Iterator[Column]:
-    """Time or percentage first, then the columns of each variable, "activation.soleus_r"."""
+def wide_columns(
+    result: xr.Dataset, variables: Sequence[str] | None, naming: Naming, without: Collection[str] = ()
+) -> Iterator[Column]:
+    """Time or percentage first, then the columns of each variable, "activation.soleus_r"; without: left out."""
     over = abscissa_of(result)
     yield over, str(result[over].attrs.get("units", "%" if over == "percent" else "s")), result[over].values
     known: set[str] = set()
@@ -40,7 +43,8 @@ def wide_columns(result: xr.Dataset, variables: Sequence[str] | None, naming: Na
                     remedy="--names own",
                 )
             known.add(name)
-            yield name, found.unit, values[:, k]
+            if name not in without:
+                yield name, found.unit, values[:, k]
 
 
 def wide_blocks(
@@ -48,10 +52,20 @@ def wide_blocks(
 ) -> Iterator[list[Column]]:
     """The columns of `wide_columns` in some frames after the others: all frames are too large for memory."""
     over = abscissa_of(result)
+    without = _zero_arms(result, naming) if ARMS in chosen(result, variables) else set[str]()
     return (
-        list(wide_columns(result.isel({over: block}), variables, naming))
+        list(wide_columns(result.isel({over: block}), variables, naming, without))
         for block in blocks(result.sizes[over], size)
     )
+
+
+def _zero_arms(result: xr.Dataset, naming: Naming) -> set[str]:
+    """The columns of moment arms that are zero in every frame: the muscle does not cross the joint."""
+    over, names, some = abscissa_of(result), list[str](), np.zeros(1, bool)
+    for block in blocks(result.sizes[over]):
+        found = columns(result.isel({over: block}), ARMS, naming)
+        names, some = found.names, some | (found.values != 0.0).any(axis=0)
+    return {name for name, crosses in zip(names, some, strict=True) if not crosses}
 
 
 def csv_files(

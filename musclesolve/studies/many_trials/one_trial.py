@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pickle
 import time
 import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import xarray as xr
 
 from muscle_db import MuscleDatabaseError
+from muscle_db.regular_file import FileState, UnsuitableFileError, noted_files
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Helper, helper
 from musclesolve.checking.check import findings_of
@@ -47,7 +49,14 @@ from musclesolve.results.files.result_netcdf import (
 from musclesolve.results.plausibility import judged_facts
 from musclesolve.run_trial import run
 from musclesolve.settings.trial import is_predicted
-from musclesolve.studies.many_trials.recipe import ATTRIBUTE, input_hashes, is_current, recipe, settings_hash
+from musclesolve.studies.many_trials.recipe import (
+    ATTRIBUTE,
+    input_hashes,
+    is_current,
+    opened_hashes,
+    recipe,
+    settings_hash,
+)
 from musclesolve.studies.many_trials.trial_record import MEASURES, Measures, Outcome, TrialRecord
 
 if TYPE_CHECKING:
@@ -58,6 +67,13 @@ DRAWING = ("musclesolve.plotting.figure_sets", "draw_task")
 """Module and function of a process that draws beside this one, started early so that it is ready in time."""
 ACTIVATIONS = "activations.csv"
 RESULT, ERROR, EARLIER = RESULT_FILE, "error.txt", f"earlier_{RESULT_FILE}"
+REFUSAL = "refusal.json"
+"""File with the recipe of a refusal, beside `ERROR`: the trial is not tried again while its recipe is the same."""
+PASSING = {
+    *("busy", "not_writable", "occupied_folder", "missing_file", "unreadable_file", "file_changed"),
+    *("missing_package", "bad_environment"),
+}
+"""Codes of refusals that may have passed at the next call, with the same input."""
 Further = Callable[[xr.Dataset, Path], bytes]
 """Function of a module that makes the content of a file beside a result, from the result and its path.
 
@@ -107,9 +123,24 @@ class Job:
         answers = answer_files(asked_of(self.trial, self.questions), self.options)
         return replace(self, further={**answers, **self.further})
 
-    def record(self, outcome: Outcome, message: str = "", details: str = "") -> TrialRecord:
-        """The record of a trial without a result."""
-        return TrialRecord(self.name, self.trial, self.folder, outcome, message=message, details=details)
+    def record(self, outcome: Outcome, message: str = "", **further: str) -> TrialRecord:
+        """The record of a trial without a result; further: details or recipe."""
+        return TrialRecord(self.name, self.trial, self.folder, outcome, message=message, **further)
+
+    @property
+    def choices(self) -> Mapping[str, object]:
+        """All choices on which a refusal may depend."""
+        beside = {"figures": self.figures, "further": dict(self.further), "questions": self.questions}
+        return {**_recorded(self.options, self.keep), **beside}
+
+    def refusal(self, error: Exception, opened: Mapping[Path, FileState]) -> TrialRecord:
+        """The record of a refused trial; opened: its `noted_files`."""
+        made = ""
+        if opened and not _may_pass(error):
+            # choices that cannot be pickled are not known again
+            with contextlib.suppress(pickle.PicklingError, AttributeError, TypeError):
+                made = recipe(opened_hashes(opened, self.trial), "", self.choices, [ERROR])
+        return self.record(Outcome.REFUSED, str(error), recipe=made)
 
 
 def analyze(
@@ -129,7 +160,7 @@ def analyze(
     Options are keyword arguments of `run`; `more` makes further files of the body and its result, by name;
     `completed` adds their verdicts to the result; `keep`: as of `Job`.
     """
-    with reserved(folder):
+    with reserved(folder), noted_files() as opened:
         check_folder(folder, RESULT, trial)
         loaded = read_trial(trial)
         hashes = input_hashes(loaded)
@@ -147,7 +178,10 @@ def analyze(
             drawn = _figures(result, progress, beside) if figures else {}
         result.attrs |= trial_from(trial, folder)
         result.attrs[ATTRIBUTE] = recipe(
-            hashes, settings_hash(loaded.document.content), _recorded(options, keep), [RESULT, *drawn]
+            opened_hashes(opened, trial) | hashes,
+            settings_hash(loaded.document.content),
+            _recorded(options, keep),
+            [RESULT, *drawn],
         )
         result.attrs[MEASURES] = Measures.from_result(result, facts).as_json()
         progress("writing", 1.0)
@@ -245,7 +279,7 @@ def _left_over(folder: Path, more: Iterable[str] = ()) -> list[str]:
     if not any((folder / name).is_file() for name in (RESULT, ERROR, EARLIER)):
         return []
     figures = in_every_format(files_of(RECORDING, MODEL, UNCERTAINTIES))
-    return [*figures, UNCERTAINTY, REPORT, ERROR, EARLIER, *more]
+    return [*figures, UNCERTAINTY, REPORT, ERROR, REFUSAL, EARLIER, *more]
 
 
 def _figures(result: xr.Dataset, progress: Progress, beside: Helper | None = None) -> dict[str, bytes]:
@@ -256,9 +290,9 @@ def _figures(result: xr.Dataset, progress: Progress, beside: Helper | None = Non
 
 def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     """Compute a trial unless its result exists; errors are stored in the record, never raised."""
-    start = time.perf_counter()
+    start, asked, opened = time.perf_counter(), job, dict[Path, FileState]()
     try:
-        with page_style(job.style), reserved(job.folder):
+        with page_style(job.style), reserved(job.folder), noted_files() as opened:
             stored = result_attributes(job.folder / RESULT)
             check_folder(job.folder, RESULT, job.trial, stored)
             job.ready()
@@ -277,12 +311,27 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     except BusyError as error:
         return job.record(Outcome.STOPPED, str(error))
     except (MuscleSolveError, MuscleDatabaseError) as error:
-        return job.record(Outcome.REFUSED, str(error))
+        return asked.refusal(error, opened)
     except Exception as fault:
         # An error of the program must not stop the other trials. Its traceback is stored for a report.
         message = f"the program failed: {type(fault).__name__}: {fault}"
-        return job.record(Outcome.FAILED, message, traceback.format_exc())
+        return job.record(Outcome.FAILED, message, details=traceback.format_exc())
     return TrialRecord(job.name, job.trial, job.folder, outcome, time.perf_counter() - start, measures)
+
+
+def _may_pass(error: BaseException | None) -> bool:
+    """Whether a refusal may have passed at the next call: behind it stand memory, disk, a process or a missing file."""
+    while error is not None:
+        of_content = FileNotFoundError, IsADirectoryError, NotADirectoryError, UnsuitableFileError
+        if (
+            getattr(error, "code", "") in PASSING
+            or isinstance(error, MemoryError)
+            or (isinstance(error, OSError) and not isinstance(error, of_content))
+            or type(error) is MuscleSolveError  # such as a process that died
+        ):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _recorded(options: Mapping[str, object], keep: Sequence[str]) -> Mapping[str, object]:
@@ -312,9 +361,9 @@ def _missing(job: Job) -> dict[str, Further]:
 def known_record(job: Job) -> TrialRecord | None:
     """The record of a trial for which nothing is left to do; None where it is to be computed.
 
-    Its current result exists with all files beside it, or no forces follow from its source. Nothing is unpacked,
-    computed or written, and no folder is reserved: files appear complete. Files that cannot be examined, such as a
-    damaged result, are left to `attempt`, which records the fault of this trial alone.
+    Its current result exists with all files beside it, an earlier call has refused the same, or no forces follow from
+    its source. Nothing is unpacked, computed or written, and no folder is reserved: files appear complete. Files that
+    cannot be examined, such as a damaged result, are left to `attempt`, which records the fault of this trial alone.
     """
     start = time.perf_counter()
     with contextlib.suppress(Exception), page_style(job.style):
@@ -330,6 +379,11 @@ def known_record(job: Job) -> TrialRecord | None:
             if (measures := _current(job, stored)) is not None and not _missing(job):
                 seconds = time.perf_counter() - start
                 return TrialRecord(job.name, job.trial, job.folder, Outcome.UNCHANGED, seconds, measures)
+        elif (job.folder / REFUSAL).is_file():
+            text = (job.folder / REFUSAL).read_text(encoding="utf-8")
+            if is_current(text, job.trial, job.folder, job.choices, figures=False):
+                message = (job.folder / ERROR).read_text(encoding="utf-8").rstrip()
+                return job.record(Outcome.REFUSED_BEFORE, message)
     return None
 
 
@@ -339,11 +393,14 @@ def leave_message(record: TrialRecord) -> None:
     Nothing is changed in a folder that holds the result of another trial, or into which another run writes, and nothing
     is raised where it cannot be written.
     """
-    if record.outcome is Outcome.STOPPED:
+    if record.outcome in (Outcome.STOPPED, Outcome.REFUSED_BEFORE):
         return
     text = "\n".join(part for part in (record.message, record.details) if part)
     with contextlib.suppress(InputError, OSError):
         check_folder(record.folder, RESULT, record.trial)
-        write_files(record.folder, {ERROR: f"{storable(text.rstrip())}\n".encode()})
+        files: dict[str, Content] = {ERROR: f"{storable(text.rstrip())}\n".encode()}
+        if record.recipe:
+            files[REFUSAL] = record.recipe.encode()
+        write_files(record.folder, files, [REFUSAL])
         if (record.folder / RESULT).is_file():
             (record.folder / RESULT).replace(record.folder / EARLIER)

@@ -11,13 +11,19 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
+import muscle_db
+from muscle_db.regular_file import FileState, file_state
 from musclesolve.constants import TRIAL_FILE
 from musclesolve.plotting.page.page_style import PageStyle, current_style
 from musclesolve.recording.data import AnyTrial
-from musclesolve.recording.text.text_file import has_hash
+from musclesolve.recording.text.text_file import hash_of, name_in
 from musclesolve.recording.trial.input_hashes import named_hashes
 from musclesolve.version import __version__
 
+BUNDLED = Path(muscle_db.__file__).resolve().parent, Path(__file__).resolve().parents[2]
+"""Folders of the program, whose files the version identifies."""
+CHANGED = "changed"
+"""In place of the hash of a file that changed after it was opened."""
 ATTRIBUTE = "recipe"
 """Name of the attribute of result.nc: JSON with version, options, hash of every input file, names of all outputs."""
 
@@ -25,6 +31,19 @@ ATTRIBUTE = "recipe"
 def input_hashes(trial: AnyTrial) -> dict[str, str]:
     """Hash of every file of a trial as it was read, by its path from the folder of the trial file."""
     return dict(named_hashes(trial).values())
+
+
+def opened_hashes(opened: Mapping[Path, FileState], trial: Path) -> dict[str, str]:
+    """Hash of every file that was opened for a trial, its `noted_files`, by its path from the folder of the trial file.
+
+    Some of them only another input file names, such as the data of external loads.
+    """
+    folder = trial.resolve().parent
+    return {
+        name_in(folder, path.resolve()): hash_of(path) if file_state(path) == state else CHANGED
+        for path, state in opened.items()
+        if not any(path.resolve().is_relative_to(bundled) for bundled in BUNDLED)
+    }
 
 
 def settings_hash(content: Mapping[str, Any]) -> str:
@@ -74,7 +93,7 @@ def _read(text: str) -> dict[str, Any]:
 def changed_inputs(files: Mapping[str, str], trial: Path) -> list[str]:
     """The names of the files of a trial that differ from the files of `input_hashes`."""
     # These are all files of the trial: a trial file that names others has another hash itself.
-    names = [name for name, sha in files.items() if not has_hash(trial.resolve().parent / name, sha)]
+    names = [name for name, sha in files.items() if hash_of(trial.resolve().parent / name) != sha]
     return names if trial.name in files else [trial.name, *names]
 
 

@@ -30,6 +30,9 @@ class Outcome(StrEnum):
     COMPUTED = "computed"
     UNCHANGED = "unchanged"  # its result was there already: same version, options and input files
     REFUSED = "refused"  # the input is at fault
+    REFUSED_BEFORE = (
+        "refused before"  # by an earlier call: same version, options and input files; not tried again
+    )
     FAILED = "failed"  # the program is at fault, or the process was killed
     STOPPED = "not done"  # stopped by Ctrl-C, or another run computes it
     EXCLUDED = "excluded"  # by the study file
@@ -43,7 +46,12 @@ class Outcome(StrEnum):
     @property
     def has_fault(self) -> bool:
         """Whether the input or the program is at fault."""
-        return self in (Outcome.REFUSED, Outcome.FAILED)
+        return self.is_refusal or self is Outcome.FAILED
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the input is at fault."""
+        return self in (Outcome.REFUSED, Outcome.REFUSED_BEFORE)
 
 
 @dataclass(frozen=True)
@@ -135,6 +143,7 @@ class TrialRecord:
     measures: Measures | None = None  # of its result, if there is one
     message: str = ""  # why there is none
     details: str = ""  # where the program failed, for a report of the fault
+    recipe: str = ""  # of a refusal by which it is known at the next call, see `recipe`
 
     @property
     def fine(self) -> bool:

@@ -19,6 +19,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+from muscle_db.regular_file import file_state
 from musclesolve._util.names import natural_place, suggestion
 from musclesolve._util.worker_pool import DONE, RAISED, Helper
 from musclesolve.constants import FILE_SETTLED
@@ -32,7 +33,7 @@ from musclesolve.drafting.folder_contents import (
 )
 from musclesolve.errors import BusyError, MuscleSolveError, file_error
 from musclesolve.opensim.service_folders import data_file
-from musclesolve.recording.schema import Document, examined, file_state, trial_document, validated
+from musclesolve.recording.schema import Document, examined, trial_document, validated
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.trial_paths import with_paths

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from opensim_reader import read_by_opensim
@@ -205,6 +206,16 @@ def test_a_parquet_file_has_units_in_its_metadata(data: xr.Dataset, tmp_path: Pa
         table["muscle_force.soleus_r"].to_numpy(), data.muscle_force.sel(muscle="soleus_r").values
     )
     assert table.schema.field("moment_arm.knee_flexion_r.soleus_r").metadata[b"unit"] == b"m"
+
+
+def test_a_moment_arm_that_is_zero_in_every_frame_has_no_column(data: xr.Dataset, tmp_path: Path) -> None:
+    arms = data["moment_arm"].values
+    arms[:, 0, 1], arms[:-1, 1, 1] = 0.0, 0.0
+    dofs, muscle = data["dof"].values, data["muscle"].values[1]
+    (path,) = ms.export(data, tmp_path / "walk.csv")
+    heads = [name.partition(" ")[0] for name in pd.read_csv(path, nrows=1)]
+    assert f"moment_arm.{dofs[0]}.{muscle}" not in heads and f"moment_arm.{dofs[1]}.{muscle}" in heads
+    assert sum(name.startswith("moment_arm.") for name in heads) == arms[0].size - 1
 
 
 def test_parquet_without_its_package_says_what_to_install(data, tmp_path, monkeypatch) -> None:
