@@ -11,7 +11,7 @@ from musclesolve.dynamics import segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.muscles.scaling.scale_muscles import joined
-from musclesolve.pipeline.recorded_body import group_loads
+from musclesolve.pipeline.muscle_pulls import group_loads
 
 COLUMNS = (
     "musculotendon_length",

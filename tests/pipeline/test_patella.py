@@ -16,8 +16,8 @@ from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline import patella
+from musclesolve.pipeline.muscle_pulls import group_loads
 from musclesolve.pipeline.patella import Ligament, quadriceps
-from musclesolve.pipeline.recorded_body import group_loads
 from musclesolve.results.dataset.assemble import unrecognized
 
 

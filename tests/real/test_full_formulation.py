@@ -20,7 +20,7 @@ from musclesolve.errors import InputError
 from musclesolve.forces import mechanics
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
-from musclesolve.pipeline.recorded_body import group_loads
+from musclesolve.pipeline.muscle_pulls import group_loads
 from musclesolve.sharing import solve_full
 from musclesolve.sharing.cost import JointReactionSquared
 from musclesolve.sharing.solver.batch import Batch
