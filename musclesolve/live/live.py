@@ -40,7 +40,7 @@ from musclesolve.motion.motion_plausibility import BALANCE_LIMIT, Support
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined
 from musclesolve.pipeline.mechanics import carries_foot
-from musclesolve.pipeline.muscle_pulls import MuscleJoints, group_loads
+from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Side, Trial
@@ -461,7 +461,7 @@ class Live:
         else:
             moments[:, self._beyond[~known].any(axis=0)] = np.nan
         state = muscle_state(model, self._muscles, motion)
-        loads = group_loads(model, motion, forces, state, self._muscle_joints, bodies.rotation)
+        loads = self._muscle_joints.loads(motion, forces, state, bodies.rotation)
         sound = np.ones(2, bool) if plausible is None else plausible
         if not balanced and not predicted:
             notes = (*notes, UNBALANCED)

@@ -74,11 +74,10 @@ def _(body: RecordedBody, analysis: Analysis) -> Linked:
             forces[name][:, rows] = (
                 part.state.moment_arm[:, :, k] * np.nan_to_num(part.tension[:, k])[:, None]
             )
-        crossed = MuscleJoints(model, muscles)
-        for name, dof in zip(crossed.names, crossed.dofs, strict=True):
+        for name, dofs in MuscleJoints(model, muscles).served.items():
             beyond = np.zeros(len(bodies.mass), bool)
-            beyond[model.distal_bodies(model.topology.dof_names[dof])] = True
-            joints[name] = LoadedJoint(beyond, motion.q[:, model.tree.pivot[dof]])
+            beyond[model.distal_bodies(dofs[0])] = True
+            joints[name] = LoadedJoint(beyond, motion.q[:, model.slot(name)])
     return Linked(
         bodies,
         tuple(model.topology.dof_names),

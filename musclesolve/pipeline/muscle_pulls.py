@@ -25,7 +25,7 @@ from musclesolve.recording.data import SIDES
 
 @dataclass(frozen=True, eq=False)
 class MuscleJoints:
-    """The joints (J) of the degrees of freedom that some muscles serve: the data of `group_loads` except the motion.
+    """The joints (J) of the degrees of freedom that some muscles serve: all that their loads need except the motion.
 
     A joint is a pivot with the name of its point. Bodies distal to the first of its degrees of freedom in `dof_names`
     are distal to the joint. (For the ankle this is dorsiflexion: half of the shank rotates with ankle adduction.)
@@ -45,11 +45,6 @@ class MuscleJoints:
         for dof in self.muscles.dof_names:
             joints.setdefault(pivots[dof], []).append(dof)
         return joints
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """Names of the joints."""
-        return tuple(self.served)
 
     @cached_property
     def dofs(self) -> Indices:
@@ -80,11 +75,6 @@ class MuscleJoints:
         return np.stack([*of_joints, *map(paths.groups_on, shanks, frames)])
 
     @cached_property
-    def heads(self) -> Indices:
-        """Muscles of the quadriceps, (h,)."""
-        return quadriceps(self.muscles.parameters.names)
-
-    @cached_property
     def guided(self) -> list[tuple[int, Indices, Indices]]:
         """Joints where couples guide points and frames, their degrees of freedom, and columns of `PathState.explicit`.
 
@@ -102,42 +92,34 @@ class MuscleJoints:
     def at_knees(self) -> tuple[Indices, Indices, Indices, Array]:
         """Degrees of freedom, joints and rows of the moment arms of the knees, (K,), and ligaments (K, 2)."""
         rows = (
-            (self.names.index(name), self.muscles.dof_names.index(dof)) for name, dof in self.knees.items()
+            ([*self.served].index(name), self.muscles.dof_names.index(dof))
+            for name, dof in self.knees.items()
         )
         places = [(knee.dof, *row) for knee, row in zip(self.levers, rows, strict=True)]
         flexions, at, of_arms = np.array(places, np.intp).reshape(-1, 3).T.copy()
         ligaments = np.array([knee.ligament for knee in self.levers]).reshape(-1, 2) * [self.ligament, 1.0]
         return flexions, at, of_arms, ligaments
 
+    def loads(
+        self, motion: Motion, forces: DistalLoads, state: ScaledState, rotation: Array | None = None
+    ) -> JointLoads:
+        """The loads of the joints from the forces on the bodies and a state of the muscles, about the joint centers.
 
-def group_loads(
-    model: Model,
-    motion: Motion,
-    loads: DistalLoads,
-    state: ScaledState,
-    joints: MuscleJoints | None = None,
-    rotation: Array | None = None,
-) -> JointLoads:
-    """Compute the loads of the joints that the muscles of a state serve; moments are about the joint centers.
-
-    loads: on the bodies; joints: of these muscles on this model; rotation (T, B, 3, 3): of the bodies from standing.
-    `joints` and `rotation` are computed by default.
-    """
-    joints = joints or MuscleJoints(model, state.muscles)
-    tree, dofs = model.tree, joints.dofs
-    force, moment = loads.at(tree.child[dofs], motion.q[:, tree.pivot[dofs]])
-    pulls = MusclePulls(model, motion, state, joints, rotation)
-    return JointLoads(joints.names, force, moment, pulls, tuple(joints.knees))
+        rotation (T, B, 3, 3): of the bodies from standing, computed by default.
+        """
+        pivots = motion.q[:, self.model.tree.pivot[self.dofs]]
+        force, moment = forces.at(self.model.tree.child[self.dofs], pivots)
+        pulls = MusclePulls(self, motion, state, rotation)
+        return JointLoads(tuple(self.served), force, moment, pulls, tuple(self.knees))
 
 
 @dataclass(frozen=True, eq=False)
 class MusclePulls:
-    """Pulls of the muscles of a state at their joints, computed when they are needed; fields as in `group_loads`."""
+    """Pulls of the muscles of a state at their joints, computed when they are needed; see `MuscleJoints.loads`."""
 
-    model: Model
+    joints: MuscleJoints
     motion: Motion
     state: ScaledState
-    joints: MuscleJoints
     rotation: Array | None = None
 
     def __call__(self, frames: slice | Indices) -> Pulls:
@@ -150,8 +132,8 @@ class MusclePulls:
         from musclesolve.muscles.paths.kernel.entry import COUPLES
         from musclesolve.pipeline.patella_kernel import THROUGH
 
-        motion, joints, path, tree = self.motion, self.joints, self.state.path, self.model.tree
-        count = len(joints.names)
+        motion, joints, path, tree = self.motion, self.joints, self.state.path, self.joints.model.tree
+        count = len(joints.served)
         centers = np.zeros((len(motion.q), len(joints.beyond), 3))
         centers[:, :count] = motion.q[:, tree.pivot[joints.dofs]]
         pull, about = path.pulls(joints.beyond, centers)
@@ -161,14 +143,12 @@ class MusclePulls:
         if joints.knees:  # the patellar ligament in place of the quadriceps
             shanks = np.array([knee.shank for knee in joints.levers])
             if self.rotation is None:
-                turned = contiguous(self.model.rigid_bodies.subset(shanks).rotation(motion.q))
+                turned = contiguous(joints.model.rigid_bodies.subset(shanks).rotation(motion.q))
             else:
                 turned = contiguous(self.rotation[:, shanks])
             moved = contiguous(motion.coordinates), axes, turned
-            arms = contiguous(self.state.moment_arm)
-            THROUGH.load()(
-                joints.at_knees, lean_table(), moved, joints.heads, arms, pull, about, np.empty((3, 3))
-            )
+            arms, heads = contiguous(self.state.moment_arm), quadriceps(joints.muscles.parameters.names)
+            THROUGH.load()(joints.at_knees, lean_table(), moved, heads, arms, pull, about, np.empty((3, 3)))
         return Pulls(pull[:, :count], about[:, :count], pull[:, count:])
 
 

@@ -28,7 +28,7 @@ from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
 from musclesolve.pipeline.mechanics import Mechanics, carries_foot, measured_moments
-from musclesolve.pipeline.muscle_pulls import MuscleJoints, MusclePulls, group_loads
+from musclesolve.pipeline.muscle_pulls import MuscleJoints, MusclePulls
 from musclesolve.pipeline.run_options import Options, check_emg
 from musclesolve.recording.data import SIDES, Trial
 
@@ -208,7 +208,7 @@ def recorded_body(
     def pulls_in(number: int, frames: slice | Indices) -> Pulls:
         """The pulls of one group of muscles at its joints in some frames."""
         moved = motion.frames(frames)
-        return MusclePulls(model, moved, muscle_state(model, placed[number], moved), joints[number]).whole
+        return MusclePulls(joints[number], moved, muscle_state(model, placed[number], moved)).whole
 
     served = [dof for side in SIDES for dof in served_dofs(model.topology, options.database, side)]
     dofs = tuple(dict.fromkeys([*served, *(dof.name for dof in model.topology.dofs)]))
@@ -221,7 +221,7 @@ def recorded_body(
         fascicles = MeasuredFascicles.from_fascicles(trial.fascicles, options.fascicles, options.sides)
         for muscles in placed:
             fascicles.check_unit(trial.document, muscles.parameters)
-    names = tuple(dict.fromkeys(name for joint in joints for name in joint.names))
+    names = tuple(dict.fromkeys(name for joint in joints for name in joint.served))
     computed = moments, validity, parts, placed, dofs, names
     return RecordedBody(trial, options, recorded, *computed, emg, fascicles, replaced)
 
@@ -303,7 +303,7 @@ def sharing_group(
         moment=moments[:, rows],
         usable=usable,
         time=motion.time,
-        loads=group_loads(model, motion, forces, state, joints),
+        loads=(joints or MuscleJoints(model, state.muscles)).loads(motion, forces, state),
         emg=emg,
         angle=motion.coordinates[:, rows],
         rate=motion.speeds[:, rows],

@@ -28,6 +28,7 @@ from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_chang
 from musclesolve.muscles.path_point_derivatives import point_derivatives
 from musclesolve.pipeline.body import SolvedGroup
 from musclesolve.pipeline.muscle_pulls import MuscleJoints
+from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
@@ -83,10 +84,9 @@ class LegSensitivity:
         loads = None
         if "reaction_matrix" in self.derivatives.cost.data:  # its derivatives (T, k, P, 3)
             joints = MuscleJoints(model, state.muscles)
-            first = (model.topology.dof_names[dof] for dof in joints.dofs)
-            pulls = [found.pull(model.distal_bodies(dof)) for dof in first]
+            pulls = [found.pull(model.distal_bodies(dofs[0])) for dofs in joints.served.values()]
             # the quadriceps loads a knee through the patellar ligament, by its moment arms
-            head = np.isin(found.muscle, joints.heads)
+            head = np.isin(found.muscle, quadriceps(state.parameters.names))
             for knee, joint, row in zip(joints.levers, *joints.at_knees[1:3], strict=True):
                 arms = found.moment_arm[:, row, head]
                 lever = knee.lever(model, motion).force

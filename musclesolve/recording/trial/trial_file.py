@@ -175,11 +175,8 @@ class TrialReader:
                 faults.rows(files["forces"], read_forces_table)
             return None
         walk, rotation = mapped.walk, self.rotation
-        functional, stated_joints = (
-            FunctionalTrials(),
-            (*settings.files.items(), *settings.joint_centers.items()),
-        )
-        if any(value == FUNCTIONAL or key.startswith(FUNCTIONAL) for key, value in stated_joints if value):
+        functional, keys = FunctionalTrials(), (*settings.files.items(), *settings.joint_centers.items())
+        if any(value == FUNCTIONAL or key.startswith(FUNCTIONAL) for key, value in keys if value):
             functional = faults.attempt(
                 "functional trials", functional, read_functional, document, settings, rotation, mapped
             )
@@ -199,14 +196,7 @@ class TrialReader:
         emg, fascicles, signal_notes = None, None, list[str]()
         if settings.emg.channels is not None:
             emg, signal_notes = faults.attempt(
-                "EMG",
-                (None, []),
-                read_emg,
-                document,
-                settings,
-                files["markers"],
-                clock=walk.time,
-                checked=False,
+                "EMG", (None, []), read_emg, document, settings, files["markers"], walk.time
             )
         if settings.fascicle.channels is not None:
             fascicles, notes_of_lengths = faults.attempt(

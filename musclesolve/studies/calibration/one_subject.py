@@ -34,17 +34,10 @@ def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> 
 
 def check_different(trials: Iterable[tuple[Path, tuple[float, float]]]) -> None:
     """Refuse a trial that is given twice: the path of a trial file with the first and the last time [s]."""
-    seen = set[tuple[Path, tuple[float, float]]]()
-    for path, span in trials:
-        if (path.resolve(), span) in seen:
-            raise file_error(
-                "duplicate_name",
-                path,
-                "the trial is given twice",
-                "every trial once",
-                "leave one of them out",
-            )
-        seen.add((path.resolve(), span))
+    listed = [(path.resolve(), *span) for path, span in trials]
+    if twice := [each[0] for each in listed if listed.count(each) > 1]:
+        problem, remedy = "the trial is given twice", "leave one of them out"
+        raise file_error("duplicate_name", twice[0], problem, "every trial once", remedy)
 
 
 def _stated(trial: Trial) -> dict[str, object]:
