@@ -13,12 +13,9 @@ from musclesolve.dynamics import (
     lagrange_multipliers,
     projected_moments,
 )
-from musclesolve.dynamics.inverse.newton_euler import (
-    IntersegmentalMoment,
-    SegmentMotion,
-    intersegmental_moment,
-    segment_motion,
-)
+from musclesolve.dynamics.inverse.explicit_moment import IntersegmentalMoment, intersegmental_moment
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.kernel.arrays import SegmentArrays
 from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 
@@ -30,7 +27,7 @@ def report(trial: Trial) -> None:
     targets = Targets.build(model, measured.points, measured.directions)
     dofs = model.topology.dof_names[: model.tree.joint_count]
 
-    def hof(segments: SegmentMotion) -> list[IntersegmentalMoment]:
+    def hof(segments: SegmentArrays) -> list[IntersegmentalMoment]:
         return [intersegmental_moment(model, motion, segments, feet, dof) for dof in dofs]
 
     calls = {

@@ -29,7 +29,7 @@ Here a brace pulls the knee straight, with 20 N m for each radian, and the muscl
 
 To read on, in the order of the stages: motion/anatomy/anatomy.py, pipeline/mechanics.py, dynamics/model/human_model.py,
 dynamics/kinematics/consistent_motion.py, dynamics/kinematics/pose_fit.py, motion/ground_reaction.py,
-dynamics/inverse/inverse_dynamics.py, pipeline/recorded_body.py, muscles/scaling/scale_muscles.py,
+dynamics/inverse/newton_euler.py, pipeline/recorded_body.py, muscles/scaling/scale_muscles.py,
 muscles/muscle_state.py, muscles/hill_model.py, pipeline/share.py, sharing/problem.py, sharing/solving.py.
 """
 

@@ -10,11 +10,8 @@ from benchmarks.thesis_figures.study import SAGITTAL, Study
 from benchmarks.timing import rms
 from musclesolve._util.arrays import Array
 from musclesolve._util.center_of_pressure import center_of_pressure
-from musclesolve.dynamics.inverse.newton_euler import (
-    center_of_pressure_from_motion,
-    intersegmental_moment,
-    segment_motion,
-)
+from musclesolve.dynamics.inverse.explicit_moment import center_of_pressure_from_motion, intersegmental_moment
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.plotting.page.sheet import heading
 
 ARMS = ("upper_arm", "forearm", "hand")

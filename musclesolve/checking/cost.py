@@ -12,7 +12,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.checking.case import Case
 from musclesolve.checking.repair import Recorded
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.newton_euler import net_moments
 from musclesolve.forces import mechanics_of
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics, carries_foot
@@ -74,7 +74,7 @@ def _moments(
         whole = completed_trial(trial, case.settings.gaps)[0]
         recorded = mechanics_of(whole, anatomy(whole, TIME_MARGIN), known=states[-1] if states else None)
         states[:] = [(whole, recorded)]
-        moments = projected_moments(recorded.model, recorded.motion, recorded.wrenches)
+        moments = net_moments(recorded.model, recorded.motion, recorded.wrenches)
     except Exception:
         # With a fault, or faults hidden by it, a recording may lack any data: then the cost is unknown.
         return None

@@ -40,7 +40,8 @@ from musclesolve.motion.motion_plausibility import BALANCE_LIMIT, Support
 from musclesolve.muscles.muscle_state import muscle_state
 from musclesolve.muscles.scaling.scale_muscles import joined
 from musclesolve.pipeline.mechanics import carries_foot
-from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, group_loads
+from musclesolve.pipeline.muscle_pulls import MuscleJoints
+from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Side, Trial
 from musclesolve.results.finding import Finding, Where, finding
@@ -198,7 +199,7 @@ class Live:
 
         count = len(self.model.topology.dof_names)
         self._muscles = joined(self.body.placed)
-        self._muscle_joints = MuscleJoints.from_model(self.model, self._muscles)
+        self._muscle_joints = MuscleJoints(self.model, self._muscles)
         self._muscle_rows = np.array([self.model.dof(dof) for dof in self._muscles.dof_names])
         rows_of_parts = [[self.model.dof(dof) for dof in part.dofs] for part in self.body.parts]
         self._feet_of_parts = np.array([self._beyond[:, rows].any(axis=1) for rows in rows_of_parts])
@@ -460,7 +461,7 @@ class Live:
         else:
             moments[:, self._beyond[~known].any(axis=0)] = np.nan
         state = muscle_state(model, self._muscles, motion)
-        loads = group_loads(model, motion, forces, state, self._muscle_joints, bodies.rotation)
+        loads = self._muscle_joints.loads(motion, forces, state, bodies.rotation)
         sound = np.ones(2, bool) if plausible is None else plausible
         if not balanced and not predicted:
             notes = (*notes, UNBALANCED)

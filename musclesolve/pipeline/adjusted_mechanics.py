@@ -9,7 +9,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
+from musclesolve.dynamics.inverse.newton_euler import net_moments
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.dynamics.inverse.residual_reduction import MeasuredBody, ResidualReduction
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -46,7 +46,7 @@ def changed_motion(trial: Trial, recorded: Mechanics, targets: Targets, motion: 
     """
     model, measured, fit, time = recorded.model, recorded.measured, recorded.fit, motion.time
     wrenches = replace(recorded, reactions=ground_reactions(trial.forces, time, measured.filter)).wrenches
-    residual = projected_moments(model, motion, wrenches)[:, model.tree.joint_count :]
+    residual = net_moments(model, motion, wrenches)[:, model.tree.joint_count :]
     limit = recorded.balance_limit * model.mass.total * STANDARD_GRAVITY
     balanced = np.linalg.norm(residual[:, :3], axis=1) <= limit
     balanced[list(fit.unfitted)] = False

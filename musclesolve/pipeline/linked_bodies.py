@@ -24,9 +24,10 @@ from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Analysis, Body
+from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.pipeline.opensim.model_body import ModelBody, shared_joints
 from musclesolve.pipeline.opensim.muscles_along import geometry_along
-from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody
+from musclesolve.pipeline.recorded_body import RecordedBody
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,11 +74,10 @@ def _(body: RecordedBody, analysis: Analysis) -> Linked:
             forces[name][:, rows] = (
                 part.state.moment_arm[:, :, k] * np.nan_to_num(part.tension[:, k])[:, None]
             )
-        crossed = MuscleJoints.from_model(model, muscles)
-        for name, dof in zip(crossed.names, crossed.dofs, strict=True):
+        for name, dofs in MuscleJoints(model, muscles).served.items():
             beyond = np.zeros(len(bodies.mass), bool)
-            beyond[model.distal_bodies(model.topology.dof_names[dof])] = True
-            joints[name] = LoadedJoint(beyond, motion.q[:, model.tree.pivot[dof]])
+            beyond[model.distal_bodies(dofs[0])] = True
+            joints[name] = LoadedJoint(beyond, motion.q[:, model.slot(name)])
     return Linked(
         bodies,
         tuple(model.topology.dof_names),

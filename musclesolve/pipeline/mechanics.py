@@ -10,7 +10,8 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.sides import LEG_JOINTS
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
+from musclesolve.dynamics.inverse.newton_euler import net_moments
 from musclesolve.dynamics.inverse.predicted_reactions import soles
 from musclesolve.dynamics.inverse.residual_reduction import CHANGE, ResidualReduction
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -182,7 +183,7 @@ class Mechanics:
     @cached_property
     def support(self) -> Support:
         """Ground reactions supplied and lacking; a foot that was not measured counts as unloaded."""
-        lacking = projected_moments(self.model, self.motion, self.wrenches)[:, self.model.tree.joint_count :]
+        lacking = net_moments(self.model, self.motion, self.wrenches)[:, self.model.tree.joint_count :]
         force = sum((ground.force for ground in self.reactions), np.zeros((len(lacking), 3)))
         weight, cutoff = self.model.weight, float(self.measured.filter.cutoff_hz.min())
         return Support.from_wrenches(self.motion.time, lacking, force, weight, cutoff)
@@ -258,7 +259,7 @@ def measured_moments(recording: Recording, model: Model, motion: Motion, wrenche
 
     The moments of a joint depend on the feet distal to it, the loads at the pelvis on both feet.
     """
-    return known_moments(recording, model, motion, projected_moments(model, motion, wrenches))
+    return known_moments(recording, model, motion, net_moments(model, motion, wrenches))
 
 
 def known_moments(recording: Recording, model: Model, motion: Motion, moments: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous, stretch
+from musclesolve._util.arrays import Array, Indices, Mask, stretch
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.long_arrays import MOST_FRAMES, blocks, long_array
 from musclesolve._util.progress import Progress, no_progress
@@ -23,12 +23,12 @@ from musclesolve.motion.motion_plausibility import MotionValidity
 from musclesolve.muscles.muscle_state import MuscleState, ScaledState, muscle_state, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
-from musclesolve.pipeline.body import BLOCK, EVERY, JointLoads, Pulls, Sharing, SharingGroup
+from musclesolve.pipeline.body import BLOCK, EVERY, Pulls, Sharing, SharingGroup
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
 from musclesolve.pipeline.mechanics import Mechanics, carries_foot, measured_moments
-from musclesolve.pipeline.patella import Ligament, PatellarLever, lean_table, quadriceps
+from musclesolve.pipeline.muscle_pulls import MuscleJoints, MusclePulls
 from musclesolve.pipeline.run_options import Options, check_emg
 from musclesolve.recording.data import SIDES, Trial
 
@@ -187,7 +187,7 @@ def recorded_body(
         else MeasuredActivation.from_emg(trial.emg, options.channels, options.sides, fitted)
     )
     placed = options.muscles(model)
-    joints = [MuscleJoints.from_model(model, muscles) for muscles in placed]
+    joints = [MuscleJoints(model, muscles) for muscles in placed]
     rows = [[model.dof(dof) for dof in muscles.dof_names] for muscles in placed]
     feet = {side: carries_foot(model, side) for side in SIDES}
     usable = [validity.with_feet(side for side in SIDES if feet[side][row].any()) for row in rows]
@@ -208,7 +208,7 @@ def recorded_body(
     def pulls_in(number: int, frames: slice | Indices) -> Pulls:
         """The pulls of one group of muscles at its joints in some frames."""
         moved = motion.frames(frames)
-        return MusclePulls(model, moved, muscle_state(model, placed[number], moved), joints[number]).whole
+        return MusclePulls(joints[number], moved, muscle_state(model, placed[number], moved)).whole
 
     served = [dof for side in SIDES for dof in served_dofs(model.topology, options.database, side)]
     dofs = tuple(dict.fromkeys([*served, *(dof.name for dof in model.topology.dofs)]))
@@ -221,7 +221,7 @@ def recorded_body(
         fascicles = MeasuredFascicles.from_fascicles(trial.fascicles, options.fascicles, options.sides)
         for muscles in placed:
             fascicles.check_unit(trial.document, muscles.parameters)
-    names = tuple(dict.fromkeys(name for joint in joints for name in joint.names))
+    names = tuple(dict.fromkeys(name for joint in joints for name in joint.served))
     computed = moments, validity, parts, placed, dofs, names
     return RecordedBody(trial, options, recorded, *computed, emg, fascicles, replaced)
 
@@ -303,158 +303,8 @@ def sharing_group(
         moment=moments[:, rows],
         usable=usable,
         time=motion.time,
-        loads=group_loads(model, motion, forces, state, joints),
+        loads=(joints or MuscleJoints(model, state.muscles)).loads(motion, forces, state),
         emg=emg,
         angle=motion.coordinates[:, rows],
         rate=motion.speeds[:, rows],
     )
-
-
-@dataclass(frozen=True, eq=False)
-class MuscleJoints:
-    """The joints (J) of the degrees of freedom that some muscles serve: the data of `group_loads` except the motion.
-
-    A joint is a pivot with the name of its point. Bodies distal to the first of its degrees of freedom in `dof_names`
-    are distal to the joint. (For the ankle this is dorsiflexion: half of the shank rotates with ankle adduction.)
-
-    dofs (J,): the first degree of freedom of each. beyond (J + K, G): the groups of nodes (`Paths.groups`) distal to
-    each joint, then the groups that pull at the patella of each knee. heads (h,): muscles of the quadriceps. guided:
-    joints where couples guide points and frames, with all their degrees of freedom, and the columns of
-    `PathState.explicit` that belong to them, -1 for none. shanks (K,): the bodies beyond the knees; knees: their
-    degrees of freedom, places among the joints and rows of the moment arms, (K,) each, and ligaments (K, 2), as
-    compiled code takes them.
-    """
-
-    names: tuple[str, ...]
-    dofs: Indices
-    beyond: Mask
-    heads: Indices
-    guided: tuple[tuple[int, Indices, Indices], ...]
-    shanks: Indices
-    knees: tuple[Indices, Indices, Indices, Array]
-
-    @classmethod
-    def from_model(cls, model: Model, muscles: ScaledMuscles, ligament: float = 1.0) -> MuscleJoints:
-        """Find the joints of the muscles on a model; ligament: factor on the arm of the patellar ligaments."""
-        paths, served = muscles.paths, muscles.dof_names
-        pivots = {dof.name: dof.pivot for dof in model.topology.dofs}
-        joints: dict[str, list[str]] = {}
-        for dof in served:
-            joints.setdefault(pivots[dof], []).append(dof)
-        names = tuple(joints)
-        beyond = [paths.groups_on(model.distal_bodies(dofs[0])) for dofs in joints.values()]
-        guided = []
-        for number, dofs in enumerate(joints.values()):
-            # the couples that guide points and frames: the change of L_MT about each axis with the bodies at rest
-            numbers = np.sort([model.dof(dof) for dof in dofs]).astype(np.intp)
-            columns = paths.moved_by(numbers, model.tree)[1]
-            if (columns >= 0).any():
-                guided.append((number, numbers, columns))
-        knees, places = list[Knee](), list[tuple[int, int, int]]()
-        for side in SIDES:
-            flexion = f"knee_flexion_{side}"
-            if flexion not in served:
-                continue
-            # the heads pull at the patella, which is a frame of its own that moves with the knee, or a part of the
-            # shank
-            knee = Knee.from_model(model, side)
-            frames = np.flatnonzero(paths.frames.dof == knee.dof)
-            beyond.append(paths.groups_on(model.distal_bodies(flexion), frames))
-            knees.append(knee)
-            places.append((knee.dof, names.index(pivots[flexion]), served.index(flexion)))
-        first = np.array([model.joint(dofs[0]) for dofs in joints.values()])
-        flexions, at, rows = np.array(places, np.intp).reshape(-1, 3).T.copy()
-        ligaments = np.array([knee.ligament for knee in knees]).reshape(-1, 2) * [ligament, 1.0]
-        return cls(
-            names,
-            first,
-            np.stack(beyond),
-            quadriceps(muscles.parameters.names),
-            tuple(guided),
-            np.array([knee.shank for knee in knees], np.intp),
-            (flexions, at, rows, ligaments),
-        )
-
-
-def group_loads(
-    model: Model,
-    motion: Motion,
-    loads: DistalLoads,
-    state: ScaledState,
-    joints: MuscleJoints | None = None,
-    rotation: Array | None = None,
-) -> JointLoads:
-    """Compute the loads of the joints that the muscles of a state serve; moments are about the joint centers.
-
-    loads: on the bodies; joints: of these muscles on this model; rotation (T, B, 3, 3): of the bodies from standing.
-    `joints` and `rotation` are computed by default.
-    """
-    geometry = MuscleJoints.from_model(model, state.muscles) if joints is None else joints
-    tree, dofs = model.tree, geometry.dofs
-    force, moment = loads.at(tree.child[dofs], motion.q[:, tree.pivot[dofs]])
-    knees = tuple(geometry.names[joint] for joint in geometry.knees[1])
-    pulls = MusclePulls(model, motion, state, geometry, rotation)
-    return JointLoads(geometry.names, force, moment, pulls, knees)
-
-
-@dataclass(frozen=True, eq=False)
-class MusclePulls:
-    """Pulls of the muscles of a state at their joints, computed when they are needed; fields as in `group_loads`."""
-
-    model: Model
-    motion: Motion
-    state: ScaledState
-    joints: MuscleJoints
-    rotation: Array | None = None
-
-    def __call__(self, frames: slice | Indices) -> Pulls:
-        """The pulls in some frames."""
-        return self.whole.frames(frames)
-
-    @cached_property
-    def whole(self) -> Pulls:
-        """The pulls in all frames."""
-        from musclesolve.muscles.paths.kernel.entry import COUPLES
-        from musclesolve.pipeline.patella_kernel import THROUGH
-
-        motion, joints, path, tree = self.motion, self.joints, self.state.path, self.model.tree
-        count = len(joints.names)
-        centers = np.zeros((len(motion.q), len(joints.beyond), 3))
-        centers[:, :count] = motion.q[:, tree.pivot[joints.dofs]]
-        pull, about = path.pulls(joints.beyond, centers)
-        axes = contiguous(motion.axes(tree))
-        for joint, dofs, columns in joints.guided:
-            COUPLES.load()(path.explicit, columns, contiguous(axes[:, dofs]), about[:, joint])
-        if len(joints.shanks):  # the patellar ligament in place of the quadriceps
-            if self.rotation is None:
-                turned = contiguous(self.model.rigid_bodies.subset(joints.shanks).rotation(motion.q))
-            else:
-                turned = contiguous(self.rotation[:, joints.shanks])
-            moved = contiguous(motion.coordinates), axes, turned
-            arms = contiguous(self.state.moment_arm)
-            THROUGH.load()(
-                joints.knees, lean_table(), moved, joints.heads, arms, pull, about, np.empty((3, 3))
-            )
-        return Pulls(pull[:, :count], about[:, :count], pull[:, count:])
-
-
-@dataclass(frozen=True, eq=False)
-class Knee:
-    """Numbers of a knee's flexion among the degrees of freedom and of its shank among the bodies; patellar ligament."""
-
-    dof: int
-    shank: int
-    ligament: Ligament
-
-    @classmethod
-    def from_model(cls, model: Model, side: str) -> Knee:
-        """The knee of a side, "r" or "l"."""
-        knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("knee", "ankle"))
-        ligament = Ligament.from_shank_length(side, float(np.linalg.norm(ankle - knee)))
-        return cls(model.dof(f"knee_flexion_{side}"), model.body(f"shank_{side}"), ligament)
-
-    def lever(self, model: Model, motion: Motion) -> PatellarLever:
-        """The lever of the patella along a motion."""
-        shank = model.rigid_bodies.subset(np.array([self.shank])).rotation(motion.q)[:, 0]
-        flexion, spin = motion.coordinates[:, self.dof], motion.axes(model.tree)[:, self.dof]
-        return PatellarLever.from_flexion(self.ligament, flexion, shank[..., 2], shank[..., 1], spin)

@@ -20,7 +20,6 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.names import check_known
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve._util.sides import side_of
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.forces import prepare_recording, recording_of
@@ -28,7 +27,8 @@ from musclesolve.muscles.muscle_state import MuscleState, ScaledState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.path_point_derivatives import point_derivatives
 from musclesolve.pipeline.body import SolvedGroup
-from musclesolve.pipeline.recorded_body import Knee, MuscleJoints
+from musclesolve.pipeline.muscle_pulls import MuscleJoints
+from musclesolve.pipeline.patella import quadriceps
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial
@@ -83,15 +83,13 @@ class LegSensitivity:
         force = np.empty((frames, muscles, points, 3))
         loads = None
         if "reaction_matrix" in self.derivatives.cost.data:  # its derivatives (T, k, P, 3)
-            served = state.muscles.dof_names
-            joints = MuscleJoints.from_model(model, state.muscles)
-            first = (model.topology.dof_names[dof] for dof in joints.dofs)
-            pulls = [found.pull(model.distal_bodies(dof)) for dof in first]
+            joints = MuscleJoints(model, state.muscles)
+            pulls = [found.pull(model.distal_bodies(dofs[0])) for dofs in joints.served.values()]
             # the quadriceps loads a knee through the patellar ligament, by its moment arms
-            head = np.isin(found.muscle, joints.heads)
-            for joint, row in zip(*joints.knees[1:3], strict=True):
+            head = np.isin(found.muscle, quadriceps(state.parameters.names))
+            for knee, joint, row in zip(joints.levers, *joints.at_knees[1:3], strict=True):
                 arms = found.moment_arm[:, row, head]
-                lever = Knee.from_model(model, side_of(served[row])).lever(model, motion).force
+                lever = knee.lever(model, motion).force
                 pulls[joint][:, :, head] = lever[:, :, None, None] * arms[:, None]
             loads = np.concatenate(pulls, axis=1)
         rows = [state.muscles.dof_names.index(dof) for dof in self.leg.part.shared]

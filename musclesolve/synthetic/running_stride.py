@@ -37,7 +37,8 @@ from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import AnyArray, Array, vector_product
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.forward.simulate import momentum
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
+from musclesolve.dynamics.inverse.newton_euler import net_moments
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, cardan_derivatives, motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
@@ -105,37 +106,26 @@ class RunningStride(ReferenceStride):
     def motion(self, time: AnyArray) -> Motion:
         """The motion at times (T,) [s]; the ground forces cause its accelerations."""
         time = np.asarray(time, float)
-        joints, tree = self.joints(time), self.model.tree
-        body, rotation = Carried.from_joints(self.model, joints), self.base.rotation(time)
+        joints, rotation = self.joints(time), self.base.rotation(time)
+        body = Carried.from_joints(self.model, joints)
         momentum, _ = self.base.angular_momentum(time)
         spin = body.angular_velocity(rotation, momentum)
         center, drift = self.contact.center(time)
         place = center - _rotated(rotation, body.center)
         velocity = drift - _rotated(rotation, body.drift + np.cross(spin, body.center))
-        rates, rate_rates = tree.speeds(*joints)
-        speeds = np.column_stack([rates, velocity, _rotated(rotation, spin)])
-        q = tree.pose(joints[0], place, rotation)
-        qd = tree.velocity(q, speeds, place)
-        cardan = np.column_stack(to_cardan(rotation))
+        cardan, turning = np.column_stack(to_cardan(rotation)), _rotated(rotation, spin)
 
         def moving(base: AnyArray) -> Motion:
             """The motion with some acceleration (T, 6) of the base."""
-            second = np.column_stack([rate_rates, base])
-            cardan_rates = cardan_derivatives(cardan, speeds[:, -3:], base[:, 3:])
-            return Motion(
-                time,
-                np.column_stack([joints[0], place, cardan]),
-                np.column_stack([joints[1], velocity, cardan_rates[0]]),
-                np.column_stack([joints[2], base[:, :3], cardan_rates[1]]),
-                speeds,
-                second,
-                q,
-                qd,
-                tree.acceleration(q, qd, speeds, second, place, velocity),
+            cardan_rates = cardan_derivatives(cardan, turning, base[:, 3:])
+            orders = (place, cardan), (velocity, cardan_rates[0]), (base[:, :3], cardan_rates[1])
+            columns = (
+                np.column_stack([angles, *of_base]) for angles, of_base in zip(joints, orders, strict=True)
             )
+            return motion_from(self.model, time, *columns)
 
         def missing(base: AnyArray) -> AnyArray:
-            return projected_moments(self.model, moving(base), wrenches)[:, -6:]
+            return net_moments(self.model, moving(base), wrenches)[:, -6:]
 
         # The residual at the pelvis is linear in the acceleration, and zero for the right one.
         wrenches, still = self.wrenches(time), np.zeros((time.size, 6))

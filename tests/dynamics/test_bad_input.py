@@ -29,12 +29,9 @@ from musclesolve.dynamics import (
 )
 from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.simulate import Integration
+from musclesolve.dynamics.inverse.explicit_moment import center_of_pressure_from_motion, intersegmental_moment
 from musclesolve.dynamics.inverse.joint_reactions import expand
-from musclesolve.dynamics.inverse.newton_euler import (
-    center_of_pressure_from_motion,
-    intersegmental_moment,
-    segment_motion,
-)
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.inverse.projection import absolute_system
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.joint_and_body_constraints import scalar_products

@@ -11,7 +11,7 @@ from musclesolve.dynamics import segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.muscles.scaling.scale_muscles import joined
-from musclesolve.pipeline.recorded_body import group_loads
+from musclesolve.pipeline.muscle_pulls import MuscleJoints
 
 COLUMNS = (
     "musculotendon_length",
@@ -27,7 +27,7 @@ def test_both_legs_are_the_two_legs(model, motion, wrenches):
     legs = tuple(scale_muscles(model, database, side, passive="table") for side in "rl")
     both = muscle_state(model, joined(legs), motion)
     segments = segment_motion(model, motion)
-    all_loads = group_loads(model, motion, distal_loads(model, segments, wrenches), both)
+    all_loads = MuscleJoints(model, both.muscles).loads(motion, distal_loads(model, segments, wrenches), both)
     first = 0
     for number, leg in enumerate(legs):
         columns, rows = slice(first, first + len(leg.names)), slice(7 * number, 7 * number + 7)
@@ -39,7 +39,9 @@ def test_both_legs_are_the_two_legs(model, motion, wrenches):
         np.testing.assert_allclose(both.moment_arm[:, rows, columns], alone.moment_arm, atol=1e-12)
         others = np.delete(both.moment_arm[:, rows], np.r_[columns], axis=2)
         assert not others.any()
-        loads = group_loads(model, motion, distal_loads(model, segments, wrenches), alone)
+        loads = MuscleJoints(model, alone.muscles).loads(
+            motion, distal_loads(model, segments, wrenches), alone
+        )
         tension = np.random.default_rng(number).uniform(0.0, 500.0, alone.force_capacity.shape)
         of_both = np.zeros(both.force_capacity.shape)
         of_both[:, columns] = tension
@@ -58,13 +60,13 @@ def test_the_legs_of_one_frame_are_frames(model, motion, wrenches):
     both = muscle_state(model, joined(legs), here)
     muscles = slice(0, len(both.parameters.names))
     states = both.alike(legs[0].parameters, 2, slice(0, 14), muscles)
-    loads = group_loads(model, here, forces, both).alike(2, slice(0, 6), muscles)
+    loads = MuscleJoints(model, both.muscles).loads(here, forces, both).alike(2, slice(0, 6), muscles)
     for number, leg in enumerate(legs):
         alone = muscle_state(model, leg, here)
         for name in (*COLUMNS, "moment_arm"):
             part = getattr(states, name)[number]
             np.testing.assert_allclose(part, getattr(alone, name)[0], atol=1e-12, err_msg=name)
-        own = group_loads(model, here, forces, alone)
+        own = MuscleJoints(model, alone.muscles).loads(here, forces, alone)
         for name in ("net", "across", "net_moment", "moment_across"):
             part = getattr(loads, name)[number]
             np.testing.assert_allclose(part, getattr(own, name)[0], atol=1e-9, err_msg=name)

@@ -13,8 +13,8 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import Wrench, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.muscles import muscle_state, scale_muscles
+from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.pipeline.patella import quadriceps
-from musclesolve.pipeline.recorded_body import group_loads
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,9 @@ def test_every_segment_of_the_leg_obeys_newton(model, motion, wrenches, name, si
     state = muscle_state(model, muscles, motion)
     tension = 500.0 * rng.uniform(size=state.musculotendon_length.shape)
     tension[:, quadriceps(muscles.names)] = 0.0  # with them: test_patella.py
-    loads = group_loads(model, motion, distal_loads(model, segment_motion(model, motion), wrenches), state)
+    loads = MuscleJoints(model, state.muscles).loads(
+        motion, distal_loads(model, segment_motion(model, motion), wrenches), state
+    )
     net, contact = loads.net, loads.contact(tension)
     ground = next(w for w in wrenches if w.body == f"foot_{side}").force
     on = muscles.paths.on_path(motion.coordinates)
@@ -111,7 +113,7 @@ def test_a_pull_on_the_foot_presses_the_ankle(model, motion):
     soleus = nothing.copy()
     soleus[:, muscles.names.index("soleus_r")] = 1000.0
     segments, feet = segment_motion(model, motion), [Wrench("foot_r", motion.q[:, 0] * 0, motion.q[:, 0] * 0)]
-    loads = group_loads(model, motion, distal_loads(model, segments, feet), state)
+    loads = MuscleJoints(model, state.muscles).loads(motion, distal_loads(model, segments, feet), state)
     without, with_it = loads.contact(nothing), loads.contact(soleus)
     np.testing.assert_allclose(np.linalg.norm(with_it["ankle_r"] - without["ankle_r"], axis=1), 1000.0)
     np.testing.assert_allclose(with_it["knee_r"], without["knee_r"], atol=1e-9)

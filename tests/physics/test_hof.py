@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics import Wrench, joint_loads, lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import (
+from musclesolve.dynamics.inverse.explicit_moment import (
     center_of_pressure_from_motion,
     free_moment,
     intersegmental_moment,
     neglected_share,
-    segment_motion,
     whole_body_wrench,
 )
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 

@@ -11,8 +11,8 @@ import muscle_db
 from musclesolve.dynamics import joint_loads, projected_moments, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.muscles import muscle_state, scale_muscles
+from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.pipeline.patella import quadriceps
-from musclesolve.pipeline.recorded_body import group_loads
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
@@ -21,7 +21,7 @@ def test_rows_and_offset_give_the_contact_forces(model, motion, wrenches, side):
         model, scale_muscles(model, muscle_db.load("silva_2003"), side, passive="table"), motion
     )
     segments = segment_motion(model, motion)
-    loads = group_loads(model, motion, distal_loads(model, segments, wrenches), state)
+    loads = MuscleJoints(model, state.muscles).loads(motion, distal_loads(model, segments, wrenches), state)
     force = 800.0 * np.random.default_rng(41).random(state.force_capacity.shape)
     found = np.einsum("tkn,tn->tk", loads.matrix, force) + loads.offset(state.passive_force)
     contact = loads.contact(force + state.passive_force)
@@ -39,7 +39,9 @@ def test_about_the_axes_of_a_joint_the_moment_is_what_muscles_leave(model, motio
     Hip rotation is left out: a part of the thigh turns about its axis that is not beyond the joint.
     """
     state = muscle_state(model, scale_muscles(model, muscle_db.load(database), "l", passive="table"), motion)
-    loads = group_loads(model, motion, distal_loads(model, segment_motion(model, motion), wrenches), state)
+    loads = MuscleJoints(model, state.muscles).loads(
+        motion, distal_loads(model, segment_motion(model, motion), wrenches), state
+    )
     tension = 800.0 * np.random.default_rng(42).random(state.force_capacity.shape)
     axes, moments = model.tree.axes(motion.q), projected_moments(model, motion, wrenches)
     found = loads.carried(tension)["contact_moment"]
@@ -64,7 +66,7 @@ def test_moments_are_the_direct_sums_over_the_points(model, motion, wrenches):
         model, scale_muscles(model, muscle_db.load("silva_2003"), "r", passive="table"), motion
     )
     segments = segment_motion(model, motion)
-    loads = group_loads(model, motion, distal_loads(model, segments, wrenches), state)
+    loads = MuscleJoints(model, state.muscles).loads(motion, distal_loads(model, segments, wrenches), state)
     tension = 500.0 + 300.0 * np.random.default_rng(43).random(state.force_capacity.shape)
     tension[:, quadriceps(state.parameters.names)] = 0.0
     paths, position = state.muscles.paths, state.path.nodes.position

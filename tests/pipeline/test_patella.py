@@ -16,8 +16,8 @@ from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline import patella
+from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.pipeline.patella import Ligament, quadriceps
-from musclesolve.pipeline.recorded_body import group_loads
 from musclesolve.results.dataset.assemble import unrecognized
 
 
@@ -34,9 +34,8 @@ def bending(model):
 def leg(model, motion, name, side="r", wrenches=()):
     """Muscles of a leg along a motion and the loads on its joints."""
     state = muscle_state(model, scale_muscles(model, muscle_db.load(name), side), motion)
-    return state, group_loads(
-        model, motion, distal_loads(model, segment_motion(model, motion), list(wrenches)), state
-    )
+    forces = distal_loads(model, segment_motion(model, motion), list(wrenches))
+    return state, MuscleJoints(model, state.muscles).loads(motion, forces, state)
 
 
 def test_heads_of_the_quadriceps_are_found_by_their_names():

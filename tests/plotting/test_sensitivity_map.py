@@ -51,11 +51,11 @@ def test_exact_zeros_are_empty():
     assert mask.tolist() == [[True, True], [False, True], [True, False]]
 
 
-def test_the_size_of_an_error_can_be_chosen_and_the_base_drawn():
-    axes = sensitivity_map([one()], {"segment mass": 0.5}, base=True).axes[0]
+def test_the_size_of_an_error_can_be_chosen_and_the_base_is_not_drawn():
+    axes = sensitivity_map([one()], {"segment mass": 0.5}).axes[0]
     assert "0.5 kg" in axes.get_title()
     assert cells(axes)[(2, 1)] == "1.5"
-    assert len(axes.get_yticklabels()) == len(DOFS)
+    assert len(axes.get_yticklabels()) == len(DOFS) - 6
 
 
 @pytest.mark.parametrize(

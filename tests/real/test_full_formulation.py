@@ -20,7 +20,7 @@ from musclesolve.errors import InputError
 from musclesolve.forces import mechanics
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.full_formulation import contact_forces, full_problem
-from musclesolve.pipeline.recorded_body import group_loads
+from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.sharing import solve_full
 from musclesolve.sharing.cost import JointReactionSquared
 from musclesolve.sharing.solver.batch import Batch
@@ -158,9 +158,8 @@ def test_both_formulations_with_frames_that_move_and_wraps(of_set, cost):
 def knee_without_lever(walk, tension):
     """Force on the right shank with all muscles at the points of their paths, the quadriceps too, (T, 3) [N]."""
     model, motion, pushes, states = walk
-    net = group_loads(
-        model, motion, distal_loads(model, segment_motion(model, motion), pushes), states["r"]
-    ).net[:, 1]
+    forces = distal_loads(model, segment_motion(model, motion), pushes)
+    net = MuscleJoints(model, states["r"].muscles).loads(motion, forces, states["r"]).net[:, 1]
     pull = states["r"].path.pull(model.distal_bodies("knee_flexion_r"))
     return net + np.einsum("tn,tnx->tx", tension, pull)
 
@@ -177,7 +176,8 @@ def test_joint_reactions_are_read_from_the_multipliers(of_set):
     np.testing.assert_allclose(found.activation, usual.activation, atol=1e-6)
     tension = usual.force + states["r"].passive_force
     segments = segment_motion(model, motion)
-    contact = group_loads(model, motion, distal_loads(model, segments, pushes), states["r"]).contact(tension)
+    joints = MuscleJoints(model, states["r"].muscles)
+    contact = joints.loads(motion, distal_loads(model, segments, pushes), states["r"]).contact(tension)
     contact["knee_r"] = knee_without_lever(walk, tension)
     for joint, far in FAR.items():
         force = next(value for (body, _), value in read.items() if body == far)

@@ -18,7 +18,8 @@ from musclesolve.dynamics import (
     human_model,
     projected_moments,
 )
-from musclesolve.dynamics.inverse.newton_euler import neglected_share, segment_motion
+from musclesolve.dynamics.inverse.explicit_moment import neglected_share
+from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.motion.signals.filter_choice import filter_choice

@@ -1,10 +1,9 @@
-"""Joint forces and moments from the segments distal to a joint: along the chain, and explicitly.
+"""Inverse dynamics by Newton and Euler: loads pass from joint to joint, from the ends of the body to its base.
 
-Two routes, free of natural coordinates beyond the pose itself: they use rotation matrices, angular velocities and the
-acceleration of centers of mass, and need only the segments on the distal side of the joint. Newton-Euler passes loads
-on from joint to joint (Silva 2003, 5.10-5.14). Hof's explicit moment (Hof 1992, J Biomech 25:1209-11) needs no
-recursion: it follows from all distal bodies, taken about the joint, term by term, and gives the center of pressure.
-His equations as in correction E1, for the joints and bodies of any model of this core.
+The motion of the bodies follows from the joint coordinates and their derivatives. Each body needs m (a - g) and
+d(I w)/dt; a joint carries what all bodies beyond it need less the external forces on them (Silva 2003, 5.10-5.14). The
+component of its moment about the axis of a degree of freedom is the net joint moment. The moments of a run and the
+loads of its joints come from this one recursion.
 """
 
 from collections.abc import Sequence
@@ -12,14 +11,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import UP, Array, Indices, contiguous, vector_product
-from musclesolve._util.center_of_pressure import center_of_pressure
-from musclesolve._util.checks import check_number
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames
+from musclesolve._util.arrays import Array, Indices, contiguous, vector_product
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, projected_moments
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, PointMotion, check_fits, moving_bodies
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.rotations import from_cardan
 
 
 @dataclass(frozen=True)
@@ -30,19 +26,8 @@ class JointLoad:
     moment: Array
 
 
-@dataclass(frozen=True)
-class SegmentMotion:
-    """Rotation (T, B, 3, 3), angular velocity and acceleration, center of mass and its acceleration, all (T, B, 3)."""
-
-    rotation: Array
-    velocity: Array
-    acceleration: Array
-    center: Array
-    center_acceleration: Array
-
-
-def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
-    """Motion of every body as a rigid segment.
+def segment_motion(model: Model, motion: Motion) -> SegmentArrays:
+    """Motion of every body as a rigid segment, from the joint coordinates of a motion and their derivatives.
 
     Args:
         motion: its motion over T frames.
@@ -60,28 +45,16 @@ def segment_motion(model: Model, motion: Motion) -> SegmentMotion:
         (11, 33, 3)
     """
     check_fits(model, motion)
-    tree, joints, bodies = model.tree, model.tree.joint_count, len(model.topology.bodies)
-    axes = tree.axes(motion.q)
-    spin = tree.angular_velocity(motion.q, motion.speeds)
-    change = axes * motion.speed_rates[:, :joints, None]
-    change += vector_product(spin[:, tree.parent], axes) * motion.speeds[:, :joints, None]
-    twist = tree.distal_frames @ change + motion.speed_rates[:, None, joints + 3 :]
-    base = from_cardan(*motion.coordinates[:, joints + 3 :].T)
-    rotation = tree.frames(motion.coordinates[:, :joints], motion.origin, base)[0][:, :bodies]
-    spin, twist = spin[:, :bodies], twist[:, :bodies]
-    near = model.rigid_bodies.slots[:, 0]
-    arm = np.einsum("tbxy,by->tbx", rotation, model.mass.center - model.standing[near])
-    pull = vector_product(twist, arm) + vector_product(spin, vector_product(spin, arm))
-    return SegmentMotion(rotation, spin, twist, motion.q[:, near] + arm, motion.qdd[:, near] + pull)
+    return moving_bodies(model, motion.time, motion.coordinates, motion.rates, motion.second)[1]
 
 
-def turned_inertia(model: Model, segments: SegmentMotion, bodies: Indices) -> Array:
+def turned_inertia(model: Model, segments: SegmentArrays, bodies: Indices) -> Array:
     """Inertia (T, b, 3, 3) [kg m2] of some bodies about their centers of mass, in global axes."""
     rotation = segments.rotation[:, bodies]
     return np.asarray(rotation @ model.mass.inertia[bodies] @ np.swapaxes(rotation, -1, -2))
 
 
-def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Indices) -> Array:
+def angular_momentum_rate(model: Model, segments: SegmentArrays, bodies: Indices) -> Array:
     """d(I w)/dt = I alpha + w x I w of some bodies, (T, b, 3) [N m], about their centers of mass (5.11).
 
     The rate is in global axes, as the moments are; the print leaves it in the axes of the body (correction D3).
@@ -95,7 +68,7 @@ def angular_momentum_rate(model: Model, segments: SegmentMotion, bodies: Indices
 def joint_loads(
     model: Model,
     motion: Motion,
-    segments: SegmentMotion,
+    segments: SegmentArrays,
     wrenches: list[Wrench],
     dofs: Sequence[str] | None = None,
 ) -> dict[str, JointLoad]:
@@ -152,9 +125,7 @@ class DistalLoads:
         return force, self.moment[:, frames] - vector_product(points, force)
 
 
-def distal_loads(
-    model: Model, segments: SegmentMotion | SegmentArrays, wrenches: list[Wrench] | Array
-) -> DistalLoads:
+def distal_loads(model: Model, segments: SegmentArrays, wrenches: list[Wrench] | Array) -> DistalLoads:
     """Loads summed from the ends of the tree to its base (5.12-5.14).
 
     wrenches: a list, or force [N] and moment about the global origin [N m] on every body, (T, B, 6).
@@ -171,10 +142,25 @@ def distal_loads(
     else:
         external = wrenches
     force, moment = np.empty((2, frames, len(model.tree.distal_frames), 3))
-    moved = SegmentArrays(*(contiguous(getattr(segments, name)) for name in SegmentArrays._fields))
     work = MovingTree.allocate(len(model.tree.distal_frames))
-    LOAD_TREE.load()(model.tree.compiled, model.masses, moved, external, (force, moment), work)
+    LOAD_TREE.load()(model.tree.compiled, model.masses, segments, external, (force, moment), work)
     return DistalLoads(force, moment)
+
+
+def net_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
+    """The generalized forces (T, K+6) of `projected_moments` by the recursion.
+
+    A `PointMotion` is projected: its natural coordinates enter the equations unchanged.
+    """
+    if isinstance(motion, PointMotion):
+        return projected_moments(model, motion, wrenches)
+    parts = []
+    for block, some in motion.blocks():
+        loads = distal_loads(
+            model, segment_motion(model, some), [wrench.frames(block) for wrench in wrenches]
+        )
+        parts.append(generalized_loads(model, some, loads))
+    return np.concatenate(parts)
 
 
 def generalized_loads(model: Model, motion: Motion, loads: DistalLoads) -> Array:
@@ -189,126 +175,3 @@ def generalized_loads(model: Model, motion: Motion, loads: DistalLoads) -> Array
     placed = contiguous(motion.q), contiguous(motion.origin)
     GENERALIZE.load()(tree.compiled, tree.pivot, contiguous(motion.axes(tree)), *placed, sums, out)
     return out
-
-
-@dataclass(frozen=True)
-class IntersegmentalMoment:
-    """Moment that the distal side of a joint receives from the proximal one, by origin; all (T, 3) [N m] but force [N].
-
-    ground: minus the moment of the ground forces at their centers of pressure; free_moment: minus the moment of the
-    plates about the vertical; gravity, linear, angular: weights, accelerated centers of mass, angular momentum. force:
-    the net force, Hof's (8).
-    """
-
-    ground: Array
-    free_moment: Array
-    gravity: Array
-    linear: Array
-    angular: Array
-    force: Array
-
-    @property
-    def total(self) -> Array:
-        """Intersegmental moment: the sum of all terms of (7)."""
-        return self.quasi_static + self.linear + self.angular
-
-    @property
-    def quasi_static(self) -> Array:
-        """Quasi-static part of (7), without the accelerations: ground force, free moment and weights."""
-        return self.ground + self.free_moment + self.gravity
-
-    def about(self, axis: Array) -> dict[str, Array]:
-        """Every term about an axis (T, 3) of unit length, (T,) each, by name."""
-        names = ("ground", "free_moment", "gravity", "linear", "angular", "quasi_static", "total")
-        return {name: np.einsum("tx,tx->t", getattr(self, name), axis) for name in names}
-
-
-def intersegmental_moment(
-    model: Model,
-    motion: Motion,
-    segments: SegmentMotion,
-    wrenches: list[Wrench],
-    dof: str,
-    height: float = 0.0,
-) -> IntersegmentalMoment:
-    """Moment and force at the pivot of a degree of freedom, explicitly, the bodies i distal to it together (Hof 1992).
-
-    M = -(r_r - r_lk) x F_r - sum (r_i - r_lk) x m_i g + sum (r_i - r_lk) x m_i a_i + sum d(I_i w_i)/dt - T_z e_z  (7)
-    F = -F_r - sum m_i g + sum m_i a_i                                                                            (8)
-
-    External forces on other bodies do not count. Where the vertical force is below 20 N all its moment is in `ground`.
-    height: of the plates [m]; divides the moment into ground and free moment. Other arguments as in `joint_loads`.
-
-    Raises:
-        InputError: no such joint degree of freedom; wrenches that do not fit the model and the motion.
-    """
-    check_fits(model, motion)
-    check_frames(wrenches, len(motion.q))
-    height = check_number(height, "height", "a height [m]")
-    distal, center = model.distal_bodies(dof), motion.q[:, model.tree.pivot[model.joint(dof)]]
-    arm = segments.center[:, distal] - center[:, None]
-    mass, weight = model.mass.mass[distal, None], model.mass.mass[distal, None] * model.gravity
-    push = mass * segments.center_acceleration[:, distal]
-    ground, free, force = np.zeros_like(center), np.zeros_like(center), (push - weight).sum(axis=1)
-    for wrench in wrenches:
-        if model.body(wrench.body) in distal:
-            twist = free_moment(wrench.force, wrench.moment, height)
-            ground = ground - (wrench.about(center) - twist)
-            free, force = free - twist, force - wrench.force
-    gravity = -vector_product(arm, weight).sum(axis=1)
-    angular = angular_momentum_rate(model, segments, distal).sum(axis=1)
-    return IntersegmentalMoment(ground, free, gravity, vector_product(arm, push).sum(axis=1), angular, force)
-
-
-def neglected_share(
-    model: Model, motion: Motion, segments: SegmentMotion, wrenches: list[Wrench]
-) -> dict[str, float]:
-    """Share of each joint moment that the quasi-static approximation omits, rms of the omitted part over the whole.
-
-    Joint degree of freedom -> share, of the moment about its own axis; zero where there is no moment at all. Arguments
-    as in `joint_loads`.
-    """
-    shares = {}
-    axes = model.tree.axes(motion.q)
-    for index, dof in enumerate(model.topology.dof_names[: model.tree.joint_count]):
-        terms = intersegmental_moment(model, motion, segments, wrenches, dof).about(axes[:, index])
-        whole = np.linalg.norm(terms["total"])
-        rest = np.linalg.norm(terms["linear"] + terms["angular"])
-        shares[dof] = float(rest / whole) if whole > 0.0 else 0.0
-    return shares
-
-
-def free_moment(force: Array, moment: Array, height: float = 0.0) -> Array:
-    """Return the free moment about the center of pressure, M - r_r x F_r = (0, 0, T_z), (T, 3) [N m].
-
-    Equation (12) has no free moment, (7) has a term for it. It is zero where the vertical force is below 20 N.
-    """
-    point = center_of_pressure(force, moment, height)
-    twist = (moment - vector_product(point, force))[:, 2]
-    return np.nan_to_num(twist)[:, None] * UP
-
-
-def whole_body_wrench(model: Model, segments: SegmentMotion) -> tuple[Array, Array]:
-    """Force [N] and moment about the global origin [N m] that the whole body needs from the ground, (T, 3) each.
-
-    F = sum m_i a_i - M g (3b);  M = sum r_i x m_i (a_i - g) + sum d(I_i w_i)/dt (4b)
-    """
-    push = model.mass.mass[:, None] * (segments.center_acceleration - model.gravity)
-    angular = angular_momentum_rate(model, segments, np.arange(len(model.mass.mass)))
-    return push.sum(axis=1), (vector_product(segments.center, push) + angular).sum(axis=1)
-
-
-def center_of_pressure_from_motion(model: Model, segments: SegmentMotion, height: float = 0.0) -> Array:
-    """Center of pressure that the motion of the whole body requires, without a force plate (Hof 1992, 12).
-
-    r_r = e_z x [-(r_c x M g) + sum r_i x m_i a_i + sum d(I_i w_i)/dt] / (M g + sum m_i a_i^z)
-
-    Args:
-        segments: motion of its bodies over T frames, from `segment_motion`.
-        height: of the ground [m].
-
-    Returns:
-        Center of pressure (T, 3) [m].
-    """
-    height = check_number(height, "height", "a height [m]")
-    return center_of_pressure(*whole_body_wrench(model, segments), height)

@@ -29,7 +29,8 @@ from musclesolve._util.arrays import Array, Indices, Mask, vector_product
 from musclesolve._util.names import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.inverse.banded_program import BandedProgram, second_difference_band
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
+from musclesolve.dynamics.inverse.newton_euler import net_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model, mass_center
 from musclesolve.errors import input_error
@@ -97,7 +98,7 @@ def predicted_reactions(model: Model, motion: Motion, measured: Array | None = N
         measured: (T, 2, 6) force [N] and moment about the global origin [N m] of the right and the left foot as plates
             measured them, NaN where they are to be predicted. Measured reactions are returned as they are.
     """
-    wrench = projected_moments(model, motion, [])[:, model.tree.joint_count :]
+    wrench = net_moments(model, motion, [])[:, model.tree.joint_count :]
     force = wrench[:, :3]
     required = np.concatenate([force, wrench[:, 3:] + vector_product(motion.origin, force)], axis=1)
     center, weight = mass_center(model, motion.q), model.weight

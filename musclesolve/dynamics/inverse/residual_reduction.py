@@ -41,8 +41,8 @@ from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.sides import split_side
 from musclesolve.dynamics.inverse.banded_program import banded_product
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
-from musclesolve.dynamics.inverse.newton_euler import segment_motion, turned_inertia
+from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
+from musclesolve.dynamics.inverse.newton_euler import net_moments, segment_motion, turned_inertia
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits, splined_motion
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.model.model import Model
@@ -155,11 +155,11 @@ class MeasuredBody:
 
     def needed(self) -> Array:
         """See ChangingBody."""
-        return projected_moments(self.model, self.motion, [])[:, -6:]
+        return net_moments(self.model, self.motion, [])[:, -6:]
 
     def lacking(self) -> Array:
         """See ChangingBody."""
-        return projected_moments(self.model, self.motion, self.wrenches)[:, -6:]
+        return net_moments(self.model, self.motion, self.wrenches)[:, -6:]
 
     def changed(self, change: Array, rate: Array, second: Array) -> Self:
         """See ChangingBody; the derivatives follow from the constraints."""

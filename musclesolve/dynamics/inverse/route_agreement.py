@@ -3,9 +3,10 @@
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.dynamics.inverse.explicit_moment import intersegmental_moment
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments, lagrange_multipliers
-from musclesolve.dynamics.inverse.newton_euler import intersegmental_moment, joint_loads, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import joint_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import MuscleSolveError

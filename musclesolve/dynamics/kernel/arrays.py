@@ -269,13 +269,13 @@ class MassArrays(NamedTuple):
 
 
 class SegmentArrays(NamedTuple):
-    """Bodies (B) along T frames: see `SegmentMotion`."""
+    """Bodies (B) along T frames as rigid segments."""
 
-    rotation: Array  # (T, B, 3, 3)
-    velocity: Array  # (T, B, 3)
-    acceleration: Array  # (T, B, 3)
-    center: Array  # (T, B, 3)
-    center_acceleration: Array  # (T, B, 3)
+    rotation: Array  # (T, B, 3, 3) from the standing pose
+    velocity: Array  # (T, B, 3) angular [rad/s]
+    acceleration: Array  # (T, B, 3) angular [rad/s2]
+    center: Array  # (T, B, 3) of mass [m]
+    center_acceleration: Array  # (T, B, 3) [m/s2]
 
     @classmethod
     def allocate(cls, frames: int, bodies: int) -> SegmentArrays:

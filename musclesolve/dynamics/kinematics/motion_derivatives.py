@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 
@@ -58,7 +59,7 @@ class Motion:
             check_array(getattr(self, name), name, (frames, *slots))
 
     @classmethod
-    def consistent(cls, *arrays: Array) -> Motion:
+    def consistent(cls, *arrays: Array) -> Self:
         """A motion from arrays that fit by construction: the attributes in order, then, where known, joint axes."""
         names = (*cls.__dataclass_fields__, "_axes")[: len(arrays)]
         motion = object.__new__(cls)
@@ -79,12 +80,16 @@ class Motion:
 
     def frames(self, keep: Indices | Mask | slice) -> Motion:
         """The motion at some frames: a slice, a mask (T,) or indices."""
-        return Motion.consistent(*(getattr(self, name)[keep] for name in self.__dataclass_fields__))
+        return self.consistent(*(getattr(self, name)[keep] for name in self.__dataclass_fields__))
 
     def blocks(self) -> Iterator[tuple[slice, Motion]]:
         """Frames and motion of each block; a short motion is one."""
         for part in blocks(len(self.time), BLOCK):
             yield part, self if len(self.time) <= BLOCK else self.frames(part)
+
+
+class PointMotion(Motion):
+    """A motion of natural coordinates that need not satisfy the constraints; its joint coordinates are the nearest."""
 
 
 def differentiate(model: Model, time: Array, coordinates: Array) -> Motion:
@@ -243,7 +248,9 @@ def motion_of(model: Model, time: Array, q: Array, qd: Array, qdd: Array) -> Mot
     return motion_with(model, time, coordinates, q, qd, qdd)
 
 
-def motion_with(model: Model, time: Array, coordinates: Array, q: Array, qd: Array, qdd: Array) -> Motion:
+def motion_with(
+    model: Model, time: Array, coordinates: Array, q: Array, qd: Array, qdd: Array
+) -> PointMotion:
     """The motion of natural coordinates (T, N, 3) whose joint coordinates (T, K+6) are known, and their derivatives.
 
     Speeds solve D s = qd and D ds/dt = qdd - Ddot s; in the sense of least squares where qd and qdd do not satisfy the
@@ -265,7 +272,7 @@ def motion_with(model: Model, time: Array, coordinates: Array, q: Array, qd: Arr
     cardan_rate, cardan_second = cardan_derivatives(cardan, speeds[:, rotation], speed_rates[:, rotation])
     rates = np.column_stack([rates, speeds[:, shift], cardan_rate])
     second = np.column_stack([second, speed_rates[:, shift], cardan_second])
-    return Motion(time, coordinates, rates, second, speeds, speed_rates, q, qd, qdd)
+    return PointMotion(time, coordinates, rates, second, speeds, speed_rates, q, qd, qdd)
 
 
 def joint_angles(model: Model, rotation: Array) -> Array:

@@ -20,7 +20,8 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
 from musclesolve._util.names import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, projected_moments
-from musclesolve.dynamics.inverse.newton_euler import SegmentMotion, angular_momentum_rate
+from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate
+from musclesolve.dynamics.kernel.arrays import SegmentArrays
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
@@ -60,7 +61,7 @@ class Sensitivity:
 
     @classmethod
     def by_mass(
-        cls, model: Model, motion: Motion, segments: SegmentMotion, inertia_follows: bool = False
+        cls, model: Model, motion: Motion, segments: SegmentArrays, inertia_follows: bool = False
     ) -> Sensitivity:
         """Derivatives of joint moments by the masses of segments with constant centers of mass (Silva 2003, 5.5).
 

@@ -41,7 +41,8 @@ from musclesolve.live.page.frame_ring import FrameRing
 from musclesolve.live.page.page_settings import DURING, MOST_CURVES, SPANS, VALUES, PageSettings
 from musclesolve.live.page.page_state import SHOWN, Order, PageState
 from musclesolve.report.picture.encoded import json_text
-from musclesolve.report.picture.moving_picture import picture_html, rendered
+from musclesolve.report.picture.moving_picture import picture_html
+from musclesolve.report.rendering import filled
 
 NICE = 5
 """Lower priority of the page: where cores are scarce, the session comes first."""
@@ -203,7 +204,7 @@ class PageServer:
             state.base, "live", state.page_data, _source("link.js", "feedback.js", "curves.js", "operator.js")
         )
         return _with_policy(
-            rendered(
+            filled(
                 _source("operator.html"),
                 title=setup.title,
                 subtitle=setup.subtitle,
@@ -219,7 +220,7 @@ class PageServer:
 
     def _subject_page(self) -> tuple[str, str]:
         return _with_policy(
-            rendered(
+            filled(
                 _source("subject.html"),
                 title=self.order.setup.title,
                 style=Markup(_source("live.css")),

@@ -105,7 +105,6 @@ def force_sensitivity_map(
 def sensitivity_map(
     sensitivities: Sequence[Sensitivity],
     errors: Mapping[str, float] | None = None,
-    base: bool = False,
     *,
     ax: Any = None,
 ) -> Any:
@@ -117,7 +116,6 @@ def sensitivity_map(
     Args:
         sensitivities: what the functions of `musclesolve.dynamics.sensitivity` give, of one motion.
         errors: size of the error by kind, in the unit of its source; `ERROR_SIZE` where absent.
-        base: whether the force and moment that the base would need are drawn too.
         ax: axes to draw into instead of a page, one for each of the sensitivities; they are returned.
 
     Raises:
@@ -141,9 +139,8 @@ def sensitivity_map(
         leg = dofs[row].startswith(LEG_JOINTS)
         return {"_r": 0 if leg else 3, "_l": 1 if leg else 4}.get(dofs[row][-2:], 2), row
 
-    # Joints limb by limb: legs, trunk and head, arms, then the base.
-    joints = len(dofs) - 6
-    rows = sorted(range(joints), key=limb) + (list(range(joints, len(dofs))) if base else [])
+    # Joints limb by limb: legs, trunk and head, arms; without the base.
+    rows = sorted(range(len(dofs) - 6), key=limb)
     drawn = [
         sensitivity.worst_direction() if sensitivity.kind == "measured point" else sensitivity
         for sensitivity in sensitivities

@@ -36,14 +36,12 @@ def read_emg(
     document: Document,
     settings: TrialSettings,
     markers: Path,
-    *,
     clock: Array | None = None,
-    checked: bool = True,
 ) -> tuple[Emg | None, list[str]]:
     """Return the signals in [emg] of a trial file and notes on them; None without [emg].
 
-    `markers` is the file of the markers, `clock` (T,) their times [s], by which the zero of another clock is found;
-    unless `checked`, the caller has to call `check_signals`.
+    `markers` is the file of the markers, `clock` (T,) their times [s], by which the zero of another clock is found. The
+    caller has to call `check_signals`.
     """
     stated = settings.emg
     channels = stated.channels
@@ -96,8 +94,6 @@ def read_emg(
         path,
         options,
     )
-    if checked:
-        check_signals(document, emg)
     kind = kind_notes(emg, stated.processed)
     return emg, [*table.sentences, *evened, *notes, *(note.sentence for note in kind), *_notes(emg)]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from musclesolve.errors import InputError
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import Document, trial_document, validated
-from musclesolve.recording.trial.emg_channels import read_emg
+from musclesolve.recording.trial.emg_channels import check_signals, read_emg
 from musclesolve.recording.trial.fascicle_lengths import read_fascicles
 from musclesolve.recording.trial.settings import check_errors, check_strain, muscle_files
 from musclesolve.settings.trial import ModelSettings, TrialSettings, is_predicted
@@ -68,6 +68,7 @@ def read_model_trial(document: Document) -> ModelTrial:
         )
     emg, notes = read_emg(document, settings, files["coordinates"])
     if emg is not None:
+        check_signals(document, emg)
         files["emg"] = emg.path
     fascicles, fascicle_notes = read_fascicles(document, settings)
     if fascicles is not None:

@@ -15,6 +15,7 @@ from musclesolve.recording.file_axes import rotation_of, standing_axes
 from musclesolve.recording.formats import read_forces_table, read_markers
 from musclesolve.recording.gaps.gap_filling import completed_trial
 from musclesolve.recording.gaps.ghosts import ghost_notes, without_ghosts
+from musclesolve.recording.markers.mapping_tables import FUNCTIONAL
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.plates.foot_forces import (
@@ -173,9 +174,11 @@ class TrialReader:
                 faults.rows(files["forces"], read_forces_table)
             return None
         walk, rotation = mapped.walk, self.rotation
-        functional = faults.attempt(
-            "functional trials", FunctionalTrials(), read_functional, document, settings, rotation, mapped
-        )
+        functional, keys = FunctionalTrials(), (*settings.files.items(), *settings.joint_centers.items())
+        if any(value == FUNCTIONAL or key.startswith(FUNCTIONAL) for key, value in keys if value):
+            functional = faults.attempt(
+                "functional trials", functional, read_functional, document, settings, rotation, mapped
+            )
         forces, force_notes = self._forces(mapped)
         uncorrected: tuple[tuple[PlateForce, ...], tuple[str, ...]] = (forces, ())
         forces, corrections = faults.attempt(
@@ -189,12 +192,16 @@ class TrialReader:
         if time_range is None:
             self.settings = settings = settings.changed(time=TimeSettings())
             time_range = float(walk.time[0]), float(walk.time[-1])
-        emg, emg_notes = faults.attempt(
-            "EMG", (None, []), read_emg, document, settings, files["markers"], clock=walk.time, checked=False
-        )
-        fascicles, fascicle_notes = faults.attempt(
-            "fascicle lengths", (None, []), read_fascicles, document, settings
-        )
+        emg, fascicles, signal_notes = None, None, list[str]()
+        if settings.emg.channels is not None:
+            emg, signal_notes = faults.attempt(
+                "EMG", (None, []), read_emg, document, settings, files["markers"], walk.time
+            )
+        if settings.fascicle.channels is not None:
+            fascicles, notes_of_lengths = faults.attempt(
+                "fascicle lengths", (None, []), read_fascicles, document, settings
+            )
+            signal_notes = [*signal_notes, *notes_of_lengths]
         self._check("filter", check_filter, "method", "order", "cutoff_hz")
         self._check("consistency", check_consistency, "method")
         self._check("muscles", check_strain, "tendon_strain")
@@ -216,8 +223,7 @@ class TrialReader:
             *trial_notes(settings, forces),
             *corrections,
         )
-        notes = (*notes, *marker_notes(mapped, functional), *force_notes, *event_notes)
-        notes = (*notes, *emg_notes, *fascicle_notes)
+        notes = (*notes, *marker_notes(mapped, functional), *force_notes, *event_notes, *signal_notes)
         return Trial(
             document=document,
             subject=subject,

@@ -21,6 +21,7 @@ from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError, input_error
 from musclesolve.report.picture.encoded import as_dict, json_text
 from musclesolve.report.picture.picture_data import PictureData, check_kind, picture_data
+from musclesolve.report.rendering import filled
 
 SCRIPTS = ("data.js", "tubes.js", "bones.js", "shapes.js", "camera.js", "scene.js", "picture.js")
 """Scripts that draw one frame; `playback.js` or another page chooses the frame."""
@@ -36,7 +37,7 @@ def picture_page(result: xr.Dataset) -> str:
     result: of a run, or the dataset of a simulation (`simulated.simulation_picture`).
     """
     title = str(result.attrs.get("subject", "")) or "Result"
-    return rendered(source("page.html"), title=title, fragment=Markup(_fragment(result, "page")))
+    return filled(source("page.html"), title=title, fragment=Markup(_fragment(result, "page")))
 
 
 def picture_fragment(result: xr.Dataset) -> str:
@@ -71,8 +72,8 @@ def picture_html(data: PictureData, mode: str, content: dict[str, Any], script: 
         script: JavaScript that starts the picture with `start` and chooses its frames.
     """
     scripts = "\n".join([*map(source, SCRIPTS), script])
-    code = rendered(source("code.js"), three=Markup(three_js()), script=Markup(scripts))
-    return rendered(
+    code = filled(source("code.js"), three=Markup(three_js()), script=Markup(scripts))
+    return filled(
         source("picture.html"),
         mode=mode,
         title=content["title"],
@@ -101,20 +102,12 @@ def packed(code: str) -> str:
 
 
 def _sentence(sentence: str) -> str:
-    return rendered(source("nothing.html"), sentence=sentence, style=Markup(source("style.css")))
+    return filled(source("nothing.html"), sentence=sentence, style=Markup(source("style.css")))
 
 
 def source(name: str) -> str:
     """A file of the folder page."""
     return resources.files(__package__).joinpath("page", name).read_text(encoding="utf-8")
-
-
-def rendered(template: str, **values: Any) -> str:
-    """A template with its values; texts other than Markup (own files, JSON that ends no element) are escaped."""
-    import jinja2
-
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    return environment.from_string(template).render(**values)
 
 
 PLACE = ("resources", "templates", "viewer.zip")

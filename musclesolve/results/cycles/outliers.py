@@ -22,13 +22,10 @@ normal, 0.1 % of 20 persons and 0.7, 0.4 and 0.1 % of five; if they differ by 50
 (Student's t of 5 degrees of freedom) 1.4, 1.1 and 0.9 % of 20 persons and 3.6, 1.4 and 1.0 % of five.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Indices, mean_of_known, median_of_known
-from musclesolve._util.checks import check_number
 from musclesolve.errors import input_error
 from musclesolve.results.cycles.normalization import check_cycles
 from musclesolve.results.dataset.quantities import in_set, said_of
@@ -46,16 +43,12 @@ COMMON = 0.5
 AXIS_WORDS = {"x": "forward", "y": "medial", "z": "vertical"}
 
 
-def with_outliers(
-    cycles: xr.Dataset, quantities: Sequence[str] = JUDGED, threshold: float = THRESHOLD
-) -> xr.Dataset:
+def with_outliers(cycles: xr.Dataset) -> xr.Dataset:
     """Mark outliers among the cycles of a study by the coordinates outlier, outlier_reason and distance; keep all.
 
     Args:
         cycles: of all trials along ``cycle``, without side; with the coordinates ``subject`` and ``condition`` over
-            cycle, or of one subject and condition without them.
-        quantities: variables over cycle, percent and names to judge, as far as they exist.
-        threshold: score z (see the module) above which a cycle is an outlier, above 0.
+            cycle, or of one subject and condition without them. The quantities of `JUDGED` among them are judged.
 
     Returns:
         The cycles with coordinates over cycle: ``outlier`` (bool); ``outlier_reason``, such as "knee_flexion moment 0.9
@@ -63,7 +56,7 @@ def with_outliers(
         z, NaN for a cycle without any cycle to compare with.
 
     Raises:
-        InputError: none of the quantities is in these cycles, or the threshold is no number above 0.
+        InputError: none of the quantities is in these cycles.
 
     Examples:
         >>> strides = ms.cycles(ms.run(ms.data.reference_stride()), "r", without_side=True)
@@ -71,17 +64,13 @@ def with_outliers(
         ('cycle',)
     """
     check_cycles(cycles)
-    check_number(threshold, "threshold", "a number above 0", above=0.0)
-    quantities = [quantities] if isinstance(quantities, str) else quantities
-    present = [name for name in quantities if name in cycles.data_vars and "percent" in cycles[name].dims]
+    present = [name for name in JUDGED if name in cycles.data_vars and "percent" in cycles[name].dims]
     if not present:
-        items = [str(name) for name, cycle in cycles.items() if "percent" in cycle.dims]
         raise input_error(
             "bad_result",
-            where="quantities",
-            problem=f"none of {', '.join(map(str, quantities))} is in these cycles",
+            where="cycles",
+            problem=f"none of {', '.join(JUDGED)} is in these cycles",
             expected="variables over cycle and percent",
-            remedy=f"name some of: {', '.join(map(str, items))}",
         )
     count = cycles.sizes["cycle"]
     groups, conditions = _groups(cycles)
@@ -110,17 +99,17 @@ def with_outliers(
     greatest = np.where(
         np.isfinite(score).any(axis=1), np.fmax.reduce(score, axis=1, initial=-np.inf), np.nan
     )
-    outlier = np.nan_to_num(greatest, nan=-np.inf) > threshold
+    outlier = np.nan_to_num(greatest, nan=-np.inf) > THRESHOLD
     unlike = np.sum([np.sum(far**2, axis=1) for far in from_others], axis=0)
     for group in np.unique(groups[outlier]).tolist():
         rows = np.flatnonzero(groups == group)
         if rows.size % 2 == 0 and 2 * outlier[rows].sum() >= rows.size:
             usual_half = rows[unlike[rows] < np.median(unlike[rows])]
             outlier[usual_half] = False
-            greatest[usual_half] = np.fmin(greatest[usual_half], threshold)
+            greatest[usual_half] = np.fmin(greatest[usual_half], THRESHOLD)
     reasons = [""] * count
     for place in np.flatnonzero(outlier):
-        beyond = np.flatnonzero(np.nan_to_num(score[place], nan=-np.inf) > threshold)
+        beyond = np.flatnonzero(np.nan_to_num(score[place], nan=-np.inf) > THRESHOLD)
         beyond = beyond[np.argsort(-score[place, beyond])]
         # the farthest of each variable, so that angles, moments and forces can all be seen
         variable = [labels[k].rpartition(" ")[2] for k in beyond]
@@ -131,11 +120,11 @@ def with_outliers(
         others = beyond.size - named.size
         more = [f"{others} more {'quantity' if others == 1 else 'quantities'}"] if others else []
         reasons[place] = "; ".join([*words, *more])
-    about = f"robust score of the distance from the subject's own median; outliers are above {threshold:g}"
+    about = f"robust score of the distance from the subject's own median; outliers are above {THRESHOLD:g}"
     return cycles.assign_coords(
         outlier=("cycle", outlier),
         outlier_reason=("cycle", np.array(reasons, dtype=np.str_)),
-        distance=("cycle", greatest, {"units": "1", "long_name": about, "threshold": float(threshold)}),
+        distance=("cycle", greatest, {"units": "1", "long_name": about, "threshold": THRESHOLD}),
     )
 
 

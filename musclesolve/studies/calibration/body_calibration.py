@@ -19,7 +19,7 @@ from musclesolve._util.checks import one_or_several
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.errors import file_error, input_error
+from musclesolve.errors import input_error
 from musclesolve.forces import mechanics, recording_of
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.pipeline.mechanics import Mechanics, subject_model
@@ -55,7 +55,7 @@ from musclesolve.studies.calibration.body_residual import (
     plate_names,
     trial_pieces,
 )
-from musclesolve.studies.calibration.one_subject import BODY, check_one_subject
+from musclesolve.studies.calibration.one_subject import BODY, check_different, check_one_subject
 from musclesolve.studies.uncertainty.error_sources import standard_deviations
 
 RULES = settings_of(BodyCalibrationSettings)
@@ -151,12 +151,8 @@ def calibrate_body(
 
 def check_trials(trials: Sequence[Trial]) -> None:
     """Refuse trials of several subjects, repeated trials, and trials that are already calibrated."""
-    seen = set[Path]()
+    check_different((trial.path, trial.time_range) for trial in trials)
     for trial in trials:
-        path = trial.path.resolve()
-        if path in seen:
-            raise file_error("duplicate_name", path, "the trial is given twice")
-        seen.add(path)
         for table, key, given in (
             ("subject", "body", trial.subject.body is not None),
             ("plates", None, bool({*trial.plate_corrections} - {*unmeasured_free_moments(trial.forces)})),

@@ -56,7 +56,7 @@ from musclesolve.studies.calibration.observations import (
     TrialMuscles,
     by_channel,
 )
-from musclesolve.studies.calibration.one_subject import check_one_subject
+from musclesolve.studies.calibration.one_subject import check_different, check_one_subject
 from musclesolve.studies.emg_offset import FEWEST_CHANNELS, shared_lag
 from musclesolve.version import __version__
 
@@ -327,10 +327,11 @@ def _settings(name: str, body: AnyBody) -> dict[str, object]:
 
 def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
     """The muscle set or model of all trials, by its name or path, and the hash of its file."""
+    check_different((_path(trial.body), (float(trial.time[0]), float(trial.time[-1]))) for trial in trials)
     check_one_subject([trial.body.trial for trial in trials if isinstance(trial.body.trial, Trial)])
     first = trials[0]
     of_first: dict[str, tuple[str, str | None]] = {}
-    for number, trial in enumerate(trials):
+    for trial in trials:
         body = trial.body
         person = body.person
         if person is not None:
@@ -353,15 +354,6 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
         seen["kind of tendons"] = (body.sharing.tendon, None)
         seen["cost"] = (body.sharing.cost.label, None)
         seen |= {name: (str(value), None) for name, value in settings.items()}
-        for other in trials[:number]:
-            if _path(other.body) == _path(body) and np.array_equal(other.time, trial.time):
-                raise input_error(
-                    "duplicate_name",
-                    where="trials",
-                    problem=f"{_path(body)} is given twice",
-                    expected="every trial once",
-                    remedy="leave one of them out",
-                )
         of_first = of_first or seen
         for what, (value, sha) in seen.items():
             before, sha_of_first = of_first.get(what, ("", None))

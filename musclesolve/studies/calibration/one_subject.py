@@ -1,7 +1,9 @@
-"""Check that the trial files of several trials state the same subject."""
+"""Check that several trials are different ones of the same subject."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from musclesolve.errors import file_error
 from musclesolve.recording.data import Trial
 
 PERSON = ("mass_kg", "stature_m", "sex")
@@ -28,6 +30,14 @@ def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> 
                     "trials of one subject",
                     "calibrate each subject by itself, or correct the trial file",
                 )
+
+
+def check_different(trials: Iterable[tuple[Path, tuple[float, float]]]) -> None:
+    """Refuse a trial that is given twice: the path of a trial file with the first and the last time [s]."""
+    listed = [(path.resolve(), *span) for path, span in trials]
+    if twice := [each[0] for each in listed if listed.count(each) > 1]:
+        problem, remedy = "the trial is given twice", "leave one of them out"
+        raise file_error("duplicate_name", twice[0], problem, "every trial once", remedy)
 
 
 def _stated(trial: Trial) -> dict[str, object]:

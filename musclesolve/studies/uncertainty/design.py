@@ -25,16 +25,16 @@ RUNS = 64
 of the band of 95 %."""
 
 
-def designed_numbers(replay: Replay, seed: int, runs: int = RUNS) -> Array:
-    """Standard normal numbers of all parameters in designed samples, (runs, count).
+def designed_numbers(replay: Replay, seed: int) -> Array:
+    """Standard normal numbers of all parameters in designed samples, (RUNS, count).
 
     Sources with few parameters share the first block; a source that does not fit into what is left of a block begins
     one of its own.
     """
     shapes, random = replay.parameters.shapes, np.random.default_rng(np.random.SeedSequence(seed))
     first = dict(zip(shapes, np.cumsum([0, *map(prod, shapes.values())])[:-1].tolist(), strict=True))
-    numbers, width = np.empty((runs, replay.parameters.count)), runs - 1
-    block, used = np.empty((runs, 0)), width
+    numbers, width = np.empty((RUNS, replay.parameters.count)), RUNS - 1
+    block, used = np.empty((RUNS, 0)), width
     for source in sorted(shapes, key=lambda name: prod(shapes[name])):
         size, places = prod(shapes[source]), replay.meeting(source)
         count = int(places.max(initial=-1)) + 1
@@ -42,7 +42,7 @@ def designed_numbers(replay: Replay, seed: int, runs: int = RUNS) -> Array:
             used = width
         for start in range(0, count, width):
             if used == width:
-                block, used = _orthogonal(random, runs), 0
+                block, used = _orthogonal(random), 0
             here = np.flatnonzero((places >= start) & (places < start + width))
             numbers[:, first[source] + here] = block[:, used + places[here] - start]
             used += min(count - start, width)
@@ -50,8 +50,8 @@ def designed_numbers(replay: Replay, seed: int, runs: int = RUNS) -> Array:
     return numbers
 
 
-def _orthogonal(random: np.random.Generator, runs: int) -> Array:
-    """Random normal numbers (runs, runs - 1) whose columns are orthogonal, with the mean 0 and the variance 1."""
-    drawn = random.standard_normal((runs, runs - 1))
+def _orthogonal(random: np.random.Generator) -> Array:
+    """Random normal numbers (RUNS, RUNS - 1) whose columns are orthogonal, with the mean 0 and the variance 1."""
+    drawn = random.standard_normal((RUNS, RUNS - 1))
     columns, triangle = np.linalg.qr(drawn - drawn.mean(axis=0))
-    return np.asarray(np.sqrt(runs) * columns * np.sign(np.diag(triangle)))
+    return np.asarray(np.sqrt(RUNS) * columns * np.sign(np.diag(triangle)))

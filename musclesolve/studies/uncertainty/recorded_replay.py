@@ -16,12 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Indices, vector_product
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
-from musclesolve.dynamics.inverse.newton_euler import (
-    DistalLoads,
-    distal_loads,
-    generalized_loads,
-    segment_motion,
-)
+from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, generalized_loads
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.dynamics.inverse.residual_reduction import MeasuredBody, ResidualReduction
 from musclesolve.dynamics.kinematics.consistent_motion import DERIVATIVES, POSITIONS
@@ -37,7 +32,8 @@ from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.muscles.scaling.scaled_paths import adjust_switches, sided
 from musclesolve.pipeline.body import SharingGroup
 from musclesolve.pipeline.mechanics import known_moments, subject_model
-from musclesolve.pipeline.recorded_body import MuscleJoints, RecordedBody, sharing_group
+from musclesolve.pipeline.muscle_pulls import MuscleJoints
+from musclesolve.pipeline.recorded_body import RecordedBody, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.studies.uncertainty.marker_errors import MarkerErrors, error_shapes
@@ -158,8 +154,7 @@ class RecordedReplay(Replay):
             factor = float(np.exp(errors["body_mass"][0]))
             model = model.weighing(model.mass.scaled(factor))
         time, how = self.markers.walk.time, self.trial.settings.consistency.derivatives
-        by_constraints = how == "constraints"
-        if by_constraints and self.reduction is None and self.trial.predicted_spans is None:
+        if how == "constraints" and self.reduction is None and self.trial.predicted_spans is None:
             derivatives = [
                 derivative[self.inside] for derivative in spline_derivatives(model, time, fit.coordinates)
             ]
@@ -172,11 +167,8 @@ class RecordedReplay(Replay):
             wrenches = self._wrenches(model, motion, errors)
             motion = motion.frames(self.inside)
             derivatives = [motion.time, motion.coordinates, motion.rates, motion.second]
-        if by_constraints:
-            motion, segments = moving_bodies(model, *derivatives)
-            loads = distal_loads(model, segments, wrenches)
-        else:
-            loads = distal_loads(model, segment_motion(model, motion), wrenches)
+        motion, segments = moving_bodies(model, *derivatives)
+        loads = distal_loads(model, segments, wrenches)
         moments = known_moments(self.trial, model, motion, generalized_loads(model, motion, loads))
         rows = [model.dof(dof) for dof in self.layout.dofs]
         # segments of other masses change no muscle, a heavier body the strength by its rule
@@ -287,7 +279,7 @@ class RecordedReplay(Replay):
         else:
             state = muscle_state(body.model, muscles, body.motion)
         found = body.model, body.motion, body.loads, state, body.moments
-        joints = MuscleJoints.from_model(body.model, state.muscles, self.ligament(errors))
+        joints = MuscleJoints(body.model, state.muscles, self.ligament(errors))
         return sharing_group(self.options, *found, nominal.usable, nominal.emg, joints)
 
 

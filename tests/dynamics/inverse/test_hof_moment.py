@@ -5,7 +5,7 @@ import pytest
 from planar_center_of_pressure import planar_center_of_pressure, planar_center_of_pressure_from_motion
 
 from musclesolve._util.center_of_pressure import center_of_pressure
-from musclesolve.dynamics.inverse.newton_euler import free_moment
+from musclesolve.dynamics.inverse.explicit_moment import free_moment
 
 
 def test_the_plane_case_keeps_its_sign():

@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics import Wrench, forward_human_model, human_model, joint_loads, projected_moments
-from musclesolve.dynamics.inverse.newton_euler import (
-    SegmentMotion,
-    distal_loads,
-    generalized_loads,
-    intersegmental_moment,
-    segment_motion,
-)
+from musclesolve.dynamics.inverse.explicit_moment import intersegmental_moment
+from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from, moving_bodies
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 
@@ -55,13 +50,25 @@ def test_velocities_and_accelerations_are_rates_of_poses(name):
 
 
 @each_model
-def test_bodies_in_motion_are_those_of_the_segments(name):
+def test_bodies_in_motion_are_those_of_their_points_and_vectors(name):
+    """r = c . (r_i, r_j, u, v) of natural coordinates and its derivatives; [alpha]x is the odd part of R'' R^T."""
     model = MODELS[name]
-    motion, bodies = moving_bodies(model, *random_motion(model))
-    plain = segment_motion(model, motion)
-    for field in bodies._fields:
-        expected = getattr(plain, field)
-        np.testing.assert_allclose(getattr(bodies, field), expected, atol=1e-11 * np.abs(expected).max())
+    motion = motion_from(model, *random_motion(model))
+    bodies, rigid, state = (
+        segment_motion(model, motion),
+        model.rigid_bodies,
+        (motion.q, motion.qd, motion.qdd),
+    )
+    basic = [rigid.basic(*state[: order + 1]) for order in range(3)]
+    center = [np.einsum("be,tbex->tbx", rigid.coordinates(model.mass.center), each) for each in basic]
+    axes = [
+        np.stack([e[:, :, 1] - e[:, :, 0], e[:, :, 2], e[:, :, 3]], axis=-1) @ rigid.inverse for e in basic
+    ]
+    turned = [each @ np.swapaxes(axes[0], -1, -2) for each in axes[1:]]
+    odd = [each - np.swapaxes(each, -1, -2) for each in turned]
+    spin, twist = (0.5 * np.stack([e[..., 2, 1], e[..., 0, 2], e[..., 1, 0]], axis=-1) for e in odd)
+    for value, expected in zip(bodies, (axes[0], spin, twist, center[0], center[2]), strict=True):
+        np.testing.assert_allclose(value, expected, atol=1e-10 * np.abs(expected).max())
 
 
 @each_model
@@ -72,8 +79,7 @@ def test_summed_loads_are_the_moments_by_projection(name):
     motion, bodies = moving_bodies(model, time, *state)
     names = [body.name for body in model.topology.bodies]
     wrenches = [Wrench(body, *rng.normal(size=(2, len(time), 3)) * 300.0) for body in (names[-1], names[1])]
-    segments = SegmentMotion(*bodies)
-    found = generalized_loads(model, motion, distal_loads(model, segments, wrenches))
+    found = generalized_loads(model, motion, distal_loads(model, bodies, wrenches))
     expected = projected_moments(model, motion, wrenches)
     np.testing.assert_allclose(found, expected, atol=1e-10 * np.abs(expected).max())
 
@@ -84,9 +90,8 @@ def test_joint_loads_are_hofs_explicit_moments(name):
     motion, bodies = moving_bodies(model, *random_motion(model))
     last = model.topology.bodies[-1].name
     wrenches = [Wrench(last, *rng.normal(size=(2, 5, 3)) * 300.0)]
-    segments = SegmentMotion(*bodies)
-    for dof, load in joint_loads(model, motion, segments, wrenches).items():
-        explicit = intersegmental_moment(model, motion, segments, wrenches, dof)
+    for dof, load in joint_loads(model, motion, bodies, wrenches).items():
+        explicit = intersegmental_moment(model, motion, bodies, wrenches, dof)
         np.testing.assert_allclose(load.force, explicit.force, atol=1e-7)
         np.testing.assert_allclose(load.moment, explicit.total, atol=1e-6)
 

@@ -10,7 +10,7 @@ from thorough import THOROUGH
 
 import musclesolve as ms
 from musclesolve import with_outliers
-from musclesolve.results.cycles.outliers import THRESHOLD
+from musclesolve.results.cycles.outliers import JUDGED, THRESHOLD
 
 PERCENT = np.linspace(0.0, 100.0, 101)
 PHASE = 2.0 * np.pi * PERCENT / 100.0
@@ -151,9 +151,8 @@ def test_cycles_of_one_result_without_subject_are_those_of_one_person():
     assert np.flatnonzero(with_outliers(cycles)["outlier"]).tolist() == [2]
 
 
-def test_what_is_asked_for_must_be_there():
-    with refused("bad_result", "activation"):
-        with_outliers(study(2, 2), quantities=("activation",))
-    with refused("bad_number", "threshold"):
-        with_outliers(study(2, 2), threshold=0.0)
+def test_what_is_judged_must_be_there():
+    cycles = study(2, 2)
+    with refused("bad_result", "joint_moment"):
+        with_outliers(cycles.drop_vars(set(JUDGED) & set(cycles.data_vars)))
     assert ms.with_outliers is with_outliers

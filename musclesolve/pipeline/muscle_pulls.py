@@ -1,0 +1,174 @@
+"""Loads of the joints that muscles serve: the net ones of inverse dynamics, and what each muscle adds to them.
+
+A muscle pulls at the bodies beyond a joint; the quadriceps pulls at the shank through the patella. `JointLoads` sums
+both for given tendon forces. The sharing of moments needs them only for costs of joint reactions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.sides import side_of
+from musclesolve.dynamics.inverse.newton_euler import DistalLoads
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
+from musclesolve.muscles.muscle_state import ScaledState
+from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
+from musclesolve.pipeline.body import JointLoads, Pulls
+from musclesolve.pipeline.patella import Ligament, PatellarLever, lean_table, quadriceps
+from musclesolve.recording.data import SIDES
+
+
+@dataclass(frozen=True, eq=False)
+class MuscleJoints:
+    """The joints (J) of the degrees of freedom that some muscles serve: all that their loads need except the motion.
+
+    A joint is a pivot with the name of its point. Bodies distal to the first of its degrees of freedom in `dof_names`
+    are distal to the joint. (For the ankle this is dorsiflexion: half of the shank rotates with ankle adduction.)
+
+    muscles: of one group on the model; ligament: factor on the arm of the patellar ligaments. What the pulls of muscles
+    need is found when it is first used.
+    """
+
+    model: Model
+    muscles: ScaledMuscles
+    ligament: float = 1.0
+
+    @cached_property
+    def served(self) -> dict[str, list[str]]:
+        """Joint -> its degrees of freedom that muscles serve."""
+        pivots, joints = {dof.name: dof.pivot for dof in self.model.topology.dofs}, dict[str, list[str]]()
+        for dof in self.muscles.dof_names:
+            joints.setdefault(pivots[dof], []).append(dof)
+        return joints
+
+    @cached_property
+    def dofs(self) -> Indices:
+        """The first degree of freedom of each joint, (J,)."""
+        return np.array([self.model.joint(dofs[0]) for dofs in self.served.values()])
+
+    @cached_property
+    def knees(self) -> dict[str, str]:
+        """Joint -> its flexion, of knees: right, left."""
+        flexions = (f"knee_flexion_{side}" for side in SIDES)
+        return {name: dof for dof in flexions for name, dofs in self.served.items() if dof in dofs}
+
+    @cached_property
+    def levers(self) -> list[Knee]:
+        """The knees with their ligaments."""
+        return [Knee.from_model(self.model, side_of(flexion)) for flexion in self.knees.values()]
+
+    @cached_property
+    def beyond(self) -> Mask:
+        """The groups of nodes (`Paths.groups`) distal to each joint, then those that pull at each patella, (J + K, G).
+
+        The patella is a frame of its own that moves with the knee, or a part of the shank.
+        """
+        model, paths = self.model, self.muscles.paths
+        of_joints = [paths.groups_on(model.distal_bodies(dofs[0])) for dofs in self.served.values()]
+        frames = (np.flatnonzero(paths.frames.dof == knee.dof) for knee in self.levers)
+        shanks = (model.distal_bodies(flexion) for flexion in self.knees.values())
+        return np.stack([*of_joints, *map(paths.groups_on, shanks, frames)])
+
+    @cached_property
+    def guided(self) -> list[tuple[int, Indices, Indices]]:
+        """Joints where couples guide points and frames, their degrees of freedom, and columns of `PathState.explicit`.
+
+        A couple is the change of L_MT about each axis with the bodies at rest; its column is -1 for none.
+        """
+        guided = []
+        for number, dofs in enumerate(self.served.values()):
+            numbers = np.sort([self.model.dof(dof) for dof in dofs]).astype(np.intp)
+            columns = self.muscles.paths.moved_by(numbers, self.model.tree)[1]
+            if (columns >= 0).any():
+                guided.append((number, numbers, columns))
+        return guided
+
+    @cached_property
+    def at_knees(self) -> tuple[Indices, Indices, Indices, Array]:
+        """Degrees of freedom, joints and rows of the moment arms of the knees, (K,), and ligaments (K, 2)."""
+        rows = (
+            ([*self.served].index(name), self.muscles.dof_names.index(dof))
+            for name, dof in self.knees.items()
+        )
+        places = [(knee.dof, *row) for knee, row in zip(self.levers, rows, strict=True)]
+        flexions, at, of_arms = np.array(places, np.intp).reshape(-1, 3).T.copy()
+        ligaments = np.array([knee.ligament for knee in self.levers]).reshape(-1, 2) * [self.ligament, 1.0]
+        return flexions, at, of_arms, ligaments
+
+    def loads(
+        self, motion: Motion, forces: DistalLoads, state: ScaledState, rotation: Array | None = None
+    ) -> JointLoads:
+        """The loads of the joints from the forces on the bodies and a state of the muscles, about the joint centers.
+
+        rotation (T, B, 3, 3): of the bodies from standing, computed by default.
+        """
+        pivots = motion.q[:, self.model.tree.pivot[self.dofs]]
+        force, moment = forces.at(self.model.tree.child[self.dofs], pivots)
+        pulls = MusclePulls(self, motion, state, rotation)
+        return JointLoads(tuple(self.served), force, moment, pulls, tuple(self.knees))
+
+
+@dataclass(frozen=True, eq=False)
+class MusclePulls:
+    """Pulls of the muscles of a state at their joints, computed when they are needed; see `MuscleJoints.loads`."""
+
+    joints: MuscleJoints
+    motion: Motion
+    state: ScaledState
+    rotation: Array | None = None
+
+    def __call__(self, frames: slice | Indices) -> Pulls:
+        """The pulls in some frames."""
+        return self.whole.frames(frames)
+
+    @cached_property
+    def whole(self) -> Pulls:
+        """The pulls in all frames."""
+        from musclesolve.muscles.paths.kernel.entry import COUPLES
+        from musclesolve.pipeline.patella_kernel import THROUGH
+
+        motion, joints, path, tree = self.motion, self.joints, self.state.path, self.joints.model.tree
+        count = len(joints.served)
+        centers = np.zeros((len(motion.q), len(joints.beyond), 3))
+        centers[:, :count] = motion.q[:, tree.pivot[joints.dofs]]
+        pull, about = path.pulls(joints.beyond, centers)
+        axes = contiguous(motion.axes(tree))
+        for joint, dofs, columns in joints.guided:
+            COUPLES.load()(path.explicit, columns, contiguous(axes[:, dofs]), about[:, joint])
+        if joints.knees:  # the patellar ligament in place of the quadriceps
+            shanks = np.array([knee.shank for knee in joints.levers])
+            if self.rotation is None:
+                turned = contiguous(joints.model.rigid_bodies.subset(shanks).rotation(motion.q))
+            else:
+                turned = contiguous(self.rotation[:, shanks])
+            moved = contiguous(motion.coordinates), axes, turned
+            arms, heads = contiguous(self.state.moment_arm), quadriceps(joints.muscles.parameters.names)
+            THROUGH.load()(joints.at_knees, lean_table(), moved, heads, arms, pull, about, np.empty((3, 3)))
+        return Pulls(pull[:, :count], about[:, :count], pull[:, count:])
+
+
+@dataclass(frozen=True, eq=False)
+class Knee:
+    """Numbers of a knee's flexion among the degrees of freedom and of its shank among the bodies; patellar ligament."""
+
+    dof: int
+    shank: int
+    ligament: Ligament
+
+    @classmethod
+    def from_model(cls, model: Model, side: str) -> Knee:
+        """The knee of a side, "r" or "l"."""
+        knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("knee", "ankle"))
+        ligament = Ligament.from_shank_length(side, float(np.linalg.norm(ankle - knee)))
+        return cls(model.dof(f"knee_flexion_{side}"), model.body(f"shank_{side}"), ligament)
+
+    def lever(self, model: Model, motion: Motion) -> PatellarLever:
+        """The lever of the patella along a motion."""
+        shank = model.rigid_bodies.subset(np.array([self.shank])).rotation(motion.q)[:, 0]
+        flexion, spin = motion.coordinates[:, self.dof], motion.axes(model.tree)[:, self.dof]
+        return PatellarLever.from_flexion(self.ligament, flexion, shank[..., 2], shank[..., 1], spin)
