@@ -231,8 +231,7 @@ class SharingGroup:
 
     def frames(self, which: slice | Indices, loaded: bool = False) -> SharingGroup:
         """Select some frames of the part, without loads unless they are needed."""
-        arrays = {name: getattr(self, name) for name in _BY_FRAME}
-        selected = {name: array[which] for name, array in arrays.items() if array is not None}
+        selected = {name: array[which] for name, array in over_frames(self).items()}
         loads = self.loads.frames(which) if loaded and self.loads is not None else None
         return replace(self, state=self.state.frames(which), loads=loads, **selected)
 
@@ -267,7 +266,10 @@ class SharingGroup:
         return np.asarray(np.isfinite(self.shared_moment).all(axis=1))
 
 
-_BY_FRAME = ("moment", "usable", "time", "emg", "angle", "rate", "number")
+def over_frames(owner: Any) -> dict[str, Any]:
+    """The arrays of a part, of the state of its muscles or of its loads, all of them over frames."""
+    values = {each.name: getattr(owner, each.name) for each in fields(owner)}
+    return {name: array for name, array in values.items() if isinstance(array, np.ndarray)}
 
 
 @dataclass(frozen=True, eq=False)

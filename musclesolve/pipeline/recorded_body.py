@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -23,7 +23,7 @@ from musclesolve.motion.motion_plausibility import MotionValidity
 from musclesolve.muscles.muscle_state import MuscleState, ScaledState, muscle_state, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
-from musclesolve.pipeline.body import BLOCK, EVERY, Pulls, Sharing, SharingGroup
+from musclesolve.pipeline.body import BLOCK, EVERY, Pulls, Sharing, SharingGroup, over_frames
 from musclesolve.pipeline.knee_contact import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
@@ -242,7 +242,7 @@ def joined_parts(
     arms = zero_arms(frames, len(dofs), stops[-1])
     of_muscles = {
         name: long_array((frames, stops[-1]), values.dtype)
-        for name, values in _over_frames(made[0].state).items()
+        for name, values in over_frames(made[0].state).items()
         if name != "moment_arm"
     }
     joined = []
@@ -259,21 +259,15 @@ def joined_parts(
     for block in blocks(frames, BLOCK):
         for whole, part in zip(joined, parts_in(block) if block.start else made, strict=True):
             for owner, some in ((whole, part), (whole.state, part.state), (whole.loads, part.loads)):
-                for name, values in _over_frames(some).items():
+                for name, values in over_frames(some).items():
                     crossed = (values != 0.0).any(axis=0) if name == "moment_arm" else ...
                     getattr(owner, name)[block][:, crossed] = values[:, crossed]
     return tuple(joined)
 
 
-def _over_frames(owner: Any) -> dict[str, Any]:
-    """The arrays of a part, of the state of its muscles or of its loads, all of them over frames."""
-    values = {field.name: getattr(owner, field.name) for field in fields(owner)}
-    return {name: array for name, array in values.items() if isinstance(array, np.ndarray)}
-
-
 def _unfilled(owner: Any, frames: int) -> dict[str, Any]:
     """Arrays over all frames for the ones of a part or its loads in some frames."""
-    some = _over_frames(owner).items()
+    some = over_frames(owner).items()
     return {name: long_array((frames, *values.shape[1:]), values.dtype) for name, values in some}
 
 

@@ -116,8 +116,7 @@ def share_in_blocks(
         arrays.append(SolutionArrays.unfilled(frames, len(part.shared), muscles))
         columns = slice(last - muscles, last)
         arrays[-1].activation, arrays[-1].force = activation[:, columns], force[:, columns]
-    number = np.arange(frames)
-    wholes = [replace(part, number=number, whole=_of_whole(part, sharing.cost)) for part in parts]
+    wholes = [_numbered(part, sharing.cost) for part in parts]
     for block in blocks(frames, BLOCK):
         progress("sharing", 0.7 + 0.25 * block.start / frames)
         solved = [share_part(whole.frames(block, loaded=True), sharing) for whole in wholes]
@@ -138,13 +137,13 @@ def share_in_blocks(
     )
 
 
-def _of_whole(part: SharingGroup, cost: Cost) -> dict[str, Any]:
-    """Arrays and numbers that problems of some frames of a long motion have of all frames, see `SharingGroup`."""
+def _numbered(part: SharingGroup, cost: Cost) -> SharingGroup:
+    """A part whose frames have, some at a time, what their cost needs of the long motion."""
     arms, whole = part.state.moment_arm, dict[str, Any](whole_frames=len(part.time))
     if any(each.of_all_frames or not each.built_in for each in single_costs(cost)):
         sizes = [largest_size(arms[block][:, part.rows]) for block in blocks(len(arms), BLOCK)]
         whole["largest_arm"] = np.max(sizes, axis=0)
-    return whole
+    return replace(part, number=np.arange(len(arms)), whole=whole)
 
 
 def _known_problem(part: SharingGroup, sharing: Sharing, known: Problem, frames: slice | Indices) -> Problem:

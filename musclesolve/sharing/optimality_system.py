@@ -62,9 +62,7 @@ class OptimalitySystem:
     row_inverse: Array  # (T, M, M), inverse of B_F D_FF^-1 B_F^T + C, of the frames without a dense system
     dense: NDArray[np.int64]  # numbers of the other frames, T' of them
     dense_hessian: Array  # (T', n, n) of the frames `dense`
-    dense_inverse: (
-        Array  # (T', n + m, n + m) of the frames `dense`, inverse of [H -A^T; A C] on the free muscles
-    )
+    dense_inverse: Array  # (T', n + m, n + m) of these frames, inverse of [H -A^T; A C] on the free muscles
     regular: Mask  # (T,) whether the derivative is determined
     hard: int  # m
 
@@ -180,9 +178,7 @@ class Optimum:
     multiplier: Array  # (T, m)
     below: Mask  # (T, n) held at the lower bound
     above: Mask  # (T, n) held at the upper bound
-    distance: (
-        Array  # (T, n) from a change of the set; infinite for a muscle that cannot move or has no moment arm
-    )
+    distance: Array  # (T, n) from a change of the set; infinite where a muscle cannot move or has no arm
     known: Mask  # (T,) whether Newton's method has converged
 
 

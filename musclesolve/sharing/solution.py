@@ -248,7 +248,8 @@ class SolutionArrays:
     @classmethod
     def empty(cls, problem: Problem) -> SolutionArrays:
         """`blank` arrays for a problem."""
-        return cls.blank(*problem.moment_arm.shape, problem.reserve_weight)
+        frames, dofs, muscles = problem.moment_arm.shape
+        return cls.blank(frames, dofs, muscles, problem.reserve_weight)
 
     @classmethod
     def blank(cls, frames: int, dofs: int, muscles: int, weight: Array | float | None) -> SolutionArrays:
