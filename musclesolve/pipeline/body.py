@@ -155,13 +155,12 @@ class JointLoads:
 
     def frames(self, which: slice | Indices) -> JointLoads:
         """The loads in some frames, with their pulls in memory, or computed when they are needed."""
-        net, under, rows = self.net[which], self.under, np.arange(len(self.net))[which]
+        under, rows = self.under, np.arange(len(self.net))[which]
+        loads = replace(self, net=self.net[which], net_moment=self.net_moment[which])
         if under is None:
-            return replace(self, net=net, net_moment=self.net_moment[which], pulls=self.pulls(which).frames)
+            return replace(loads, pulls=self.pulls(which).frames)
         return replace(
-            self,
-            net=net,
-            net_moment=self.net_moment[which],
+            loads,
             pulls=lambda some: self.pulls(rows[some]),
             under=lambda some, tension: under(rows[some], tension),
         )

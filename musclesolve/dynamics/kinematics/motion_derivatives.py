@@ -248,9 +248,7 @@ def motion_of(model: Model, time: Array, q: Array, qd: Array, qdd: Array) -> Mot
     return motion_with(model, time, coordinates, q, qd, qdd)
 
 
-def motion_with(
-    model: Model, time: Array, coordinates: Array, q: Array, qd: Array, qdd: Array
-) -> PointMotion:
+def motion_with(model: Model, time: Array, coordinates: Array, q: Array, qd: Array, qdd: Array) -> Motion:
     """The motion of natural coordinates (T, N, 3) whose joint coordinates (T, K+6) are known, and their derivatives.
 
     Speeds solve D s = qd and D ds/dt = qdd - Ddot s; in the sense of least squares where qd and qdd do not satisfy the

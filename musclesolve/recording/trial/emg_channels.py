@@ -33,10 +33,7 @@ ONE_SIDED = 0.35
 
 
 def read_emg(
-    document: Document,
-    settings: TrialSettings,
-    markers: Path,
-    clock: Array | None = None,
+    document: Document, settings: TrialSettings, markers: Path, clock: Array | None = None
 ) -> tuple[Emg | None, list[str]]:
     """Return the signals in [emg] of a trial file and notes on them; None without [emg].
 

@@ -333,8 +333,7 @@ def _same_muscles(trials: Sequence[TrialMuscles]) -> tuple[str, str | None]:
     of_first: dict[str, tuple[str, str | None]] = {}
     for trial in trials:
         body = trial.body
-        person = body.person
-        if person is not None:
+        if (person := body.person) is not None:
             raise input_error(
                 "conflict",
                 where="trials",
