@@ -19,7 +19,6 @@ from musclesolve.checking.observed_body import (
     ahead,
     between,
     facing,
-    landmark,
     seen_feet,
     shown,
     square_to,
@@ -46,8 +45,6 @@ MOST = 8
 
 def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, float]]:
     """Return (one, other, direction, distance [m]) of every rule that a recording breaks on average."""
-    points = {name: landmark(trial, name, markers) for name in trial.mapping}
-    seen = {name: point for name, point in points.items() if point is not None}
     faced = ahead(trial, markers)
     if faced is None:
         return []
@@ -57,20 +54,21 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
     for rule in bundled_toml(__package__, "order.toml")["order"]:
         for side, out in zip(SIDES, (-1.0, 1.0), strict=True):
             names = f"{rule['one']}_{side}", f"{rule['other']}_{side}"
-            if not seen.keys() >= set(names):
-                continue
-            heel, toe = seen.get(f"heel_{side}"), seen.get(f"toe_{side}")
-            # Without heel and toe the pelvis defines the outward direction.
-            left_of_foot = (
-                left if heel is None or toe is None else unit_or_zero(vector_product(UP, toe - heel))
+            points, foot = (
+                shown(trial, names, markers),
+                shown(trial, [f"toe_{side}", f"heel_{side}"], markers),
             )
+            if points is None:
+                continue
+            # Without heel and toe the pelvis defines the outward direction.
+            left_of_foot = left if foot is None else unit_or_zero(vector_product(UP, foot[0] - foot[1]))
             axis = {
                 "up": np.broadcast_to(UP, left.shape),
                 "ahead": forward,
                 "out": out * left,
                 "out_of_foot": out * left_of_foot,
             }[rule["direction"]]
-            along = float(mean_of_known(np.sum((seen[names[0]] - seen[names[1]]) * axis, axis=1)))
+            along = float(mean_of_known(np.sum((points[0] - points[1]) * axis, axis=1)))
             if along < -CLEARLY:
                 broken.append((*names, rule["direction"], -along))
     return broken
