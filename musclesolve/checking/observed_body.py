@@ -219,5 +219,6 @@ def seen_feet(trial: Trial) -> dict[Side, Foot]:
         ground, air = ground & known, air & known
         # A few frames at the turning point of a swing are no contact.
         contact = long_enough(ground, max(2, round(0.05 * trial.markers.rate)))
-        feet[side] = Foot(time, *points[side], contact, air & ~ground)
+        heel, toe = points[side]
+        feet[side] = Foot(time, heel, toe, contact, air & ~ground)
     return feet
