@@ -8,7 +8,7 @@ from weakref import finalize
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, long_enough, median_of_known
+from musclesolve._util.arrays import Array, Mask, long_enough, mean_of_known, median_of_known
 from musclesolve.checking.case import filled
 from musclesolve.errors import InputError
 from musclesolve.motion.events.force_events import FootLoads, flights
@@ -79,12 +79,6 @@ def shown(trial: Trial, names: Iterable[str], markers: Markers | None = None) ->
     points = [landmark(trial, name, markers) for name in names]
     known = [point for point in points if point is not None]
     return known if len(known) == len(points) else None
-
-
-def seen_mean(series: Array) -> Array:
-    """Return the mean of a series (T, ...) over the frames in which all of it is known, NaN where it never is."""
-    seen = series[np.isfinite(series).all(axis=tuple(range(1, series.ndim)))]
-    return np.asarray(seen.mean(axis=0)) if len(seen) else np.full(series.shape[1:], np.nan)
 
 
 def square_to(up: Array, vector: Array) -> Array:
@@ -187,7 +181,7 @@ def upward(trial: Trial, markers: Markers) -> Array | None:
     tops = [top for side in SIDES if (top := shoulder(trial, side, markers)) is not None]
     if feet is None or len(tops) < len(SIDES):
         return None
-    mean = seen_mean(np.asarray(np.mean(tops, axis=0) - np.mean(feet, axis=0)))
+    mean = mean_of_known(np.asarray(np.mean(tops, axis=0) - np.mean(feet, axis=0)))
     length = float(np.linalg.norm(mean))
     return mean / length if length > 0.0 else None
 

@@ -8,9 +8,9 @@ import numpy as np
 from nicegui.element import Element
 from nicegui.events import GenericEventArguments
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, mean_of_known
 from musclesolve._util.sides import has_side
-from musclesolve.checking.observed_body import ahead, seen_mean
+from musclesolve.checking.observed_body import ahead
 from musclesolve.desk.marker_meaning import Meaning, Recording, laboratory_rotation, landmark_paths, parts
 from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.markers.marker_set import markers_of
@@ -77,7 +77,7 @@ class Picture:
     def facing(self) -> float:
         """Facing direction of the subject, as an angle from the x axis about the z axis [rad]; 0 where unknown."""
         forward = ahead(self.trial, self.markers)
-        mean = np.zeros(3) if forward is None else seen_mean(forward)
+        mean = np.zeros(3) if forward is None else mean_of_known(forward)
         return float(np.arctan2(mean[1], mean[0])) if np.isfinite(mean).all() else 0.0
 
     @cached_property

@@ -11,6 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.files.unit_scale import LARGEST_MOMENT, LOADED, point_factor, point_spread
+from musclesolve.checking.observed_body import square_to
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.drafting.choose_mapping import MarkerChoice
 from musclesolve.drafting.column_triples import PlateNames, common_beginning
@@ -135,13 +136,13 @@ def _forward(choice: MarkerChoice, up: Array) -> tuple[str | None, str]:
     points = seen(pelvis)
     way, source = points[-1] - points[0] if len(points) > 1 else None, "the way the pelvis goes"
     faced = facing(choice.walk, choice, up)
-    if way is None or np.linalg.norm(level(way, up)) < TRAVEL:
+    if way is None or np.linalg.norm(square_to(up, way)) < TRAVEL:
         way, source = faced, "the way the subject faces: the pelvis stays in its place"
-    elif faced is not None and level(way, up) @ faced < 0.0:
+    elif faced is not None and square_to(up, way) @ faced < 0.0:
         way, source = faced, "the way the subject faces, who walks backward"
     if way is None:
         return None, ""
-    flat = level(way, up)
+    flat = square_to(up, way)
     sideways = [axis for axis in FILE_AXES if abs(axis_vector(axis) @ up) < 0.5]
     name = max(sideways, key=lambda axis: float(axis_vector(axis) @ flat))
     cosine = float(axis_vector(name) @ flat) / max(float(np.linalg.norm(flat)), 1e-12)
@@ -149,11 +150,6 @@ def _forward(choice: MarkerChoice, up: Array) -> tuple[str | None, str]:
         f", {np.degrees(np.arccos(min(cosine, 1.0))):.0f} degrees off this axis" if cosine < 0.95 else ""
     )
     return name, source + oblique
-
-
-def level(vector: Array, up: Array) -> Array:
-    """The horizontal part of a vector (3,)."""
-    return np.asarray(vector - (vector @ up) * up)
 
 
 def facing(markers: Markers, choice: MarkerChoice, up: Array) -> Array | None:
@@ -164,7 +160,7 @@ def facing(markers: Markers, choice: MarkerChoice, up: Array) -> Array | None:
         ahead = None if left is None else np.cross(left, up)
     if ahead is None:
         ahead = mean_between(markers, choice.resolved, both("heel"), both("toe"))
-    return None if ahead is None else level(ahead, up)
+    return None if ahead is None else square_to(up, ahead)
 
 
 def path_of(markers: Markers, mapping: LandmarkWeights, landmark: str) -> Array | None:

@@ -13,11 +13,12 @@ from recorded_data import recorded
 import musclesolve
 from benchmarks.balanced_movement import Movement, Posture, rise
 from benchmarks.sound_movements import foot, recording
+from musclesolve._util.arrays import mean_of_known
 from musclesolve.checking.forces.plate_axes import BESIDE, MARGIN
 from musclesolve.checking.loading import load
 from musclesolve.checking.markers.body_distances import sheared_space
 from musclesolve.checking.markers.trajectories import STRETCHED, _swinging
-from musclesolve.checking.observed_body import seen_feet, seen_mean
+from musclesolve.checking.observed_body import seen_feet
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
@@ -168,5 +169,6 @@ def test_a_plate_without_numbers_carries_nothing_that_is_judged(tmp_path: Path) 
 def test_the_mean_over_no_frames_is_unknown(shape: tuple[int, ...]) -> None:
     """As of a foot that is never on the ground."""
     assert (
-        np.isnan(seen_mean(np.zeros((0, *shape)))).all() and seen_mean(np.zeros((0, *shape))).shape == shape
+        np.isnan(mean_of_known(np.zeros((0, *shape)))).all()
+        and mean_of_known(np.zeros((0, *shape))).shape == shape
     )

@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, unit_or_zero
+from musclesolve._util.arrays import Array, mean_of_known, unit_or_zero
 from musclesolve.checking.case import Case, on_plate
 from musclesolve.checking.forces.newtons_law import away
-from musclesolve.checking.observed_body import ahead, between, facing, seen_mean, square_to, upward
+from musclesolve.checking.observed_body import ahead, between, facing, square_to, upward
 from musclesolve.checking.repair import change_markers, change_plate, rotate_plate, rotate_recordings
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers
@@ -68,7 +68,7 @@ def _forward_axis(
     The forward direction is perpendicular to `up` (3,), which lies along the axis `up_name`.
     """
     faced = ahead(case.trial, markers)
-    across = np.full(3, np.nan) if faced is None else square_to(up, seen_mean(faced))
+    across = np.full(3, np.nan) if faced is None else square_to(up, mean_of_known(faced))
     forward = _axis_name(case, across, rotation) if np.isfinite(across).all() else stated
     return forward if forward[1] != up_name[1] else next(axis for axis in FILE_AXES if axis[1] != up_name[1])
 

@@ -235,7 +235,8 @@ def _rotation(force: list[Array], due: Array, group: Group, variation: Array) ->
     """
     turning = np.sum([force[k] for k in group], axis=0)
     rest = due - (np.sum(force, axis=0) - turning)
-    angle = float(np.arctan2(_cross(turning, rest).sum(), np.sum(turning * rest)))
+    crossed = turning[:, 0] * rest[:, 1] - turning[:, 1] * rest[:, 0]
+    angle = float(np.arctan2(crossed.sum(), np.sum(turning * rest)))
     if abs(np.sin(2.0 * angle)) <= np.sin(2.0 * np.radians(SMALLEST_DEG)):
         return None
     rotated = [part @ rotation_matrix(angle) if k in group else part for k, part in enumerate(force)]
@@ -263,10 +264,6 @@ def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> boo
     parts = np.stack([part.ravel() for part in across], axis=1)
     more = np.linalg.lstsq(parts, (due - np.sum(rotated, axis=0)).ravel(), rcond=None)[0]
     return bool(parts.any(axis=0).all() and (more / angle > -1.0).all())
-
-
-def _cross(one: Array, other: Array) -> Array:
-    return np.asarray(one[:, 0] * other[:, 1] - one[:, 1] * other[:, 0])
 
 
 LEAN = 0.025

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import UP, Array, unit_or_zero, vector_product
+from musclesolve._util.arrays import UP, Array, mean_of_known, unit_or_zero, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side, twin
 from musclesolve.checking.case import TABLES, Case
@@ -19,9 +19,7 @@ from musclesolve.checking.observed_body import (
     ahead,
     between,
     facing,
-    landmark,
     seen_feet,
-    seen_mean,
     shown,
     square_to,
     upward,
@@ -47,8 +45,6 @@ MOST = 8
 
 def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, float]]:
     """Return (one, other, direction, distance [m]) of every rule that a recording breaks on average."""
-    points = {name: landmark(trial, name, markers) for name in trial.mapping}
-    seen = {name: point for name, point in points.items() if point is not None}
     faced = ahead(trial, markers)
     if faced is None:
         return []
@@ -58,20 +54,21 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
     for rule in bundled_toml(__package__, "order.toml")["order"]:
         for side, out in zip(SIDES, (-1.0, 1.0), strict=True):
             names = f"{rule['one']}_{side}", f"{rule['other']}_{side}"
-            if not seen.keys() >= set(names):
-                continue
-            heel, toe = seen.get(f"heel_{side}"), seen.get(f"toe_{side}")
-            # Without heel and toe the pelvis defines the outward direction.
-            left_of_foot = (
-                left if heel is None or toe is None else unit_or_zero(vector_product(UP, toe - heel))
+            points, foot = (
+                shown(trial, names, markers),
+                shown(trial, [f"toe_{side}", f"heel_{side}"], markers),
             )
+            if points is None:
+                continue
+            # Without heel and toe the pelvis defines the outward direction.
+            left_of_foot = left if foot is None else unit_or_zero(vector_product(UP, foot[0] - foot[1]))
             axis = {
                 "up": np.broadcast_to(UP, left.shape),
                 "ahead": forward,
                 "out": out * left,
                 "out_of_foot": out * left_of_foot,
             }[rule["direction"]]
-            along = float(seen_mean(np.sum((seen[names[0]] - seen[names[1]]) * axis, axis=1)))
+            along = float(mean_of_known(np.sum((points[0] - points[1]) * axis, axis=1)))
             if along < -CLEARLY:
                 broken.append((*names, rule["direction"], -along))
     return broken
@@ -210,7 +207,7 @@ def ankle_inside(trial: Trial, side: Side) -> float | None:
     out = np.stack([-line[:, 1], line[:, 0]], axis=1)
     out *= np.sign(np.sum(out * outward, axis=1, keepdims=True))
     area = np.linalg.norm(line, axis=1) * np.linalg.norm(lateral - medial, axis=1)
-    share = float(seen_mean(-np.sum(out * from_heel, axis=1) / np.where(area > 0.0, area, np.nan)))
+    share = float(mean_of_known(-np.sum(out * from_heel, axis=1) / np.where(area > 0.0, area, np.nan)))
     return share if np.isfinite(share) else None
 
 
@@ -240,7 +237,7 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
 
     def names_of_reversed(pairs: dict[str, Array], faced: Array) -> list[str]:
         left = vector_product(UP, faced)
-        return [name for name, vector in pairs.items() if seen_mean(np.sum(vector * left, axis=1)) < 0.0]
+        return [name for name, vector in pairs.items() if mean_of_known(np.sum(vector * left, axis=1)) < 0.0]
 
     pairs = _pairs(trial, trial.markers)
     reversed_pairs = {"markers": names_of_reversed(pairs, faced)}
@@ -336,7 +333,7 @@ def front_spines(case: Case) -> Iterator[Finding]:
 
 def _front_is_swapped(trial: Trial, markers: Markers) -> bool:
     """Whether most of the other pairs point against the front spines."""
-    pairs = {name: seen_mean(vector) for name, vector in _pairs(trial, markers).items()}
+    pairs = {name: mean_of_known(vector) for name, vector in _pairs(trial, markers).items()}
     front = pairs.pop("asis", None)
     others = [mean for mean in pairs.values() if np.linalg.norm(mean) > 0.0]
     if front is None or len(others) < FEWEST_OTHERS:
@@ -390,7 +387,7 @@ def _is_across(trial: Trial, markers: Markers, name: str, neighbor: str) -> bool
     pair, other = (shown(trial, [f"{mark}_{side}" for side in SIDES], markers) for mark in (name, neighbor))
     if pair is None or other is None:
         return False
-    return bool(seen_mean(np.sum((pair[1] - pair[0]) * (other[1] - other[0]), axis=1)) < 0.0)
+    return bool(mean_of_known(np.sum((pair[1] - pair[0]) * (other[1] - other[0]), axis=1)) < 0.0)
 
 
 # Directions with a cosine below this point opposite ways.
@@ -447,7 +444,7 @@ def _against_the_others(trial: Trial, markers: Markers) -> tuple[Side, ...]:
     for ends in (("asis", "psis"), ("toe", "heel")):
         for side in SIDES:
             points = shown(trial, [f"{name}_{side}" for name in ends], markers)
-            across = np.zeros(3) if points is None else square_to(up, seen_mean(points[0] - points[1]))
+            across = np.zeros(3) if points is None else square_to(up, mean_of_known(points[0] - points[1]))
             length = float(np.linalg.norm(across))
             if not length > 0.0:
                 return ()
