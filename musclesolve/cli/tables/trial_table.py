@@ -20,7 +20,7 @@ COUNTS = {
     "not_measured": "not\nmeas.",
 }
 """Counts of leg-frames and the headings of their columns."""
-LOST = {Outcome.REFUSED: "REFUSED", Outcome.REFUSED_BEFORE: "REFUSED before", Outcome.FAILED: "FAILED"}
+LOST = {Outcome.REFUSED: "REFUSED", Outcome.REFUSED_BEFORE: "REFUSED\nbefore", Outcome.FAILED: "FAILED"}
 
 
 def table(records: Sequence[TrialRecord]) -> Table:

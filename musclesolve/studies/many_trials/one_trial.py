@@ -123,9 +123,9 @@ class Job:
         answers = answer_files(asked_of(self.trial, self.questions), self.options)
         return replace(self, further={**answers, **self.further})
 
-    def record(self, outcome: Outcome, message: str = "", **further: str) -> TrialRecord:
-        """The record of a trial without a result; further: details or recipe."""
-        return TrialRecord(self.name, self.trial, self.folder, outcome, message=message, **further)
+    def record(self, outcome: Outcome, message: str = "", details: str = "") -> TrialRecord:
+        """The record of a trial without a result."""
+        return TrialRecord(self.name, self.trial, self.folder, outcome, message=message, details=details)
 
     @property
     def choices(self) -> Mapping[str, object]:
@@ -140,7 +140,7 @@ class Job:
             # choices that cannot be pickled are not known again
             with contextlib.suppress(pickle.PicklingError, AttributeError, TypeError):
                 made = recipe(opened_hashes(opened, self.trial), "", self.choices, [ERROR])
-        return self.record(Outcome.REFUSED, str(error), recipe=made)
+        return replace(self.record(Outcome.REFUSED, str(error)), recipe=made)
 
 
 def analyze(
@@ -315,7 +315,7 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     except Exception as fault:
         # An error of the program must not stop the other trials. Its traceback is stored for a report.
         message = f"the program failed: {type(fault).__name__}: {fault}"
-        return job.record(Outcome.FAILED, message, details=traceback.format_exc())
+        return job.record(Outcome.FAILED, message, traceback.format_exc())
     return TrialRecord(job.name, job.trial, job.folder, outcome, time.perf_counter() - start, measures)
 
 

@@ -59,6 +59,7 @@ def test_the_table_fits_on_a_terminal():
         record("subject_12-barefoot_walk_03", Outcome.UNCHANGED, FINE),
         record("bad", Outcome.COMPUTED, BAD),
         record("no", Outcome.REFUSED),
+        record("again", Outcome.REFUSED_BEFORE),
     ]
     out = Console(width=80, file=io.StringIO(), markup=False)
     out.print(table(records))
@@ -66,7 +67,9 @@ def test_the_table_fits_on_a_terminal():
     assert "…" not in text and max(map(len, text.splitlines())) <= 80
     folded = "".join(line.split(" ")[1] for line in text.splitlines() if line.strip())
     assert "subject_12-barefoot_walk_03" in folded.replace("\n", "")
-    assert all(word in text for word in ("1000", "476", "123.4", "4.3", "unchanged", "REFUSED", "12.3"))
+    assert all(
+        word in text for word in ("1000", "476", "123.4", "4.3", "unchanged", "REFUSED", "12.3", "before")
+    )
     out = Console(width=80, file=io.StringIO(), markup=False)
     out.print(table([record("S02 Gehen 3 (wdh)", Outcome.COMPUTED, FINE)]))
     assert "S02 Gehen 3 (wdh)" in out.file.getvalue()  # in one line: no frame failed or needed a reserve
@@ -97,6 +100,7 @@ def test_the_file_has_every_trial_and_its_message():
         ([record("a", Outcome.COMPUTED, FINE), record("b", Outcome.REFUSED)], 3),
         ([record("a", Outcome.REFUSED), record("b", Outcome.FAILED)], 3),
         ([record("a", Outcome.REFUSED), record("b", Outcome.REFUSED)], 2),
+        ([record("a", Outcome.REFUSED), record("b", Outcome.REFUSED_BEFORE)], 2),
     ],
 )
 def test_exit_codes(records, code):
