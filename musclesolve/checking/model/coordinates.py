@@ -115,7 +115,7 @@ def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     frozen += still if len(still) < 3 else []
     for name in frozen:
         factor, unit = (180.0 / np.pi, "degrees") if body.model.coordinates[name].rotational else (1.0, "m")
-        values = {"name": name, "value": factor * float(given[name].mean()), "unit": unit}
+        values: dict[str, object] = {"name": name, "value": factor * float(given[name].mean()), "unit": unit}
         values |= {"moves": max(ranges.values())}
         yield finding("frozen.coordinate", "warning", values, Where(body.motion.file))
 
@@ -174,11 +174,6 @@ def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
     if off:
         mean = float(np.mean(list(off.values())))
         repair = moved(np.array([0.0, mean - 0.5 * sum(SOLE), 0.0]))
-        values = {
-            "feet": " and ".join(off),
-            "height": mean,
-            "low": SOLE[0],
-            "high": SOLE[1],
-            "side": "above" if mean > 0.0 else "below",
-        }
+        side = "above" if mean > 0.0 else "below"
+        values = {"feet": " and ".join(off), "height": mean, "low": SOLE[0], "high": SOLE[1], "side": side}
         yield finding("foot_height", "warning", values, where, repair, cost=case.cost(repair))
