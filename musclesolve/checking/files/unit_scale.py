@@ -97,13 +97,8 @@ def force_units(case: Case) -> Iterator[Finding]:
     if factor is None:
         return
     scaled = [replace(plate, force=plate.force * factor, moment=plate.moment * factor) for plate in plates]
-    values = {
-        "peak": peak,
-        "mass": case.trial.subject.mass,
-        "usual": PEAK * weight,
-        "unit": FORCES[factor],
-        "factor": factor,
-    }
+    values: dict[str, object] = {"peak": peak, "mass": case.trial.subject.mass, "usual": PEAK * weight}
+    values |= {"unit": FORCES[factor], "factor": factor}
     yield finding("force_units", "error", values, Where(plates[0].path), replace_fields(forces=tuple(scaled)))
 
 

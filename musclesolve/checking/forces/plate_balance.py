@@ -602,12 +602,8 @@ def _accused(trial: Trial, name: str, fit: Estimate) -> Finding:
     elif what == "grown":
         # the residual gains what the force lacks; an even time has a deviation of its length over the root of twelve
         whole = np.sqrt(12.0) * trial.subject.mass * STANDARD_GRAVITY
-        values = {
-            "channel": rest[0],
-            "change": -whole * first,
-            "error": whole * error,
-            "limit": whole * limit,
-        }
+        values |= {"channel": rest[0], "change": -whole * first}
+        values |= {"error": whole * error, "limit": whole * limit}
     elif what == "late":
         values |= {"late": "late" if first > 0.0 else "early", "channel": rest[0]}
         values["others"] = "the other plates" if rest[0] == "whole" else "its other channels"

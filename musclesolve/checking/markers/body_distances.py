@@ -545,14 +545,9 @@ def feet_alike(case: Case) -> Iterator[Finding]:
     worst = max(names, key=lambda name: np.mean([abs(size) for pair, size in off.items() if name in pair]))
     pair = max(beyond, key=lambda pair: (worst in pair, abs(beyond[pair])))
     size = beyond[pair]
-    values = {
-        "one": pair[0],
-        "other": pair[1],
-        "size": abs(size),
-        "longer": SIDE_NAMES["r" if size > 0.0 else "l"],
-        "limit": FEET_DIFFER,
-        "worst": worst,
-    }
+    longer = SIDE_NAMES["r" if size > 0.0 else "l"]
+    values = {"one": pair[0], "other": pair[1], "size": abs(size), "longer": longer, "limit": FEET_DIFFER}
+    values |= {"worst": worst}
     concerned = tuple(m for side in SIDES for m in trial.mapping[f"{worst}_{side}"])
     yield finding("feet_differ", "warning", values, Where(markers.path, markers=concerned))
 

@@ -98,13 +98,8 @@ def noise(case: Case) -> Iterator[Finding]:
     jitter = {markers.names[k]: float(size) for k, size in zip(used, scatter, strict=True)}
     noisy = sorted((name for name in jitter if jitter[name] > NOISY), key=lambda name: -jitter[name])
     if noisy:
-        values = {
-            "noisy": len(noisy),
-            "count": len(jitter),
-            "limit": NOISY,
-            "worst": noisy[0],
-            "jitter": jitter[noisy[0]],
-        }
+        values: dict[str, object] = {"noisy": len(noisy), "count": len(jitter), "limit": NOISY}
+        values |= {"worst": noisy[0], "jitter": jitter[noisy[0]]}
         yield finding("noise", "warning", values, Where(markers.path, markers=tuple(noisy[:5])))
 
 

@@ -167,11 +167,6 @@ def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
     if off:
         mean = float(np.mean(list(off.values())))
         repair = moved(np.array([0.0, mean - 0.5 * sum(SOLE), 0.0]))
-        values = {
-            "feet": " and ".join(off),
-            "height": mean,
-            "low": SOLE[0],
-            "high": SOLE[1],
-            "side": "above" if mean > 0.0 else "below",
-        }
+        side = "above" if mean > 0.0 else "below"
+        values = {"feet": " and ".join(off), "height": mean, "low": SOLE[0], "high": SOLE[1], "side": side}
         yield finding("foot_height", "warning", values, where, repair, cost=case.cost(repair))

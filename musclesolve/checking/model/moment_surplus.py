@@ -162,7 +162,7 @@ def surplus(case: MomentCase, weighted: bool = True) -> Surplus | None:
     values = table.values[:, list(columns.values())]
     known, measured = np.isfinite(case.body.moment).all(axis=1), np.isfinite(values).all(axis=1)
     known &= away_from_ends(time, case.body.every_motion.time, table.time)
-    for first, stop in true_runs(~measured):  # the filter spreads what fills a gap
+    for first, stop in true_runs(np.asarray(~measured)):  # the filter spreads what fills a gap
         known &= ~within(time, table.time[first] - MOMENT_END_S, table.time[stop - 1] + MOMENT_END_S)
     frames = np.flatnonzero(known)
     step = max(1, -(-len(frames) // MOST_FRAMES))

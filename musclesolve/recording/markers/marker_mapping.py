@@ -248,7 +248,8 @@ def _with_exchanged(
             frames |= within
         markers = markers.exchanged(pairs, frames)
     if markers is not given:
-        changed = ~np.isclose(markers.position, given.position, 0.0, 0.0, equal_nan=True).all(axis=2)
+        same: Mask = np.asarray(np.isclose(markers.position, given.position, 0.0, 0.0, equal_nan=True))
+        changed: Mask = np.asarray(~same.all(axis=2))
         names, file = [markers.names[k] for k in np.flatnonzero(changed.any(axis=0))], markers.path.name
         count = int(changed.any(axis=1).sum())
         said = f"By the trial file labels are exchanged in {count} frames of {file}: {few(names, 4)}."
