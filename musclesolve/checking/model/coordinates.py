@@ -132,14 +132,19 @@ def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
     of_loads = {load.name: sole.body for load in case.loads for sole in soles if load.body not in sole.bodies}
     then = sliding(replace(case, fixed=exchanged, known={}))
     if then < STANDING * min(now, sliding(replace(case, loads=on_bodies(of_loads)(case.loads), known={}))):
-        need, other = (
-            fixed.need - loads_on(fixed, case.loads, case.time) for fixed in (case.fixed, exchanged)
-        )
-        change = shared_forces(case, exchanged, np.nan_to_num(other))
-        change -= shared_forces(case, case.fixed, np.nan_to_num(need))
+        moments = [
+            shared_forces(case, each, np.nan_to_num(each.need - loads_on(each, case.loads, case.time)))
+            for each in (case.fixed, exchanged)
+        ]
         values = {"now": now, "then": then}
         where = Where(motion.file)
-        yield finding("sides_swapped.coordinates", "error", values, where, cost=largest(case.body, change))
+        yield finding(
+            "sides_swapped.coordinates",
+            "error",
+            values,
+            where,
+            cost=largest(case.body, moments[1] - moments[0]),
+        )
 
 
 def feet_on_plates(case: ModelCase) -> Iterator[Finding]:

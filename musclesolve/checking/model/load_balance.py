@@ -73,10 +73,9 @@ UNMEASURED_S = 0.1
 def covering(load: ExternalLoad, time: Array) -> ExternalLoad:
     """Extend a load by its first and last value, so that it covers the times (T,)."""
     ends = min(time[0], load.time[0]) - 1.0, max(time[-1], load.time[-1]) + 1.0
-    roles = {
-        role: np.pad(getattr(load, role), ((1, 1), (0, 0)), "edge") for role in ("force", "point", "moment")
-    }
-    return replace(load, time=np.concatenate([ends[:1], load.time, ends[1:]]), **roles)
+    stamps = np.concatenate([ends[:1], load.time, ends[1:]])
+    held = [np.pad(values, ((1, 1), (0, 0)), "edge") for values in (load.force, load.point, load.moment)]
+    return replace(load, time=stamps, force=held[0], point=held[1], moment=held[2])
 
 
 def dynamics_of(case: ModelCase) -> LoadDynamics:

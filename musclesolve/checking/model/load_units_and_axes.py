@@ -238,28 +238,21 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
         return
     size = float(np.median(np.linalg.norm(due[great], axis=1) / np.linalg.norm(given[great], axis=1)))
 
-    def left(axes: Array) -> Array:
-        """Misfit (T,) of forces in some axes, each component over its spread."""
-        off = (size * given @ axes.T - due) / spread
-        return np.asarray(np.minimum((off**2).mean(axis=1), 4.0))
-
-    misfits = np.array([left(axes) for axes in SIGNED_AXES])
+    # misfits (48, T) of forces in all axes, each component over its spread
+    off = (size * given @ np.transpose(SIGNED_AXES, (0, 2, 1)) - due) / spread
+    misfits = np.minimum((off**2).mean(axis=2), 4.0)
     # frames in which some axes fit: not those in which a foot stands beside the plates
     fitting = np.linalg.norm(size * given, axis=1) > SCALED * np.linalg.norm(due, axis=1)
     if fitting.sum() < FEWEST_FRAMES:
         return
     scores = misfits[:, fitting].mean(axis=1)
-    best = int(scores.argmin())
-    now = nearness(case, case.loads)
-    force_axes = (
-        SIGNED_AXES[best] if scores[best] < BETTER * scores[0] and scores[0] > UNLIKE else SIGNED_AXES[0]
-    )
+    same = int(scores.argmin()) if scores.min() < BETTER * scores[0] and scores[0] > UNLIKE else 0
+    force_axes, now = SIGNED_AXES[same], nearness(case, case.loads)
     if np.array_equal(force_axes, -np.eye(3)):
         repair = turned(-np.eye(3), ["force"])
         share = float((due[:, 1] * given[:, 1]).sum() / (due[:, 1] ** 2).sum())
         yield case.fault("force_sign.loads", "error", {"share": share}, repair)
         return
-    same = next(k for k, axes in enumerate(SIGNED_AXES) if np.array_equal(axes, force_axes))
     near = far = now
     if same:
         # points are turned with the forces, unless they already lie under the feet
@@ -354,16 +347,14 @@ def _followed(time: Array) -> tuple[list[float], Array]:
 def _nearest_shift(case: ModelCase, farthest: float) -> float | None:
     """The shift up to the farthest one [s] with the least misfit in the first span; None where no loads fit."""
     loads, time, (spans, from_middle) = case.loads, case.time, _followed(case.time)
-    found, tried, insides = list[tuple[float, float]](), list[float](), list[Mask]()
-    for shift in np.arange(-farthest, farthest + SHIFT_STEP / 2, SHIFT_STEP):
+    found, tried = list[tuple[float, float]](), dict[float, Mask]()
+    for shift in np.arange(-farthest, farthest + SHIFT_STEP / 2, SHIFT_STEP).tolist():
         inside = case.covered(loads, time + shift)
         if inside.mean() >= LEAST_OVERLAP and inside.sum() >= FEWEST_FRAMES:
-            tried.append(float(shift))
-            insides.append(inside & (from_middle <= 0.5 * spans[0] + 1e-9))
+            tried[shift] = inside & (from_middle <= 0.5 * spans[0] + 1e-9)
     forces = case.forces(loads, [time + shift for shift in tried])
-    for shift, inside, given in zip(tried, insides, forces, strict=True):
-        scale = case.scale(given, inside)
-        if scale > 0.0:
+    for (shift, inside), given in zip(tried.items(), forces, strict=True):
+        if (scale := case.scale(given, inside)) > 0.0:
             found.append((case.misfit(given, scale, inside), shift))
     return min(found)[1] + 0.0 if found else None
 

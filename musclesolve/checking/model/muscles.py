@@ -484,8 +484,8 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         lows.append(np.where(slack[some], 0.0, length).min())
         highs.append(length.max())
     means, leaps = list[Array](), list[Array]()
-    for muscle in in_turn(range(len(state.parameters.names))):  # few arms are in memory
-        arm = state.moment_arm[:, :, muscle]
+    for number in in_turn(range(len(state.parameters.names))):  # few arms are in memory
+        arm = state.moment_arm[:, :, number]
         means.append(np.abs(arm[some]).mean(axis=0))
         step = np.abs(np.diff(arm, axis=0))
         leaps.append((step[1:-1] - np.maximum(step[:-2], step[2:])).max(axis=0, initial=-np.inf))

@@ -228,7 +228,7 @@ def unlike_twins(angles: Array, step: float) -> Array:
 def _changes_of_angles(names: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
     """Faults of angles that are tried, each a code and the angles concerned."""
     stems = [stem for stem in ANGLES if {f"{stem}_r", f"{stem}_l"} <= {*names}]
-    groups = [("angle_sign", (name,)) for name in names]
+    groups: list[tuple[str, tuple[str, ...]]] = [("angle_sign", (name,)) for name in names]
     groups += [("angle_sign", (f"{stem}_r", f"{stem}_l")) for stem in stems]
     groups += [("columns_exchanged", pair) for pair in combinations(names, 2)]
     return groups + [

@@ -119,9 +119,9 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
     for name, plates in groups.items():
         if not sample.terms[name].effect.any():
             continue
-        fit = sample.fit(name)
-        (factor,), (deviation,) = 1.0 + fit.size, fit.deviation
-        evidence = evidence_of_reversal(fit)
+        estimate = sample.fit(name)
+        (factor,), (deviation,) = 1.0 + estimate.size, estimate.deviation
+        evidence = evidence_of_reversal(estimate)
         if evidence is None or evidence < REVERSED or factor > AGAINST:
             continue
         names = [case.loads[k].name for k in plates]
