@@ -47,7 +47,7 @@ def test_a_refusal_names_the_cost_with_its_options_and_installed_solvers_only(ma
         solve(make_leg(2, seed=7), "activation_power(exponent=3)", "linprog")
     text = str(refusal.value)
     assert "activation_power(exponent=3)" in text and "p = 2" not in text
-    assert "batch" in text and "ipopt" not in text
+    assert "batch" in text and "ipopt" not in text.replace(",", " ").split()
 
 
 @pytest.mark.in_part(3)
