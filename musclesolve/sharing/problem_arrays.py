@@ -58,11 +58,7 @@ _LARGEST = {
     "moment_arm": (2.0, " m", _METERS),
     "optimal_fiber_length": (1.0, " m", _METERS),
     "fiber_velocity": (10.0, " m/s", _METERS),
-    "joint_angle": (
-        6.3,
-        " rad",
-        "no joint turns further than {:g}{}: radians are expected. Multiply it by pi / 180 if it is in degrees.",
-    ),
+    "joint_angle": (6.3, " rad", "radians are expected. Multiply it by pi / 180 if it is in degrees."),
     "emg": (
         5.0,
         "",
@@ -236,12 +232,11 @@ def _warn_of_units(values: Mapping[str, Any]) -> None:
             continue
         array = np.where(np.abs(array) < HUGE, np.abs(array), 0.0)
         if array.max() > largest:
-            owners = values["muscle" if ARRAY_AXES[name][-1] == "n" else "dof"]
-            owner = owners[int(np.unravel_index(array.argmax(), array.shape)[-1])]
-            warn(
-                f"{name} is up to {array.max():.4g}{unit} ({owner}), {why.format(largest, unit)}",
-                stacklevel=5,
-            )
+            owner = values["muscle" if ARRAY_AXES[name][-1] == "n" else "dof"][
+                int(array.argmax()) % array.shape[-1]
+            ]
+            text = f"{name} is up to {array.max():.4g}{unit} ({owner}), {why.format(largest, unit)}"
+            warn(text, stacklevel=5)
     if values["moment"].any() and not values["moment_arm"].any():
         warn("moment_arm is zero everywhere: no muscle produces any moment", stacklevel=5)
 

@@ -122,8 +122,8 @@ def compare(
         names, "cost", "or write a multiple of it such as 1.0 * cost, which has a name of its own"
     )
     if isinstance(trial, Problem):
-        several = [solvers] if isinstance(solvers, str) else solvers
-        methods = several if solver is None else [solver, *(several or ())]
+        several = [solvers] if isinstance(solvers, str) else solvers or ()
+        methods = several if solver is None else [solver, *several]
         compared_problem = compare_problem(trial, compared, methods, report, least)
         alone = solvers is None and solver is not None
         return compared_problem.isel(solver=0, drop=True) if alone else compared_problem
@@ -221,15 +221,11 @@ def compare_into(
 
 
 def compare_problem(
-    problem: Problem,
-    costs: Sequence[Cost],
-    solvers: Sequence[str | Solver] | None,
-    progress: Progress,
-    least: int,
+    problem: Problem, costs: Sequence[Cost], solvers: Sequence[str | Solver], progress: Progress, least: int
 ) -> xr.Dataset:
     """Solve a problem under every cost with every solver, at least so many costs; see `compare`."""
     problem = problem.numbered()
-    methods = [find_solver(solver) for solver in solvers or ()]
+    methods = [find_solver(solver) for solver in solvers]
     labels = [method.name for method in methods]
     _check_distinct(labels, "solver", "or give it another name")
     refused, solved = dict[str, InputError](), dict[str, list[tuple[Solution, float]]]()

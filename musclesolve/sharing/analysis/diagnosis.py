@@ -171,13 +171,12 @@ class Diagnosis:
         moment = frame.moment + np.einsum("tmn,tn->tm", frame.moment_arm, frame.passive_force)
         return bool(_solved(frame.with_arrays(moment=moment, passive_force=None)).all())
 
-    def too_active(self, number: int) -> list[str]:
+    def _too_active(self, number: int) -> list[str]:
         """Names of the muscles whose least activation makes up the shortage of one of the k frames, the most first."""
-        self._check(number)
         opposition = -(self.proof[number] @ self.part.moment_matrix[number]) * self.part.lower[number]
         total = float(np.maximum(opposition, 0.0).sum())
-        order = np.argsort(-opposition, kind="stable") if total >= 0.999 * self.total[number] else []
-        return [self.muscle[i] for i in order if opposition[i] > _NEGLIGIBLE * total]
+        named = (opposition > _NEGLIGIBLE * total) & (total >= 0.999 * self.total[number])
+        return [self.muscle[i] for i in np.argsort(-opposition, kind="stable") if named[i]]
 
     def remedy(self, number: int) -> Remedy | None:
         """Return the strength factor that makes one of the k frames feasible; None where no single factor does.
@@ -270,8 +269,8 @@ class Diagnosis:
         short = {dof: self.shortage[number, self.dof.index(dof)] for dof in self.lacking(number)}
         parts = [f"{dof} lacks {moment_text(value, dof, names)}" for dof, value in short.items()]
         clauses = [f"{listed(parts)} {when}", at_limit(self.limited_muscles(number))]
-        cause, too_active = self.passive_cause(number), self.too_active(number)
-        matrix, bare = self.part.moment_matrix[number], self.part.frames(np.array([number]))
+        cause, too_active = self.passive_cause(number), self._too_active(number)
+        matrix = self.part.moment_matrix[number]
         if cause is not None:
             dof = self.dof[cause.dof]
             clauses.append(
@@ -282,28 +281,23 @@ class Diagnosis:
         if cause is not None and self.without_passive(number):
             clauses.append("without passive forces the muscles would suffice")
         elif (remedy := self.remedy(number)) is not None and (remedy.also_of_all or not too_active):
-            # the strength that would suffice
-            limited = self.limited[number]
             digits = max(2, len(f"{remedy.factor:.4f}".rstrip("0").partition(".")[2]))
-            factor = f"{remedy.factor:.{digits}f} times"
-            if remedy.muscles.all() and not limited.all():
-                clauses.append(f"{factor} the strength of all muscles would suffice")
-            else:
-                possessive = "its" if limited.sum() == 1 else "their"
-                alone = "" if remedy.also_of_all else " alone"
-                clauses.append(f"{factor} {possessive} strength{alone} would suffice")
+            whose = "its strength" if self.limited[number].sum() == 1 else "their strength"
+            if remedy.muscles.all() and not self.limited[number].all():
+                whose = "the strength of all muscles"
+            alone = "" if remedy.also_of_all else " alone"
+            clauses.append(f"{remedy.factor:.{digits}f} times {whose}{alone} would suffice")
         elif too_active:
             clauses.append(f"the least activation of {shown(too_active)} is too large")
+            bare = self.part.frames(np.array([number]))
             if _solved(bare.with_arrays(lower=np.zeros_like(bare.lower))).all():
                 clauses.append("without it the muscles would suffice")
         elif not self.limited[number].any():
             rows = self.proof[number][:, None] * matrix
             least = _REPORTED * np.abs(rows).max()
             together = [self.dof[k] for k in np.flatnonzero((np.abs(rows) > least).any(axis=1))]
-            if (rows > least).any():
-                clauses.append(f"the moments of {shown(together)} contradict each other at any strength")
-            else:
-                clauses.append("no muscle can produce it")
+            contradiction = f"the moments of {' and '.join(together)} contradict each other at any strength"
+            clauses.append(contradiction if (rows > least).any() else "no muscle can produce it")
         elif (more := _least(self.part, number, matrix, np.ones(len(self.muscle)))) is None:
             clauses.append("no strength would suffice")
         elif not np.isfinite([self.strength_factor[number], self.limited_factor[number]]).any():
