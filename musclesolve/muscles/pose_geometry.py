@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 LARGEST_ANGLE = 3.5
 """Angle [rad] of a single pose that no joint exceeds, 200 degrees; motions may add turns of the shoulder."""
+LARGEST_RATE = 50.0
+"""Rate [rad/s] that no joint but a thrower's shoulder exceeds: 40 at the elbow of a pitcher (Fleisig et al. 1999)."""
 SUBJECT = {"mass_kg": "mass", "stature_m": "stature", "sex": "sex"}
 """Key of a subject -> argument of `human_model`."""
 
@@ -57,7 +59,7 @@ def muscle_geometry(
 
     Raises:
         InputError: a subject that is no model, an unknown or faulty muscle set, an unknown angle, angles or rates of
-            different lengths, not finite, angles of more than 3.5 rad.
+            different lengths, not finite, angles of more than 3.5 rad, rates of more than 50 rad/s (not of a shoulder).
 
     Examples:
         >>> poses = ms.muscle_geometry({"knee_flexion_r": np.radians([0.0, 45.0, 90.0])})
@@ -120,9 +122,13 @@ def pose_angles(
     """Angles [rad] and rates [rad/s] by joint angle of a model, (P,) or (1,) each, checked."""
     known = model.topology.dof_names[: model.tree.joint_count]
     angle = numbers_by_name(angles, "joint angle", "rad", known)
+    rate = {} if rates is None else numbers_by_name(rates, "joint rate", "rad/s", known)
     for name, values in angle.items():
         check_joint_angle(name, values, LARGEST_ANGLE)
-    return angle, {} if rates is None else numbers_by_name(rates, "joint rate", "rad/s", known)
+    for name, values in rate.items():
+        if not name.startswith("shoulder"):
+            check_joint_angle(name, values, LARGEST_RATE, "/s")
+    return angle, rate
 
 
 def pose_motion(model: Model, angle: Mapping[str, Array], rate: Mapping[str, Array], *more: Array) -> Motion:

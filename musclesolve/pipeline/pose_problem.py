@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +35,6 @@ from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import MuscleSettings, SharingSettings
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_arrays import PER_FRAME
 from musclesolve.sharing.solver.solver_registry import find_solver
 
 OF_MUSCLES = ("strength", "passive", "fiber_lengths", "curves")
@@ -79,7 +77,8 @@ def pose_problem(
 
     Raises:
         InputError: an unknown name or setting, arrays of different lengths, numbers that are not finite, an angle of
-            more than 360 degrees, no moments, a faulty muscle set, elastic tendons.
+            more than 3.5 rad, a rate of more than 50 rad/s (not of a shoulder), no moments, a faulty muscle set,
+            elastic tendons.
 
     Examples:
         >>> bent = {"hip_flexion_r": 0.6, "knee_flexion_r": 1.0}                               # [rad]
@@ -125,7 +124,7 @@ def pose_problem(
     problem = sharing_problem(part, sharing)
     entered = (angles, moments, {} if rates is None else rates)
     scalar = all(np.ndim(value) == 0 for by_name in entered for value in dict(by_name).values())
-    return _without_frame_axis(problem) if scalar else problem
+    return problem.with_arrays(single_frame=scalar)
 
 
 def _chosen(settings: Mapping[str, Any], database: muscle_db.MuscleDatabase) -> dict[str, Any]:
@@ -152,10 +151,3 @@ def _times(time: ArrayLike, count: int) -> Array:
     if len(found) != count:
         raise input_error("muscles.angles_different_lengths", where="time", sizes=sorted({count, len(found)}))
     return found
-
-
-def _without_frame_axis(problem: Problem) -> Problem:
-    """The problem of one frame, as a single frame."""
-    values = {field.name: getattr(problem, field.name) for field in fields(Problem) if field.init}
-    single = {name: values[name][0] for name in PER_FRAME if values[name] is not None}
-    return Problem(**values | single)

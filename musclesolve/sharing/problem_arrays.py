@@ -51,12 +51,14 @@ _LEADING = {
 """Arrays that define the numbers of frames, degrees of freedom and muscles, with the words for them in messages."""
 
 _METERS = (
-    "no human muscle has more than {:g} m: meters are expected. "
+    "no human muscle has more than {:g}{}: meters are expected. "
     "Multiply it by 0.001 if it is in mm, by 0.01 if in cm."
 )
 _LARGEST = {
-    "moment_arm": (10.0, " m", _METERS),
+    "moment_arm": (2.0, " m", _METERS),
     "optimal_fiber_length": (1.0, " m", _METERS),
+    "fiber_velocity": (10.0, " m/s", _METERS),
+    "joint_angle": (6.3, " rad", "radians are expected. Multiply it by pi / 180 if it is in degrees."),
     "emg": (
         5.0,
         "",
@@ -66,9 +68,9 @@ _LARGEST = {
 """Array -> largest value that its unit explains, the unit, and what the warning of a larger one says.
 
 The largest moment arm of the bundled OpenSim models is 0.14 m (external oblique, gait2392), the longest fiber 0.58 m
-(sartorius, silva_2003). Coordinates without a joint, such as the generalized coordinates of a mechanism, may have arms
-of some meters. In mm the arms of every joint are beyond 10, even those of fingers. EMG in shares of a maximum is at
-most some times the maximum.
+(sartorius, silva_2003), which shortens at 5.8 m/s at most, ten lengths a second. The arm of a translation is at most 1,
+at a pulley 2. In cm most joints have arms beyond 2, in mm even fingers. An angle of a joint is less than one turn. EMG
+in shares of a maximum is at most some times the maximum.
 """
 
 WEAK = 30.0
@@ -230,8 +232,13 @@ def _warn_of_units(values: Mapping[str, Any]) -> None:
             continue
         array = np.where(np.abs(array) < HUGE, np.abs(array), 0.0)
         if array.max() > largest:
-            muscle = values["muscle"][int(np.unravel_index(array.argmax(), array.shape)[-1])]
-            warn(f"{name} is up to {array.max():.4g}{unit} ({muscle}), {why.format(largest)}", stacklevel=5)
+            owner = values["muscle" if ARRAY_AXES[name][-1] == "n" else "dof"][
+                int(array.argmax()) % array.shape[-1]
+            ]
+            text = f"{name} is up to {array.max():.4g}{unit} ({owner}), {why.format(largest, unit)}"
+            warn(text, stacklevel=5)
+    if values["moment"].any() and not values["moment_arm"].any():
+        warn("moment_arm is zero everywhere: no muscle produces any moment", stacklevel=5)
 
 
 def _warn_of_weak_muscles(values: Mapping[str, Any]) -> None:

@@ -88,8 +88,8 @@ def compare(
         `refused` has a line with its name and the reason.
 
     Raises:
-        InputError: fewer than two costs, a cost or solver twice, whatever `run` or `solve` refuses under every cost,
-            several solvers for a trial.
+        InputError: fewer than two costs, a cost or solver twice, whatever `run` or `solve` refuses where too few costs
+            are left, several solvers for a trial.
 
     Examples:
         >>> both = ms.compare(ms.data.reference_stride(), ["stress_cubed", "force_squared"], side="r")
@@ -107,7 +107,8 @@ def compare(
             expected="a Problem",
             remedy="compare ms.leg_problem(result, side), or choose one solver",
         )
-    if len(wanted) < (1 if solvers is not None else 2):
+    least = 2 if solvers is None else 1
+    if len(wanted) < least:
         raise input_error(
             "missing_argument",
             where="costs",
@@ -121,9 +122,9 @@ def compare(
         names, "cost", "or write a multiple of it such as 1.0 * cost, which has a name of its own"
     )
     if isinstance(trial, Problem):
-        several = [solvers] if isinstance(solvers, str) else solvers
-        methods = several if solver is None else [solver, *(several or ())]
-        compared_problem = compare_problem(trial, compared, methods, report)
+        several = [solvers] if isinstance(solvers, str) else solvers or ()
+        methods = several if solver is None else [solver, *several]
+        compared_problem = compare_problem(trial, compared, methods, report, least)
         alone = solvers is None and solver is not None
         return compared_problem.isel(solver=0, drop=True) if alone else compared_problem
     if isinstance(trial, Mapping):
@@ -158,7 +159,7 @@ def compare(
         if cost.label not in refused
     ]
     results = dict(each for each in tried if each is not None)
-    if not results:
+    if len(results) < least:
         raise next(iter(refused.values()))
     report("agreement", 0.95)
     return _with_refusals(side_by_side(list(results.values()), list(results)), refused)
@@ -220,11 +221,11 @@ def compare_into(
 
 
 def compare_problem(
-    problem: Problem, costs: Sequence[Cost], solvers: Sequence[str | Solver] | None, progress: Progress
+    problem: Problem, costs: Sequence[Cost], solvers: Sequence[str | Solver], progress: Progress, least: int
 ) -> xr.Dataset:
-    """Solve a problem under every cost with every solver; see `compare`."""
+    """Solve a problem under every cost with every solver, at least so many costs; see `compare`."""
     problem = problem.numbered()
-    methods = [find_solver(solver) for solver in solvers or ()]
+    methods = [find_solver(solver) for solver in solvers]
     labels = [method.name for method in methods]
     _check_distinct(labels, "solver", "or give it another name")
     refused, solved = dict[str, InputError](), dict[str, list[tuple[Solution, float]]]()
@@ -232,7 +233,7 @@ def compare_problem(
         progress(f"cost {cost.label}", number / len(costs))
         if answers := _tried(refused, cost, partial(_solved, problem, cost, methods)):
             solved[cost.label] = answers
-    if not solved:
+    if len(solved) < least:
         raise next(iter(refused.values()))
     compared = [cost for cost in costs if cost.label in solved]
     rows, used = [], dict[str, None]()

@@ -112,6 +112,7 @@ def test_subject_and_strength_scale_the_muscles():
         ({"rates": {"knee_flexion_r": [1.0, 2.0]}}, "bad_shape", None),
         ({"moments": {"knee_flexion_r": np.nan}}, "bad_number", "knee_flexion_r"),
         ({"angles": {"knee_flexion_r": 45.0}}, "bad_number", None),
+        ({"rates": {"knee_flexion_r": -60.0}}, "bad_number", "knee_flexion_r"),
         ({"muscles": "silva"}, "bad_muscle_set", None),
         ({"muscles": 3}, "bad_type", "muscles"),
         ({"subject": {"mass": 70.0}}, "unknown_name", None),
@@ -139,3 +140,14 @@ def test_tables_of_pandas_are_poses():
         *({"knee_flexion_r": each.to_numpy()[:, 0]} for each in (table, table, -30.0 * table))
     )
     assert np.array_equal(problem.moment_arm, arrays.moment_arm) and problem.moment.shape == (2, 1)
+
+
+def test_rates_of_the_fastest_throws_and_kicks_are_taken():
+    rates = {"knee_flexion_r": -35.0, "elbow_flexion_r": -42.0, "shoulder_internal_rotation_r": 130.0}
+    assert ms.pose_problem(ANGLES, rates, MOMENTS).fiber_velocity.any()
+
+
+def test_a_unit_is_warned_of_once():
+    with pytest.warns(UserWarning) as warned:
+        ms.pose_problem({"knee_flexion_r": 0.3}, None, {"knee_flexion_r": -1e6})
+    assert ["N mm" in str(each.message) for each in warned] == [True]

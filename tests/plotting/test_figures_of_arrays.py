@@ -98,3 +98,12 @@ def test_one_pose_has_a_mark_for_each_muscle_and_cost(squat):
     assert sum(len(line.get_xdata()) for axes in alone.panels.flat for line in axes.get_lines()) == len(
         solution
     )
+
+
+def test_what_a_figure_cannot_draw_is_refused(squat, comparison):
+    with refused("bad_result", "solution of arrays"):
+        ms.plotting.joint_moments(ms.solve(squat))
+    for draw in (ms.plotting.activations, ms.plotting.muscle_forces, ms.plotting.reserves):
+        with refused("bad_result", "several costs"):
+            draw(comparison)
+    assert ms.plotting.activations(comparison.sel(cost="stress_cubed")).panels.size

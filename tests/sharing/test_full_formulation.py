@@ -15,6 +15,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full_formulation import FullProblem
 
 COSTS = ("force_squared", "stress_cubed", "soft_saturation")
+pytestmark = pytest.mark.filterwarnings("ignore:moment_arm is up to")  # random mechanisms are no bodies
 
 
 def mechanism(frames=4, size=12, dofs=3, muscles=8, seed=0, redundant=0, **fields):

@@ -130,7 +130,7 @@ REACTION = {"reaction_matrix": np.ones((2, 3)), "reaction_offset": np.zeros(2)}
 
 def test_optional_fields_are_broadcast_and_go_with_their_frames():
     made = problem(
-        fiber_velocity=np.arange(12.0).reshape(4, 3),
+        fiber_velocity=0.1 * np.arange(12.0).reshape(4, 3),
         optimal_fiber_length=[0.1, 0.2, 0.3],
         emg=[0.1, np.nan, 0.3],
         **REACTION,
@@ -138,7 +138,7 @@ def test_optional_fields_are_broadcast_and_go_with_their_frames():
     assert made.reaction_matrix.shape == (4, 2, 3) and made.reaction_offset.shape == (4, 2)
     assert made.emg.shape == (4, 3) and made.reaction == ("reaction_0", "reaction_1")
     part = made.frames(np.array([2, 0]))
-    np.testing.assert_array_equal(part.fiber_velocity[:, 0], [6.0, 0.0])
+    np.testing.assert_array_equal(part.fiber_velocity[:, 0], [0.1 * 6.0, 0.0])
     assert part.reaction_matrix.shape == (2, 2, 3) and part.optimal_fiber_length.shape == (3,)
     assert made.valid.all() and problem().fiber_velocity is None and problem().reaction is None
 
@@ -209,7 +209,9 @@ def test_joints_crossed_are_counted_where_the_moment_arms_alone_say_them():
         ).max()
         > 1e-3
     )
-    np.testing.assert_array_equal(problem(moment_arm=np.zeros_like(arm)).crossed, [1, 1, 1])
+    np.testing.assert_array_equal(
+        problem(moment_arm=np.zeros_like(arm), moment=np.zeros(2)).crossed, [1, 1, 1]
+    )
     np.testing.assert_array_equal(bare.with_arrays(moment_arm=np.zeros_like(arm)).crossed, [1, 1, 1])
 
 
@@ -222,6 +224,14 @@ def test_no_frames_at_all():
 def test_numbers_in_another_unit_are_warned_of():
     with pytest.warns(UserWarning, match=r"moment_arm is up to 50 m \(muscle_0\)"):
         problem(moment_arm=1000.0 * ARM)
+    with pytest.warns(UserWarning, match=r"moment_arm is up to 5 m \(muscle_0\), .* by 0.01 if in cm"):
+        problem(moment_arm=100.0 * ARM)
+    with pytest.warns(UserWarning, match="fiber_velocity is up to 300 m/s .* 0.001 if it is in mm"):
+        problem(fiber_velocity=[-300.0, 20.0, 10.0])
+    with pytest.warns(UserWarning, match=r"joint_angle is up to 60 rad \(dof_1\), .* degrees"):
+        problem(joint_angle=[2.0, -60.0])
+    with pytest.warns(UserWarning, match="moment_arm is zero everywhere"):
+        problem(moment_arm=0.0 * ARM)
     with pytest.warns(UserWarning, match="optimal_fiber_length is up to 9 m"):
         problem(optimal_fiber_length=np.array([9.0, 5.0, 7.0]))
     with pytest.warns(UserWarning, match=r"emg is up to 80 \(muscle_1\), .* percent"):
@@ -236,9 +246,10 @@ def test_numbers_in_another_unit_are_warned_of():
 
 @pytest.mark.filterwarnings("error")
 def test_a_moment_that_muscles_do_not_serve_is_no_other_unit():
-    """Another moment of the problem is produced, no muscle crosses any joint, or the muscles are weak, not in kN."""
+    """Another moment is produced, a coordinate is a translation, nothing is needed, or muscles are weak, not in kN."""
     problem(moment=np.where(np.arange(2) == 1, 1e6, MOMENT))
-    problem(moment_arm=0.0 * ARM)
+    problem(moment_arm=np.sign(ARM), fiber_velocity=[5.0, -5.0, 0.0], joint_angle=[6.2, -6.2])
+    problem(moment_arm=0.0 * ARM, moment=0.0 * MOMENT)
     problem(force_capacity=0.001 * CAPACITY)
 
 
@@ -249,7 +260,7 @@ def test_labels_in_another_order_than_the_names_are_refused():
         "force_capacity": lambda order: pd.DataFrame(CAPACITY, columns=order),
         "max_isometric_force": lambda order: pd.Series(STRONGEST, index=order),
         "moment_arm": lambda order: xr.DataArray(ARM, {"muscle": order}, ("time", "dof", "muscle")),
-        "fiber_velocity": lambda order: xr.DataArray(CAPACITY, {"muscle": order}, ("time", "muscle")),
+        "fiber_velocity": lambda order: xr.DataArray(0.001 * CAPACITY, {"muscle": order}, ("time", "muscle")),
     }
     for name, table in labeled.items():
         for order in (names, ["1", "2", "3"]):

@@ -253,9 +253,19 @@ def test_a_cost_that_the_solver_cannot_take_gets_one_that_can(pytestconfig):
     trial = pytestconfig.rootpath / REFERENCE
     found = ms.compare(trial, ["stress_cubed", "min_max"], side="r")
     assert found.attrs["solver"] == "batch, linprog"
-    found = ms.compare(trial, ["min_max", "stress_cubed"], solver="batch", side="r")
-    assert list(found["cost"].values) == ["stress_cubed"]
+    found = ms.compare(trial, ["min_max", "stress_cubed", "force_squared"], solver="batch", side="r")
+    assert list(found["cost"].values) == ["stress_cubed", "force_squared"]
     assert found.attrs["refused"].startswith("min_max: ") and "linprog" in found.attrs["refused"]
+
+
+def test_a_single_cost_is_not_compared_with_itself(pytestconfig, tmp_path):
+    """One of two is refused: nothing is left to compare it with, neither of a trial nor of a problem."""
+    with refused("unfit_solver", "min_max"):
+        ms.compare(ms.Problem([[0.05]], [2.0], [1e3], [1e3]), ["activation_power", "min_max"], "batch")
+    options = ["--cost", "activation_power", "--cost", "min_max", "--solver", "batch", "--side", "r"]
+    done = call("compare", pytestconfig.rootpath / REFERENCE, *options, "-o", tmp_path / "out")
+    assert done.exit_code == 2 and "cannot minimize min_max" in done.stderr
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_refused_cost_is_left_out_with_its_reason():

@@ -142,16 +142,17 @@ LARGEST_JOINT_ANGLE = 2.0 * np.pi
 """Angle [rad] that no joint of a person exceeds in a motion; in degrees the angles of a step do."""
 
 
-def check_joint_angle(name: str, angle: Array, limit: float = LARGEST_JOINT_ANGLE) -> None:
-    """Refuse an angle (T,) [rad] of a person's joint that only degrees explain."""
+def check_joint_angle(name: str, angle: Array, limit: float = LARGEST_JOINT_ANGLE, per: str = "") -> None:
+    """Refuse an angle (T,) [rad], or its rate with "/s" as `per`, of a person's joint that only degrees explain."""
+    what = "a rate" if per else "an angle"
     largest = angle[np.abs(angle).argmax()]
     if abs(largest) > limit:
         raise input_error(
             "bad_number",
             where=name,
-            problem=f"an angle of {largest:g} rad is {np.degrees(largest):.0f} degrees, as no joint of a person turns",
-            expected=f"radians, at most {limit:.2g}",
-            remedy="if these are degrees, give numpy.radians(angle)",
+            problem=f"{what} of {largest:g} rad{per} is {np.degrees(largest):.0f} degrees{per}, as no joint turns",
+            expected=f"radians{per}, at most {limit:.2g}",
+            remedy=f"if these are degrees{per}, give numpy.radians({what.split()[1]})",
         )
 
 

@@ -16,6 +16,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Indices, Mask, true_runs
 from musclesolve._util.sides import SIDE_NAMES, side_of, with_side
+from musclesolve.errors import input_error
 from musclesolve.plotting.page.keys import Key, area, line, series
 from musclesolve.plotting.page.page_style import (
     BAND,
@@ -238,7 +239,12 @@ class Legs:
 
     @classmethod
     def from_result(cls, result: xr.Dataset, x: Abscissa | None = None, *, analyzed: bool = True) -> Legs:
-        """Legs whose muscles were analyzed, or all that were measured."""
+        """Legs whose muscles were analyzed, or all that were measured; of one cost."""
+        if "cost" in result.dims:
+            remedy = (
+                "choose one: comparison.sel(cost=...), or draw ms.plotting.compare_activations(comparison)"
+            )
+            raise input_error("bad_result", problem="these are several costs", expected="one", remedy=remedy)
         sides = frames.sides(result) if analyzed else [str(side) for side in result["side"].values]
         axis = x or abscissa(result)
         events = {side: event_places(result, side, axis.passes[side], axis.is_cycle) for side in sides}

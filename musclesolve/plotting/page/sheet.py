@@ -20,6 +20,7 @@ from musclesolve.errors import input_error
 from musclesolve.plotting.page.arrangement import A4, USUAL_GAP, USUAL_MARGINS, Arrangement
 from musclesolve.plotting.page.page_style import LOOK, NOTE_COLOR, current_style, page_style
 from musclesolve.results.dataset.result_quantities import identity
+from musclesolve.sharing.solution import Solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,12 +99,16 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
     ax: axes to draw into instead of a page, as many as the figure has panels; they are returned. The others: a value,
     or one for each of "right" and "left", or of the costs, solvers or results that are compared.
     """
+    own = signature(draw)
+    first = next(iter(own.parameters.values()))
 
     @wraps(draw)
     def drawn(*args: Any, ax: Any = None, **given: Any) -> Any:
         of = args[0] if args else None
-        if isinstance(of, xr.DataArray) or (isinstance(of, dict) and not of):
-            what = "no results" if isinstance(of, dict) else f"the variable {of.name} alone"
+        arrays = isinstance(of, Solution) and "Solution" not in str(first.annotation)
+        if arrays or isinstance(of, xr.DataArray) or (isinstance(of, dict) and not of):
+            alone = f"the variable {getattr(of, 'name', '')} alone"
+            what = "a solution of arrays" if arrays else "no results" if isinstance(of, dict) else alone
             remedy = f"ms.plotting.{draw.__name__}(result, ...)"
             raise input_error("bad_result", problem=f"this is {what}", expected="a result", remedy=remedy)
         look = {name: given.pop(name) for name in LOOK if name in given}
@@ -113,7 +118,6 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
             sheet = draw(*args, **given)
         return sheet if ax is None else ax
 
-    own = signature(draw)
     keywords = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in ("ax", *LOOK)]
     drawn.__signature__ = own.replace(parameters=[*own.parameters.values(), *keywords])  # type: ignore[attr-defined]
     return drawn

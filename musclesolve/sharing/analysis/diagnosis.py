@@ -7,7 +7,9 @@ Linear programs in the activations a and in reserves s = p - q, solved by HiGHS 
     of one degree of freedom in any case b_k beyond the range of row k of A a, by itself
 
 The multiplier y of the first program is the proof: y . b exceeds y . A a for every admissible a by the least
-shortage. The muscles that pull along y, (A^T y)_i > 0, are at their upper bound: the limited ones.
+shortage. The muscles that pull along y, (A^T y)_i > 0, are at their upper bound: the limited ones. The others are at
+their lower bound; where its part of y . A a makes up the shortage, least activation is the cause. Without limited
+muscles and least activation, the moments that y combines contradict each other, or no muscle has the arm for one.
 
 Stronger muscles as a remedy: the strength of a muscle is its maximum isometric force. The force of the contractile
 element grows with it, the passive force does not, so that a factor phi on some muscles turns
@@ -44,7 +46,7 @@ from musclesolve.sharing.solver.linprog import minimize
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
 
-_PULLS = 1e-9  # a muscle pulls along the proof if (A^T y)_i is more than this share of the largest one
+_PULLS = 1e-9  # a muscle pulls along the proof if (A^T y)_i is more than this share of the largest |A_ki y_k|
 _REPORTED = 1e-3  # shortages below this share of the largest one of the frame are not reported
 _NAMED = 3
 _ZERO = 1e-9  # moments below this are reported as none [N m]
@@ -169,8 +171,15 @@ class Diagnosis:
         moment = frame.moment + np.einsum("tmn,tn->tm", frame.moment_arm, frame.passive_force)
         return bool(_solved(frame.with_arrays(moment=moment, passive_force=None)).all())
 
+    def _too_active(self, number: int) -> list[str]:
+        """Names of the muscles whose least activation makes up the shortage of one of the k frames, the most first."""
+        opposition = -(self.proof[number] @ self.part.moment_matrix[number]) * self.part.lower[number]
+        total = float(np.maximum(opposition, 0.0).sum())
+        named = (opposition > _NEGLIGIBLE * total) & (total >= 0.999 * self.total[number])
+        return [self.muscle[i] for i in np.argsort(-opposition, kind="stable") if named[i]]
+
     def remedy(self, number: int) -> Remedy | None:
-        """Return the strength factor that makes one of the k frames feasible; None where no strength helps.
+        """Return the strength factor that makes one of the k frames feasible; None where no single factor does.
 
         First choice is a factor that suffices both for the limited muscles and for all muscles, then a factor for all
         muscles (`strength` of a trial file), then a factor for the limited muscles alone, unless passive forces are
@@ -260,7 +269,8 @@ class Diagnosis:
         short = {dof: self.shortage[number, self.dof.index(dof)] for dof in self.lacking(number)}
         parts = [f"{dof} lacks {moment_text(value, dof, names)}" for dof, value in short.items()]
         clauses = [f"{listed(parts)} {when}", at_limit(self.limited_muscles(number))]
-        cause = self.passive_cause(number)
+        cause, too_active = self.passive_cause(number), self._too_active(number)
+        matrix = self.part.moment_matrix[number]
         if cause is not None:
             dof = self.dof[cause.dof]
             clauses.append(
@@ -270,22 +280,29 @@ class Diagnosis:
             )
         if cause is not None and self.without_passive(number):
             clauses.append("without passive forces the muscles would suffice")
-        elif (remedy := self.remedy(number)) is not None:
-            # the strength that would suffice
-            limited = self.limited[number]
+        elif (remedy := self.remedy(number)) is not None and (remedy.also_of_all or not too_active):
             digits = max(2, len(f"{remedy.factor:.4f}".rstrip("0").partition(".")[2]))
-            factor = f"{remedy.factor:.{digits}f} times"
-            if remedy.muscles.all() and not limited.all():
-                clauses.append(f"{factor} the strength of all muscles would suffice")
-            else:
-                possessive = "its" if limited.sum() == 1 else "their"
-                alone = "" if remedy.also_of_all else ", with the passive force of the others as it is,"
-                clauses.append(f"{factor} {possessive} strength{alone} would suffice")
+            whose = "its strength" if self.limited[number].sum() == 1 else "their strength"
+            if remedy.muscles.all() and not self.limited[number].all():
+                whose = "the strength of all muscles"
+            alone = "" if remedy.also_of_all else " alone"
+            clauses.append(f"{remedy.factor:.{digits}f} times {whose}{alone} would suffice")
+        elif too_active:
+            clauses.append(f"the least activation of {shown(too_active)} is too large")
+            bare = self.part.frames(np.array([number]))
+            if _solved(bare.with_arrays(lower=np.zeros_like(bare.lower))).all():
+                clauses.append("without it the muscles would suffice")
         elif not self.limited[number].any():
-            clauses.append("no muscle can produce it")
-        elif not np.isfinite([self.strength_factor[number], self.limited_factor[number]]).any():
-            # no sentence where a factor exists, but fails when it is tried
+            rows = self.proof[number][:, None] * matrix
+            least = _REPORTED * np.abs(rows).max()
+            together = [self.dof[k] for k in np.flatnonzero((np.abs(rows) > least).any(axis=1))]
+            contradiction = f"the moments of {' and '.join(together)} contradict each other at any strength"
+            clauses.append(contradiction if (rows > least).any() else "no muscle can produce it")
+        elif (more := _least(self.part, number, matrix, np.ones(len(self.muscle)))) is None:
             clauses.append("no strength would suffice")
+        elif not np.isfinite([self.strength_factor[number], self.limited_factor[number]]).any():
+            stronger = [self.muscle[i] for i in np.flatnonzero(more[0] > _PULLS)]
+            clauses.append(f"more strength of {shown(stronger)} alone would suffice")
         return "; ".join(part for part in clauses if part)
 
 
@@ -362,7 +379,7 @@ def diagnose(
     part = problem.frames(number)
     passive = 0.0 if part.passive_force is None else part.passive_force[:, None, :]
     pull = part.pull(proof)
-    largest = np.abs(pull).max(axis=1, keepdims=True)
+    largest = np.abs(proof[:, :, None] * part.moment_matrix).max(axis=(1, 2), keepdims=True)[:, 0]
     limited = pull > _PULLS * np.maximum(largest, np.finfo(float).tiny)
     # by how much each moment is beyond the range that all muscles together have for it
     low, high = part.moment_matrix * part.lower[:, None, :], part.moment_matrix * part.upper[:, None, :]

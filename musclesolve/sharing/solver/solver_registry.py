@@ -214,17 +214,17 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
     if fits(solver, cost, reserves):
         return
     can = _can(solver)
-    able = [name for name, record in REGISTRY.items() if record.fits(cost, reserves)]
+    able = [name for name, record in REGISTRY.items() if record.fits(cost, reserves) and record.installed]
     if _covers(can, cost, reserves=False):
         lacking = ["the quadratic cost of reserves"]
     elif kinds := [kind for kind in ("quadratic", "linear") if f"{kind}_program" in can]:
-        lacking = [f"costs that are not {kinds[0]}, such as {cost.formula or cost.name}"]
+        lacking = [f"costs that are not {kinds[0]}"]
     else:
         lacking = [f"{NEEDS.get(word, 'a word of its own')} ({word})" for word in sorted(cost.needs - can)]
     raise UnfitSolverError.from_template(
         "unfit_solver",
         where="solve",
-        problem=f"the solver {solver.name!r} cannot minimize {cost.name}: it does not take "
+        problem=f"the solver {solver.name!r} cannot minimize {cost.label}: it does not take "
         f"{', '.join(map(str, lacking))}",
         expected=", ".join(able) if able else "a solver of your own with these words in `can`",
         remedy=f"choose the solver {able[0]}" if able else None,

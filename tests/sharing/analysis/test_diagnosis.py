@@ -277,3 +277,45 @@ def test_a_frame_that_is_not_infeasible_has_no_reason(moment, number):
     for reason in (found.sentence, found.remedy, found.lacking, found.limited_muscles):
         with refused("bad_value", "number"):
             reason(number)
+
+
+def cause(moment_arm, moment, capacity, lower=0.0):
+    """The sentence of a frame after the missing moments."""
+    problem = Problem(np.array(moment_arm), np.array(moment), capacity, capacity, lower=lower)
+    return diagnose(problem).sentence(0).partition("frame 0; ")[2]
+
+
+def test_least_activation_is_named_where_it_is_the_cause():
+    """An antagonist at half of its strength; strength of the agonist alone would do, too, but is not the cause."""
+    arm, capacity = [[0.04, -0.03]], [100.0, 400.0]
+    said = cause(arm, [0.5], capacity, [0.01, 0.5])
+    assert "the least activation of muscle_1 is too large; without it the muscles would suffice" in said
+    assert "passive" not in said and "times" not in said
+    # too much in the direction of the moment
+    assert cause([[0.04, 0.03]], [1.0], capacity, 0.5).startswith(
+        "the least activation of muscle_1 and muscle_0"
+    )
+    # little of it is no cause: the agonist is too weak
+    weak = cause(arm, [5.0], capacity, [0.01, 0.01])
+    assert weak == "muscle_0 is at its limit; 1.29 times the strength of all muscles would suffice"
+
+
+def test_moments_that_contradict_each_other_are_named():
+    """Equal arms with unequal moments, and a muscle of one coordinate that always acts on the other."""
+    contradict = "the moments of dof_0 and dof_1 contradict each other at any strength"
+    assert cause([[0.04, -0.03]] * 2, [2.0, 2.1], [100.0, 400.0]) == contradict
+    assert cause([[0.04, 0.03], [0.04, 0.0]], [2.0, 3.0], [1000.0, 1000.0]) == contradict
+    assert cause([[0.04, 0.03], [0.0, 0.0]], [2.0, 3.0], [1e3, 1e3]) == "no muscle can produce it"
+    assert cause([[0.04, 0.03]], [-2.0], [1e3, 1e3]) == "no muscle can produce it"
+
+
+def test_no_strength_suffices_only_where_no_strengths_of_single_muscles_do():
+    """A common factor raises the least forces, too; two muscles that are stronger alone solve the frame."""
+    arm = [[0.009, 0.0, -0.041, 0.041, 0.039], [0.006, 0.0, 0.0, 0.0, -0.033]]
+    capacity, lower = np.array([222.0, 249.0, 195.0, 449.0, 255.0]), [0.23, 0.17, 0.12, 0.03, 0.26]
+    said = cause(arm, [1.3, 7.8], capacity, lower)
+    assert said == "muscle_0 is at its limit; more strength of muscle_0 and muscle_2 alone would suffice"
+    stronger = Problem(np.array(arm), np.array([1.3, 7.8]), capacity, capacity, lower=lower)
+    upper = np.where(np.isin(np.arange(5), [0, 2]), 1e3, 1.0)
+    assert solve(replace(stronger, upper=upper), "force_squared").status == Status.SOLVED
+    assert "no strength would suffice" in cause([[0.04, -0.03], [0.0, 0.03]], [60.0, -0.2], [1e3, 1e3], 0.01)

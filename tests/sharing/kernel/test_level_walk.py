@@ -78,6 +78,7 @@ def test_every_level_is_least_and_certified(seed):
         np.testing.assert_allclose(np.sort(load[t] * solution.activation[t])[::-1], expected, atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:moment_arm is up to")
 @pytest.mark.parametrize("unit", [1e-2, 1e3, 1e6])
 def test_levels_do_not_depend_on_the_unit_of_force(unit):
     problem = degenerate(7)

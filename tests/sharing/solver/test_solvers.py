@@ -40,6 +40,16 @@ def test_a_cost_that_the_usual_solver_does_not_take_has_another_unless_one_is_na
         solve(problem, "min_max", "batch")
 
 
+def test_a_refusal_names_the_cost_with_its_options_and_installed_solvers_only(make_leg, monkeypatch):
+    absent = replace(registry.REGISTRY["ipopt"], packages=("no_such_package_at_all",))
+    monkeypatch.setitem(registry.REGISTRY, "ipopt", absent)
+    with pytest.raises(registry.UnfitSolverError) as refusal:
+        solve(make_leg(2, seed=7), "activation_power(exponent=3)", "linprog")
+    text = str(refusal.value)
+    assert "activation_power(exponent=3)" in text and "p = 2" not in text
+    assert "batch" in text and "ipopt" not in text.replace(",", " ").split()
+
+
 @pytest.mark.in_part(3)
 @pytest.mark.parametrize(
     ("solver", "cost"), [("batch", "own"), ("linprog", "min_max"), ("slsqp", "stress_cubed")]
