@@ -26,6 +26,7 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.files import result_netcdf as netcdf
+from musclesolve.results.files.atomic_writing import write_files
 
 OF_SHARING = ("activation", "muscle_force", "joint_reaction", "reserve_moment", "unassigned_moment")
 OF_MOTION = (
@@ -218,7 +219,7 @@ def test_a_variable_is_added_to_a_file_in_its_place(broken, tmp_path):
 
 def test_what_is_no_result_is_read_as_it_is(tmp_path):
     other = xr.Dataset({"status": ("x", [1.0, 2.0])})
-    netcdf.write_files(tmp_path, {"a.nc": netcdf.netcdf_bytes(other)})
+    write_files(tmp_path, {"a.nc": netcdf.netcdf_bytes(other)})
     assert read_result(tmp_path / "a.nc").identical(other)
 
 
