@@ -6,7 +6,7 @@ must agree: no force on a foot in the air, no unloaded foot on the ground.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from musclesolve.checking.observed_body import (
     seen_feet,
     smooth,
 )
-from musclesolve.checking.repair import change_plate, in_order
+from musclesolve.checking.repair import change_plate, in_order, replace_fields
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.segment_inertia import segment_rows
@@ -291,6 +291,32 @@ def shift_values(shift: float, limit: float) -> dict[str, object]:
         "add": "subtract" if late else "add",
         "to": "from" if late else "to",
     }
+
+
+RATES_HZ = (25, 30, 50, 60, 75, 90, 100, 120, 125, 150, 200, 240, 250, 300, 400, 500)
+"""Usual frame rates of cameras [Hz]."""
+
+
+@check_at(Stage.SYNCHRONY, needs=["plates"])
+def frame_rate(case: Case) -> Iterator[Finding]:
+    """Find the only frame rate at which the forces accelerate the subject, where they do not at the stated one."""
+    trial, markers = case.trial, case.trial.markers
+    if not trial.forces or runs(trial) or time_offset(trial, upright=True) is not None:
+        return
+    fits = []
+    for rate in RATES_HZ:
+        time = markers.time[0] + (markers.time - markers.time[0]) * markers.rate / rate
+        ends = float(time[0]), float(time[-1])
+        at_rate = replace(trial, markers=replace(markers, time=time), time_range=ends)
+        shift = time_offset(at_rate, upright=True)
+        if shift is not None and abs(shift[0]) < UPRIGHT_S:
+            fits.append((rate, at_rate))
+    if len(fits) == 1:
+        (rate, at_rate), stated = fits[0], markers.rate
+        repair = replace_fields(markers=at_rate.markers, time_range=at_rate.time_range)
+        yield finding(
+            "clock_rate.frames", "error", {"stated": stated, "rate": rate}, Where(markers.path), repair
+        )
 
 
 # Wrong axes hide a shift, so the search is repeated.

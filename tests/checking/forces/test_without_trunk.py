@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -60,3 +61,15 @@ def test_a_shift_of_the_forces_is_found(shift: float, tmp_path: Path) -> None:
 @pytest.mark.in_part(2)
 def test_a_sound_walk_is_not_accused(tmp_path: Path) -> None:
     assert without_trunk(None, STRIDE, tmp_path).codes == ()
+
+
+@pytest.mark.parametrize("rate", [50.0, 75.0, 120.0])
+def test_a_wrong_frame_rate_is_named(rate: float, tmp_path: Path) -> None:
+    def change(copy: Copy) -> None:
+        time = copy.walk.time
+        copy.walk = replace(copy.walk, time=time[0] + (time - time[0]) * copy.walk.rate / rate)
+
+    report = without_trunk(change, STRIDE, tmp_path)
+    # At a higher rate the recording ends before the stated time range does.
+    assert set(report.codes) - {"time_range"} == {"clock_rate"}, str(report)
+    assert any("at 60 Hz alone" in error.what for error in report.of("error"))
