@@ -295,13 +295,16 @@ def shift_values(shift: float, limit: float) -> dict[str, object]:
 
 RATES_HZ = (25, 30, 50, 60, 75, 90, 100, 120, 125, 150, 200, 240, 250, 300, 400, 500)
 """Usual frame rates of cameras [Hz]."""
+OTHER_RATE = 0.03
+"""Share by which a frame rate differs from the stated one: the usual ones lie at least 4 % apart."""
 
 
 @check_at(Stage.SYNCHRONY, needs=["plates"])
 def frame_rate(case: Case) -> Iterator[Finding]:
     """Find the only frame rate at which the forces accelerate the subject, where they do not at the stated one."""
     trial, markers = case.trial, case.trial.markers
-    if not trial.forces or runs(trial) or time_offset(trial, upright=True) is not None:
+    both = len({plate.side for plate in trial.forces}) == len(SIDES)
+    if not both or runs(trial) or time_offset(trial, upright=True) is not None:
         return
     fits = []
     for rate in RATES_HZ:
@@ -311,7 +314,7 @@ def frame_rate(case: Case) -> Iterator[Finding]:
         shift = time_offset(at_rate, upright=True)
         if shift is not None and abs(shift[0]) < UPRIGHT_S:
             fits.append((rate, at_rate))
-    if len(fits) == 1:
+    if len(fits) == 1 and abs(fits[0][0] / markers.rate - 1.0) > OTHER_RATE:
         (rate, at_rate), stated = fits[0], markers.rate
         repair = replace_fields(markers=at_rate.markers, time_range=at_rate.time_range)
         yield finding(

@@ -63,9 +63,9 @@ def test_a_sound_walk_is_not_accused(tmp_path: Path) -> None:
     assert without_trunk(None, STRIDE, tmp_path).codes == ()
 
 
-@pytest.mark.parametrize("rate", [50.0, 75.0, 120.0])
-def test_a_wrong_frame_rate_is_named(rate: float, tmp_path: Path) -> None:
+def test_a_wrong_frame_rate_is_named(tmp_path: Path) -> None:
     def change(copy: Copy) -> None:
+        rate = 2.0 * copy.walk.rate
         time = copy.walk.time
         copy.walk = replace(copy.walk, time=time[0] + (time - time[0]) * copy.walk.rate / rate)
 
