@@ -328,6 +328,9 @@ def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
     shift, error = time_offset(case.trial, upright=True) or (0.0, 0.0)
     least = SMALLEST_S if center_of_mass(case.trial) is not None else UPRIGHT_S
+    if case.trial.forces and not any(name.startswith("shoulder") for name in case.trial.mapping):
+        if not case.found("without_trunk"):
+            yield finding("without_trunk", "note", {"limit": UPRIGHT_S}, Where(case.trial.markers.path))
     late = max(least, SOFT_TISSUE_S + ERRORS * error)
     if shift >= late or -shift >= max(least, ERRORS * error):
         yield early_or_late(case, shift, late)
