@@ -114,12 +114,12 @@ def _reversed_under_feet(case: Case) -> Iterator[Finding]:
 
     The ground first brakes and then pushes the body, and pushes it inward, to the side of the other foot.
     """
-    if "plates" in case.unknown or runs(case.trial):
-        return
     time, pelvis = case.trial.markers.time, between(case.trial, "asis_r", "asis_l")
+    if "plates" in case.unknown or pelvis is None or runs(case.trial):
+        return
     for index, plate in enumerate(case.trial.forces):
         pushes = []
-        for track in _rolling(case, index, plate) if pelvis is not None else ():
+        for track in _rolling(case, index, plate):
             way = np.diff(at_times(time, pelvis[:, :2], track.time[[0, -1]]) - track.heel[[0, -1]], axis=0)[0]
             inward = np.array([-way[1], way[0]]) * (1.0 if plate.side == "r" else -1.0)
             force = at_times(plate.time, plate.force, track.time)
