@@ -125,8 +125,11 @@ def _unknown_plates(trial: Trial, settings: RecordedSettings) -> set[Fact]:
 
 
 def _unknown_axes(settings: RecordedSettings) -> set[Fact]:
+    """Return the axes that the trial file leaves open; both where it states one axis of the files for both."""
     axes: tuple[Fact, ...] = ("up", "forward")
-    return {axis for axis in axes if settings.laboratory[axis] is None}
+    open_axes = {axis for axis in axes if settings.laboratory[axis] is None}
+    one_axis = not open_axes and len({settings.laboratory[axis][1] for axis in axes}) == 1
+    return set(axes) if one_axis else open_axes
 
 
 def _together(findings: list[Finding]) -> list[Finding]:

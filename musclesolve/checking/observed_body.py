@@ -175,10 +175,12 @@ def ahead(trial: Trial, markers: Markers) -> Array | None:
     return None if hips is None or up is None else np.cross(hips[1] - hips[0], up)
 
 
-def upward(trial: Trial, markers: Markers) -> Array | None:
-    """Return the mean direction (3,) from feet to shoulders in one recording."""
+def upward(trial: Trial, markers: Markers, by_pelvis: bool = False) -> Array | None:
+    """Return the mean direction (3,) from feet to shoulders in one recording, or to the pelvis without shoulders."""
     feet = shown(trial, [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES], markers)
     tops = [top for side in SIDES if (top := shoulder(trial, side, markers)) is not None]
+    if len(tops) < len(SIDES) and by_pelvis:
+        tops = shown(trial, [f"asis_{side}" for side in SIDES], markers) or []
     if feet is None or len(tops) < len(SIDES):
         return None
     mean = mean_of_known(np.asarray(np.mean(tops, axis=0) - np.mean(feet, axis=0)))

@@ -40,7 +40,8 @@ def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> s
 @check_at(Stage.VERTICAL_AXIS)
 def vertical_axis(case: Case) -> Iterator[Finding]:
     """Find the axis from feet to shoulders where it differs from the stated upward axis."""
-    up = upward(case.trial, case.trial.markers)
+    unstated = "up" in case.unknown
+    up = upward(case.trial, case.trial.markers, by_pelvis=unstated)
     if up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
     name, laboratory = _axis_name(case, up), case.recorded.laboratory
@@ -55,7 +56,6 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
     where = case.key("laboratory", "up") if in_all_files else Where(case.trial.markers.path)
     repair = rotate_recordings(rotation, {"forward": forward, "up": name} if in_all_files else None)
     # A missing statement is already an error.
-    unstated = "up" in case.unknown
     text = "unstated" if unstated else "all_files" if in_all_files else "markers"
     yield finding(f"up_axis.{text}", "note" if unstated else "error", values, where, repair, change=change)
 

@@ -6,7 +6,7 @@ must agree: no force on a foot in the air, no unloaded foot on the ground.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from musclesolve.checking.observed_body import (
     clearly_seen,
     facing,
     once,
+    runs,
     seen_feet,
     smooth,
 )
-from musclesolve.checking.repair import change_plate, in_order
+from musclesolve.checking.repair import change_plate, in_order, replace_fields
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.segment_inertia import segment_rows
@@ -68,12 +69,12 @@ class Law:
 
 def law(case: Case) -> Law | None:
     """Return Newton's law for a case, None where markers, plates or measured time do not suffice."""
-    return None if "plates" in case.unknown else _law(case.trial, False)
+    return None if "plates" in case.unknown else _law(case.trial, False, False)
 
 
 @once
-def _law(trial: Trial, whole_range: bool) -> Law | None:
-    center = center_of_mass(trial)
+def _law(trial: Trial, whole_range: bool, upright: bool) -> Law | None:
+    center = center_of_mass(trial, upright)
     if center is None or not trial.forces:
         return None
     time, frames = trial.markers.time, within(trial) if whole_range else measured(trial)
@@ -144,11 +145,14 @@ def total_force(case: Case, time: Array) -> Array:
     return np.sum(parts, axis=0)
 
 
-def center_of_mass(trial: Trial) -> Array | None:
+def center_of_mass(trial: Trial, upright: bool = False) -> Array | None:
     """Return the center of mass (T, 3) [m] from the landmarks, with the segment masses of the inertia table.
 
-    Unseen arms move with the trunk. None where pelvis, knees, ankles or shoulders are not seen.
+    Unseen arms move with the trunk. None where pelvis, knees, ankles or shoulders are not seen; with `upright` unseen
+    shoulders of a walking subject move like the hips: the acceleration of an upright trunk, at a height too low.
     """
+    feet = seen_feet(trial).values()
+    upright = upright and len(feet) == len(SIDES) and all(foot.air.any() for foot in feet) and not runs(trial)
     table = segment_rows(trial.subject.sex, trial.subject.age)
     parts: list[tuple[str, Array, Array]] = []
     hips, shoulders = [], []
@@ -161,6 +165,8 @@ def center_of_mass(trial: Trial) -> Array | None:
         knee, ankle = _joint(trial, "knee", side), _joint(trial, "ankle", side)
         heel, toe = smooth(trial, f"heel_{side}"), smooth(trial, f"toe_{side}")
         shoulder = _first(trial, f"shoulder_{side}", f"shoulder_center_{side}")
+        if shoulder is None and upright:
+            shoulder = hip
         if hip is None or knee is None or ankle is None or heel is None or toe is None or shoulder is None:
             return None
         hips.append(hip)
@@ -194,6 +200,8 @@ COMPARED = 3000
 # Shifts below the first are not judged; from the second on results are wrong [s]. Soft tissue makes forces late by
 # about the third [s]: a shift must lie so many standard deviations of its error beyond it.
 SMALLEST_S, SERIOUS, SOFT_TISSUE_S, ERRORS = 0.015, 0.03, 0.01, 2.0
+# Shifts below it [s] are not judged where the trunk is assumed: nine sound walks without trunk have 0 to 17 ms.
+UPRIGHT_S = 0.03
 # Least time by which forces are early against the markers that is reported [s]: soft tissue follows bones, so that on
 # nine sound recordings the forces are between 0.3 ms early and 13 ms late.
 EARLY_S = 0.007
@@ -202,15 +210,18 @@ UNEXPLAINED, BETTER = 0.35, 0.7
 
 
 @once
-def time_offset(trial: Trial) -> tuple[float, float] | None:
-    """Return the delay of the forces behind the markers and the standard deviation of its error [s], if known."""
+def time_offset(trial: Trial, upright: bool = False) -> tuple[float, float] | None:
+    """Return the delay of the forces behind the markers and the standard deviation of its error [s], if known.
+
+    upright: whether an unseen trunk may be assumed (`center_of_mass`), for delays far above the errors of its sway.
+    """
     # Markers that are recorded more slowly do not show the acceleration of a step.
     if SMOOTH_HZ > 0.4 * trial.markers.rate:
         return None
     # A great shift makes feet and plates disagree: then all frames are used. Wrong axes of the plates spoil the forward
     # direction: then the vertical one must do.
     for whole_range in (False, True):
-        required = _law(trial, whole_range)
+        required = _law(trial, whole_range, upright)
         for ahead in (True, False):
             shift = None if required is None else _best_shift(trial, required, ahead)
             if shift is not None:
@@ -282,13 +293,46 @@ def shift_values(shift: float, limit: float) -> dict[str, object]:
     }
 
 
+RATES_HZ = (25, 30, 50, 60, 75, 90, 100, 120, 125, 150, 200, 240, 250, 300, 400, 500)
+"""Usual frame rates of cameras [Hz]."""
+OTHER_RATE = 0.03
+"""Share by which a frame rate differs from the stated one: the usual ones lie at least 4 % apart."""
+
+
+@check_at(Stage.SYNCHRONY, needs=["plates"])
+def frame_rate(case: Case) -> Iterator[Finding]:
+    """Find the only frame rate at which the forces accelerate the subject, where they do not at the stated one."""
+    trial, markers = case.trial, case.trial.markers
+    both = len({plate.side for plate in trial.forces}) == len(SIDES)
+    if not both or runs(trial) or time_offset(trial, upright=True) is not None:
+        return
+    fits = []
+    for rate in RATES_HZ:
+        time = markers.time[0] + (markers.time - markers.time[0]) * markers.rate / rate
+        ends = float(time[0]), float(time[-1])
+        at_rate = replace(trial, markers=replace(markers, time=time), time_range=ends)
+        shift = time_offset(at_rate, upright=True)
+        if shift is not None and abs(shift[0]) < UPRIGHT_S:
+            fits.append((rate, at_rate))
+    if len(fits) == 1 and abs(fits[0][0] / markers.rate - 1.0) > OTHER_RATE:
+        (rate, at_rate), stated = fits[0], markers.rate
+        repair = replace_fields(markers=at_rate.markers, time_range=at_rate.time_range)
+        yield finding(
+            "clock_rate.frames", "error", {"stated": stated, "rate": rate}, Where(markers.path), repair
+        )
+
+
 # Wrong axes hide a shift, so the search is repeated.
 @check_at(Stage.SYNCHRONY, Stage.SYNCHRONY_IN_RIGHT_AXES, needs=["plates"])
 def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
-    shift, error = time_offset(case.trial) or (0.0, 0.0)
-    late = max(SMALLEST_S, SOFT_TISSUE_S + ERRORS * error)
-    if shift >= late or -shift >= max(SMALLEST_S, ERRORS * error):
+    shift, error = time_offset(case.trial, upright=True) or (0.0, 0.0)
+    least = SMALLEST_S if center_of_mass(case.trial) is not None else UPRIGHT_S
+    if case.trial.forces and not any(name.startswith("shoulder") for name in case.trial.mapping):
+        if not case.found("without_trunk"):
+            yield finding("without_trunk", "note", {"limit": UPRIGHT_S}, Where(case.trial.markers.path))
+    late = max(least, SOFT_TISSUE_S + ERRORS * error)
+    if shift >= late or -shift >= max(least, ERRORS * error):
         yield early_or_late(case, shift, late)
 
 

@@ -49,14 +49,22 @@ CLEARLY = 0.02
 WAY = 0.42, 1.0
 # Backward travel of the center of pressure in a contact from which it is reversed [m].
 BACK = -0.05
+# Horizontal force on a foot that rolls, as a share of the vertical one: in its second half forward more than in its
+# first one, and inward. 126 contacts of 16 sound recordings have at least so much; reversed from minus the half.
+FOOT_PUSHES = 0.14, 0.04
 # Forward displacement of the pelvis in a contact [m] from which the subject walks or runs over the foot.
 OVER = 0.2
 
 
 @check_at(Stage.PLATE_AXES)
 def horizontal_axes(case: Case) -> Iterator[Finding]:
-    """Find the change of axes of one plate, or of all, after which the forces match the observed acceleration."""
+    """Find the change of axes of one plate, or of all, after which the forces match the observed acceleration.
+
+    Where the acceleration of the body is not seen, the feet show reversed signs.
+    """
     required, mass = law(case), case.trial.subject.mass
+    if required is None:
+        yield from _reversed_under_feet(case)
     if required is None or not mass > 0.0:
         return
     at = required.time[required.frames]
@@ -99,6 +107,41 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
         where = on_plate(case.trial.forces[index])
         repair = _change_axes(case, index, np.array(TABLES["changes"][best[1]], float))
         yield finding("plate_axes.changed", "error", values, where, repair)
+
+
+def _reversed_under_feet(case: Case) -> Iterator[Finding]:
+    """Find channels of a plate whose sign is reversed, by what each foot does in a walk along one of them.
+
+    The ground first brakes and then pushes the body, and pushes it inward, to the side of the other foot.
+    """
+    time, pelvis = case.trial.markers.time, between(case.trial, "asis_r", "asis_l")
+    if "plates" in case.unknown or pelvis is None or runs(case.trial):
+        return
+    for index, plate in enumerate(case.trial.forces):
+        pushes = []
+        for track in _rolling(case, index, plate):
+            way = np.diff(at_times(time, pelvis[:, :2], track.time[[0, -1]]) - track.heel[[0, -1]], axis=0)[0]
+            inward = np.array([-way[1], way[0]]) * (1.0 if plate.side == "r" else -1.0)
+            force = at_times(plate.time, plate.force, track.time)
+            early, late = (half[:, :2].mean(axis=0) for half in np.array_split(force, 2))
+            weight = float(force[:, 2].mean() * np.linalg.norm(way))
+            pushes.append(
+                (
+                    np.abs(way).argmax(),
+                    (late - early) @ way / weight,
+                    force[:, :2].mean(axis=0) @ inward / weight,
+                )
+            )
+        if not pushes:
+            continue
+        along, *shares = np.median(pushes, axis=0)
+        for axis, share, usual in zip((int(along), 1 - int(along)), shares, FOOT_PUSHES, strict=True):
+            if share < -0.5 * usual:
+                change = np.eye(2)
+                change[axis, axis] = -1.0
+                values = {"way": ("forward", "left")[axis], "share": share, "usual": usual}
+                repair = _change_axes(case, index, change)
+                yield finding("plate_axes.reversed", "error", values, on_plate(plate), repair)
 
 
 def _rotated(case: Case, rotation: PlateRotation) -> Iterator[Finding]:

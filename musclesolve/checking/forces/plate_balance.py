@@ -39,6 +39,7 @@ from musclesolve.checking.forces.newtons_law import (
     CORRELATION,
     EARLY_S,
     carried_mass,
+    center_of_mass,
     early_or_late,
     law,
 )
@@ -380,7 +381,9 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     sample = observed(measured, feet, sides, judged)
     names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
     names += [f"way {foot.plate}" for foot in feet if foot.plate in judged]
-    names += ["place", "center", "space", "clock"] if len(judged) == len(trial.forces) > 1 else []
+    trunk = center_of_mass(trial) is not None  # an unseen one leans and sways as far as these errors
+    whole_body = ["place", *(["center"] if trunk else []), "space", "clock"]
+    names += whole_body if len(judged) == len(trial.forces) > 1 else []
     channels = [f"{n} {k}" for k in judged if measured.begins_and_ends(k) for n in measured.channels[k]]
     # the balance shows other errors once these forces are right
     if (fits := accusations(sample, names + channels)) and (name := likeliest(fits)) in channels:
@@ -409,7 +412,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
             values = _scale_values(trial, name, fits[name]) | {"given": trial.subject.mass, "other": other}
             yield finding("mass.or_plate", "warning", values, case.key("subject", "mass_kg"))
         sample = sample.freed(name, FOUND)
-    lag = accusations(sample, ["delay"]).get("delay")
+    lag = accusations(sample, ["delay"] if trunk else []).get("delay")
     if lag is not None and lag.size[0] < 0.0 and not case.found("time_offset"):  # sound ones are late
         yield early_or_late(case, float(lag.size[0]))
     yield from _reversed_moments(trial, sample, judged)

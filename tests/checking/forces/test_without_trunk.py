@@ -1,0 +1,75 @@
+"""Without markers of the trunk great errors of plates and clock are found, and named rightly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from examined import examined
+
+import musclesolve
+from musclesolve.results.judgement import Report
+from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
+
+STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
+
+
+def reverse(copy: Copy, side: str, axis: int) -> None:
+    """Reverse a horizontal channel of the plate of a side: 0 forward, 1 left."""
+    plate = copy.plates(side)[0]
+    force = copy.plate(plate, "force")
+    force[:, axis] *= -1.0
+    copy.set_plate(plate, "force", force)
+
+
+def later(copy: Copy, shift: float) -> None:
+    """Let the forces come later by a shift [s]."""
+    copy.forces.time[:] += shift
+
+
+def without_trunk(change: Callable[[Copy], None] | None, trial: Path, folder: Path) -> Report:
+    """Examine a changed copy that knows only pelvis and legs."""
+    copy = open_copy(trial)
+    upper = ("shoulder", "elbow", "wrist", "hand", "neck", "head")
+    copy.lines[:] = [line for line in copy.lines if not line.startswith(upper)]
+    if change is not None:
+        change(copy)
+    return examined(write_copy(copy, folder))
+
+
+@pytest.mark.in_part(2)
+@pytest.mark.parametrize("axis", [0, 1], ids=["forward", "left"])
+@pytest.mark.parametrize("side", ["r", "l"])
+def test_a_reversed_channel_is_named(side: str, axis: int, tmp_path: Path) -> None:
+    report = without_trunk(partial(reverse, side=side, axis=axis), STRIDE, tmp_path)
+    assert report.codes == ("plate_axes",), str(report)
+    (finding,) = report.of("error")
+    assert finding.where.plate == {"r": "right", "l": "left"}[side]
+    assert f"the {('forward', 'left')[axis]} force" in finding.what
+
+
+@pytest.mark.in_part(2)
+@pytest.mark.parametrize("shift", [-0.06, -0.04, 0.04, 0.06, 0.09])
+def test_a_shift_of_the_forces_is_found(shift: float, tmp_path: Path) -> None:
+    report = without_trunk(partial(later, shift=shift), STRIDE, tmp_path)
+    assert report.codes == ("time_offset",), str(report)
+
+
+@pytest.mark.in_part(2)
+def test_a_sound_walk_is_not_accused(tmp_path: Path) -> None:
+    assert without_trunk(None, STRIDE, tmp_path).codes == ()
+
+
+def test_a_wrong_frame_rate_is_named(tmp_path: Path) -> None:
+    def change(copy: Copy) -> None:
+        rate = 2.0 * copy.walk.rate
+        time = copy.walk.time
+        copy.walk = replace(copy.walk, time=time[0] + (time - time[0]) * copy.walk.rate / rate)
+
+    report = without_trunk(change, STRIDE, tmp_path)
+    # At a higher rate the recording ends before the stated time range does.
+    assert set(report.codes) - {"time_range"} == {"clock_rate"}, str(report)
+    assert any("at 60 Hz alone" in error.what for error in report.of("error"))
