@@ -15,9 +15,11 @@ from model_faults import (
     ModelFault,
     Trial,
     clock,
+    greatest,
     load_trials,
     moment_trials,
     on_bodies,
+    one_channel_reversed,
     three_plates,
 )
 from recorded_data import recorded
@@ -129,6 +131,17 @@ def test_points_30_mm_to_the_side_are_found(name: str) -> None:
     repaired = own.repair(trial.loads)
     change = [load.point - given.point for load, given in zip(repaired, trial.loads, strict=True)]
     assert min(part[:, 2].mean() for part in change) == pytest.approx(-0.03, abs=0.015)
+
+
+@pytest.mark.parametrize("axis", [0, 2])
+@pytest.mark.parametrize("name", SOUND)
+def test_a_reversed_component_is_named_and_leaves_no_other_finding(name: str, axis: int) -> None:
+    trial = trials()[name]
+    sound = {each.code for each in findings_of_body(trial.sound)}
+    found = findings_of_body(one_channel_reversed(axis)(trial).body())
+    (own,) = (each for each in found if each.code == "force_sign")
+    assert own.severity == "error" and f"along {'xyz'[axis]} of {greatest(trial)} is reversed" in own.what
+    assert {each.code for each in found} - sound == {"force_sign"}, [str(each) for each in found]
 
 
 @pytest.mark.in_part(2)
