@@ -313,16 +313,25 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     if kept.sum() < FEWEST_FRAMES:
         return
     left, memory = (due - given)[kept, :3], round(MEMORY * case.fixed.rate)
+    forces = [fit.scale * case.force([load])[kept] for load in case.loads]
+    impulses = np.array([np.linalg.norm(force, axis=1).sum() for force in forces]) / case.fixed.rate
+    shows = impulses > CARRIED * weight
+
+    def rest(patterns: Array) -> float:
+        return float(np.linalg.norm(left - patterns @ covariance(patterns, left, memory)[0]))
+
+    levers = [_levers(force) for force in forces]
     offset, spread = covariance(_levers(given[kept, 3:]), left, memory)
     names: tuple[str, ...] = ()
     limit = MISPLACED
-    if not np.linalg.norm(offset) > max(limit, CLEAR * float(np.sqrt(np.trace(spread)))):
-        forces = [fit.scale * case.force([load])[kept] for load in case.loads]
-        offsets, spreads = covariance(
-            np.concatenate([_levers(force) for force in forces], axis=2), left, memory
-        )
-        impulses = [float(np.linalg.norm(force, axis=1).sum()) / case.fixed.rate for force in forces]
-        shows = np.array(impulses) > CARRIED * weight
+    if np.linalg.norm(offset) > max(limit, CLEAR * float(np.sqrt(np.trace(spread)))):
+        # one load that is displaced farther may explain more
+        alone = [rest(each) if shown else np.inf for each, shown in zip(levers, shows, strict=True)]
+        if len(alone) > 1 and min(alone) < rest(_levers(given[kept, 3:])):
+            worst = int(np.argmin(alone))
+            names, (offset, spread) = (case.loads[worst].name,), covariance(levers[worst], left, memory)
+    else:
+        offsets, spreads = covariance(np.concatenate(levers, axis=2), left, memory)
         sizes = np.linalg.norm(offsets.reshape(-1, 2), axis=1) * shows
         worst, limit = int(sizes.argmax()), MISPLACED_ALONE
         own = slice(2 * worst, 2 * worst + 2)

@@ -18,6 +18,7 @@ from model_faults import (
     greatest,
     load_trials,
     moment_trials,
+    moved_column,
     on_bodies,
     one_channel_reversed,
     three_plates,
@@ -142,6 +143,26 @@ def test_a_reversed_component_is_named_and_leaves_no_other_finding(name: str, ax
     (own,) = (each for each in found if each.code == "force_sign")
     assert own.severity == "error" and f"along {'xyz'[axis]} of {greatest(trial)} is reversed" in own.what
     assert {each.code for each in found} - sound == {"force_sign"}, [str(each) for each in found]
+
+
+@pytest.mark.parametrize(("name", "ahead"), [("knee", 0.06), ("service", 0.1), ("overground", 0.04)])
+def test_one_displaced_plate_is_named_and_not_all(name: str, ahead: float) -> None:
+    trial = trials()[name]
+    own = trial.loads[0].name
+    found = findings_of_body(
+        replace(trial, loads=moved(np.array([ahead, 0.0, 0.0]), [own])(trial.loads)).body()
+    )
+    (displaced,) = (each.what for each in found if each.code == "pressure_offset")
+    assert f"points of force of {own} lie" in displaced
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_reversed_tilt_of_the_pelvis_is_no_shift_and_no_other_clock(name: str) -> None:
+    """It leaves a quarter of the weight times the height as moment at the root at any shift."""
+    found = {
+        each.code for each in findings_of_body(moved_column("pelvis_tilt", 0.0, -1.0)(trials()[name]).body())
+    }
+    assert not found & {"time_offset", "clock_rate"} and "foot_slides" in found
 
 
 @pytest.mark.in_part(2)
