@@ -90,6 +90,7 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     given_moments.unit_of_moments,
     moment_surplus.shift_of_moments,
     moment_columns.columns_of_moments,
+    single_frames.steps_of_moments,
     given_moments.feet_along_pressure,
     moment_surplus.whole_body,
 )
