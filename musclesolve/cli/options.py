@@ -211,7 +211,9 @@ def _stated(setting: Setting, given: Any) -> Any:
         raise typer.BadParameter(
             f"{given!r} is neither {KINDS[setting.kind].called} nor one of: {known}"
         ) from None
-    return "none" if number == 0.0 and "none" in setting.words else number
+    if not setting.contains(number):
+        raise typer.BadParameter(f"{given} is not {setting.range} or one of: {', '.join(setting.words)}")
+    return number
 
 
 Cost = Annotated[str | None, setting_option(RecordedSettings, "sharing", "cost", replaces=True)]

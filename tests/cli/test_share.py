@@ -179,6 +179,7 @@ def test_reserves_are_named_and_written(inputs: list[Path], tmp_path: Path) -> N
         (None, ["--muscle", "four_r"], ["four_r"]),
         (None, ["--passive", "all"], ["passive", "all"]),
         (None, ["--cutoff-hz", "40"], ["cut-off", "40"]),
+        (None, ["--cutoff-hz", "0"], ["0 is not", "above 0", "none"]),
         (None, ["--start-s", "9"], ["from 9 s"]),
         (None, ["--tendon", "stiff"], ["stiff", "elastic"]),
         (None, ["--tendon-strain", "0.06"], ["tendon_strain", "rigid"]),

@@ -216,6 +216,12 @@ def on_shear(factor: float) -> Spoil:
     return on_loads(lambda loads: tuple(replace(load, force=load.force * scale) for load in loads))
 
 
+def one_channel_reversed(axis: int) -> Spoil:
+    """The component of the greatest load along one axis with the wrong sign."""
+    signs = np.where(np.arange(3) == axis, -1.0, 1.0)
+    return on_greatest(lambda names: change.scaled(signs, ["force"], names))
+
+
 def per_mass(factor: float) -> Spoil:
     """Loads over the mass of the model times a factor."""
     return lambda trial: on_loads(change.scaled(1.0 / trial.model.mass / factor, BOTH))(trial)
@@ -379,6 +385,8 @@ LOAD_FAULTS = (
     ModelFault("pounds", ("force_units",), on_loads(change.scaled(1.0 / 4.448, ["force"]))),
     ModelFault("shear_half", ("plate_scale",), on_shear(0.5)),
     ModelFault("shear_150_percent", ("plate_scale",), on_shear(1.5)),
+    ModelFault("one_forward_reversed", ("force_sign",), one_channel_reversed(0)),
+    ModelFault("one_sideways_reversed", ("force_sign",), one_channel_reversed(2)),
     ModelFault("half", MASS, on_loads(change.scaled(0.5, ["force", "moment"]))),
     ModelFault("sign_reversed", ("force_sign",), on_loads(change.scaled(-1.0, ["force", "moment"]))),
     ModelFault("one_plate_half", ("plate_scale",), on_greatest(lambda n: change.scaled(0.5, BOTH, n))),

@@ -57,6 +57,7 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     units.axes_of_loads: "mass ground file",
     load_balance.bodies_of_loads: "",
     load_balance.feet_of_loads: "",
+    load_balance.signs_of_channels: "mass ground file",
     # the place of the pressure identifies the foot, also with late loads; a scale needs the right foot and time
     units.shift_of_loads: "mass file",
     load_balance.plate_scales: "mass",
@@ -89,6 +90,7 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     given_moments.unit_of_moments,
     moment_surplus.shift_of_moments,
     moment_columns.columns_of_moments,
+    single_frames.steps_of_moments,
     given_moments.feet_along_pressure,
     moment_surplus.whole_body,
 )

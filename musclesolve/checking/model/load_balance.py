@@ -18,6 +18,7 @@ from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.forces.plate_balance import CARRIED, shear_values
 from musclesolve.checking.model.load_units_and_axes import (
     BELOW,
+    BETTER,
     CLEAR,
     OTHER_UNIT,
     UNCLEAR,
@@ -49,6 +50,9 @@ from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
 from musclesolve.results.finding import Finding, Severity, Where, finding
 
+NEAR_REVERSED = 0.5
+"""Distance from -1 within which the factor that a component needs is a reversed sign: reversed components of the walks
+at hand need -0.82 to -1.06, sound ones 0.27 and more."""
 LEVEL = np.array([1.0, 0.0, 1.0])
 """Horizontal components of a force in the ground."""
 SHORTEST_SHEAR = 0.6
@@ -133,6 +137,41 @@ def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
         values = {"load": name, "share": 1.0 / ratio, "limit": UNEQUAL, "factor": ratio}
         severity: Severity = "warning" if 0.8 < ratio < 1.25 else "error"
         yield case.fault("plate_scale.loads", severity, values, repair)
+
+
+def signs_of_channels(case: ModelCase) -> Iterator[Finding]:
+    """Find single components of loads with the wrong sign, before shifts and places that would imitate them.
+
+    Factors of all components, displacements of all points and a delay are fitted together to the whole wrench.
+    """
+    fixed, time = case.fixed, case.time
+    whole = case.acting(case.loads)
+    scale = case.scale(whole[:, 3:])
+    if not scale > 0.0 or not fixed.soles:
+        return
+    size = fixed.weight * np.array([fixed.height] * 3 + [1.0] * 3)
+    left = (fixed.due - scale * whole) / size
+    kept = case.covered(case.loads, time) & (np.abs(left[:, 4]) < CAP)
+    if kept.sum() < FEWEST_FRAMES:
+        return
+    channels = [(load, axis) for load in case.loads for axis in range(3)]
+    parts = [replace(load, force=load.force * np.eye(3)[k], moment=0.0 * load.moment) for load, k in channels]
+    shown = np.stack([case.acting([each]) for each in parts], axis=2)
+    levers = np.concatenate([_levers(case.force([load])) for load in case.loads], axis=2)
+    late = np.gradient(whole, time, axis=0)[:, :, None]
+    levers = np.pad(levers, ((0, 0), (0, 3), (0, 0)))
+    patterns = scale * np.concatenate([shown, levers, late], axis=2)[kept] / size[:, None]
+    gain, spread = covariance(patterns, left[kept], round(MEMORY * fixed.rate))
+    needed, error = 1.0 + gain[: len(channels)], np.sqrt(np.diag(spread))[: len(channels)]
+    opposite = (np.abs(needed + 1.0) < NEAR_REVERSED) & (needed + CLEAR * error < 0.0)
+    then = left[kept] + 2.0 * patterns[:, :, : len(channels)] @ opposite
+    if not (then**2).sum() < BETTER * (left[kept] ** 2).sum():
+        return
+    for k in np.flatnonzero(opposite):
+        load, axis = channels[int(k)]
+        values = {"axis": "xyz"[axis], "load": load.name, "gain": needed[k], "error": error[k]}
+        repair = scaled(1.0 - 2.0 * np.eye(3)[axis], ["force"], [load.name])
+        yield case.fault("force_sign.channel", "error", values, repair)
 
 
 def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
@@ -273,16 +312,25 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     if kept.sum() < FEWEST_FRAMES:
         return
     left, memory = (due - given)[kept, :3], round(MEMORY * case.fixed.rate)
+    forces = [fit.scale * case.force([load])[kept] for load in case.loads]
+    impulses = np.array([np.linalg.norm(force, axis=1).sum() for force in forces]) / case.fixed.rate
+    shows = impulses > CARRIED * weight
+
+    def rest(patterns: Array) -> float:
+        return float(np.linalg.norm(left - patterns @ covariance(patterns, left, memory)[0]))
+
+    levers = [_levers(force) for force in forces]
     offset, spread = covariance(_levers(given[kept, 3:]), left, memory)
     names: tuple[str, ...] = ()
     limit = MISPLACED
-    if not np.linalg.norm(offset) > max(limit, CLEAR * float(np.sqrt(np.trace(spread)))):
-        forces = [fit.scale * case.force([load])[kept] for load in case.loads]
-        offsets, spreads = covariance(
-            np.concatenate([_levers(force) for force in forces], axis=2), left, memory
-        )
-        impulses = [float(np.linalg.norm(force, axis=1).sum()) / case.fixed.rate for force in forces]
-        shows = np.array(impulses) > CARRIED * weight
+    if np.linalg.norm(offset) > max(limit, CLEAR * float(np.sqrt(np.trace(spread)))):
+        # one load that is displaced farther may explain more
+        alone = [rest(each) if shown else np.inf for each, shown in zip(levers, shows, strict=True)]
+        if len(alone) > 1 and min(alone) < rest(_levers(given[kept, 3:])):
+            worst = int(np.argmin(alone))
+            names, (offset, spread) = (case.loads[worst].name,), covariance(levers[worst], left, memory)
+    else:
+        offsets, spreads = covariance(np.concatenate(levers, axis=2), left, memory)
         sizes = np.linalg.norm(offsets.reshape(-1, 2), axis=1) * shows
         worst, limit = int(sizes.argmax()), MISPLACED_ALONE
         own = slice(2 * worst, 2 * worst + 2)

@@ -316,6 +316,9 @@ EXPLAINED = 0.5
 """Least share of the misfit that loads must explain to be judged."""
 UNCLEAR = 0.3
 """Misfit from which the best shift is rejected: sound walks come to 0.19, walks with a missing plate to 0.42."""
+UNBALANCED = 0.15
+"""Residual moment, over the weight times the height of the root, from which no shift or clock is the cause: right ones
+leave up to 0.05, with a reversed tilt or list of the pelvis 0.24 and more are left."""
 STANDS = 0.05
 """Allowed increase of the speed of loaded feet at the best shift [m/s]: sound recordings come to 0.01, recordings with
 a missing plate to 0.15."""
@@ -418,6 +421,19 @@ def sliding(case: ModelCase, shift: float = 0.0, drift: float = 0.0) -> float:
     return moved / total if total > 0.0 else 0.0
 
 
+def residual_moment(case: ModelCase, scale: float, loads: Sequence[ExternalLoad]) -> float:
+    """Moment at the root that loads times a scale leave, rms over the weight times its height; 0 without feet.
+
+    Frames in which a foot stands beside the plates are left out.
+    """
+    left = case.fixed.due - scale * case.acting(loads)
+    kept = case.covered(loads, case.time) & (np.abs(left[:, 4]) < CAP * case.fixed.weight)
+    if not kept.any() or not case.fixed.soles:
+        return 0.0
+    rms = np.sqrt((left[kept, :3] ** 2).sum(axis=1).mean())
+    return float(rms / case.fixed.weight / case.fixed.height)
+
+
 def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find a shift in time between loads and motion, or clocks of different rates."""
     fit = best_fit(case, FARTHEST)
@@ -426,9 +442,11 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
     if sliding(case, fit.shift, fit.drift) > sliding(case) + STANDS:
         return  # with a missing load a shift would put other loads onto swinging feet
     middle = float(case.time.mean())
+    repair = delayed(fit.shift, fit.drift, middle)
+    if residual_moment(case, fit.scale, repair(case.loads)) > UNBALANCED:
+        return  # a wrong pose of the trunk has other accelerations
     limit = min(DRIFTS, 2.0 * SERIOUS / float(np.ptp(case.time)))
     if abs(fit.drift) > max(limit, CLEAR * fit.errors[1]):
-        repair = delayed(fit.shift, fit.drift, middle)
         values = {
             "rate": 1.0 / (1.0 + fit.drift),
             "error": fit.errors[1],

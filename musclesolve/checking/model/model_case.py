@@ -155,6 +155,11 @@ class Motion:
         return self.bodies.pose.position[:, self.model.body_number[self.root.outboard.body]]
 
     @cached_property
+    def height(self) -> float:
+        """Height [m] of the root over the lowest heel or toe."""
+        return float(np.median(self.origin[:, 1] - np.min([sole.lowest for sole in self.soles], axis=0)))
+
+    @cached_property
     def root(self) -> Joint:
         """The joint of the body at the root with the ground."""
         return next(joint for joint in self.model.joints if joint.inboard.body == GROUND)

@@ -64,7 +64,6 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
         """Moment and force (T, 6) in the ground as force and moment forward, left and up."""
         return np.concatenate([wrench[:, 3:] @ axes.T, wrench[:, :3] @ axes.T], axis=1)
 
-    height = float(np.median(fixed.origin[:, 1] - np.min([sole.lowest for sole in fixed.soles], axis=0)))
     twists = [fitting.scale * case.acting([replace(load, force=np.zeros_like(load.force))]) for load in loads]
     segments = {}
     for name, body in fixed.model.masses.items():
@@ -76,7 +75,7 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     fit = BalanceFit(
         time=time[known],
         residual=turned(left)[known],
-        size=fixed.weight * np.array([1.0, 1.0, 1.0, *[height / ROOT_HEIGHT] * 3]),
+        size=fixed.weight * np.array([1.0, 1.0, 1.0, *[fixed.height / ROOT_HEIGHT] * 3]),
         wrench=[turned(each)[known] for each in given],
         twist=[turned(each)[known] for each in twists],
         change=np.gradient(total, time, axis=0)[known],

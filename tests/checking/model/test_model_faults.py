@@ -15,9 +15,12 @@ from model_faults import (
     ModelFault,
     Trial,
     clock,
+    greatest,
     load_trials,
     moment_trials,
+    moved_column,
     on_bodies,
+    one_channel_reversed,
     three_plates,
 )
 from recorded_data import recorded
@@ -129,6 +132,37 @@ def test_points_30_mm_to_the_side_are_found(name: str) -> None:
     repaired = own.repair(trial.loads)
     change = [load.point - given.point for load, given in zip(repaired, trial.loads, strict=True)]
     assert min(part[:, 2].mean() for part in change) == pytest.approx(-0.03, abs=0.015)
+
+
+@pytest.mark.parametrize("axis", [0, 2])
+@pytest.mark.parametrize("name", SOUND)
+def test_a_reversed_component_is_named_and_leaves_no_other_finding(name: str, axis: int) -> None:
+    trial = trials()[name]
+    sound = {each.code for each in findings_of_body(trial.sound)}
+    found = findings_of_body(one_channel_reversed(axis)(trial).body())
+    (own,) = (each for each in found if each.code == "force_sign")
+    assert own.severity == "error" and f"along {'xyz'[axis]} of {greatest(trial)} is reversed" in own.what
+    assert {each.code for each in found} - sound == {"force_sign"}, [str(each) for each in found]
+
+
+@pytest.mark.parametrize(("name", "ahead"), [("knee", 0.06), ("service", 0.1), ("overground", 0.04)])
+def test_one_displaced_plate_is_named_and_not_all(name: str, ahead: float) -> None:
+    trial = trials()[name]
+    own = trial.loads[0].name
+    found = findings_of_body(
+        replace(trial, loads=moved(np.array([ahead, 0.0, 0.0]), [own])(trial.loads)).body()
+    )
+    (displaced,) = (each.what for each in found if each.code == "pressure_offset")
+    assert f"points of force of {own} lie" in displaced
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_reversed_tilt_of_the_pelvis_is_no_shift_and_no_other_clock(name: str) -> None:
+    """It leaves a quarter of the weight times the height as moment at the root at any shift."""
+    found = {
+        each.code for each in findings_of_body(moved_column("pelvis_tilt", 0.0, -1.0)(trials()[name]).body())
+    }
+    assert not found & {"time_offset", "clock_rate"} and "foot_slides" in found
 
 
 @pytest.mark.in_part(2)
