@@ -113,8 +113,8 @@ def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     frozen = [name for name, size in ranges.items() if np.radians(size) < CONSTANT]
     for name in (*frozen, *(still if len(still) < 3 else ())):
         unit, factor = ("degrees", 180.0 / np.pi) if known[name].rotational else ("m", 1.0)
-        values = {"name": name, "value": factor * float(given[name].mean()), "unit": unit}
-        values |= {"moves": max(ranges.values())}
+        mean, moves = factor * float(given[name].mean()), max(ranges.values())
+        values = {"name": name, "value": mean, "unit": unit, "moves": moves}
         yield finding("frozen.coordinate", "warning", values, Where(body.motion.file))
 
 

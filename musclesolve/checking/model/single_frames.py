@@ -127,9 +127,12 @@ def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
 
 
 def _moments(body: ModelBody) -> Array | None:
-    """Moments (T, m) of the shared coordinates by inverse dynamics [N m]; None where masses or free angles lack."""
+    """Moments (T, m) of the shared coordinates by inverse dynamics [N m].
+
+    None where masses or free angles lack, and with predicted loads, which change with the motion.
+    """
     model, given = body.model, body.dynamics.loads if body.dynamics and body.moment_table is None else ()
-    if model.mass_faults or not model.mass > 0.0:
+    if model.mass_faults or not model.mass > 0.0 or body.settings.files.predicted:
         return None
     try:
         dynamics = inverse_dynamics(model, whole_motion(model, body.motion), given)
