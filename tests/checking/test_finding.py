@@ -124,12 +124,21 @@ def calls_of_finding(tree: ast.AST) -> Iterator[tuple[str, set[str]]]:
             if getattr(call.func, "id", "") != "finding":
                 continue
             values: ast.expr | None = call.args[2]
+            added = list[ast.expr]()
             if isinstance(values, ast.Name):
                 before = [pair for pair in literals if pair[0] < call.lineno]
-                values = max(before, key=lambda pair: pair[0])[1] if before else None
-            if not isinstance(values, ast.Dict) or None in values.keys:
+                begins, values = max(before, key=lambda pair: pair[0]) if before else (0, None)
+                added = [
+                    node.value
+                    for node in ast.walk(function)
+                    if isinstance(node, ast.AugAssign) and begins < node.lineno < call.lineno
+                ]
+            dicts = [
+                part for part in (values, *added) if isinstance(part, ast.Dict) and None not in part.keys
+            ]
+            if len(dicts) < 1 + len(added):
                 continue
-            keys = {key.value for key in values.keys if isinstance(key, ast.Constant)}
+            keys = {key.value for part in dicts for key in part.keys if isinstance(key, ast.Constant)}
             for part in ast.walk(call.args[0]):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str) and part.value in NAMES:
                     yield part.value, keys
