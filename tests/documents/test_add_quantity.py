@@ -41,7 +41,7 @@ from musclesolve.studies.study.means import group_means, subject_means
 
 # result.nc, figure, desk, CSV
 result = ms.run(reference_stride(), side="r")
-write_result(result, "result.nc")
+result.to_netcdf("result.nc")
 force = read_result("result.nc")[NAME]
 size = np.hypot(result["joint_reaction"][..., 0], result["joint_reaction"][..., 1])
 np.testing.assert_array_equal(force, size)

@@ -73,7 +73,7 @@ words = f"{force:.0f} N of {muscle}"
 assert f"largest force     {words}" in summary(said)
 assert document(said)["strongest"] == {"muscle": muscle, "force_n": force} and '"force_n"' in json_text(document(said))
 path = Path("result.nc")
-write_result(result, path)
+result.to_netcdf(path)
 page = write_report([path], "report.html")[0].read_text()
 in_page = f'Largest force: <data data-name="strongest.force_n" value="{force!r}">{force:.0f}</data> N of {muscle}'
 assert in_page in page.partition('id="t1-s-muscles"')[2].partition("</section>")[0]
