@@ -120,18 +120,15 @@ def _reversed_under_feet(case: Case) -> Iterator[Finding]:
     for index, plate in enumerate(case.trial.forces):
         pushes = []
         for track in _rolling(case, index, plate):
-            way = np.diff(at_times(time, pelvis[:, :2], track.time[[0, -1]]) - track.heel[[0, -1]], axis=0)[0]
+            beside = at_times(time, pelvis[:, :2], track.time) - track.heel
+            way = beside[-1] - beside[0]
             inward = np.array([-way[1], way[0]]) * (1.0 if plate.side == "r" else -1.0)
             force = at_times(plate.time, plate.force, track.time)
             early, late = (half[:, :2].mean(axis=0) for half in np.array_split(force, 2))
             weight = float(force[:, 2].mean() * np.linalg.norm(way))
-            pushes.append(
-                (
-                    np.abs(way).argmax(),
-                    (late - early) @ way / weight,
-                    force[:, :2].mean(axis=0) @ inward / weight,
-                )
-            )
+            # a foot that crosses under the pelvis pushes outward
+            push = force[:, :2].mean(axis=0) @ inward if beside.mean(axis=0) @ inward > 0.0 else 0.0
+            pushes.append((np.abs(way).argmax(), (late - early) @ way / weight, push / weight))
         if not pushes:
             continue
         along, *shares = np.median(pushes, axis=0)

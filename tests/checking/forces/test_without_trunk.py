@@ -51,6 +51,20 @@ def test_a_reversed_channel_is_named(side: str, axis: int, tmp_path: Path) -> No
     assert f"the {('forward', 'left')[axis]} force" in finding.what
 
 
+def test_a_foot_that_crosses_under_the_pelvis_may_push_outward(tmp_path: Path) -> None:
+    def change(copy: Copy) -> None:
+        position = copy.walk.position.copy()
+        for k, name in enumerate(copy.walk.names):
+            if name.endswith("_l") and name.startswith(("knee", "ankle", "heel", "toe", "metatarsal")):
+                position[:, k, 1] -= 0.2
+        copy.put(position)
+        plate = copy.plates("l")[0]
+        copy.set_plate(plate, "point", copy.plate(plate, "point") - [0.0, 0.2, 0.0])
+        reverse(copy, "l", 1)
+
+    assert "plate_axes" not in without_trunk(change, STRIDE, tmp_path).codes
+
+
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("shift", [-0.06, -0.04, 0.04, 0.06, 0.09])
 def test_a_shift_of_the_forces_is_found(shift: float, tmp_path: Path) -> None:
