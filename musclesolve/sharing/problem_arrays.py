@@ -237,8 +237,6 @@ def _warn_of_units(values: Mapping[str, Any]) -> None:
             ]
             text = f"{name} is up to {array.max():.4g}{unit} ({owner}), {why.format(largest, unit)}"
             warn(text, stacklevel=5)
-    if values["moment"].any() and not values["moment_arm"].any():
-        warn("moment_arm is zero everywhere: no muscle produces any moment", stacklevel=5)
 
 
 def _warn_of_weak_muscles(values: Mapping[str, Any]) -> None:

@@ -42,6 +42,8 @@ LARGE = 12.5
 """Leap of a coordinate, as a multiple of the least one, that is an error where no masses show what it changes."""
 TURN = np.radians(25.0)
 """How far a leap is from a whole turn that leaves the angle as it is [rad]."""
+SEVERAL = 5
+"""Moments, as of the joints of one leg, without which no column steps alone."""
 FEWEST = 20
 """Fewest frames that show what is usual."""
 STEP, ALONE, SHAPE = 0.1, 0.2, 0.1
@@ -186,7 +188,7 @@ def steps_of_moments(case: MomentCase) -> Iterator[Finding]:
     """
     table = case.table
     names = [name for name in case.body.dofs if f"{name}_moment" in table.names]
-    if case.found("moment_zero", "moment_copied") or len(table.time) < FEWEST or len(names) < 2:
+    if case.found("moment_zero", "moment_copied") or len(table.time) < FEWEST or len(names) < SEVERAL:
         return
     moments = table.values[:, [table.names.index(f"{name}_moment") for name in names]]
     rates, step = np.diff(moments, axis=0), np.zeros((len(moments) - 1, len(names)))
