@@ -395,7 +395,8 @@ def _contacts(case: ModelCase, load: ExternalLoad) -> tuple[list[tuple[float, fl
     runs = [run for run in runs if run.stop - run.start >= least]
     far = [[np.median(sole.distance(point[run], run)) for sole in case.fixed.soles] for run in runs]
     times = [(float(case.time[run.start]), float(case.time[run.stop - 1])) for run in runs]
-    return times, np.array([impulse[run].sum() for run in runs]), np.array(far).reshape(len(runs), -1)
+    shape = len(runs), len(case.fixed.soles)
+    return times, np.array([impulse[run].sum() for run in runs]), np.array(far).reshape(shape)
 
 
 def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
@@ -429,9 +430,7 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
             continue
         own, other = (1, 0) if sole is soles[1] else (0, 1)
         times, shares, far = _contacts(case, load)
-        wrong = (
-            (far[:, own] > FOOT_HALF_WIDTH) & (far[:, other] < NEARER * far[:, own]) if times else np.zeros(0)
-        )
+        wrong = (far[:, own] > FOOT_HALF_WIDTH) & (far[:, other] < NEARER * far[:, own])
         if not wrong.any():
             continue
         body_of = [soles[other].body if bad else load.body for bad in wrong]

@@ -53,6 +53,15 @@ def test_the_feet_of_a_squat(squat: ModelCase) -> None:
     assert list(feet_of_loads(squat)) == [] == list(bodies_of_loads(squat))
 
 
+def test_a_plate_without_load_has_no_foot(squat: ModelCase) -> None:
+    right, left = squat.loads
+    empty = replace(left, force=0.0 * left.force)
+    elsewhere = replace(empty, body="pelvis")
+    for loads in ((right, empty), (right, elsewhere)):
+        case = replace(squat, loads=loads)
+        assert list(feet_of_loads(case)) == [] == list(bodies_of_loads(case))
+
+
 def test_exchanged_feet_of_a_squat(squat: ModelCase) -> None:
     right, left = squat.loads
     loads = (replace(right, body=left.body), replace(left, body=right.body))
