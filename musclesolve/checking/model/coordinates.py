@@ -20,8 +20,9 @@ from musclesolve.checking.model.model_case import (
     loads_on,
     shared_forces,
 )
-from musclesolve.checking.model.posture import FEW_DEGREES, walks
+from musclesolve.checking.model.posture import walks
 from musclesolve.opensim.model import GROUND
+from musclesolve.pipeline.opensim.coordinate_motion import FEW_DEGREES
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Severity, Where, finding
 

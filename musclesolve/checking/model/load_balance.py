@@ -150,8 +150,8 @@ def signs_of_channels(case: ModelCase) -> Iterator[Finding]:
     if not scale > 0.0 or not fixed.soles:
         return
     size = fixed.weight * np.array([fixed.height] * 3 + [1.0] * 3)
-    left = (fixed.due - scale * whole) / size
-    kept = case.covered(case.loads, time) & (np.abs(left[:, 4]) < CAP)
+    left, kept = case.left_by(case.loads, whole, scale)
+    left = left / size
     if kept.sum() < FEWEST_FRAMES:
         return
     channels = [(load, axis) for load in case.loads for axis in range(3)]
@@ -316,19 +316,18 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     impulses = np.array([np.linalg.norm(force, axis=1).sum() for force in forces]) / case.fixed.rate
     shows = impulses > CARRIED * weight
 
-    def rest(patterns: Array) -> float:
-        return float(np.linalg.norm(left - patterns @ covariance(patterns, left, memory)[0]))
+    def fitted(patterns: Array, *names: str) -> tuple[float, tuple[str, ...], Array, Array]:
+        offset, spread = covariance(patterns, left, memory)
+        return float(np.linalg.norm(left - patterns @ offset)), names, offset, spread
 
     levers = [_levers(force) for force in forces]
-    offset, spread = covariance(_levers(given[kept, 3:]), left, memory)
-    names: tuple[str, ...] = ()
-    limit = MISPLACED
+    tried, limit = [fitted(_levers(given[kept, 3:]))], MISPLACED
+    _, names, offset, spread = tried[0]
     if np.linalg.norm(offset) > max(limit, CLEAR * float(np.sqrt(np.trace(spread)))):
         # one load that is displaced farther may explain more
-        alone = [rest(each) if shown else np.inf for each, shown in zip(levers, shows, strict=True)]
-        if len(alone) > 1 and min(alone) < rest(_levers(given[kept, 3:])):
-            worst = int(np.argmin(alone))
-            names, (offset, spread) = (case.loads[worst].name,), covariance(levers[worst], left, memory)
+        if len(levers) > 1:
+            tried += [fitted(levers[k], case.loads[k].name) for k in np.flatnonzero(shows)]
+        _, names, offset, spread = min(tried, key=lambda each: each[0])
     else:
         offsets, spreads = covariance(np.concatenate(levers, axis=2), left, memory)
         sizes = np.linalg.norm(offsets.reshape(-1, 2), axis=1) * shows

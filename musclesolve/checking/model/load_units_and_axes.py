@@ -426,8 +426,7 @@ def residual_moment(case: ModelCase, scale: float, loads: Sequence[ExternalLoad]
 
     Frames in which a foot stands beside the plates are left out.
     """
-    left = case.fixed.due - scale * case.acting(loads)
-    kept = case.covered(loads, case.time) & (np.abs(left[:, 4]) < CAP * case.fixed.weight)
+    left, kept = case.left_by(loads, case.acting(loads), scale)
     if not kept.any() or not case.fixed.soles:
         return 0.0
     rms = np.sqrt((left[kept, :3] ** 2).sum(axis=1).mean())

@@ -357,6 +357,11 @@ class ModelCase(Examined):
             & (time <= min(load.time[-1] for load in loads) + 1e-6)
         )
 
+    def left_by(self, loads: Sequence[ExternalLoad], whole: Array, scale: float) -> tuple[Array, Mask]:
+        """Wrench (T, 6) at the root that a scale of the wrench of loads leaves; frames with every foot on a plate."""
+        left = self.fixed.due - scale * whole
+        return left, self.covered(loads, self.time) & (np.abs(left[:, 4]) < CAP * self.fixed.weight)
+
     def scale(self, given: Array, frames: Mask | slice = slice(None)) -> float:
         """The scale k by which forces (T, 3) carry the body where they are great: the median over these frames."""
         force, due = given[frames], self.fixed.due[frames, 3:]

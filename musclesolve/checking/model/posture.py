@@ -42,11 +42,10 @@ from musclesolve.checking.model.muscles import size_of
 from musclesolve.motion.signals.low_pass import f90, low_pass
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.segments import segments
+from musclesolve.pipeline.opensim.coordinate_motion import FEW_DEGREES
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Severity, Where, finding
 
-FEW_DEGREES = 3.5
-"""Size that some angle of a moving person always exceeds [degrees]; read as radians it is a quarter of a rotation."""
 STILL = 0.3
 """Share of the frames, the slowest ones of a foot, in which it stands."""
 FEW = 5

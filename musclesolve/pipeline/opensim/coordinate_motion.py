@@ -41,7 +41,8 @@ ORDER = 3
 FEWEST_SPLINE_FRAMES = 6
 FULL_ROTATION = 2.0 * np.pi
 """Largest angle of a joint [rad]: a larger number is in degrees."""
-_FEW_DEGREES = 3.5
+FEW_DEGREES = 3.5
+"""Size that some angle of a moving person always exceeds [degrees]; read as radians it is a quarter of a rotation."""
 _UNLIKE = 1e-3
 """Difference from the value of a locked coordinate above which a note is given [rad or m]."""
 _JUMP = np.radians(15.0)
@@ -367,7 +368,7 @@ def _in_degrees(table: Table, names: tuple[str, ...], angles: Array) -> tuple[bo
     beyond = abs(largest) > FULL_ROTATION
     if table.in_degrees:
         few = f"No angle exceeds {abs(largest):.2g} degrees ({name}): if the file holds radians, its header is wrong."
-        return True, [few] if abs(largest) < _FEW_DEGREES else []
+        return True, [few] if abs(largest) < FEW_DEGREES else []
     if table.in_degrees is None:
         unstated = (
             f"{table.path.name or 'The table'} does not say whether its angles are in degrees (no inDegrees)"
