@@ -132,13 +132,15 @@ def _reversed_under_feet(case: Case) -> Iterator[Finding]:
         if not pushes:
             continue
         along, *shares = np.median(pushes, axis=0)
-        for axis, share, usual in zip((int(along), 1 - int(along)), shares, FOOT_PUSHES, strict=True):
-            if share < -0.5 * usual:
-                change = np.eye(2)
-                change[axis, axis] = -1.0
-                values = {"way": ("forward", "left")[axis], "share": share, "usual": usual}
-                repair = _change_axes(case, index, change)
-                yield finding("plate_axes.reversed", "error", values, on_plate(plate), repair)
+        axes, change = (int(along), 1 - int(along)), np.eye(2)
+        pairs = zip(axes, shares, FOOT_PUSHES, strict=True)
+        wrong = [(axis, share, usual) for axis, share, usual in pairs if share < -0.5 * usual]
+        for axis, *_ in wrong:
+            change[axis, axis] = -1.0
+        for axis, share, usual in wrong:  # a repair states the whole plate: each has both changes
+            values = {"way": ("forward", "left")[axis], "share": share, "usual": usual}
+            repair = _change_axes(case, index, change)
+            yield finding("plate_axes.reversed", "error", values, on_plate(plate), repair)
 
 
 def _rotated(case: Case, rotation: PlateRotation) -> Iterator[Finding]:

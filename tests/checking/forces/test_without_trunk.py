@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from examined import examined
 
-import musclesolve
+from musclesolve.checking.forces.plate_axes import horizontal_axes
+from musclesolve.checking.loading import load
+from musclesolve.data import reference_stride
 from musclesolve.results.judgement import Report
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
-STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
+STRIDE = reference_stride()
 
 
 def reverse(copy: Copy, side: str, axis: int) -> None:
@@ -30,14 +32,19 @@ def later(copy: Copy, shift: float) -> None:
     copy.forces.time[:] += shift
 
 
-def without_trunk(change: Callable[[Copy], None] | None, trial: Path, folder: Path) -> Report:
-    """Examine a changed copy that knows only pelvis and legs."""
+def changed(change: Callable[[Copy], None] | None, trial: Path, folder: Path) -> Path:
+    """Write a changed copy that knows only pelvis and legs."""
     copy = open_copy(trial)
     upper = ("shoulder", "elbow", "wrist", "hand", "neck", "head")
     copy.lines[:] = [line for line in copy.lines if not line.startswith(upper)]
     if change is not None:
         change(copy)
-    return examined(write_copy(copy, folder))
+    return write_copy(copy, folder)
+
+
+def without_trunk(change: Callable[[Copy], None] | None, trial: Path, folder: Path) -> Report:
+    """Examine a changed copy that knows only pelvis and legs."""
+    return examined(changed(change, trial, folder))
 
 
 @pytest.mark.in_part(2)
@@ -49,6 +56,20 @@ def test_a_reversed_channel_is_named(side: str, axis: int, tmp_path: Path) -> No
     (finding,) = report.of("error")
     assert finding.where.plate == {"r": "right", "l": "left"}[side]
     assert f"the {('forward', 'left')[axis]} force" in finding.what
+
+
+def test_a_plate_turned_by_half_a_turn_is_repaired_whole(tmp_path: Path) -> None:
+    def change(copy: Copy) -> None:
+        reverse(copy, "l", 0)
+        reverse(copy, "l", 1)
+
+    case, _ = load(changed(change, STRIDE, tmp_path))
+    assert case is not None
+    found = list(horizontal_axes(case))
+    assert [each.code for each in found] == ["plate_axes", "plate_axes"]
+    for each in found:
+        case = case.repaired(each)
+    assert list(horizontal_axes(case)) == []
 
 
 def test_a_foot_that_crosses_under_the_pelvis_may_push_outward(tmp_path: Path) -> None:
