@@ -238,7 +238,7 @@ def _stated(key: str, c3d: list[C3D], about: list[StatedSubject]) -> Value | Non
                     return Value(number * factor, f"{file.path.name}: {place}")
     values = [Value(x.facts[key], x.path.name) for x in about if x.facts.get(key) is not None]
     rule = settings_of(SubjectSettings)[key]
-    return next((value for value in values if rule.minimum <= value.number <= rule.maximum), None)
+    return next((value for value in values if rule.contains(value.number)), None)
 
 
 def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Mass]:

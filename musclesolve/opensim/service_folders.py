@@ -86,16 +86,13 @@ def service_of(folder: Path) -> str:
 def service_trials(folder: Path) -> list[ServiceTrial]:
     """The trials of a folder of one of the services, in the order of their names; empty for another folder."""
     kinds = {ADDBIOMECHANICS: _addbiomechanics, OPENCAP: _opencap}
-    service = service_of(folder)
-    return kinds[service](folder) if service else []
+    service, about = service_of(folder), subject_of(folder)
+    return kinds[service](folder, {} if about is None else about.facts) if service else []
 
 
-def _addbiomechanics(folder: Path) -> list[ServiceTrial]:
+def _addbiomechanics(folder: Path, subject: Mapping[str, Any]) -> list[ServiceTrial]:
     models = {path.stem: path for path in _files(folder / "Models", (".osim",))}
     model = next((models[name] for name in _MODELS if name in models), next(iter(models.values()), None))
-    places = (folder, folder.parent)  # beside the results, or in the folder that they were unpacked into
-    paths = (path for place in places if (path := place / SUBJECT_FILE).is_file())
-    subject = next((stated_subject(path).facts for path in paths), {})
     trials = []
     for coordinates in _files(folder / "IK", (_COORDINATES,)):
         name = coordinates.name.removesuffix(_COORDINATES)
@@ -107,8 +104,7 @@ def _addbiomechanics(folder: Path) -> list[ServiceTrial]:
     return trials
 
 
-def _opencap(folder: Path) -> list[ServiceTrial]:
-    subject = stated_subject(folder / METADATA).facts if (folder / METADATA).is_file() else {}
+def _opencap(folder: Path, subject: Mapping[str, Any]) -> list[ServiceTrial]:
     measured = [*_files(folder / "ForceData", STORAGE), *_files_below(folder / "MeasuredForces", STORAGE)]
     # of several, the one that was brought to the clock of the cameras
     measured.sort(key=lambda path: _SYNCHRONIZED not in path.stem.casefold())
@@ -181,6 +177,18 @@ class StatedSubject:
     faults: Mapping[str, str] = field(default_factory=dict)
 
 
+def subject_of(folder: Path) -> StatedSubject | None:
+    """The subject that a folder of one of the services states; None without one.
+
+    AddBiomechanics: beside the results, or in the folder that they were unpacked into.
+    """
+    kept = {
+        ADDBIOMECHANICS: (folder / SUBJECT_FILE, folder.parent / SUBJECT_FILE),
+        OPENCAP: (folder / METADATA,),
+    }
+    return next((stated_subject(path) for path in kept.get(service_of(folder), ()) if path.is_file()), None)
+
+
 def subjects_in(places: Iterable[Path]) -> list[StatedSubject]:
     """Return the subjects that files of the services state in some folders."""
     paths = (place / name for place in places for name in SUBJECT_FILES)
@@ -206,20 +214,20 @@ def stated_subject(path: Path) -> StatedSubject:
     name = content.get("subjectID")
     facts: dict[str, Any] = {"name": name} if name and isinstance(name, str) else {}
     faults, rules = dict[str, str](), settings_of(SubjectSettings)
-    for key, name in _NUMBERS.items():
-        rule, value = rules[name], str(content.get(key)).strip()
+    for key, setting in _NUMBERS.items():
+        rule, value = rules[setting], str(content.get(key)).strip()
         if value.casefold() in _UNKNOWN:
             continue
         try:
             number = float(value)
         except ValueError:
-            faults[name] = f"{path.name} states {key} {value:.40}, which is no number"
+            faults[setting] = f"{path.name} states {key} {value:.40}, which is no number"
             continue
-        if rule.minimum <= number <= rule.maximum and number:
-            facts[name] = number
+        if rule.contains(number) and number:
+            facts[setting] = number
         elif number:
             limits = f"from {rule.minimum:g} to {rule.maximum:g} {rule.unit}"
-            faults[name] = f"{path.name} states {key} {value:.40}, which is not {limits}"
+            faults[setting] = f"{path.name} states {key} {value:.40}, which is not {limits}"
     key = next((key for key in ("gender_mf", "sex", "gender") if content.get(key)), "")
     sex = str(content.get(key)).strip().casefold()
     if sex in _SEXES:

@@ -44,7 +44,7 @@ from musclesolve.opensim.service_folders import (
     data_file,
     service_of,
     service_trials,
-    subjects_in,
+    subject_of,
 )
 from musclesolve.opensim.unpack_b3d import left_out, subject_data
 from musclesolve.opensim.xml_tree import read_xml
@@ -611,7 +611,8 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
             if service_of(place):
                 named = levels or (place.name,)
                 trials += [_of_service(trial, named, place) for trial in service_trials(place)]
-                unread += [fault for stated in subjects_in([place]) for fault in stated.faults.values()]
+                about = subject_of(place)
+                unread += [] if about is None else about.faults.values()
                 continue
             files = sorted(path for path in place.iterdir() if path.is_file() and path.name[0] != ".")
             files, left_over = without_copies(files, folder)
@@ -669,7 +670,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
             else each
             for each in kept
         )
-    return FoundStudy(kept, recordings, tuple(unread + misread), tuple(copies))
+    return FoundStudy(kept, recordings, tuple(dict.fromkeys(unread + misread)), tuple(copies))
 
 
 def _shows_markers(path: Path) -> bool:

@@ -600,3 +600,14 @@ def test_a_subject_called_like_a_formula_is_inert_and_read_again(name: str, tmp_
     paths = write_study(draft)
     assert read_subjects(tmp_path / "subjects.csv").row_of(name) == f"'{name}"
     assert name in read_study(paths[0]).subjects
+
+
+def test_a_fault_of_the_subject_above_the_results_is_said_once(tmp_path: Path) -> None:
+    for results in ("first", "second"):
+        for name in ("Models/final.osim", "IK/walk_ik.mot"):
+            path = tmp_path / "S1" / results / name
+            path.parent.mkdir(parents=True)
+            path.write_text("", encoding="utf-8")
+    (tmp_path / "S1" / "_subject.json").write_text('{"massKg": 9000}', encoding="utf-8")
+    (said,) = study_trials(tmp_path).unread
+    assert "massKg 9000" in said
