@@ -6,7 +6,7 @@ Every change is on disk before the page shows it. A line that a draft has left o
 
 import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -136,9 +136,7 @@ class TrialDocument:
 
     def state_all(self, values: Mapping[Place, Any]) -> None:
         """Write several values as one change, which `undo` takes back at once; see `state`."""
-        before, stands = self.text, len(self.value("exchanged") or ())
-        # a finding adds a table [[exchanged]]: others may have been added after the check
-        values = {("exchanged", stands, *p[2:]) if p[0] == "exchanged" else p: v for p, v in values.items()}
+        before = self.text
         changed = {place: value for place, value in values.items() if value != self.value(*place)}
         try:
             changed = self._stated_in_lines(changed)
@@ -149,6 +147,11 @@ class TrialDocument:
             self.text = before
         what = ", ".join(_change_words(place, self.value(*place), value) for place, value in values.items())
         self.write(after, what, next(iter(values), ()))
+
+    def after_check(self, change: Iterable[tuple[Place, Any]]) -> dict[Place, Any]:
+        """The change of a finding: a table [[exchanged]] that it adds follows those that were added since the check."""
+        stands = len(self.value("exchanged") or ())
+        return {("exchanged", stands, *p[2:]) if p[0] == "exchanged" else p: v for p, v in change}
 
     def _stated_in_lines(self, values: Mapping[Place, Any]) -> dict[Place, Any]:
         """Take the values of tables within a line, such as the trials of a study, at once; return the others."""

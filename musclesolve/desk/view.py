@@ -415,7 +415,9 @@ class View:
 
     def _mend(self, found: Mapping[str, Any]) -> None:
         """State what mends a finding, and check again; the window says whether it is found still."""
-        if self.state_all(dict(Finding.from_dict(found).change)):
+        trial = self.desk.trial
+        assert trial is not None
+        if self.state_all(trial.after_check(Finding.from_dict(found).change)):
             with self.saying():
                 self.desk.check()
             self._mended = found

@@ -172,8 +172,16 @@ def test_a_new_table_does_not_stand_below_the_comment_of_the_next(tmp_path: Path
         '\n# how forces are shared\n[sharing]\ncost = "cubic"\n',
     )
     path.write_text(head + tail)
-    TrialDocument(path).state_all(
-        {("exchanged", 1, "markers"): {"C": "D"}, ("exchanged", 1, "times_s"): [[0.5, 0.7]]}
-    )
+    document = TrialDocument(path)
+    change = ((("exchanged", 0, "markers"), {"C": "D"}), (("exchanged", 0, "times_s"), [[0.5, 0.7]]))
+    document.state_all(document.after_check(change))
     added = '\n[[exchanged]]\nmarkers = { C = "D" }\ntimes_s = [[0.5, 0.7]]\n'
     assert path.read_text() == head + added + tail
+
+
+def test_a_table_that_stands_is_changed_at_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "trial.toml"
+    path.write_text('[[exchanged]]\nmarkers = { A = "B" }\n')
+    document = TrialDocument(path)
+    document.state(("exchanged", 0, "markers"), {"A": "C"})
+    assert path.read_text() == '[[exchanged]]\nmarkers = { A = "C" }\n'
