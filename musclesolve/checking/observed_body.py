@@ -41,7 +41,7 @@ def once(function: Callable[P, R]) -> Callable[P, R]:
         of, *more = args
         if id(of) not in _KNOWN:
             finalize(of, _KNOWN.pop, id(of), None)
-        values, key = _KNOWN.setdefault(id(of), {}), (function, *more)
+        values, key = _KNOWN.setdefault(id(of), {}), (function, *more, *named.items())
         if key not in values:
             values[key] = function(*args, **named)
         return cast(R, values[key])

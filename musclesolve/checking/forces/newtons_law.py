@@ -145,7 +145,8 @@ def total_force(case: Case, time: Array) -> Array:
     return np.sum(parts, axis=0)
 
 
-def center_of_mass(trial: Trial, upright: bool = False) -> Array | None:
+@once
+def center_of_mass(trial: Trial, upright: bool) -> Array | None:
     """Return the center of mass (T, 3) [m] from the landmarks, with the segment masses of the inertia table.
 
     Unseen arms move with the trunk. None where pelvis, knees, ankles or shoulders are not seen; with `upright` unseen
@@ -210,16 +211,17 @@ UNEXPLAINED, BETTER = 0.35, 0.7
 
 
 @once
-def time_offset(trial: Trial, upright: bool = False) -> tuple[float, float] | None:
+def time_offset(trial: Trial) -> tuple[float, float] | None:
     """Return the delay of the forces behind the markers and the standard deviation of its error [s], if known.
 
-    upright: whether an unseen trunk may be assumed (`center_of_mass`), for delays far above the errors of its sway.
+    An unseen trunk is assumed (`center_of_mass`), for delays far above the errors of its sway.
     """
     # Markers that are recorded more slowly do not show the acceleration of a step.
     if SMOOTH_HZ > 0.4 * trial.markers.rate:
         return None
     # A great shift makes feet and plates disagree: then all frames are used. Wrong axes of the plates spoil the forward
     # direction: then the vertical one must do.
+    upright = center_of_mass(trial, False) is None
     for whole_range in (False, True):
         required = _law(trial, whole_range, upright)
         for ahead in (True, False):
@@ -304,14 +306,14 @@ def frame_rate(case: Case) -> Iterator[Finding]:
     """Find the only frame rate at which the forces accelerate the subject, where they do not at the stated one."""
     trial, markers = case.trial, case.trial.markers
     both = len({plate.side for plate in trial.forces}) == len(SIDES)
-    if not both or runs(trial) or time_offset(trial, upright=True) is not None:
+    if not both or runs(trial) or time_offset(trial) is not None:
         return
     fits = []
     for rate in RATES_HZ:
         time = markers.time[0] + (markers.time - markers.time[0]) * markers.rate / rate
         ends = float(time[0]), float(time[-1])
         at_rate = replace(trial, markers=replace(markers, time=time), time_range=ends)
-        shift = time_offset(at_rate, upright=True)
+        shift = time_offset(at_rate)
         if shift is not None and abs(shift[0]) < UPRIGHT_S:
             fits.append((rate, at_rate))
     if len(fits) == 1 and abs(fits[0][0] / markers.rate - 1.0) > OTHER_RATE:
@@ -326,8 +328,8 @@ def frame_rate(case: Case) -> Iterator[Finding]:
 @check_at(Stage.SYNCHRONY, Stage.SYNCHRONY_IN_RIGHT_AXES, needs=["plates"])
 def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
-    shift, error = time_offset(case.trial, upright=True) or (0.0, 0.0)
-    least = SMALLEST_S if center_of_mass(case.trial) is not None else UPRIGHT_S
+    shift, error = time_offset(case.trial) or (0.0, 0.0)
+    least = SMALLEST_S if center_of_mass(case.trial, False) is not None else UPRIGHT_S
     if case.trial.forces and not any(name.startswith("shoulder") for name in case.trial.mapping):
         if not case.found("without_trunk"):
             yield finding("without_trunk", "note", {"limit": UPRIGHT_S}, Where(case.trial.markers.path))

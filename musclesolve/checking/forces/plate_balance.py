@@ -381,7 +381,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     sample = observed(measured, feet, sides, judged)
     names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
     names += [f"way {foot.plate}" for foot in feet if foot.plate in judged]
-    trunk = center_of_mass(trial) is not None  # an unseen one leans and sways as far as these errors
+    trunk = center_of_mass(trial, False) is not None  # an unseen one leans and sways as far as these errors
     whole_body = ["place", *(["center"] if trunk else []), "space", "clock"]
     names += whole_body if len(judged) == len(trial.forces) > 1 else []
     channels = [f"{n} {k}" for k in judged if measured.begins_and_ends(k) for n in measured.channels[k]]
@@ -458,8 +458,8 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
     columns = {"delay 0": measured.change[:, :3]}
     for k, wrench in enumerate(measured.wrench):
         columns |= {f"turned {k}": np.cross([0.0, 0.0, 1.0], wrench[:, :3]), f"scale {k}": wrench[:, :3]}
-    whole = [k for k in judged if measured.begins_and_ends(k)]
-    yield from _shown_twice(trial, measured, columns, [f"turned {k}" for k in whole])[1]
+    if whole := [f"turned {k}" for k in judged if measured.begins_and_ends(k)]:
+        yield from _shown_twice(trial, measured, columns, whole)[1]
     least = SHORTEST_BALANCE / float(np.median(np.diff(measured.time)))
     enough = [
         k

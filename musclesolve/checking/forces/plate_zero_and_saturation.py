@@ -73,10 +73,9 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
     time = case.trial.markers.time
     shown = plate.force if plate.unloaded is None else plate.unloaded
     air = eroded(foot.air, round(MARGIN * case.trial.markers.rate))
-    zeros = []
+    zeros, known = [], np.isfinite(shown[:, 0]) & ~plate.in_gap(plate.time)
     for start, end in time_spans(air, time):
-        inside = (plate.time >= start) & (plate.time <= end) & ~plate.in_gap(plate.time)
-        samples = shown[inside & np.isfinite(shown[:, 0])]
+        samples = shown[known & (plate.time >= start) & (plate.time <= end)]
         if end - start < SWING or len(samples) < 5:
             continue
         middle = np.median(samples, axis=0)
