@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.timing import console
+from benchmarks.validation.page import table
 from benchmarks.watched import MB, memory, processor_time, timed, watched
 from musclesolve import make_dataset, open_dataset
 from musclesolve._util.processes import cores
@@ -178,8 +179,7 @@ def main() -> None:
                 rows.setdefault(name, []).append(cell)
         killed(folder, place / "killed", trials)
         heads = f"{trials} trials of some {frames} frames", "one process", f"{cores()} processes"
-        for row in (heads, ["---"] * len(heads), *([name, *cells] for name, cells in rows.items())):
-            console.print(f"| {' | '.join(row)} |", soft_wrap=True)
+        console.print(table(heads, ([name, *cells] for name, cells in rows.items())), soft_wrap=True)
         one = place / "processes_1"
         for other in (f"processes_{cores()}", "killed"):
             console.print(

@@ -22,6 +22,7 @@ from benchmarks.thesis_figures.saturation import FULL
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.plotting.page.page_style import SMALL, TEXT
+from musclesolve.plotting.page.panels import with_panels
 from musclesolve.plotting.page.sheet import heading
 from musclesolve.sharing.status import Status
 
@@ -86,9 +87,7 @@ def compared_forces(study: Study) -> Finding:
 def _grid(study: Study, series: dict[str, Array], title: str, unit: str, top: float | None) -> Figure:
     rows = -(-len(series) // COLUMNS)
     figure, axes = drawing.panels(study, title, rows, COLUMNS, 1.0, labels=False)
-    for number, panel in enumerate(axes.flat):
-        panel.set_visible(number < len(series))
-    for number, (panel, (name, values)) in enumerate(zip(axes.flat, series.items(), strict=False)):
+    for number, (panel, (name, values)) in enumerate(with_panels(axes, series.items())):
         panel.plot(study.percent, values, color=COLORS[0], linewidth=1.2)
         _bursts(panel, name)
         drawing.mark_gaps(panel, study, study.reserved)

@@ -72,10 +72,9 @@ def at_times(time: Array, columns: Array, new: Array) -> Array:
 
 def nearest_times(times: Array, wanted: Array) -> Indices:
     """Return the numbers (k,) of the nearest of increasing times (T,) to other times (k,); the earlier of two."""
-    after = np.clip(np.searchsorted(times, wanted), 1, max(len(times) - 1, 1))
-    before = after - 1
-    later = np.abs(times[np.minimum(after, len(times) - 1)] - wanted) < np.abs(times[before] - wanted)
-    return np.where(later, np.minimum(after, len(times) - 1), before)
+    after = np.searchsorted(times, wanted).clip(max=len(times) - 1)
+    before = np.maximum(after - 1, 0)
+    return np.where(times[after] - wanted < wanted - times[before], after, before)
 
 
 def nearest_known(values: Array) -> Array:

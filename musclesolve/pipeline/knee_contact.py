@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, dot
 
 OF_WIDTH = 0.52
 """Spacing of the contacts over the breadth of the knee between the epicondyles.
@@ -78,8 +78,8 @@ def compartments(force: Array, moment: Array, axes: Array, spacing: float) -> tu
         Medial and lateral force (T,) [N], zero or more; whether one contact has lifted off while the other bears, (T,).
     """
     down, medial = axes[:, 0], axes[:, 2]
-    axial = np.einsum("tx,tx->t", force, down)
-    frontal = np.einsum("tx,tx->t", moment, np.cross(down, medial))  # m x u, for u = -down
+    axial = dot(force, down)
+    frontal = dot(moment, np.cross(down, medial))  # m x u, for u = -down
     pressed = np.maximum(axial, 0.0)
     medial_force = 0.5 * axial - frontal / spacing
     medially = np.clip(medial_force, 0.0, pressed)

@@ -374,9 +374,8 @@ def sheared_space(case: Case) -> Iterator[Finding]:
     still = pairs.standing > LONG
     # without the last part: all squares together are the length itself
     varies = (terms - mean_of_known(terms))[..., :-1]
-    legs = [
-        [pair <= markers_of(trial, *(f"{k}_{side}" for k in LEG)) for pair in pairs.ends] for side in SIDES
-    ]
+    of_legs = [markers_of(trial, *(f"{k}_{side}" for k in LEG)) for side in SIDES]
+    legs = [[pair <= own for pair in pairs.ends] for own in of_legs]
     each = [_strain(varies[:, own])[2] for own in (np.any(legs, axis=0), *legs) if np.any(own)]
     known = {"up": each} if len(each) > len(SIDES) else {}
     if still.sum() >= FEWEST_AGREEING:

@@ -50,14 +50,12 @@ def violations(trial: Trial, markers: Markers) -> list[tuple[str, str, str, floa
         return []
     forward = unit_or_zero(faced * np.array([1.0, 1.0, 0.0]))
     left = vector_product(UP, forward)
+    feet = {side: shown(trial, [f"toe_{side}", f"heel_{side}"], markers) for side in SIDES}
     broken = []
     for rule in bundled_toml(__package__, "order.toml")["order"]:
         for side, out in zip(SIDES, (-1.0, 1.0), strict=True):
             names = f"{rule['one']}_{side}", f"{rule['other']}_{side}"
-            points, foot = (
-                shown(trial, names, markers),
-                shown(trial, [f"toe_{side}", f"heel_{side}"], markers),
-            )
+            points, foot = shown(trial, names, markers), feet[side]
             if points is None:
                 continue
             # Without heel and toe the pelvis defines the outward direction.

@@ -189,6 +189,10 @@ class Motion:
             return np.zeros(3)
         return belt_under(self.soles, self.time)[0, 0]
 
+    def belt_of(self, feet: Sequence[Sole], time: Array) -> Array:
+        """Velocity of the ground under feet in H motions one after another, (H, 1, 3); zero (3,) without a belt."""
+        return belt_under(feet, time) if self.belt.any() else self.belt
+
     def end_speeds(self, sole: Sole, time: Array, belt: Array | None = None) -> Array:
         """Speeds (2, H, T) [m/s] over the ground of heel and toe, the slower one first.
 

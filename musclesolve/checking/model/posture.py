@@ -34,7 +34,6 @@ from musclesolve.checking.model.model_case import (
     SCALED,
     Motion,
     Sole,
-    belt_under,
     single_supports,
     soles,
 )
@@ -181,7 +180,7 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
     flat, way = np.eye(3) - np.outer(up, up), np.median(fixed.ahead, axis=0)
     found, levels = [], list[float]()
     feet = soles(model, pose)
-    belt = belt_under(feet, time) if fixed.belt.any() else fixed.belt
+    belt = fixed.belt_of(feet, time)
     for sole in feet:
         slower, faster = fixed.end_speeds(sole, time, belt)[:, 0]
         still, planted = slower <= np.quantile(slower, STILL), faster < PLANTED
@@ -393,7 +392,7 @@ def _slips(fixed: Motion, values: Array, time: Array, below: float = SPEED) -> t
     """
     pose, step = body_motion(fixed.model, values.reshape(-1, values.shape[2])), float(np.diff(time).mean())
     feet = soles(fixed.model, pose)
-    belt = belt_under(feet, time) if fixed.belt.any() else fixed.belt
+    belt = fixed.belt_of(feet, time)
     slower = np.stack([fixed.end_speeds(sole, time, belt)[0] for sole in feet], axis=1)
     stand = [[bool(_stances(foot < below, least=STANDS / step)) for foot in feet] for feet in slower]
     return np.quantile(slower, STILL, axis=2), np.array(stand, bool).reshape(slower.shape[:2])

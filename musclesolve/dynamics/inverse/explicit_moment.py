@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import UP, Array, vector_product
+from musclesolve._util.arrays import UP, Array, dot, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames
@@ -48,7 +48,7 @@ class IntersegmentalMoment:
     def about(self, axis: Array) -> dict[str, Array]:
         """Every term about an axis (T, 3) of unit length, (T,) each, by name."""
         names = ("ground", "free_moment", "gravity", "linear", "angular", "quasi_static", "total")
-        return {name: np.einsum("tx,tx->t", getattr(self, name), axis) for name in names}
+        return {name: dot(getattr(self, name), axis) for name in names}
 
 
 def intersegmental_moment(

@@ -24,7 +24,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, nearest_times
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics.kinematics.joint_drivers import (
     ConstraintRows,
@@ -296,7 +296,7 @@ class MotionDriver:
         """The motion at some of its times."""
         if np.array_equal(time, self.motion.time):
             return self.motion
-        nearest = np.abs(np.asarray(time)[:, None] - self.motion.time).argmin(axis=1)
+        nearest = nearest_times(self.motion.time, np.asarray(time))
         if not np.array_equal(self.motion.time[nearest], time):
             raise input_error(
                 "bad_range",

@@ -49,9 +49,7 @@ class Walk:
 
     time: Array  # (T,) [s]
     rate: float  # sampling rate [Hz]
-    pelvis: (
-        Array  # (T, 3) back of the pelvis, between the PSIS or at the sacrum [m], NaN where it was not seen
-    )
+    pelvis: Array  # (T, 3) back of the pelvis, PSIS or sacrum [m], NaN where it was not seen
     feet: dict[str, Array]  # heel_r, heel_l, toe_r, toe_l -> (T, 3) [m], NaN where it was not seen
     heading: Array  # (T, 3) horizontal unit vector of the walking direction
     travels: (

@@ -79,13 +79,13 @@ class MuscleForces:
 
     def generalized(self, path: PathState, tension: Array) -> Array:
         """Generalized force (T, N, 3) of tendon forces (T, n) [N]."""
-        bodies, rigid_bodies = self._bodies
+        (bodies, rigid_bodies), dofs = self._bodies, path.paths.moving_dofs
         of_groups = -tension[:, path.paths.groups.muscle, None] * path.wrench
         wrench = self._gather @ of_groups
-        if path.paths.moving_dofs.size:
+        if dofs.size:
             moment = -np.einsum("tnd,tn->td", path.explicit, tension)
-            couple = self._axes(path.q, path.paths.moving_dofs) * moment[..., None]
-            wrench[..., :3] += self._couples.spread[np.ix_(bodies, path.paths.moving_dofs)] @ couple
+            couple = self._axes(path.q, dofs) * moment[..., None]
+            wrench[..., :3] += self._couples.spread[np.ix_(bodies, dofs)] @ couple
         return rigid_bodies.generalized(
             path.q, rigid_bodies.wrench_forces(path.q, wrench[..., 3:], wrench[..., :3])
         )

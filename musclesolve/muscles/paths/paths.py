@@ -261,11 +261,9 @@ class PathState:
         """dL_MT / dtheta (T, n, D) [m] for the bodies at rest."""
         from musclesolve.muscles.paths.kernel.entry import EXPLICIT
 
-        groups, dofs = self.paths.groups, self.paths.frames.dof
-        column = np.searchsorted(self.paths.moving_dofs, dofs).astype(
-            np.intp
-        )  # of the coordinate of each frame
-        rate = np.empty((len(self.q), self.paths.layout.muscles, len(self.paths.moving_dofs)))
+        groups, dofs, moving = self.paths.groups, self.paths.frames.dof, self.paths.moving_dofs
+        column = np.searchsorted(moving, dofs).astype(np.intp)  # of the coordinate of each frame
+        rate = np.empty((len(self.q), self.paths.layout.muscles, len(moving)))
         EXPLICIT.load()(self.wrench, groups.muscle, groups.frame, column, self.frames, rate)
         return rate
 

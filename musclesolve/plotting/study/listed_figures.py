@@ -77,11 +77,9 @@ def passive_moment_figure(name: str, moments: Mapping[str, Sequence[PassiveMomen
     columns = max(map(len, rows))
     described = xr.Dataset(attrs={"muscle_database": name})
     sheet, panels = page(described, "Passive joint moments", len(rows), columns, height=0.75)
-    for panel in panels.flat:
-        panel.set_visible(False)
     for row, numbers in zip(panels, rows, strict=True):
         row[0].set_ylabel("passive moment [N m]")
-        for panel, k in zip(row, numbers, strict=False):
+        for panel, k in with_panels(row, numbers):
             _panel(panel, {rule: computed[k] for rule, computed in moments.items()})
     published = line("black", marker="o", linestyle="", markersize=3)
     entries = {"measured, see panel": published, ELSEWHERE: line(NOTE_COLOR, 1.0, linestyle="--")}
@@ -90,7 +88,6 @@ def passive_moment_figure(name: str, moments: Mapping[str, Sequence[PassiveMomen
 
 
 def _panel(axes: Axes, moments: Mapping[str, PassiveMoments]) -> None:
-    axes.set_visible(True)
     sweep = next(iter(moments.values())).sweep
     other = riener_edrich_1999(sweep.dof, sweep.angles())
     axes.plot(sweep.angle, other, color=NOTE_COLOR, linestyle="--", linewidth=1.0)

@@ -279,11 +279,7 @@ def synergies(answer: xr.Dataset) -> Sheet:
         axes.set_ylim(0.0, 1.03)
         heading(axes, f"{SIDE_NAMES.get(side, side)}: variance accounted for", f"{count} synergies by rule")
         names = [str(name) for name in answer["muscle"].values if side_of(str(name)) == side]
-        for row in range(1, rows):
-            axes = panels[row, column]
-            axes.set_visible(row <= count)
-            if row > count:
-                continue
+        for axes, row in with_panels(panels[1:, column], range(1, count + 1)):
             course = answer["synergy_course"].sel(side=side, synergy=row)
             axes.plot(answer["time"].values, course.values, color=SIDE_COLOR[side])
             axes.set_ylim(bottom=0.0)

@@ -206,9 +206,8 @@ def check_gaps(trial: Trial) -> None:
 
 def check_plate_gaps(trial: Trial) -> None:
     """Refuse a plate with gaps too long to be filled while its leg is analyzed."""
-    nowhere = (
-        (np.inf, -np.inf) if trial.legs else trial.time_range
-    )  # where legs are found, no other is analyzed
+    # where legs are found, no other is analyzed
+    nowhere = (np.inf, -np.inf) if trial.legs else trial.time_range
     for plate in trial.forces:
         start, end = trial.legs.get(plate.side, nowhere)
         for gap in plate.gaps:

@@ -52,9 +52,8 @@ class GaitScores:
     variable: Mapping[str, Mapping[Curve, float]] = field(default_factory=dict)  # GVS by side and curve [deg]
     profile: Mapping[str, float] = field(default_factory=dict)  # GPS by side [deg]
     whole: float = float("nan")  # GPS of the person [deg]; NaN where a leg is missing
-    index: Mapping[str, float] = field(
-        default_factory=dict
-    )  # GDI* by side; empty without controls in the norm
+    # GDI* by side; empty without controls in the norm
+    index: Mapping[str, float] = field(default_factory=dict)
     why_not: str = ""
 
 

@@ -10,7 +10,7 @@ from functools import singledispatch
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray, Array, by_name
+from musclesolve._util.arrays import AnyArray, Array, by_name, dot
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.message_text import REMARK, WarningNote, few
 from musclesolve._util.progress import Progress, no_progress
@@ -74,7 +74,7 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
                 assert part.part.loads is not None
                 moment = by_name(part.part.loads.joints, part.part.loads.net_moment)[joint]
                 about = np.cross(axial, medial_axis)
-                store("knee_adduction_moment", joint, -np.einsum("tx,tx->t", moment, about))
+                store("knee_adduction_moment", joint, -dot(moment, about))
         for joint in spacing.keys() & part.contact_force.keys():
             if side_of(joint) not in sides:
                 continue

@@ -278,9 +278,8 @@ def _in_long_arrays(stored: xr.Dataset) -> xr.Dataset:
             continue
         arms = variable.dims == ("time", "dof", "muscle") and variable.dtype == float
         values = zero_arms(*variable.shape) if arms else long_array(variable.shape, variable.dtype)
-        at_once = int(
-            (variable.encoding.get("chunksizes") or variable.shape)[0]
-        )  # a chunk is read as a whole
+        # a chunk is read as a whole
+        at_once = int((variable.encoding.get("chunksizes") or variable.shape)[0])
         for block in blocks(len(variable), max(at_once, FRAMES)):
             some = variable[block].values
             crossed = (some != 0.0).any(axis=0) if arms else ...

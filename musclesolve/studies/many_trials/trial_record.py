@@ -30,9 +30,8 @@ class Outcome(StrEnum):
     COMPUTED = "computed"
     UNCHANGED = "unchanged"  # its result was there already: same version, options and input files
     REFUSED = "refused"  # the input is at fault
-    REFUSED_BEFORE = (
-        "refused before"  # by an earlier call: same version, options and input files; not tried again
-    )
+    # by an earlier call: same version, options and input files; not tried again
+    REFUSED_BEFORE = "refused before"
     FAILED = "failed"  # the program is at fault, or the process was killed
     STOPPED = "not done"  # stopped by Ctrl-C, or another run computes it
     EXCLUDED = "excluded"  # by the study file

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from examined import examined
 
-import musclesolve
+from musclesolve.data import reference_stride
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
-STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
+STRIDE = reference_stride()
 
 
 @pytest.mark.parametrize("trunk", [True, False], ids=["trunk", "legs"])
