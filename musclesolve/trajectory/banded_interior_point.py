@@ -84,7 +84,6 @@ class BandedInteriorPoint:
     good: float = GOOD
     progress: Callable[[float], None] | None = field(default=None, repr=False, compare=False)
     name: ClassVar[str] = "structured"
-    certified: ClassVar[bool] = True
 
     def solve(self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array]) -> MotionAttempt:
         """The best attempt from tendon coordinates (T, n) of a start; its activations are not used."""

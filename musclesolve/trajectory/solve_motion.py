@@ -78,17 +78,9 @@ def solve_motion(
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
     if isinstance(method, str):
         method = find_method(method)
-    elif not hasattr(method, "certified"):
+    elif getattr(method, "name", None) not in METHODS:
         expected = "'structured', 'collocation', or one of these with options"
         raise input_error("wrong_type", where="method", expected=expected, given=type(method).__name__)
-    if not method.certified:
-        raise input_error(
-            "bad_type",
-            where="method",
-            problem=f"{method!r} solves a motion on other nodes than its frames",
-            expected='"structured", "collocation", or Collocation(scheme="spline", mesh=1)',
-            remedy="call report(problem, cost) of this method, which has its own residual",
-        )
     chosen, muscles, notes = MotionCost.from_cost(problem, cost), problem.muscles, tuple[str, ...]()
     slack = np.sum(problem.musculotendon_length <= muscles.parameters.tendon_slack_length, axis=0)
     if slack.any():

@@ -6,7 +6,9 @@ import numpy as np
 
 from musclesolve.muscles import ElasticMuscles, MuscleParameters
 from musclesolve.trajectory import MotionProblem
+from musclesolve.trajectory.certificate import Certifier, MotionAttempt
 from musclesolve.trajectory.local_equilibrium import equilibrium
+from musclesolve.trajectory.motion_problem import MotionCost
 
 
 def small_muscles(
@@ -48,3 +50,9 @@ def small_motion(
     arms = np.broadcast_to(arm, (frames, *arm.shape))
     moment = load * np.einsum("tkn,tn->tk", arms, force)
     return MotionProblem(time, arms, moment, length, velocity, muscles, ("knee", "hip")[:moments])
+
+
+def attempt_cost(problem: MotionProblem, cost: MotionCost, attempt: MotionAttempt) -> float:
+    """The integral of the cost over time at the states of an attempt, over the mean time between frames."""
+    state = Certifier(problem, cost).state(attempt.coordinate)
+    return float(problem.weight @ cost.value(cost.load(state).value, attempt.activation))

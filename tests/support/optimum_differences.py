@@ -14,12 +14,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from motion_cases import small_motion
+from motion_cases import attempt_cost, small_motion
 
 from musclesolve._util.arrays import Array
 from musclesolve.muscles import ElasticMuscles
 from musclesolve.trajectory import MotionProblem
-from musclesolve.trajectory.collocation.collocation import Collocation, CollocationReport
+from musclesolve.trajectory.certificate import MotionAttempt
+from musclesolve.trajectory.collocation.collocation import Collocation
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost
 
@@ -58,11 +59,11 @@ def with_factor(problem: MotionProblem, quantity: str, muscle: int, factor: floa
     )
 
 
-def reference_optimum(problem: MotionProblem, start: tuple[Array, Array] | None = None) -> CollocationReport:
+def reference_optimum(problem: MotionProblem, start: tuple[Array, Array] | None = None) -> MotionAttempt:
     """The optimum of the reference method, from states near it where there are any."""
-    report = Collocation().report(problem, MotionCost.from_cost(problem, COST), start)
-    assert not report.attempt.message, report.attempt.message
-    return report
+    attempt = Collocation().solve(problem, MotionCost.from_cost(problem, COST), start)
+    assert not attempt.message, attempt.message
+    return attempt
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,12 +84,14 @@ def optimum_difference(problem: MotionProblem, quantity: str, muscle: int, step:
         muscle: its number.
         step: h.
     """
-    base = reference_optimum(problem).attempt
+    base = reference_optimum(problem)
     ends = []
     for sign in (1.0, -1.0):
         changed = with_factor(problem, quantity, muscle, np.exp(sign * step))
         found = reference_optimum(changed, (base.coordinate, base.activation))
-        z = found.attempt.coordinate
-        rate = changed.basis.rates(changed.basis.coefficients(z))
-        ends.append((found.attempt.activation, changed.state(z, rate).fiber_length, found.cost))
+        rate = changed.basis.rates(changed.basis.coefficients(found.coordinate))
+        length = changed.state(found.coordinate, rate).fiber_length
+        ends.append(
+            (found.activation, length, attempt_cost(changed, MotionCost.from_cost(changed, COST), found))
+        )
     return OptimumDerivative(*((high - low) / (2.0 * step) for high, low in zip(*ends, strict=True)))

@@ -29,9 +29,7 @@ def direction(quantity: str, muscle: int, count: int) -> np.ndarray:
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_derivatives_are_the_differences_of_the_reference_method(quantity):
     problem = three_muscles()
-    derivatives = OptimumDerivatives(
-        problem, MotionCost.from_cost(problem, COST), reference_optimum(problem).attempt
-    )
+    derivatives = OptimumDerivatives(problem, MotionCost.from_cost(problem, COST), reference_optimum(problem))
     assert derivatives.known
     change = derivatives.along(direction(quantity, MUSCLE, 3))
     reference = optimum_difference(problem, quantity, MUSCLE, 5e-4)

@@ -8,7 +8,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from motion_cases import small_motion, small_muscles
+from motion_cases import attempt_cost, small_motion, small_muscles
 from random_motions import random_motion
 from refusals import refused
 from thorough import some
@@ -20,6 +20,7 @@ from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
+from musclesolve.trajectory.certificate import Certifier
 from musclesolve.trajectory.collocation.collocation import Collocation
 from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.motion_solution import MotionSolution
@@ -49,10 +50,10 @@ def test_reference_finds_nothing_better_nearby(family, cost):
     assert certified(found)
     chosen = MotionCost.from_cost(problem, cost)
     z = (found.tendon_length - problem.muscles.rest) / problem.muscles.stretch
-    report = Collocation().report(problem, chosen, (z, found.activation))
-    assert report.kkt_residual <= 1e-6
-    assert np.abs(report.attempt.activation - found.activation).max() < 1e-4
-    assert report.cost == pytest.approx(total(problem, found), rel=1e-6)
+    attempt = Collocation().solve(problem, chosen, (z, found.activation))
+    assert Certifier(problem, chosen).misses(attempt).residual.max() <= 1e-6
+    assert np.abs(attempt.activation - found.activation).max() < 1e-4
+    assert attempt_cost(problem, chosen, attempt) == pytest.approx(total(problem, found), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -62,11 +63,12 @@ def test_reference_finds_nothing_better_nearby(family, cost):
 def test_reference_agrees_from_a_start_of_its_own(family, moments, cost):
     problem = small_motion(moments=moments, family=family)
     found = solve_motion(problem, cost)
-    report = Collocation().report(problem, MotionCost.from_cost(problem, cost))
-    assert certified(found) and report.kkt_residual <= 1e-6
-    assert np.abs(report.attempt.activation - found.activation).max() < 1e-4
-    assert report.cost == pytest.approx(total(problem, found), rel=1e-6)
-    apart = report.attempt.multiplier / problem.weight[:, None] - found.multiplier
+    chosen = MotionCost.from_cost(problem, cost)
+    attempt = Collocation().solve(problem, chosen)
+    assert certified(found) and Certifier(problem, chosen).misses(attempt).residual.max() <= 1e-6
+    assert np.abs(attempt.activation - found.activation).max() < 1e-4
+    assert attempt_cost(problem, chosen, attempt) == pytest.approx(total(problem, found), rel=1e-6)
+    apart = attempt.multiplier / problem.weight[:, None] - found.multiplier
     assert np.abs(apart).max() < 1e-4 * np.abs(found.multiplier).max()
 
 
@@ -220,9 +222,11 @@ def test_reserves_are_about_the_least():
     """One motion where reserves are all that costs: their squares, by the reference."""
     problem, found = out_of_reach()
     only = replace(problem, reserve_weight=1e6)
-    report = Collocation().report(only, MotionCost.from_cost(only, "activation_power"))
-    assert report.kkt_residual <= 1e-6
-    least, own = (float(problem.weight @ np.square(each[:, 0])) for each in (report.reserve, found.reserve))
+    chosen = MotionCost.from_cost(only, "activation_power")
+    attempt = Collocation().solve(only, chosen)
+    assert Certifier(only, chosen).misses(attempt).residual.max() <= 1e-6
+    reserves = only.compliance * attempt.multiplier, found.reserve
+    least, own = (float(problem.weight @ np.square(each[:, 0])) for each in reserves)
     assert 0.999 * least <= own < 1.1 * least
     assert 30.0 < np.abs(found.reserve).max() < 120.0
 

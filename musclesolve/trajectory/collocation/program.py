@@ -1,12 +1,15 @@
 """The motion as one sparse nonlinear program with its numbers scaled to order one.
 
-Unknowns x: the states z (S, n), their rates h y (S, n) with the mean time h between frames, the activations a (S, n),
-and where there are reserves these, over the largest lever of their row (S, m). Constraints g, in this order:
+Unknowns x: the states z (T, n), their rates h y (T, n) with the mean time h between frames, the activations a (T, n),
+and where there are reserves these, over the largest lever of their row (T, m). Constraints g, in this order:
 
-    moments    (sum_i r F + s - M) / largest lever = 0         (S, m)
-    balance    f(z) - a g(z, y) - p(z) = 0                     (S, n)
-    rates      B_z z + B_y y = 0                               (L, n)
-    limits     a+ - e_d a >= 0,  e_a a - a+ >= -(1 - e_a)      between neighboring points, twice (S - 1, n)
+    moments    (sum_i r F + s - M) / largest lever = 0         (T, m)
+    balance    f(z) - a g(z, y) - p(z) = 0                     (T, n)
+    rates      B_z z + B_y y = 0                               (T, n)
+    limits     a+ - e_d a >= 0,  e_a a - a+ >= -(1 - e_a)      between neighboring frames, twice (T - 1, n)
+
+The rates are the rates of one cubic spline with knots at the frames (time_basis.py): its second derivatives from both
+sides agree at inner frames, its third derivatives are zero in the first and the last interval.
 
 The objective is the cost over the steepest slope of a muscle at a typical load.
 
@@ -17,7 +20,7 @@ curve is flat at its start, so that only the bound determines z.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -29,7 +32,6 @@ from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
 from musclesolve.muscles.elastic.smooth_curves import SampledCurves
 from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.trajectory.certificate import coordinate_bounds
-from musclesolve.trajectory.collocation.transcription import Transcription
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 
 TYPICAL = 0.5
@@ -41,43 +43,35 @@ FLAT_TENDON_SLOPE = 1e-2
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """The program of a motion.
+    """The program of a motion; size: cost per unit of the objective; row (T, m): largest levers [N m]."""
 
-    problem, cost: at the points of the transcription; step: mean time between frames [s]; size: cost per unit of the
-    objective; row (S, m): largest levers [N m].
-    """
-
-    transcription: Transcription
     problem: MotionProblem
     cost: MotionCost
-    step: float
     size: float
     row: Array
 
     @classmethod
-    def from_problem(cls, problem: MotionProblem, cost: MotionCost, transcription: Transcription) -> Program:
-        """The program of a motion by a transcription of its frames."""
-        fine = motion_at(problem, transcription.time)
-        at_points = cost if fine is problem else MotionCost.from_cost(fine, cost.cost)
-        row = np.abs(fine.lever).max(axis=2)
+    def from_problem(cls, problem: MotionProblem, cost: MotionCost) -> Program:
+        """The program of the frames of a motion."""
+        row = np.abs(problem.lever).max(axis=2)
         # the steepest slope of any muscle in any frame at a typical load
-        typical = np.full_like(at_points.isometric.force_capacity, TYPICAL)
-        by_force, _, by_activation, _ = at_points.slopes(typical, typical)
+        typical = np.full_like(cost.isometric.force_capacity, TYPICAL)
+        by_force, _, by_activation, _ = cost.slopes(typical, typical)
         size = float(max(np.abs(by_force).max(), np.abs(by_activation).max())) or 1.0
-        return cls(transcription, fine, at_points, problem.mean_step, size, np.where(row > 0.0, row, 1.0))
+        return cls(problem, cost, size, np.where(row > 0.0, row, 1.0))
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """The shapes of the blocks of x: states, rates, activations, reserves."""
-        points = self.problem.musculotendon_length.shape
-        return points, points, points, (0, 1) if self.problem.reserve_weight is None else self.row.shape
+        frames = self.problem.musculotendon_length.shape
+        return frames, frames, frames, (0, 1) if self.problem.reserve_weight is None else self.row.shape
 
     @property
     def row_shapes(self) -> tuple[tuple[int, ...], ...]:
         """The shapes of the blocks of g: moments, balance, rates, limits; no limits without time constants."""
-        points, muscles = self.problem.musculotendon_length.shape
-        limits = (0, 1) if self.problem.limits is None else (2, points - 1, muscles)
-        return self.row.shape, (points, muscles), (self.transcription.by_rate.shape[0], muscles), limits
+        frames, muscles = self.problem.musculotendon_length.shape
+        limits = (0, 1) if self.problem.limits is None else (2, frames - 1, muscles)
+        return self.row.shape, (frames, muscles), (frames, muscles), limits
 
     @cached_property
     def bounds(self) -> dict[str, Array]:
@@ -103,7 +97,7 @@ class Program:
         """The symbols x, the objective f and the constraints g as expressions."""
         from scipy import sparse
 
-        problem, parts = self.problem, self.transcription
+        problem, step = self.problem, self.problem.mean_step
         count, muscles = problem.musculotendon_length.shape
         blocks = [
             casadi.MX.sym(name, int(np.prod(shape))) for name, shape in zip("zyas", self.shapes, strict=True)
@@ -111,20 +105,19 @@ class Program:
         z, y, a, s = blocks
 
         tendon = tendon_force(problem, z)
-        capacity, passive, cosine = fiber_forces(problem, z, y / self.step)
+        capacity, passive, cosine = fiber_forces(problem, z, y / step)
         active = tendon - passive
         load = active / cosine if self.cost.along_fibers else active
-        objective = cost_integral(self.cost, parts.weight, load, a) / self.size
+        objective = cost_integral(self.cost, problem.weight, load, a) / self.size
 
         levers = casadi_matrix(sparse.block_diag(list(problem.lever / self.row[:, :, None])))
         moments = levers @ tendon
         if problem.reserve_weight is not None:
-            share = problem.mean_step / self.step
-            weight = share / problem.compliance * np.square(self.row) / self.size
+            weight = 1.0 / problem.compliance * np.square(self.row) / self.size
             objective = objective + 0.5 * casadi.dot(casadi.DM(weight.ravel()), s**2)
             moments = moments + s
-        of_state, of_rate = parts.by_state, parts.by_rate / self.step
-        rates = each_muscle(of_state, muscles) @ z + each_muscle(of_rate, muscles) @ y
+        of_state, of_rate = spline_equations(problem.time)
+        rates = each_muscle(of_state, muscles) @ z + each_muscle(of_rate / step, muscles) @ y
         rows = [moments - casadi.DM((problem.moment / self.row).ravel()), active - a * capacity, rates]
         if problem.limits is not None:
             one, limits = np.ones(count - 1), problem.activation_limits
@@ -133,15 +126,27 @@ class Program:
                 rows.append(each_muscle(matrix, muscles) @ a)
         return {"x": casadi.vertcat(*blocks), "f": objective, "g": casadi.vertcat(*rows)}
 
-    def unknowns(self, x: Array) -> list[Array]:
-        """The states, rates [1/s] and activations (S, n) and the reserves (S, m) [N m] of x."""
-        z, y, a, s = split(x, self.shapes)
-        reserve = s * self.row if s.size else np.zeros(self.row.shape)
-        return [z, y / self.step, a, reserve]
-
     def start(self, z: Array, rate: Array, activation: Array) -> Array:
-        """The x of states, rates [1/s] and activations (S, n), without reserves."""
-        return joined(z, rate * self.step, activation, np.zeros(self.shapes[3]))
+        """The x of states, rates [1/s] and activations (T, n), without reserves."""
+        return joined(z, rate * self.problem.mean_step, activation, np.zeros(self.shapes[3]))
+
+
+def spline_equations(time: Array) -> tuple[Any, Any]:
+    """The sparse matrices B_z, B_y (T, T) of the spline of states and rates of frames at times (T,) [s]."""
+    from scipy import sparse
+
+    step = np.diff(time)
+    before, after = np.append(0.0, 1.0 / step), np.append(1.0 / step, 0.0)  # an end has one interval
+    # second derivatives: (2 y0 + 4 y1)/h - 6 (z1 - z0)/h^2 at the end, -(4 y0 + 2 y1)/h + 6 (z1 - z0)/h^2 at the start
+    by_rate = [2.0 * before[1:], 4.0 * (before + after), 2.0 * after[:-1]]
+    by_state = [6.0 * before[1:] ** 2, 6.0 * (after**2 - before**2), -6.0 * after[:-1] ** 2]
+    # third derivatives, over 6: (y0 + y1)/h^2 - 2 (z1 - z0)/h^3 = 0
+    by_rate[1][[0, -1]] = by_rate[2][0], by_rate[0][-1]
+    by_state[1][0], by_state[2][0] = 4.0 * after[0] ** 2, -4.0 * after[0] ** 2
+    by_state[1][-1], by_state[0][-1] = -4.0 * before[-1] ** 2, 4.0 * before[-1] ** 2
+    size = step.mean() ** 2 / 6.0
+    of_state, of_rate = (size * sparse.diags(rows, [-1, 0, 1]).tocsr() for rows in (by_state, by_rate))
+    return of_state, of_rate
 
 
 def joined(*parts: Array) -> Array:
@@ -245,47 +250,3 @@ def fiber_forces(problem: MotionProblem, z: Any, rate: Any) -> tuple[Any, Any, A
     strength = columns(element.force / muscles.parameters.max_isometric_force, rows)
     passive = strength * spline(muscles.curves.passive, (fiber / optimal - 1.0 - zero) / span, rows)
     return by_length * by_velocity * cosine, passive * cosine, cosine
-
-
-def motion_at(problem: MotionProblem, time: Array) -> MotionProblem:
-    """The problem with other times (S,) [s] for its frames, all within the motion.
-
-    Musculotendon lengths follow the cubic Hermite spline through lengths and velocities of the frames, velocities are
-    its rates; moment arms and moments follow cubic splines (`moment_interpolation`); bounds, reserve weights and
-    measured activations are straight between two frames.
-    """
-    from scipy.interpolate import CubicHermiteSpline, CubicSpline
-
-    if np.array_equal(time, problem.time):
-        return problem
-    lengths = problem.musculotendon_length, problem.musculotendon_velocity
-    length = CubicHermiteSpline(problem.time, *lengths)
-    straight: dict[str, Any] = {
-        name: None if getattr(problem, name) is None else between(problem.time, getattr(problem, name), time)
-        for name in ("lower", "upper", "reserve_weight", "emg")
-    }
-    return replace(
-        problem,
-        time=time,
-        moment_arm=CubicSpline(problem.time, problem.moment_arm)(time),
-        moment=moment_interpolation(problem.time, time) @ problem.moment,
-        musculotendon_length=length(time),
-        musculotendon_velocity=length.derivative()(time),
-        **straight,
-    )
-
-
-def moment_interpolation(time: Array, new: Array) -> Array:
-    """The matrix (S, T) of the cubic spline through values at times (T,), at other times (S,)."""
-    from scipy.interpolate import CubicSpline
-
-    return np.asarray(CubicSpline(time, np.eye(len(time)))(new))
-
-
-def between(time: Array, values: Array, new: Array) -> Array:
-    """Values (T, k) at other times (S,), on the straight line through the nearest two; exact at their own times."""
-    before = np.clip(np.searchsorted(time, new, side="right") - 1, 0, len(time) - 2)
-    share = ((new - time[before]) / (time[before + 1] - time[before]))[:, None]
-    # an unknown value (NaN) affects only the times between it and its neighbors
-    first, last = np.where(share == 1.0, 0.0, values[before]), np.where(share == 0.0, 0.0, values[before + 1])
-    return np.asarray((1.0 - share) * first + share * last)

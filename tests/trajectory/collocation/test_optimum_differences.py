@@ -56,7 +56,7 @@ def test_error_falls_with_the_square_of_the_step(quantity):
 def test_derivative_of_the_cost_is_that_of_the_lagrangian(quantity):
     """dJ/dx = -sum (lambda . dR/dx f + mu . dE/dx) at the states of the optimum (certificate.py)."""
     problem, step = three_muscles(), 1e-5
-    attempt = reference_optimum(problem).attempt
+    attempt = reference_optimum(problem)
     z, rate = attempt.coordinate, problem.basis.rates(problem.basis.coefficients(attempt.coordinate))
 
     def constraints(sign: float) -> float:
