@@ -30,7 +30,7 @@ from musclesolve._util.processes import (
     one_thread_each,
     threads,
 )
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.progress import Progress
 from musclesolve.errors import MuscleSolveError
 
 READY, PROGRESS, DONE, RAISED = "ready", "progress", "done", "raised"
@@ -55,19 +55,15 @@ class Lost:
 class Pool:
     """Compute function(shared, task, progress) for every task, in at most `workers` processes.
 
-    The function belongs to a module; `shared`, data for all tasks, is sent to each process once. here: a thread of this
-    process takes the place of one process, whose start it saves. PicklingError, AttributeError or TypeError: function
-    or shared cannot be sent to another process.
+    The function belongs to a module; `shared`, data for all tasks, is sent to each process once. PicklingError,
+    AttributeError or TypeError: function or shared cannot be sent to another process.
     """
 
-    def __init__(
-        self, function: Function, shared: Any, tasks: Sequence[Any], workers: int, here: bool = False
-    ) -> None:
+    def __init__(self, function: Function, shared: Any, tasks: Sequence[Any], workers: int) -> None:
         self.packed = pickle.dumps((function, shared))
         self.tasks, self.most = tasks, workers
         self.waiting = deque(range(len(tasks)))
         self.workers: dict[Connection, Worker] = {}
-        self.here = partial(ThreadWorker, function, shared) if here else None
         self.deaths = Counter[int]()
         self.limit, self.retry_last, self.any_ready = len(tasks), True, False
 
@@ -111,7 +107,7 @@ class Pool:
         """Give waiting tasks to idle processes and to new ones; end idle processes when no task is left."""
         idle = [worker for worker in self.workers.values() if worker.task is None]
         while self.waiting and self.waiting[0] < self.limit and (idle or len(self.workers) < self.most):
-            worker = idle.pop() if idle else self._started()
+            worker = idle.pop() if idle else Worker()
             self.workers[worker.connection] = worker
             number = self.waiting.popleft()
             worker.give(number, self.tasks[number])
@@ -119,11 +115,6 @@ class Pool:
             for worker in idle:
                 del self.workers[worker.connection]
             end_all(idle)
-
-    def _started(self) -> Worker:
-        """A new worker; the first one may be a thread."""
-        make, self.here = self.here or Worker, None
-        return make()
 
     def _receive(self, worker: Worker) -> Generator[tuple[int, Any]]:
         """Receive a message of a process; yield its result, if any."""
@@ -136,7 +127,7 @@ class Pool:
         if kind is None:
             yield from self._on_worker_exit(worker)
             return
-        self.any_ready = self.any_ready or not isinstance(worker, ThreadWorker)
+        self.any_ready = True
         if kind == READY:
             worker.set_up(self.packed)
         elif kind == PROGRESS:
@@ -231,35 +222,6 @@ class Worker:
         )
         memory = ", as it is when the memory is used up" if name == "SIGKILL" else ""
         return f"the process that computed it was ended by {name}{memory}"
-
-
-class ThreadWorker(Worker):
-    """A thread of this process with the interface of a process; it has loaded all modules."""
-
-    def __init__(self, function: Function, shared: Any) -> None:
-        self.task, self.content, self.fraction, self.is_ready = None, None, 0.0, True
-        self.connection, theirs = get_context("spawn").Pipe()
-        self.thread = Thread(target=self._serve, args=(theirs, function, shared), daemon=True)
-        self.thread.start()
-
-    def _serve(self, connection: Connection, function: Function, shared: Any) -> None:
-        with contextlib.suppress(EOFError, OSError), connection:
-            while True:
-                connection.send_bytes(_done(function, shared, connection.recv(), no_progress))
-
-    def terminate(self) -> None:
-        """Request the end of the thread, after its task."""
-        self.connection.close()
-
-    def join(self) -> None:
-        """Wait until the thread has ended, or for a time limit."""
-        self.thread.join(GRACE)
-
-    @property
-    def death(self) -> str:
-        """Description of how the thread ended, in words."""
-        end_all([self])
-        return "the thread that computed it ended"
 
 
 def end_all(workers: Iterable[Worker]) -> None:

@@ -40,17 +40,6 @@ def where(shared: None, number: int, progress) -> int:
     return os.getpid()
 
 
-def test_a_thread_of_this_process_takes_the_place_of_one_process():
-    alone = list(Pool(where, None, [1, 2, 3], 1, here=True).ordered())
-    assert alone == [os.getpid()] * 3
-    several = list(Pool(where, None, range(200), 2, here=True).ordered())
-    assert os.getpid() in several and len(several) == 200
-    with pytest.raises(ValueError, match="-1 is negative") as raised:
-        list(Pool(where, None, [1, -1], 1, here=True).ordered())
-    assert "in where" in raised.value.__notes__[0]
-    assert not active_children()
-
-
 def test_a_task_that_kills_its_processes_is_lost_alone(tmp_path):
     seen = []
     found = dict(Pool(task, str(tmp_path), [3, 6], 1).results(lambda *state: seen.append(state)))

@@ -178,8 +178,8 @@ def _ordered(
 ) -> Generator[list[Any]]:
     """Yield the results of `work` for every task, in their order, from several workers.
 
-    They are a thread and processes, or, of few samples, which are finished before processes would have started, threads
-    alone: more than half of the time compiled code leaves Python to the other threads.
+    They are processes, or, of few samples, which are finished before processes would have started, threads: more than
+    half of the time compiled code leaves Python to the other threads.
     """
     if workers == 1 or len(tasks) < 2:
         yield from (work(common, task) for task in tasks)
@@ -189,7 +189,7 @@ def _ordered(
             yield from threads.map(partial(work, common), tasks)
         return
     try:
-        pool = Pool(work, common, tasks, min(workers, len(tasks)), here=True)
+        pool = Pool(work, common, tasks, min(workers, len(tasks)))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise input_error(
             "bad_type",
