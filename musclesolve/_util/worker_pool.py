@@ -1,7 +1,6 @@
 """Processes with one thread and one task at a time each; a process that dies loses only its own task.
 
-`Pool` computes many tasks side by side. `helper` is one process beside this one, started before its work is known, so
-that it has loaded its modules by then.
+`Pool` computes many tasks side by side. `Helper` is one process beside this one for one task after the other.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from multiprocessing import current_process, get_context, parent_process
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from threading import Thread
 from typing import Any
@@ -28,7 +27,6 @@ from musclesolve._util.processes import (
     collect_rarely,
     end_inside_script,
     one_thread_each,
-    threads,
 )
 from musclesolve._util.progress import Progress
 from musclesolve.errors import MuscleSolveError
@@ -306,14 +304,6 @@ class Helper:
             return False
         return True
 
-    def result(self) -> Any | None:
-        """The result of the task, after waiting for it; None if the task failed or the process has died."""
-        kind = None
-        with contextlib.suppress(EOFError, OSError):
-            while kind not in (DONE, RAISED):
-                kind, content = self._worker.connection.recv()
-        return content if kind == DONE else None
-
     def news(self) -> Iterator[tuple[str, Any]]:
         """Yield the messages of the helper since the last call, kind and content, without waiting.
 
@@ -331,12 +321,6 @@ class Helper:
         end_all([self._worker])
 
 
-def _idle_core() -> bool:
-    """Whether another core is idle; with unknown load, whether there is another core."""
-    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
-    return busy + 0.5 < threads() and threads() > 1
-
-
 @dataclass(frozen=True)
 class _Named:
     """A function that is loaded by the receiving process, not here."""
@@ -351,24 +335,3 @@ class _Named:
 def _load(module: str, name: str) -> Function:
     function: Function = getattr(import_module(module), name)
     return function
-
-
-@contextlib.contextmanager
-def helper(module: str, function: str, *, wanted: bool = True) -> Iterator[Helper | None]:
-    """A helper, if wanted and if a core is idle; always ended afterward.
-
-    There is no helper in a process of a pool, where the other cores are busy, and on a busy machine, where a second
-    import would take longer than the work.
-    """
-    if not wanted or current_process().daemon or not _idle_core():
-        yield None
-        return
-    try:
-        beside = Helper(module, function)
-    except OSError:
-        yield None
-        return
-    try:
-        yield beside
-    finally:
-        beside.end()

@@ -8,7 +8,6 @@ import xarray as xr
 
 from musclesolve._util.names import check_known
 from musclesolve._util.progress import Progress
-from musclesolve._util.worker_pool import Helper
 from musclesolve.errors import input_error
 from musclesolve.plotting.figure_names import MODEL as MODEL_KIND
 from musclesolve.plotting.figure_names import (
@@ -19,8 +18,8 @@ from musclesolve.plotting.figure_names import (
     in_every_format,
     needs_of,
 )
-from musclesolve.plotting.page.figure_files import Figures, drawable, figures_of, file_name
-from musclesolve.plotting.page.page_style import PageStyle, current_style, page_style
+from musclesolve.plotting.page.figure_files import Figures, drawable, figures_of
+from musclesolve.plotting.page.page_style import current_style, page_style
 from musclesolve.results.dataset.checked import MODEL, check_parts, checked_result
 from musclesolve.results.files.atomic_writing import reserved, write_files
 
@@ -73,7 +72,6 @@ def figure_files(
     result: xr.Dataset,
     progress: Progress | None = None,
     only: Collection[str] = (),
-    helper: Helper | None = None,
 ) -> dict[str, bytes]:
     """The content of the file of every figure, by its name; figures of missing variables are left out.
 
@@ -81,26 +79,10 @@ def figure_files(
         result: of `musclesolve.run`, or on an OpenSim model.
         progress: called before every figure.
         only: names of those that are drawn; default: all.
-        helper: a process of the function `draw_task` that draws a part of them.
     """
     check(result)
     figures = drawable_of(result, OF_MODEL if MODEL in result.attrs else FIGURES, only, NEEDS)
-    theirs = list(figures)[::2] if helper is not None and len(figures) > 1 else []
-    if helper is None or not theirs or not helper.give((result, theirs, current_style())):
-        return figures_of(result, figures, progress)
-    mine = {name: draw for name, draw in figures.items() if name not in theirs}
-    files = figures_of(result, mine, progress)
-    files |= helper.result() or figures_of(result, {name: figures[name] for name in theirs}, progress)
-    return {file_name(name): files[file_name(name)] for name in figures}
-
-
-def draw_task(
-    shared: None, task: tuple[xr.Dataset, list[str], PageStyle], progress: Progress
-) -> dict[str, bytes]:
-    """The files of some figures of a result, drawn in another process."""
-    result, names, style = task
-    with page_style(style):
-        return figures_of(result, chosen(OF_MODEL if MODEL in result.attrs else FIGURES, names))
+    return figures_of(result, figures, progress)
 
 
 def figures_again(

@@ -11,18 +11,14 @@ from refusals import refused
 from synthetic_result import few_muscles
 from synthetic_result import result as every_muscle
 
-from musclesolve._util import worker_pool as helper_process
-from musclesolve._util.worker_pool import Helper
 from musclesolve.plotting import figure_sets as sets
-from musclesolve.plotting import page_style, save_figures
+from musclesolve.plotting import save_figures
 from musclesolve.plotting.figure_names import files_of, in_every_format
-from musclesolve.plotting.figure_sets import figure_files
-from musclesolve.plotting.page.page_style import SIDE_COLOR, SIDE_WIDTH, PageStyle
+from musclesolve.plotting.page.page_style import SIDE_COLOR, SIDE_WIDTH
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, line_style
 from musclesolve.results.dataset.quantities import in_set
 
 TWO = ("ground_reaction", "reserves_and_residual")
-DRAWING = ("musclesolve.plotting.figure_sets", "draw_task")
 
 
 @pytest.fixture(scope="module")
@@ -70,34 +66,6 @@ def test_an_unknown_figure_or_format_is_refused_and_nothing_is_written(result, t
     with refused("unknown_name", "gif"):
         save_figures(result, tmp_path, "gif")
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.thorough
-def test_a_process_beside_draws_the_same(result):
-    with page_style(PageStyle(85.0, 7.0, file_format="svg")):
-        alone = figure_files(result, only=TWO)
-        beside = Helper(*DRAWING)
-        try:
-            together = figure_files(result, only=TWO, helper=beside)
-        finally:
-            beside.end()
-    assert list(alone) == list(together) and alone == together
-
-
-def test_a_process_beside_that_dies_costs_no_figure(result):
-    beside = Helper("os", "no_such_function")
-    try:
-        assert list(figure_files(result, only=TWO, helper=beside)) == [f"{name}.png" for name in TWO]
-    finally:
-        beside.end()
-
-
-@pytest.mark.parametrize(("threads", "load", "there"), [(2, 0.0, True), (1, 0.0, False), (2, 3.0, False)])
-def test_a_process_beside_is_for_a_core_that_has_nothing_to_do(monkeypatch, threads, load, there):
-    monkeypatch.setattr(helper_process, "threads", lambda: threads)
-    monkeypatch.setattr(helper_process.os, "getloadavg", lambda: (load, 0.0, 0.0), raising=False)
-    with helper_process.helper(*DRAWING) as beside:
-        assert (beside is not None) == there
 
 
 def gray(color: str) -> float:

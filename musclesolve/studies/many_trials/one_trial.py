@@ -16,7 +16,6 @@ import xarray as xr
 from muscle_db import MuscleDatabaseError
 from muscle_db.regular_file import FileState, UnsuitableFileError, noted_files
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve._util.worker_pool import Helper, helper
 from musclesolve.checking.check import findings_of
 from musclesolve.constants import RESULT_FILE, SEED
 from musclesolve.errors import BusyError, InputError, MuscleSolveError, file_error
@@ -63,8 +62,6 @@ if TYPE_CHECKING:
     from musclesolve.pipeline.opensim.model_body import ModelBody
     from musclesolve.pipeline.recorded_body import RecordedBody
 
-DRAWING = ("musclesolve.plotting.figure_sets", "draw_task")
-"""Module and function of a process that draws beside this one, started early so that it is ready in time."""
 ACTIVATIONS = "activations.csv"
 RESULT, ERROR, EARLIER = RESULT_FILE, "error.txt", f"earlier_{RESULT_FILE}"
 REFUSAL = "refusal.json"
@@ -164,18 +161,17 @@ def analyze(
         check_folder(folder, RESULT, trial)
         loaded = read_trial(trial)
         hashes = input_hashes(loaded)
-        with helper(*DRAWING, wanted=figures) as beside:
-            of_trial, facts = dict[str, bytes](), None
-            if more is None and not keep:
-                result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
-            else:
-                body = prepare(loaded, progress=progress, **options)  # type: ignore[arg-type]
-                paths = not keep or "path_position" in keep
-                facts = judged_facts(shared_result(body, findings_of(body, loaded), progress, paths))
-                result = facts.result
-                of_trial = {} if more is None else more(body, result)
-            result = completed(result)
-            drawn = _figures(result, progress, beside) if figures else {}
+        of_trial, facts = dict[str, bytes](), None
+        if more is None and not keep:
+            result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
+        else:
+            body = prepare(loaded, progress=progress, **options)  # type: ignore[arg-type]
+            paths = not keep or "path_position" in keep
+            facts = judged_facts(shared_result(body, findings_of(body, loaded), progress, paths))
+            result = facts.result
+            of_trial = {} if more is None else more(body, result)
+        result = completed(result)
+        drawn = _figures(result, progress) if figures else {}
         result.attrs |= trial_from(trial, folder)
         result.attrs[ATTRIBUTE] = recipe(
             opened_hashes(opened, trial) | hashes,
@@ -282,10 +278,10 @@ def _left_over(folder: Path, more: Iterable[str] = ()) -> list[str]:
     return [*figures, UNCERTAINTY, REPORT, ERROR, REFUSAL, EARLIER, *more]
 
 
-def _figures(result: xr.Dataset, progress: Progress, beside: Helper | None = None) -> dict[str, bytes]:
+def _figures(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
     from musclesolve.plotting import figure_sets  # loads matplotlib: only where figures are drawn
 
-    return figure_sets.figure_files(result, progress, helper=beside)
+    return figure_sets.figure_files(result, progress)
 
 
 def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
