@@ -19,7 +19,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_state import ScaledState
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.pipeline.body import JointLoads, Pulls
-from musclesolve.pipeline.patella import Ligament, lean_table, quadriceps
+from musclesolve.pipeline.patella import Ligament, PatellarLever, lean_table, quadriceps
 from musclesolve.recording.data import SIDES
 
 
@@ -166,3 +166,9 @@ class Knee:
         knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("knee", "ankle"))
         ligament = Ligament.from_shank_length(side, float(np.linalg.norm(ankle - knee)))
         return cls(model.dof(f"knee_flexion_{side}"), model.body(f"shank_{side}"), ligament)
+
+    def lever(self, model: Model, motion: Motion) -> PatellarLever:
+        """The lever of the patella along a motion."""
+        shank = model.rigid_bodies.subset(np.array([self.shank])).rotation(motion.q)[:, 0]
+        flexion, spin = motion.coordinates[:, self.dof], motion.axes(model.tree)[:, self.dof]
+        return PatellarLever.from_flexion(self.ligament, flexion, shank[..., 2], shank[..., 1], spin)
