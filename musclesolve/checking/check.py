@@ -28,8 +28,8 @@ from musclesolve.recording.trial.trial_file import as_read
 from musclesolve.results.dataset.assemble import shared_result, without_remarks
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts
-from musclesolve.results.finding import Finding, Where, finding
-from musclesolve.results.judgement import Report, judge, judge_findings, sorted_findings
+from musclesolve.results.finding import Finding, Where, finding, sorted_findings
+from musclesolve.results.judgement import Report, judge, judge_findings
 
 if TYPE_CHECKING:
     from musclesolve.pipeline.opensim.model_body import ModelBody

@@ -27,8 +27,7 @@ from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import SIDES, AnyTrial, Trial
 from musclesolve.results.dataset.assemble import assemble
-from musclesolve.results.finding import Finding
-from musclesolve.results.judgement import sorted_findings
+from musclesolve.results.finding import Finding, sorted_findings
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.sharing.status import Status
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
 from numbers import Real
@@ -251,3 +251,9 @@ def finding(
     return Finding(
         code, severity, what, remedy, where, repair, anywhere, cost, side, tuple((change or {}).items())
     )
+
+
+def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings in the order of their remedies (`Finding.urgency`); each sentence once."""
+    unique = list({(f.code, f.what, str(f.where)): replace(f, repair=None) for f in findings}.values())
+    return tuple(sorted(unique, key=lambda found: found.urgency))

@@ -36,7 +36,7 @@ from musclesolve._util.names import shortened
 from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.results.dataset.frame_validity import frames_word
 from musclesolve.results.facts import Facts, LegFacts
-from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, codes, finding
+from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, codes, finding, sorted_findings
 from musclesolve.results.plausibility import AT_EDGE, NOT_KNOWN, Plausibility, plausibility
 from musclesolve.results.plausibility import NOT_PLAUSIBLE as IMPLAUSIBLE
 from musclesolve.sharing.status import verdict_reason
@@ -214,12 +214,6 @@ class Report:
             tuple(given.get("because", ())),
         )
         return cls(Path(document["trial"]), tuple(map(Finding.from_dict, document["findings"])), judgement)
-
-
-def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return findings in the order of their remedies (`Finding.urgency`); each sentence once."""
-    unique = list({(f.code, f.what, str(f.where)): replace(f, repair=None) for f in findings}.values())
-    return tuple(sorted(unique, key=lambda found: found.urgency))
 
 
 _JUDGED: WeakKeyDictionary[Facts, Judgement] = WeakKeyDictionary()

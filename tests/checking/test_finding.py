@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli.app import app
-from musclesolve.results.finding import Finding, Where, codes, texts
-from musclesolve.results.judgement import Report, sorted_findings
+from musclesolve.results.finding import Finding, Where, codes, sorted_findings, texts
+from musclesolve.results.judgement import Report
 from musclesolve.synthetic import plant
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 

@@ -14,7 +14,16 @@ from synthetic_result import WEIGHT, result, set_status
 
 from musclesolve import Status
 from musclesolve.results.facts import Facts
-from musclesolve.results.finding import FINDINGS, Cost, Finding, Where, codes, stored_findings, texts
+from musclesolve.results.finding import (
+    FINDINGS,
+    Cost,
+    Finding,
+    Where,
+    codes,
+    sorted_findings,
+    stored_findings,
+    texts,
+)
 from musclesolve.results.judgement import (
     IN_PART,
     NOT_PLAUSIBLE,
@@ -25,7 +34,6 @@ from musclesolve.results.judgement import (
     Report,
     judge,
     judge_findings,
-    sorted_findings,
 )
 from musclesolve.results.plausibility import criteria, with_verdict
 from musclesolve.results.statements import rows, statements

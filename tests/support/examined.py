@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from musclesolve.checking.check import all_checks, examined_file
-from musclesolve.results.judgement import Report, sorted_findings
+from musclesolve.results.finding import sorted_findings
+from musclesolve.results.judgement import Report
 
 
 def examined(path: Path, costs: bool = True) -> Report:

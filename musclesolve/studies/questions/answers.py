@@ -29,7 +29,8 @@ from musclesolve.results.files.result_netcdf import (
     trial_from,
     trial_path,
 )
-from musclesolve.results.judgement import Report, sorted_findings
+from musclesolve.results.finding import sorted_findings
+from musclesolve.results.judgement import Report
 from musclesolve.results.tables.question_tables import NO_ANSWER, QUESTION
 from musclesolve.settings.trial import QUESTIONS, QuestionSettings
 

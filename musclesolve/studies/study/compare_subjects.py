@@ -43,8 +43,7 @@ from musclesolve.constants import STANDARD_GRAVITY, USUAL_MASS
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
 from musclesolve.results.cycles.outliers import JUDGED, NORMAL
 from musclesolve.results.dataset.quantities import said_of, shown
-from musclesolve.results.finding import Cost, Finding, Where, finding
-from musclesolve.results.judgement import sorted_findings
+from musclesolve.results.finding import Cost, Finding, Where, finding, sorted_findings
 from musclesolve.results.movement import RUNNING, WALKING
 from musclesolve.studies.study.means import COVERED, WITHIN
 

@@ -15,6 +15,9 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.sides import SIDES
+from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.model import Model
 
 RATIO = np.array([0.35, 0.25, 1.0])
 """Errors of the horizontal forces, forward and to the left, over the vertical one: of five walks with hidden plates."""
@@ -32,6 +35,27 @@ def prediction_shapes() -> dict[str, tuple[int, ...]]:
     """Source -> shape of the errors that predicted ground reactions have."""
     feet = len(SIDES)
     return {"body_mass": (1,), "predicted_force": (feet, 3, WAVES), "predicted_pressure": (feet, 2, WAVES)}
+
+
+def predicted_with_errors(
+    model: Model,
+    motion: Motion,
+    measured: Array,
+    predicted: Mask,
+    inside: Mask,
+    phase: Array,
+    weight: float,
+    force: Array,
+    pressure: Array,
+) -> Array:
+    """Ground reactions (F, 2, 6) in the frames `inside` of a motion, predicted with errors where they are unmeasured.
+
+    measured (T, 2, 6) as the wrenches of `with_prediction_errors`, whose arguments the others are.
+    """
+    found = predicted_reactions(model, motion, np.where(predicted[:, :, None], np.nan, measured))
+    whole = np.stack([np.concatenate([foot.force, foot.moment], axis=1) for foot in found.wrenches], axis=1)
+    of_frames = predicted[inside], motion.time[inside], phase, weight, found.level
+    return with_prediction_errors(whole[inside], *of_frames, force, pressure)
 
 
 def with_prediction_errors(

@@ -17,7 +17,6 @@ from musclesolve._util.arrays import AnyArray, Indices, vector_product
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, generalized_loads
-from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.dynamics.inverse.residual_reduction import MeasuredBody, ResidualReduction
 from musclesolve.dynamics.kinematics.consistent_motion import DERIVATIVES, POSITIONS
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -37,7 +36,7 @@ from musclesolve.pipeline.recorded_body import RecordedBody, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.studies.uncertainty.marker_errors import MarkerErrors, error_shapes
-from musclesolve.studies.uncertainty.prediction_errors import prediction_shapes, with_prediction_errors
+from musclesolve.studies.uncertainty.prediction_errors import predicted_with_errors, prediction_shapes
 from musclesolve.studies.uncertainty.replay import (
     Errors,
     Replay,
@@ -220,21 +219,9 @@ class RecordedReplay(Replay):
         if self.trial.predicted_spans is None:
             return self._on_plates(measured[self.inside])
         predicted = np.stack([self.trial.predicted(side, motion.time) for side in SIDES], axis=1)
-        measured[predicted] = np.nan
-        found = predicted_reactions(model, motion, measured)
-        feet = [np.concatenate([foot.force, foot.moment], axis=1) for foot in found.wrenches]
-        whole = np.stack(feet, axis=1)
-        whole = with_prediction_errors(
-            whole[self.inside],
-            predicted[self.inside],
-            self.time,
-            self.phase,
-            self.weight,
-            found.level,
-            errors["predicted_force"],
-            errors["predicted_pressure"],
-        )
-        return _on_feet(whole, SIDES)
+        curves = errors["predicted_force"], errors["predicted_pressure"]
+        of_frames = predicted, self.inside, self.phase, self.weight
+        return _on_feet(predicted_with_errors(model, motion, measured, *of_frames, *curves), SIDES)
 
     def _measured(self, errors: Errors) -> AnyArray:
         """Force [N] and moment about the global origin [N m] on the right and the left foot by plates, (T', 2, 6)."""
