@@ -36,10 +36,10 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 158825,
+    "Python, package and muscle_db": 158051,
     "public names": 180,
     "bindings of vague names": 1253,
-    "records of one module": 234,
+    "records of one module": 229,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
 VAGUE = {"found", "own", "given", "each", "asked", "told"}

@@ -52,9 +52,11 @@ def predicted_with_errors(
 
     measured (T, 2, 6) as the wrenches of `with_prediction_errors`, whose arguments the others are.
     """
-    found = predicted_reactions(model, motion, np.where(predicted[:, :, None], np.nan, measured))
-    whole = np.stack([np.concatenate([foot.force, foot.moment], axis=1) for foot in found.wrenches], axis=1)
-    of_frames = predicted[inside], motion.time[inside], phase, weight, found.level
+    reactions = predicted_reactions(model, motion, np.where(predicted[:, :, None], np.nan, measured))
+    whole = np.stack(
+        [np.concatenate([foot.force, foot.moment], axis=1) for foot in reactions.wrenches], axis=1
+    )
+    of_frames = predicted[inside], motion.time[inside], phase, weight, reactions.level
     return with_prediction_errors(whole[inside], *of_frames, force, pressure)
 
 
