@@ -56,3 +56,9 @@ def attempt_cost(problem: MotionProblem, cost: MotionCost, attempt: MotionAttemp
     """The integral of the cost over time at the states of an attempt, over the mean time between frames."""
     state = Certifier(problem, cost).state(attempt.coordinate)
     return float(problem.weight @ cost.value(cost.load(state).value, attempt.activation))
+
+
+def weak_start(problem: MotionProblem) -> tuple[np.ndarray, np.ndarray]:
+    """A first guess that knows nothing of the moments: a tenth of activation, and of the force of tendons."""
+    tenth = np.full(problem.musculotendon_length.shape, 0.1)
+    return problem.muscles.curves.tendon.inverse(tenth), np.clip(tenth, problem.lower, problem.upper)

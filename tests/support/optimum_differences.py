@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from motion_cases import attempt_cost, small_motion
+from motion_cases import attempt_cost, small_motion, weak_start
 
 from musclesolve._util.arrays import Array
 from musclesolve.muscles import ElasticMuscles
@@ -61,7 +61,7 @@ def with_factor(problem: MotionProblem, quantity: str, muscle: int, factor: floa
 
 def reference_optimum(problem: MotionProblem, start: tuple[Array, Array] | None = None) -> MotionAttempt:
     """The optimum of the reference method, from states near it where there are any."""
-    attempt = Collocation().solve(problem, MotionCost.from_cost(problem, COST), start)
+    attempt = Collocation().solve(problem, MotionCost.from_cost(problem, COST), start or weak_start(problem))
     assert not attempt.message, attempt.message
     return attempt
 

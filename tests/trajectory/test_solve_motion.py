@@ -8,7 +8,7 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from motion_cases import attempt_cost, small_motion, small_muscles
+from motion_cases import attempt_cost, small_motion, small_muscles, weak_start
 from random_motions import random_motion
 from refusals import refused
 from thorough import some
@@ -64,7 +64,7 @@ def test_reference_agrees_from_a_start_of_its_own(family, moments, cost):
     problem = small_motion(moments=moments, family=family)
     found = solve_motion(problem, cost)
     chosen = MotionCost.from_cost(problem, cost)
-    attempt = Collocation().solve(problem, chosen)
+    attempt = Collocation().solve(problem, chosen, weak_start(problem))
     assert certified(found) and Certifier(problem, chosen).misses(attempt).residual.max() <= 1e-6
     assert np.abs(attempt.activation - found.activation).max() < 1e-4
     assert attempt_cost(problem, chosen, attempt) == pytest.approx(total(problem, found), rel=1e-6)
@@ -223,7 +223,7 @@ def test_reserves_are_about_the_least():
     problem, found = out_of_reach()
     only = replace(problem, reserve_weight=1e6)
     chosen = MotionCost.from_cost(only, "activation_power")
-    attempt = Collocation().solve(only, chosen)
+    attempt = Collocation().solve(only, chosen, weak_start(only))
     assert Certifier(only, chosen).misses(attempt).residual.max() <= 1e-6
     reserves = only.compliance * attempt.multiplier, found.reserve
     least, own = (float(problem.weight @ np.square(each[:, 0])) for each in reserves)

@@ -17,7 +17,6 @@ from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt
 from musclesolve.sharing.solver.ipopt_options import IpoptOptions
 from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.collocation.program import Program, split
-from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 
 COMPLEMENTARITY = 1e-6
@@ -55,13 +54,11 @@ class Collocation:
             where = f"Collocation.{option}"
             check_number(getattr(self, option), option, expected, above=0.0, below=below, where=where)
 
-    def solve(
-        self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array] | None = None
-    ) -> MotionAttempt:
+    def solve(self, problem: MotionProblem, cost: MotionCost, start: tuple[Array, Array]) -> MotionAttempt:
         """Solve a motion and report states and multipliers of its frames.
 
         Args:
-            start: tendon coordinate and activation (T, n) of a first guess; None: of little force.
+            start: tendon coordinate and activation (T, n) of a first guess.
 
         Raises:
             InputError: a start that does not fit; more moments than muscles.
@@ -105,39 +102,16 @@ class Collocation:
             )
 
 
-ACTIVATION = 0.1
-HIGHEST = 2.5
-_STEPS = 50
-
-
-def first_guess(program: Program, problem: MotionProblem, start: tuple[Array, Array] | None) -> Array:
-    """The x from states and activations (T, n) of the frames, with the rates of a spline through the states.
-
-    Without a start: the activation 0.1, and tendons in balance with it at rest.
-    """
+def first_guess(program: Program, problem: MotionProblem, start: tuple[Array, Array]) -> Array:
+    """The x from states and activations (T, n) of the frames, with the rates of a spline through the states."""
     from scipy.interpolate import CubicSpline
 
     shape = problem.musculotendon_length.shape
-    if start is None:
-        activation = np.clip(np.full(shape, ACTIVATION), problem.lower, problem.upper)
-        start = balanced(problem, activation), activation
     z, activation = (
         check_array(part, name, shape, real=True, where="start")
         for part, name in zip(start, ("the tendon coordinate", "the activation"), strict=True)
     )
     return program.start(z, CubicSpline(problem.time, z)(problem.time, 1), activation)
-
-
-def balanced(problem: MotionProblem, activation: Array) -> Array:
-    """The z, (T, n), at which tendons at rest balance activations (T, n), by bisection."""
-    lengths = problem.musculotendon_length, problem.musculotendon_velocity
-    still = np.zeros_like(activation)
-    low, high = problem.muscles.start + still, HIGHEST + still
-    for _ in range(_STEPS):
-        middle = 0.5 * (low + high)
-        slack = equilibrium(problem.muscles, *lengths, middle, still).imbalance(activation) < 0.0
-        low, high = np.where(slack, middle, low), np.where(slack, high, middle)
-    return low
 
 
 _SENTENCES = {

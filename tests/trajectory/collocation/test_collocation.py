@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from motion_cases import attempt_cost, small_motion, small_muscles
+from motion_cases import attempt_cost, small_motion, small_muscles, weak_start
 from refusals import refused
 
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -21,7 +21,7 @@ GOOD = 1e-6
 
 
 def solved(problem: MotionProblem, cost: str = "activation_power", **options) -> MotionAttempt:
-    return Collocation(**options).solve(problem, MotionCost.from_cost(problem, cost))
+    return Collocation(**options).solve(problem, MotionCost.from_cost(problem, cost), weak_start(problem))
 
 
 def certificate(problem: MotionProblem, attempt: MotionAttempt, cost: str = "activation_power") -> float:
@@ -54,7 +54,7 @@ def test_every_kind_of_problem_is_certified(change):
 def test_multiplier_is_the_derivative_of_the_cost_by_a_moment():
     problem = small_motion()
     cost, step, frame = MotionCost.from_cost(problem, "activation_power"), 1e-3, 9
-    base = Collocation().solve(problem, cost)
+    base = Collocation().solve(problem, cost, weak_start(problem))
     start = base.coordinate, base.activation
     changed = []
     for sign in (-1.0, 1.0):
@@ -141,4 +141,4 @@ def test_more_moments_than_muscles_are_refused():
     moments = np.repeat(problem.moment, 5, axis=1)
     many = replace(problem, moment_arm=arms, moment=moments, dof=tuple("abcde"))
     with refused("conflict", "Collocation"):
-        Collocation().solve(many, MotionCost.from_cost(many, "activation_power"))
+        Collocation().solve(many, MotionCost.from_cost(many, "activation_power"), weak_start(many))
