@@ -269,16 +269,8 @@ class IteratedPaths(ca.Callback):  # type: ignore[misc]
         self._kept: list[Any] = []  # CasADi does not keep Python's objects alive
         self.construct(f"iterated_paths_{order}", {})
 
-    def get_n_in(self) -> int:
-        """The pose."""
-        return 1
-
-    def get_n_out(self) -> int:
-        """The lengths, or one derivative."""
-        return 1
-
     def get_sparsity_in(self, i: int) -> Any:
-        """A column (m,)."""
+        """The only input, the pose: a column (m,)."""
         return ca.Sparsity.dense(self._size[1], 1)
 
     def get_sparsity_out(self, i: int) -> Any:

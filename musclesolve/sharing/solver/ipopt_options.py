@@ -102,9 +102,6 @@ class IpoptOptions:
             def get_n_in(self) -> int:
                 return int(casadi.nlpsol_n_out())
 
-            def get_n_out(self) -> int:
-                return 1
-
             def get_sparsity_in(self, i: int) -> Any:
                 sizes = {"f": 1, "x": program["x"].numel(), "lam_x": program["x"].numel()}
                 sizes |= {
