@@ -8,6 +8,12 @@ from musclesolve.dynamics import Wrench, forward_human_model, joint_loads, joint
 from musclesolve.dynamics.inverse.joint_couples import acting_bodies
 from musclesolve.dynamics.inverse.joint_reactions import expand
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics.inverse.projection import (
+    absolute_system,
+    joint_wrenches,
+    reactions_by_projection,
+    reactions_classical,
+)
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 
@@ -60,6 +66,8 @@ def test_spherical_joints_and_extra_points_give_the_joint_loads(model):
     moving = random_motion(body, 5)
     reactions = joint_reactions(expand(body), moving, [])
     check_against_newton_euler(body, moving, [], reactions, 1e-9)
+    check_projection(body, moving, [], reactions_by_projection)
+    check_projection(body, moving, [], reactions_classical)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -93,3 +101,52 @@ def test_a_hanging_leg_is_held_from_above(model):
     hip = reactions.force[0, reactions.joint("thigh_proximal_r")]
     np.testing.assert_allclose(hip, [0.0, 0.0, leg * 9.80665], atol=1e-8)
     np.testing.assert_allclose(reactions.moments, projected_moments(model, still, []), atol=1e-8)
+
+
+FORMULAS = {"2.10": reactions_by_projection, "2.11": reactions_classical}
+
+
+def check_projection(model, motion, wrenches, formula):
+    """All six components of what every joint transmits: reactions and couples together are the joint load."""
+    system, segments = absolute_system(model, motion, wrenches), segment_motion(model, motion)
+    force, moment = joint_wrenches(system, formula(system))
+    for j, joint in enumerate(system.links.joints):
+        dof = model.topology.dof_names[joint.dofs[-1]]
+        load = joint_loads(model, motion, segments, wrenches, [dof])[dof]
+        far = system.links.names[joint.distal]
+        assert np.abs(force[:, j] - load.force).max() < 1e-9 * np.abs(force).max(), far
+        assert (
+            np.abs(moment[:, j] + system.couples[:, j] - load.moment).max() < 1e-9 * np.abs(moment).max()
+        ), far
+    return system, force, moment
+
+
+@pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS)
+def test_projection_gives_the_joint_loads_of_the_human(model, few, pushes, formula):
+    check_projection(model, few, pushes, formula)
+
+
+@pytest.mark.parametrize("formula", FORMULAS.values(), ids=FORMULAS)
+@pytest.mark.parametrize("seed", range(3))
+def test_projection_gives_the_joint_loads_of_random_chains(seed, formula):
+    chain = random_chain(6, seed)
+    moving = random_motion(chain, seed)
+    rng = np.random.default_rng(seed)
+    push = [Wrench("link3", *(30.0 * rng.normal(size=(2, len(moving.time), 3))))]
+    check_projection(chain, moving, push, formula)
+
+
+def test_projection_and_multipliers_give_the_same_reactions(model, few, pushes, by_multipliers):
+    """Where one joint has no massless body in it, both report the same force and the same constraint moment."""
+    system = absolute_system(model, few, pushes)
+    force, moment = joint_wrenches(system, reactions_by_projection(system))
+    other = by_multipliers
+    pairs = {names: k for k, names in enumerate(other.joints)}
+    compared = 0
+    for j, joint in enumerate(system.links.joints):
+        k = pairs.get((system.links.names[joint.distal], system.links.names[joint.proximal]))
+        if k is not None:
+            compared += 1
+            assert np.abs(force[:, j] - other.force[:, k]).max() < 1e-9 * np.abs(force).max()
+            assert np.abs(moment[:, j] - other.moment[:, k]).max() < 1e-9 * np.abs(moment).max()
+    assert compared == 22

@@ -1,6 +1,6 @@
 """Joint reactions by projection in natural coordinates: an independent check of the multipliers.
 
-The formulas of Blajer & Czaplicki (2005) with C = Phi_q, whose pseudo-inverse E comes from geometry.
+The formulas of `musclesolve.dynamics.inverse.projection` with C = Phi_q, whose pseudo-inverse E comes from geometry.
 """
 
 from __future__ import annotations
