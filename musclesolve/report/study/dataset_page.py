@@ -199,7 +199,11 @@ def _kinds(trials: pd.DataFrame) -> PageTable:
     """Return what trials differ in, which a user of all of them has to know."""
     done = trials[trials["file"].notna()]
     kinds = Counter(
-        zip(done["muscles"].astype(int), done["ground_forces"].fillna("none: joint moments"), strict=True)
+        zip(
+            done["muscles"].astype(int),
+            done["ground_forces"].fillna("none, joint moments alone"),
+            strict=True,
+        )
     )
     rows = [[str(muscles), ground, count] for (muscles, ground), count in sorted(kinds.items())]
     return PageTable("Kinds of trials", ("muscles", "ground forces", "trials"), rows)

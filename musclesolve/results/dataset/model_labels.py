@@ -228,7 +228,8 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     if (change := body.change) is not None:
         attributes |= labels.change_attributes(change, body.settings.consistency.largest_change_mm)
     if (dynamics := body.measured.dynamics) is not None:
-        attributes["ground_reactions"] = PREDICTED if body.settings.files.predicted else "measured"
+        measured = "measured" if body.kind == "loads" else "found in the moments"
+        attributes["ground_reactions"] = PREDICTED if body.settings.files.predicted else measured
         if dynamics.balance_limit is not None:
             attributes["balance_limit"] = dynamics.balance_limit
         attributes |= {} if dynamics.residual is None else dynamics.residual.attributes()

@@ -74,7 +74,7 @@ class Measures:
     frames: int = 0
     muscles: int = 0
     mass_kg: float = float("nan")  # of the subject
-    # origin of the ground reactions: "measured", "predicted", ...; "" with joint moments alone
+    # origin of the ground reactions: "measured", "predicted", "found in the moments", ...; "" without any
     ground: str = ""
     inputs: str = ""  # hash of the hashes of the input files
 
