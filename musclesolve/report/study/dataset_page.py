@@ -26,7 +26,7 @@ from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.rendering import rendered, whole_page
 from musclesolve.report.study.study_page import left_out_table, not_judged, trial_rows
 from musclesolve.report.study.study_words import COUNTS
-from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS
+from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS, UNSAID
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER
 from musclesolve.results.movement import UNKNOWN
@@ -44,6 +44,7 @@ from musclesolve.studies.study.run_study import ComputedStudy
 CARD = "DATA_CARD.md"
 EXAMPLES, DESCRIBED = 3, 24
 """Largest numbers of trials that a finding leads to, and of trials whose methods are described."""
+KINDS = ("muscles", "ground forces", "positive in extension", "trials")
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 FAR, FEWEST = 3.5, 5
 """Distance from the median of the subjects, in standard deviations by the median absolute deviation (Iglewicz & Hoaglin
@@ -101,13 +102,19 @@ def dataset_into(
         citations = Citations()
         described = _described(data)
         methods = _methods(described, citations)
-        text = _page(data, computed, methods, citations).encode("utf-8", "replace")
-        about = _card(data, described.values(), methods, citations).encode("utf-8")
+        written = (
+            f"Written from what the results of {len(described)} of {count_of(len(data), 'trial')} state about "
+            f"themselves, {CSV} has numbers of each trial."
+        )
+        text = _page(data, computed, methods, written, citations).encode("utf-8", "replace")
+        about = _card(data, described.values(), methods, written, citations).encode("utf-8")
         write_files(folder, {DATASET_PAGE: text + mark, CARD: about})
     return data, computed, paths
 
 
-def _page(data: DataSet, computed: ComputedStudy, methods: Sequence[Markup], citations: Citations) -> str:
+def _page(
+    data: DataSet, computed: ComputedStudy, methods: Sequence[Markup], written: str, citations: Citations
+) -> str:
     """Return the page of a data set, which needs no other file."""
     result, colors = StudyResult(computed), verdict_words()
     verdicts, unusual = _verdicts(data.trials), list(_unusual(data.trials))
@@ -135,6 +142,7 @@ def _page(data: DataSet, computed: ComputedStudy, methods: Sequence[Markup], cit
         key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
         not_judged=not_judged(result),
         methods=methods,
+        written=written,
         citations=citations,
         files=[CARD, CSV, SUBJECTS],
         versions=versions(),
@@ -198,15 +206,12 @@ def _splits(data: DataSet) -> PageTable:
 def _kinds(trials: pd.DataFrame) -> PageTable:
     """Return what trials differ in, which a user of all of them has to know."""
     done = trials[trials["file"].notna()]
+    ground = done["ground_forces"].fillna("none, joint moments alone")
     kinds = Counter(
-        zip(
-            done["muscles"].astype(int),
-            done["ground_forces"].fillna("none, joint moments alone"),
-            strict=True,
-        )
+        zip(done["muscles"].astype(int), ground, done["extension_positive"].fillna("none"), strict=True)
     )
-    rows = [[str(muscles), ground, count] for (muscles, ground), count in sorted(kinds.items())]
-    return PageTable("Kinds of trials", ("muscles", "ground forces", "trials"), rows)
+    rows = [[str(muscles), *others, count] for (muscles, *others), count in sorted(kinds.items())]
+    return PageTable("Kinds of trials", KINDS, rows)
 
 
 def _findings(computed: ComputedStudy) -> PageTable | None:
@@ -278,9 +283,16 @@ def _unusual(trials: pd.DataFrame) -> Iterator[list[str]]:
 
 
 def _described(data: DataSet) -> dict[Path, xr.Dataset]:
-    """Return the results of trials at equal distances in the list of all, without damaged ones, by their paths."""
+    """Return the results of trials at equal distances in the list of all, and of one trial of each kind, by their
+    paths, without damaged ones.
+    """
     results = dict[Path, xr.Dataset]()
-    for name in data.computed[:: -(-len(data) // DESCRIBED) or 1]:
+    kinds = (
+        data.trials.loc[data.computed]
+        .drop_duplicates(["muscles", "ground_forces", "extension_positive"])
+        .index
+    )
+    for name in dict.fromkeys((*data.computed[:: -(-len(data) // DESCRIBED) or 1], *map(str, kinds))):
         with contextlib.suppress(*DAMAGE):
             results[data.folder / TRIALS / name / RESULT] = data.read(name)
     return results
@@ -296,7 +308,11 @@ def _methods(described: Mapping[Path, xr.Dataset], citations: Citations) -> list
 
 
 def _card(
-    data: DataSet, results: Iterable[xr.Dataset], methods: Sequence[Markup], citations: Citations
+    data: DataSet,
+    results: Iterable[xr.Dataset],
+    methods: Sequence[Markup],
+    written: str,
+    citations: Citations,
 ) -> str:
     """Return the card of a data set in Markdown."""
     arrays = {str(name): array for result in results for name, array in result.data_vars.items()}
@@ -321,7 +337,9 @@ def _card(
         splits=_splits(data).rows,
         kinds=_kinds(data.trials).rows,
         variables=described,
-        signs=SIGNS,
+        signs=f"{SIGNS} {UNSAID}",
+        heads=KINDS,
+        written=Markup(written),
         methods=[Markup(tags.sub("", sentence)) for sentence in map(str, methods)],
         references=[(number, Markup(tags.sub("", str(text)))) for number, text in citations.listed()],
         versions=versions(),
