@@ -62,6 +62,8 @@ SOURCES_HEAD = (
     "name it as the source.",
 )
 _MOST_LISTED = 6
+_Stated = tuple[SubjectsTable, Mapping[str, Any]]
+"""The table of its source that has a row for a subject, and the row."""
 _BODY = ("mass_kg", "stature_m", "sex")
 """Keys that every subject should have: results are normalized by mass and stature."""
 _KNOWN_CELL = "-"
@@ -92,14 +94,6 @@ class _StudyTrial:
     role: Role
     found: FoundTrial
     recording: RecordedTrial | None
-
-
-@dataclass(frozen=True)
-class _Stated:
-    """The row of a subject in a table of its source."""
-
-    table: SubjectsTable
-    values: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -196,7 +190,7 @@ def draft_study(
     unlike = f"are not called as the folders are ({_few(list(subjects))})"
     unused = [f"{table.path.name}: its subjects ({_few(list(table.rows))}) {unlike}" for table in read]
     if sources is not None:
-        used = {target.parent / TABLE, *(stated.table.path for stated in of_tables.values())}
+        used = {target.parent / TABLE, *(table.path for table, _ in of_tables.values())}
         unused = [text for text, table in zip(unused, read, strict=True) if table.path not in used]
     elif known is not None:
         unused = []
@@ -208,28 +202,27 @@ def draft_study(
 
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
     """Write a study file."""
-    if draft.path.exists() and not force:
-        raise file_error(
-            "occupied_folder",
-            draft.path.parent,
+    place = draft.path.parent
+    for there, *texts in (
+        (
+            draft.path.exists(),
             f"there is a study file already: {draft.path.name}",
             "a folder without a study file",
             "write to another file with -o, or replace it with --force",
-        )
-    if draft.table and (draft.path.parent / TABLE).exists() and not force:
-        raise file_error(
-            "occupied_folder",
-            draft.path.parent,
+        ),
+        (
+            draft.table and (place / TABLE).exists(),
             f"there is a table already in which no subject of the study has a row: {TABLE}",
             "a row for each subject, or no such table",
             "rename the table or its subjects, or replace it with --force",
-        )
+        ),
+    ):
+        if there and not force:
+            raise file_error("occupied_folder", place, *texts)
     schema = study_schema(unit_settings()).encode("utf-8")
-    write_files(draft.path.parent / FOLDER, {schema_name("study"): schema})
-    files = {draft.path.name: draft.text.encode("utf-8")}
-    if draft.table:
-        files[TABLE] = draft.table.encode("utf-8")
-    return write_files(draft.path.parent, files)
+    write_files(place / FOLDER, {schema_name("study"): schema})
+    texts = {draft.path.name: draft.text} | ({TABLE: draft.table} if draft.table else {})
+    return write_files(place, {name: text.encode("utf-8") for name, text in texts.items()})
 
 
 def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputError:
@@ -288,7 +281,7 @@ def _of_tables(
             person = trial.role.subject
             row = table.row_of(person) or table.row_of(person.removeprefix(f"{source}_"))
             if row is not None and source in ("", trial.found.levels[0]):
-                found.setdefault(person, _Stated(table, table.rows[row]))
+                found.setdefault(person, (table, table.rows[row]))
     return found
 
 
@@ -306,7 +299,7 @@ def _people(
         asked = of_recordings or not all("model" in trial.found.source for trial in own)
         bodies = [stated_body(trial.found) if asked else trial.found.subject for trial in own]
         row = None if known is None else known.row_of(name)
-        of_table = of_tables[name].values if name in of_tables else {}
+        source, of_table = of_tables.get(name, (None, {}))
         tabled = {**of_table, **({} if known is None or row is None else known.rows[row])}
         values[name] = {"group": role.group} if role.group and "group" not in tabled else {}
         doubts[name] = [role.doubt] if role.doubt else []
@@ -330,8 +323,8 @@ def _people(
             if key not in {*values[name], *tabled, *differing}:
                 lacking.setdefault(key, []).append(name)
         for key, value in of_table.items():
-            if values[name].setdefault(key, value) != value:
-                said = f"{values[name][key]} in its files and {value} in {of_tables[name].table.path.name}"
+            if values[name].setdefault(key, value) != value and source is not None:
+                said = f"{values[name][key]} in its files and {value} in {source.path.name}"
                 doubts[name].append(f"{key} of {name} is {said}: the files hold")
         kinds = ", ".join(sorted({trial.found.kind for trial in own}))
         comments[name] = f"{len(own)} trial{'s' * (len(own) > 1)}: {kinds}"

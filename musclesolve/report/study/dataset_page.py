@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -99,54 +98,57 @@ def dataset_into(
     mark = f"<!-- {hashlib.sha256(made_of.encode()).hexdigest()} -->".encode()
     fresh = any(record.outcome is Outcome.COMPUTED for record in computed.records.values())
     if fresh or not card.is_file() or not page.is_file() or not page.read_bytes().endswith(mark):
-        citations = Citations()
-        described = _described(data)
-        methods = _methods(described, citations)
-        written = (
-            f"Written from what the results of {len(described)} of {count_of(len(data), 'trial')} state about "
-            f"themselves, {CSV} has numbers of each trial."
+        text, about = _page_and_card(data, computed)
+        write_files(
+            folder, {DATASET_PAGE: text.encode("utf-8", "replace") + mark, CARD: about.encode("utf-8")}
         )
-        text = _page(data, computed, methods, written, citations).encode("utf-8", "replace")
-        about = _card(data, described.values(), methods, written, citations).encode("utf-8")
-        write_files(folder, {DATASET_PAGE: text + mark, CARD: about})
     return data, computed, paths
 
 
-def _page(
-    data: DataSet, computed: ComputedStudy, methods: Sequence[Markup], written: str, citations: Citations
-) -> str:
-    """Return the page of a data set, which needs no other file."""
-    result, colors = StudyResult(computed), verdict_words()
-    verdicts, unusual = _verdicts(data.trials), list(_unusual(data.trials))
+def _page_and_card(data: DataSet, computed: ComputedStudy) -> tuple[str, str]:
+    """Return the page of a data set, which needs no other file, and its card in Markdown, with the same tables."""
+    result, colors, citations, described = (
+        StudyResult(computed),
+        verdict_words(),
+        Citations(),
+        _described(data),
+    )
+    unusual = list(_unusual(data.trials))
     columns = ("subject", "movement", "quantity", "subject’s median", "median of all", "distance [SD]")
-    return whole_page(
-        DATASET_PAGE,
-        title=computed.study.title,
-        lead=_lead(data),
-        usable=_usable(data),
-        care=len(data.names()) < len(data.trials),
-        verdicts=verdicts,
-        notes=computed.notes,
-        people=[_splits(data), _kinds(data.trials)],
-        findings=_findings(computed),
-        peaks=_peaks(data.trials),
-        unusual=PageTable("Subjects far from the others, by the medians of their trials", columns, unusual)
+    values: dict[str, Any] = {
+        "title": computed.study.title,
+        "lead": _lead(data),
+        "usable": _usable(data),
+        "care": len(data.names()) < len(data.trials),
+        "verdicts": _verdicts(data.trials),
+        "notes": computed.notes,
+        "people": [_splits(data), _kinds(data.trials)],
+        "findings": _findings(computed),
+        "peaks": _peaks(data.trials),
+        "unusual": PageTable("Subjects far from the others, by the medians of their trials", columns, unusual)
         if unusual
         else None,
-        nothing_unusual=f"No subject is more than {FAR} standard deviations from the others."
+        "nothing_unusual": f"No subject is more than {FAR} standard deviations from the others."
         if data.trials.groupby("movement")["subject"].nunique().max() >= FEWEST
         else f"Subjects are compared where {FEWEST} or more of them made the same movement.",
-        left_out=left_out_table(result),
-        trials=[row | {"message": _codes(computed, row["name"])} for row in trial_rows(result)],
-        total=len(data),
-        key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
-        not_judged=not_judged(result),
-        methods=methods,
-        written=written,
-        citations=citations,
-        files=[CARD, CSV, SUBJECTS],
-        versions=versions(),
+        "left_out": left_out_table(result),
+        "trials": [row | {"message": _codes(computed, row["name"])} for row in trial_rows(result)],
+        "total": len(data),
+        "key": [(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
+        "not_judged": not_judged(result),
+        "methods": _methods(described, citations),
+        "written": f"Written from what the results of {len(described)} of {count_of(len(data), 'trial')} state "
+        f"about themselves; {CSV} has the numbers of each trial.",
+        "citations": citations,
+        "files": [CARD, CSV, SUBJECTS],
+        "versions": versions(),
+    }
+    arrays = {str(name): array for each in described.values() for name, array in each.data_vars.items()}
+    signs = f"{SIGNS} {UNSAID}"
+    card = rendered(
+        "data_card.md", folder=data.folder.name, arrays=arrays, frames=FRAMES, signs=signs, **values
     )
+    return whole_page(DATASET_PAGE, **values), card
 
 
 def _codes(computed: ComputedStudy, name: str) -> str:
@@ -305,42 +307,3 @@ def _methods(described: Mapping[Path, xr.Dataset], citations: Citations) -> list
         with contextlib.suppress(*DAMAGE):
             trials.append((read_inputs([path], described).trials[0], 1))
     return study_methods(trials, citations) if trials else []
-
-
-def _card(
-    data: DataSet,
-    results: Iterable[xr.Dataset],
-    methods: Sequence[Markup],
-    written: str,
-    citations: Citations,
-) -> str:
-    """Return the card of a data set in Markdown."""
-    arrays = {str(name): array for result in results for name, array in result.data_vars.items()}
-    described = {
-        name: {
-            "dims": ", ".join(map(str, array.dims)),
-            "units": array.attrs.get("units", "1"),
-            "about": array.attrs.get("description", ""),
-            "frame": FRAMES.get(name, ""),
-        }
-        for name, array in arrays.items()
-    }
-    verdicts = data.trials["verdict"].value_counts()
-    tags = re.compile(r"<[^>]+>")
-    return rendered(
-        "data_card.md",
-        title=data.folder.name,
-        lead=_lead(data),
-        usable=_usable(data),
-        verdicts=[(LABELS[name], int(verdicts[name])) for name in reversed(ORDER) if name in verdicts],
-        without=list(Counter(data.trials["status"][data.trials["file"].isna()]).items()),
-        splits=_splits(data).rows,
-        kinds=_kinds(data.trials).rows,
-        variables=described,
-        signs=f"{SIGNS} {UNSAID}",
-        heads=KINDS,
-        written=Markup(written),
-        methods=[Markup(tags.sub("", sentence)) for sentence in map(str, methods)],
-        references=[(number, Markup(tags.sub("", str(text)))) for number, text in citations.listed()],
-        versions=versions(),
-    )
