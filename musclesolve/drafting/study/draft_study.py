@@ -188,12 +188,12 @@ def draft_study(
     text = "\n\n".join([head, "\n".join([*comments, *above]), rest])
     recognized = tuple(_recognized(trials, known))
     unlike = f"are not called as the folders are ({_few(list(subjects))})"
-    unused = [f"{table.path.name}: its subjects ({_few(list(table.rows))}) {unlike}" for table in read]
-    if sources is not None:
-        used = {target.parent / TABLE, *(table.path for table, _ in of_tables.values())}
-        unused = [text for text, table in zip(unused, read, strict=True) if table.path not in used]
-    elif known is not None:
-        unused = []
+    used = {table.path for table, _ in of_tables.values()} | {target.parent / TABLE}
+    unused = [
+        f"{table.path.name}: its subjects ({_few(list(table.rows))}) {unlike}"
+        for table in read
+        if (known is None if sources is None else table.path not in used)
+    ]
     every_unread = (*found.unread, *dict.fromkeys(unread), *unused)
     left_out = [*found.copies, *left_out]
     once = tuple(dict.fromkeys(todos))
@@ -221,8 +221,8 @@ def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
             raise file_error("occupied_folder", place, *texts)
     schema = study_schema(unit_settings()).encode("utf-8")
     write_files(place / FOLDER, {schema_name("study"): schema})
-    texts = {draft.path.name: draft.text} | ({TABLE: draft.table} if draft.table else {})
-    return write_files(place, {name: text.encode("utf-8") for name, text in texts.items()})
+    files = {draft.path.name: draft.text} | ({TABLE: draft.table} if draft.table else {})
+    return write_files(place, {name: text.encode("utf-8") for name, text in files.items()})
 
 
 def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputError:
@@ -248,25 +248,21 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
 
 def _design(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> DraftTable:
     """Groups and conditions in order; the first one is the reference."""
-    lines, about = list[Line](), list[str]()
     tabled = set[str]()
     if known is not None:
-        rows = {known.row_of(trial.role.subject) for trial in trials}
-        tabled = {str(known.rows[row].get("group", "")) for row in rows if row is not None}
-    for key, values, source in (
-        ("groups", {trial.role.group for trial in trials}, "by the names of folders and files"),
-        ("groups", tabled, "" if known is None else f"by {known.path.name}"),
-        ("conditions", {trial.role.condition for trial in trials}, "by the names of folders and files"),
-    ):
-        if listed := in_order(values - {""}):
+        rows = (known.rows.get(known.row_of(trial.role.subject) or "", {}) for trial in trials)
+        tabled = {str(row.get("group", "")) for row in rows} - {""}
+    groups = tabled or {trial.role.group for trial in trials} - {""}
+    named: dict[str, list[str]] = {}
+    for trial in trials:
+        named.setdefault(trial.role.condition, []).append(trial.name)
+    by_names, lines = "by the names of folders and files", list[Line]()
+    of_groups = f"by {known.path.name}" if tabled and known is not None else by_names
+    for key, values, source in (("groups", groups, of_groups), ("conditions", named.keys() - {""}, by_names)):
+        if listed := in_order(set(values)):
             todo = f"check the order: the first of the {key} is what the others are compared with"
-            lines = [line for line in lines if line.key != key]
             lines.append(Line(key, listed, source, todo if len(listed) > 1 else ""))
-            if key == "conditions":
-                about = [
-                    f"{condition}: {_few([trial.name for trial in trials if trial.role.condition == condition])}"
-                    for condition in listed
-                ]
+    about = (f"{condition}: {_few(named[condition])}" for condition in in_order(named.keys() - {""}))
     return DraftTable("design", tuple(lines), tuple(about))
 
 

@@ -25,6 +25,7 @@ from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.rendering import rendered, whole_page
 from musclesolve.report.study.study_page import left_out_table, not_judged, trial_rows
 from musclesolve.report.study.study_words import COUNTS
+from musclesolve.results.cycles.outliers import NORMAL
 from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS, UNSAID
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER
@@ -43,14 +44,11 @@ from musclesolve.studies.study.run_study import ComputedStudy
 CARD = "DATA_CARD.md"
 EXAMPLES, DESCRIBED = 3, 24
 """Largest numbers of trials that a finding leads to, and of trials whose methods are described."""
-KINDS = ("muscles", "ground forces", "positive in extension", "trials")
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 FAR, FEWEST = 3.5, 5
 """Distance from the median of the subjects, in standard deviations by the median absolute deviation (Iglewicz & Hoaglin
 1993), beyond which a subject is unusual, and number of subjects from which this is computed.
 """
-NORMAL_MAD = 1.4826
-"""Standard deviation of a normal distribution divided by its median absolute deviation."""
 
 
 def make_dataset(
@@ -213,7 +211,8 @@ def _kinds(trials: pd.DataFrame) -> PageTable:
         zip(done["muscles"].astype(int), ground, done["extension_positive"].fillna("none"), strict=True)
     )
     rows = [[str(muscles), *others, count] for (muscles, *others), count in sorted(kinds.items())]
-    return PageTable("Kinds of trials", KINDS, rows)
+    heads = ("muscles", "ground forces", "positive in extension", "trials")
+    return PageTable("Kinds of trials", heads, rows)
 
 
 def _findings(computed: ComputedStudy) -> PageTable | None:
@@ -274,7 +273,7 @@ def _unusual(trials: pd.DataFrame) -> Iterator[list[str]]:
         for words, column in quantities.items():
             medians = own.groupby("subject")[column].median().dropna()
             center = float(medians.median()) if len(medians) else np.nan
-            spread = NORMAL_MAD * float((medians - center).abs().median()) if len(medians) else 0.0
+            spread = NORMAL * float((medians - center).abs().median()) if len(medians) else 0.0
             if len(medians) < FEWEST or spread <= 0.0:
                 continue
             for subject, value in medians.items():

@@ -50,16 +50,8 @@ from musclesolve.studies.study.tidy_tables import csv_of
 from musclesolve.studies.study.unpacked import INPUTS
 
 OF_RESULT = (
-    *(
-        "frames",
-        "muscles",
-        "mass_kg",
-        "ground_forces",
-        "extension_positive",
-        "finding_codes",
-        "inputs_sha256",
-    ),
-    "file",
+    *("frames", "muscles", "mass_kg", "ground_forces"),
+    *("extension_positive", "finding_codes", "inputs_sha256", "file"),
 )
 """Columns of a trial that has a result."""
 LISTED = 4
@@ -176,10 +168,8 @@ def trials_table(computed: ComputedStudy) -> pd.DataFrame:
             mass = "" if np.isnan(found.mass_kg) else f"{found.mass_kg:.6g}"
             codes = " ".join(code.partition(" ")[2] for code in found.codes)
             file = (record.folder / RESULT).relative_to(computed.folder).as_posix()
-            values = (
-                *(found.frames, found.muscles, mass, found.ground, found.extension, codes, found.inputs),
-                file,
-            )
+            said = found.extension, codes, found.inputs, file
+            values = (found.frames, found.muscles, mass, found.ground, *said)
             row = dict(zip(OF_RESULT, values, strict=True))
         of_source = PARTED.join(computed.unusual.get(name, ()))
         rows.append({"split": split.get(of[name], ""), **row, "unusual": of_source})
