@@ -105,13 +105,8 @@ def dataset_into(
 
 def _page_and_card(data: DataSet, computed: ComputedStudy) -> tuple[str, str]:
     """Return the page of a data set, which needs no other file, and its card in Markdown, with the same tables."""
-    result, colors, citations, described = (
-        StudyResult(computed),
-        verdict_words(),
-        Citations(),
-        _described(data),
-    )
-    unusual = list(_unusual(data.trials))
+    result, colors = StudyResult(computed), verdict_words()
+    citations, described, unusual = Citations(), _described(data), list(_unusual(data.trials))
     columns = ("subject", "movement", "quantity", "subject’s median", "median of all", "distance [SD]")
     values: dict[str, Any] = {
         "title": computed.study.title,
@@ -288,12 +283,9 @@ def _described(data: DataSet) -> dict[Path, xr.Dataset]:
     paths, without damaged ones.
     """
     results = dict[Path, xr.Dataset]()
-    kinds = (
-        data.trials.loc[data.computed]
-        .drop_duplicates(["muscles", "ground_forces", "extension_positive"])
-        .index
-    )
-    for name in dict.fromkeys((*data.computed[:: -(-len(data) // DESCRIBED) or 1], *map(str, kinds))):
+    kinds = data.trials.loc[data.computed, ["muscles", "ground_forces", "extension_positive"]]
+    one_of_each = map(str, kinds.drop_duplicates().index)
+    for name in dict.fromkeys((*data.computed[:: -(-len(data) // DESCRIBED) or 1], *one_of_each)):
         with contextlib.suppress(*DAMAGE):
             results[data.folder / TRIALS / name / RESULT] = data.read(name)
     return results
