@@ -16,7 +16,7 @@ from functools import cache, cached_property, lru_cache
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.sides import OTHER, joint_kind, side_of
+from musclesolve._util.sides import OTHER, joint_kind, side_of, split_side
 from musclesolve.opensim.kinematics import JOINT_SPACING, BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, Frame, Joint, OpenSimModel
 
@@ -24,6 +24,8 @@ _UPRIGHT = 0.85
 """Least cosine between the line of its joints and up for a segment that stands upright."""
 _AXIS = np.array([0.0, 0.0, 1.0])
 """Axis of flexion of a knee in the posture with all coordinates zero."""
+FLEXION = {"hip_flexion": 1.0, "knee_angle": -1.0, "ankle_angle": 1.0}
+"""Turn of the distal segment about the axis to the right by flexion or dorsiflexion."""
 
 
 @lru_cache(maxsize=8)
@@ -254,3 +256,15 @@ class Segments:
             and self.model.independent(joint.moved_by) & moving
         ]
         return frozenset().union(*found)
+
+
+def flexion_sign(model: OpenSimModel, name: str) -> float:
+    """The sign of a coordinate of flexion: 1 where it turns its distal segment as `FLEXION` states, else -1."""
+    body, column = segments(model), model.coordinate_number[name]
+    for joint in model.joints:
+        if name in joint.moved_by:
+            ends = body.distal(joint).body, body.proximal(joint).body
+            outer, inner = (body.upright.twist[0, column, model.body_number[end], 2] for end in ends)
+            if outer != inner:
+                return float(np.sign(outer - inner)) * FLEXION[split_side(name)[0]]
+    return 1.0

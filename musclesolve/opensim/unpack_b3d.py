@@ -25,6 +25,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import count_of
 from musclesolve._util.names import unknown_name
 from musclesolve._util.written_files import HIDDEN, PART
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
@@ -75,9 +76,11 @@ def left_out(subject: B3DSubject, trial: B3DTrial) -> str:
     Missing ground forces are seen only where the frames of the trial were read.
     """
     if len(trial.time) < 2:
-        return f"it has {len(trial.time)} frames"
-    if not trial.passes or not _model_text(subject):
+        return f"it has {count_of(len(trial.time), 'frame')}"
+    if not _model_text(subject):
         return NO_MODEL
+    if not trial.passes:
+        return "the service processed none of its passes"
     last, most = trial.passes[-1], _last_pass(subject)
     if last.number < most:
         return f"the service processed it to pass {last.number + 1} of {most + 1} alone ({last.kind})"

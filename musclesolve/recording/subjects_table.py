@@ -65,13 +65,13 @@ def names_subjects(path: Path) -> bool:
     Without openpyxl an Excel file is judged by its name.
     """
     try:
-        with_cells = _cells(path, most=1)
+        with_cells = table_cells(path, most=1)
     except InputError as error:
         name = _folded(path.stem)
         return error.code == "missing_package" and any(
             word in name for word in ("subject", "participant", "patient")
         )
-    headings = [_key(str(cell)) for cell in with_cells[0]] if with_cells else []
+    headings = [key_of(str(cell)) for cell in with_cells[0]] if with_cells else []
     return "name" in headings and len({key for key in headings if key}) > 1
 
 
@@ -82,9 +82,9 @@ def read_subjects(path: Path) -> SubjectsTable:
     by their size, in meters, centimeters or millimeters. Columns of numbers without a key are further numbers of the
     subject, by their headings.
     """
-    cells = _cells(path)
+    cells = table_cells(path)
     headings = [str(cell).strip() for cell in cells[0]] if cells else []
-    keys = [_key(heading) for heading in headings]
+    keys = [key_of(heading) for heading in headings]
     if "name" not in keys:
         raise file_error(
             "missing_key",
@@ -165,7 +165,7 @@ def read_subjects(path: Path) -> SubjectsTable:
     return SubjectsTable(path, rows, tuple(key for key in keys if key and key != "name"), unused)
 
 
-def _cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
+def table_cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
     """The rows of a file, of Excel the rows of its first sheet; at most `most`."""
     if not is_file(path):
         raise no_file(path)
@@ -210,7 +210,7 @@ def _folded(text: str) -> str:
     return _FOLD.sub("", plain)
 
 
-def _key(heading: str) -> str | None:
+def key_of(heading: str) -> str | None:
     """The key for a heading, None without one."""
     plain = _folded(_UNIT.sub("", heading))
     columns = bundled_toml(__package__, "subject_columns.toml")["columns"]

@@ -109,7 +109,7 @@ def test_trials_that_cannot_be_used_say_why(tmp_path: Path) -> None:
     path = write_b3d(tmp_path / "s.b3d", trials, ["<early/>", MODEL], 12)
     reasons = {trial.name: trial.reason for trial in unpack_b3d(path, tmp_path / "out").trials}
     assert reasons.pop("both") == "" and reasons["forceless"] == NO_FORCES
-    assert "pass 1 of 2" in reasons["kinematics"] and "1 frames" in reasons["short"]
+    assert "pass 1 of 2" in reasons["kinematics"] and "1 frame" in reasons["short"]
     assert "in every frame" in reasons["missing"]
     # one trial by the name of its recording
     (one,) = unpack_b3d(path, tmp_path / "one", ["first"]).trials

@@ -27,7 +27,7 @@ from musclesolve.checking.model.muscle_costs import Mended, with_cost
 from musclesolve.errors import InputError
 from musclesolve.opensim.geometry import opensim_geometry
 from musclesolve.opensim.model import GROUND, OpenSimModel
-from musclesolve.opensim.segments import segments
+from musclesolve.opensim.segments import FLEXION, flexion_sign, segments
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Where, finding
 
@@ -40,8 +40,6 @@ POSES: Mapping[str, tuple[float, ...]] = {
     "subtalar_angle": (0.0, 0.0, 0.0, 0.0),
 }
 """Standing, loading, swing and push-off [degrees]; flexion, adduction, inward rotation, dorsiflexion are positive."""
-FLEXION = {"hip_flexion": 1.0, "knee_angle": -1.0, "ankle_angle": 1.0}
-"""Turn of the distal segment about the axis to the right by flexion or dorsiflexion."""
 COUNT = 4
 SHANK = 0.4
 """Length of the shank of an adult [m], at which the limits of lengths hold."""
@@ -101,7 +99,7 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
     """
     dependent = {coupler.dependent for coupler in model.couplers}
     free = [name for name, each in model.coordinates.items() if each.rotational and name not in dependent]
-    flexion = {name: _flexion(model, name) for name in free if split_side(name)[0] in FLEXION}
+    flexion = {name: flexion_sign(model, name) for name in free if split_side(name)[0] in FLEXION}
     poses = {name: np.zeros(COUNT) for name in free}
     for name in free:
         angles = np.array(POSES.get(split_side(name)[0], (0.0,) * COUNT))
@@ -138,18 +136,6 @@ def size_of(model: OpenSimModel) -> float:
     """Length of the shank over `SHANK`; 1 without one."""
     shanks = [length for knee in segments(model).knees if (length := segments(model).length(knee))]
     return float(np.mean(shanks)) / SHANK if shanks else 1.0
-
-
-def _flexion(model: OpenSimModel, name: str) -> float:
-    """The sign of a coordinate of flexion: 1 where it turns its distal segment as `FLEXION` states, else -1."""
-    body, column = segments(model), model.coordinate_number[name]
-    for joint in model.joints:
-        if name in joint.moved_by:
-            ends = body.distal(joint).body, body.proximal(joint).body
-            outer, inner = (body.upright.twist[0, column, model.body_number[end], 2] for end in ends)
-            if outer != inner:
-                return float(np.sign(outer - inner)) * FLEXION[split_side(name)[0]]
-    return 1.0
 
 
 # Quantities (n, k) of muscles; ratios as logarithms

@@ -21,7 +21,7 @@ from musclesolve.settings.commands import CommandSettings, FigureSettings, comma
 from musclesolve.settings.schema import settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rich.console import RenderableType
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from musclesolve.studies.dataset.data_set import DataSet
     from musclesolve.studies.study.analysis import StudyResult
     from musclesolve.studies.study.run_study import ComputedStudy
+    from musclesolve.studies.study.study_file import Study
 
 
 @with_settings(CommandSettings, command_arguments("many", "study", "figures"))
@@ -144,11 +145,18 @@ def _made(data: DataSet, computed: ComputedStudy) -> Iterator[str]:
         for record in computed.records.values()
         if record.outcome.has_fault
     }
-    # without the place, which is another one for each trial
-    reasons = ((name, re.sub(r"^.*?: ", "", text).replace(name, "NAME")) for name, text in message.items())
-    for names in map(list, alike(reasons)):
-        yield from lines("no result", [f"{shortened(names)}: {message[names[0]]}"])
+    excluded = {trial.name: trial.exclude for trial in computed.study.trials if trial.exclude}
+    for kind, reasons in (("no result", message), ("excluded", excluded)):
+        for names in map(list, alike(_without_names(computed.study, reasons))):
+            yield from lines(kind, [f"{shortened(names)}: {reasons[names[0]]}"])
     yield from lines("note", computed.notes)
+
+
+def _without_names(study: Study, reasons: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Yield trials and reasons without the place and the names, which are others for each trial."""
+    for name, text in reasons.items():
+        reason = re.sub(r"^.*?: ", "", text).replace(name, "NAME")
+        yield name, re.sub(rf"\b{re.escape(study.trial_of[name].subject)}\b", "SUBJECT", reason)
 
 
 def _outcomes(computed: ComputedStudy) -> Iterator[str]:

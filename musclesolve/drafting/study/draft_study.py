@@ -27,13 +27,21 @@ from musclesolve.drafting.study.study_trials import (
     Role,
     in_order,
     roles,
+    source_names,
     stated_body,
     study_trials,
     trials_of_sources,
     words_of,
 )
 from musclesolve.errors import InputError, file_error
-from musclesolve.recording.subjects_table import TABLE_SUFFIXES, SubjectsTable, names_subjects, read_subjects
+from musclesolve.recording.subjects_table import (
+    TABLE_SUFFIXES,
+    SubjectsTable,
+    key_of,
+    names_subjects,
+    read_subjects,
+    table_cells,
+)
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import value_text
 from musclesolve.results.cycles.normalization import unit_settings
@@ -54,6 +62,8 @@ SOURCES_HEAD = (
     "name it as the source.",
 )
 _MOST_LISTED = 6
+_Stated = tuple[SubjectsTable, Mapping[str, Any]]
+"""The table of its source that has a row for a subject, and the row."""
 _BODY = ("mass_kg", "stature_m", "sex")
 """Keys that every subject should have: results are normalized by mass and stature."""
 _KNOWN_CELL = "-"
@@ -116,7 +126,7 @@ def draft_study(
     found = study_trials(folder) if sources is None else trials_of_sources(sources)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
-    beside = dict.fromkeys(place for place in (folder, target.parent) if place.is_dir())
+    beside = dict.fromkeys(place for place in (folder, *(sources or ()), target.parent) if place.is_dir())
     files = (path for place in beside for path in sorted(place.iterdir()) if path.is_file())
     named = (path for path in files if path.suffix.casefold() in TABLE_SUFFIXES and path.name[0] not in ".~")
     tables = list(filter(names_subjects, named))
@@ -142,17 +152,23 @@ def draft_study(
     common = {} if found.trials else common_settings(of_recordings)
     subjects = dict.fromkeys(trial.role.subject for trial in trials)
     read = [read_subjects(path) for path in tables]
-    counts = [sum(table.row_of(name) is not None for name in subjects) for table in read]
-    known = read[counts.index(max(counts))] if any(counts) else None
-    people = _people(trials, known)
+    if sources is None:
+        counts = [sum(table.row_of(name) is not None for name in subjects) for table in read]
+        known = read[counts.index(max(counts))] if any(counts) else None
+        of_tables = dict[str, _Stated]()
+    else:  # the table beside the draft is to be filled in; each of the others is of the source that it lies in
+        known = next((table for table in read if table.path == target.parent / TABLE), None)
+        others = [table for table in read if table is not known]
+        of_tables = _of_tables(others, trials, source_names(sources) if several else {})
+    people = _people(trials, known, of_tables)
     about = (*_about_models(trials), *_about_people(known, target))
     blocks = (
-        _design(trials, known),
+        *([_design(trials, known)] if sources is None else []),  # a data set compares nothing
         DraftTable("subjects", tuple(_subjects(people)), about),
         *settings_tables(of_recordings, common),
         DraftTable("trials", tuple(_trials(trials, common, target)), todo=_predicted(trials)),
     )
-    blank = "" if known is not None else _blank_table(people)
+    blank = "" if known is not None and sources is None else _blank_table(people, known)
     todos = [todo for table in blocks for todo in table.todos]
     above = [f"title = {value_text(folder.resolve().name or 'Study')}"]
     if known is not None:
@@ -172,8 +188,12 @@ def draft_study(
     text = "\n\n".join([head, "\n".join([*comments, *above]), rest])
     recognized = tuple(_recognized(trials, known))
     unlike = f"are not called as the folders are ({_few(list(subjects))})"
-    unused = [f"{table.path.name}: its subjects ({_few(list(table.rows))}) {unlike}" for table in read]
-    unused *= known is None
+    used = {table.path for table, _ in of_tables.values()} | {target.parent / TABLE}
+    unused = [
+        f"{table.path.name}: its subjects ({_few(list(table.rows))}) {unlike}"
+        for table in read
+        if (known is None if sources is None else table.path not in used)
+    ]
     every_unread = (*found.unread, *dict.fromkeys(unread), *unused)
     left_out = [*found.copies, *left_out]
     once = tuple(dict.fromkeys(todos))
@@ -182,28 +202,27 @@ def draft_study(
 
 def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
     """Write a study file."""
-    if draft.path.exists() and not force:
-        raise file_error(
-            "occupied_folder",
-            draft.path.parent,
+    place = draft.path.parent
+    for there, *texts in (
+        (
+            draft.path.exists(),
             f"there is a study file already: {draft.path.name}",
             "a folder without a study file",
             "write to another file with -o, or replace it with --force",
-        )
-    if draft.table and (draft.path.parent / TABLE).exists() and not force:
-        raise file_error(
-            "occupied_folder",
-            draft.path.parent,
+        ),
+        (
+            draft.table and (place / TABLE).exists(),
             f"there is a table already in which no subject of the study has a row: {TABLE}",
             "a row for each subject, or no such table",
             "rename the table or its subjects, or replace it with --force",
-        )
+        ),
+    ):
+        if there and not force:
+            raise file_error("occupied_folder", place, *texts)
     schema = study_schema(unit_settings()).encode("utf-8")
-    write_files(draft.path.parent / FOLDER, {schema_name("study"): schema})
-    files = {draft.path.name: draft.text.encode("utf-8")}
-    if draft.table:
-        files[TABLE] = draft.table.encode("utf-8")
-    return write_files(draft.path.parent, files)
+    write_files(place / FOLDER, {schema_name("study"): schema})
+    files = {draft.path.name: draft.text} | ({TABLE: draft.table} if draft.table else {})
+    return write_files(place, {name: text.encode("utf-8") for name, text in files.items()})
 
 
 def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputError:
@@ -229,30 +248,43 @@ def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputEr
 
 def _design(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> DraftTable:
     """Groups and conditions in order; the first one is the reference."""
-    lines, about = list[Line](), list[str]()
     tabled = set[str]()
     if known is not None:
-        rows = {known.row_of(trial.role.subject) for trial in trials}
-        tabled = {str(known.rows[row].get("group", "")) for row in rows if row is not None}
-    for key, values, source in (
-        ("groups", {trial.role.group for trial in trials}, "by the names of folders and files"),
-        ("groups", tabled, "" if known is None else f"by {known.path.name}"),
-        ("conditions", {trial.role.condition for trial in trials}, "by the names of folders and files"),
-    ):
-        if listed := in_order(values - {""}):
+        rows = (known.rows.get(known.row_of(trial.role.subject) or "", {}) for trial in trials)
+        tabled = {str(row.get("group", "")) for row in rows} - {""}
+    groups = tabled or {trial.role.group for trial in trials} - {""}
+    named: dict[str, list[str]] = {}
+    for trial in trials:
+        named.setdefault(trial.role.condition, []).append(trial.name)
+    by_names, lines = "by the names of folders and files", list[Line]()
+    of_groups = f"by {known.path.name}" if tabled and known is not None else by_names
+    for key, values, source in (("groups", groups, of_groups), ("conditions", named.keys() - {""}, by_names)):
+        if listed := in_order(set(values)):
             todo = f"check the order: the first of the {key} is what the others are compared with"
-            lines = [line for line in lines if line.key != key]
             lines.append(Line(key, listed, source, todo if len(listed) > 1 else ""))
-            if key == "conditions":
-                about = [
-                    f"{condition}: {_few([trial.name for trial in trials if trial.role.condition == condition])}"
-                    for condition in listed
-                ]
+    about = (f"{condition}: {_few(named[condition])}" for condition in in_order(named.keys() - {""}))
     return DraftTable("design", tuple(lines), tuple(about))
 
 
-def _people(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> _People:
-    """Return the data of each subject: the group, and the body by all sources that state it."""
+def _of_tables(
+    tables: Sequence[SubjectsTable], trials: Sequence[_StudyTrial], names: Mapping[Path, str]
+) -> dict[str, _Stated]:
+    """Subject -> what the table of its source states, or of a folder above all sources; names: of several sources."""
+    found = dict[str, _Stated]()
+    for table in tables:
+        source = names.get(table.path.parent, "")
+        for trial in trials:
+            person = trial.role.subject
+            row = table.row_of(person) or table.row_of(person.removeprefix(f"{source}_"))
+            if row is not None and source in ("", trial.found.levels[0]):
+                found.setdefault(person, (table, table.rows[row]))
+    return found
+
+
+def _people(
+    trials: Sequence[_StudyTrial], known: SubjectsTable | None, of_tables: Mapping[str, _Stated]
+) -> _People:
+    """Return the data of each subject: the group, and the body by all sources that state it, files before tables."""
     values: dict[str, dict[str, Any]] = {}
     comments, doubts = dict[str, str](), dict[str, list[str]]()
     lacking, shown = dict[str, list[str]](), dict[str, list[str]]()
@@ -263,7 +295,8 @@ def _people(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> _Peop
         asked = of_recordings or not all("model" in trial.found.source for trial in own)
         bodies = [stated_body(trial.found) if asked else trial.found.subject for trial in own]
         row = None if known is None else known.row_of(name)
-        tabled = {} if known is None or row is None else known.rows[row]
+        source, of_table = of_tables.get(name, (None, {}))
+        tabled = {**of_table, **({} if known is None or row is None else known.rows[row])}
         values[name] = {"group": role.group} if role.group and "group" not in tabled else {}
         doubts[name] = [role.doubt] if role.doubt else []
         differing = set[str]()
@@ -285,6 +318,10 @@ def _people(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> _Peop
         for key in dict.fromkeys((*required, *needed)):
             if key not in {*values[name], *tabled, *differing}:
                 lacking.setdefault(key, []).append(name)
+        for key, value in of_table.items():
+            if values[name].setdefault(key, value) != value and source is not None:
+                said = f"{values[name][key]} in its files and {value} in {source.path.name}"
+                doubts[name].append(f"{key} of {name} is {said}: the files hold")
         kinds = ", ".join(sorted({trial.found.kind for trial in own}))
         comments[name] = f"{len(own)} trial{'s' * (len(own) > 1)}: {kinds}"
     todos = [
@@ -309,14 +346,23 @@ def _about_people(known: SubjectsTable | None, target: Path) -> tuple[str, ...]:
     return (said + unused,)
 
 
-def _blank_table(people: _People) -> str:
-    """A table with a row for each subject of whom something lacks, to be filled in; "" where nothing lacks."""
-    keys = list(people.lacking)
-    persons = [name for name in people.values if any(name in of for of in people.lacking.values())]
-    if not persons:
+def _blank_table(people: _People, known: SubjectsTable | None) -> str:
+    """A table with a row for each subject of whom something lacks, to be filled in, below the rows of the known one;
+    "" where no row and no column is to be added.
+    """
+    head, *rows = [["subject"]] if known is None else table_cells(known.path)
+    there = ["name", *people.lacking] if known is None else [key_of(str(heading)) for heading in head]
+    keys = [*there, *(key for key in people.lacking if key not in there)]
+    lacking = [name for name in people.values if any(name in of for of in people.lacking.values())]
+    persons = [name for name in lacking if known is None or known.row_of(name) is None]
+    if not persons and len(keys) == len(there):
         return ""
-    rows = [[name, *("" if name in people.lacking[key] else _KNOWN_CELL for key in keys)] for name in persons]
-    return csv_text([["subject", *keys], *rows])
+    head = [*head, *filter(None, keys[len(head) :])]
+    rows = [[*row, *[""] * (len(keys) - len(row))] for row in rows]
+    for name in persons:
+        row = ["" if name in people.lacking.get(key or "", ()) else _KNOWN_CELL for key in keys]
+        rows.append([name if key == "name" else cell for key, cell in zip(keys, row, strict=True)])
+    return csv_text([head, *rows])
 
 
 def _predicted(trials: Sequence[_StudyTrial]) -> str:

@@ -21,7 +21,7 @@ import re
 import shlex
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -187,7 +187,9 @@ def roles(
         if len(groups_of[name]) > 1:
             doubt = f"{name} stands in {' and '.join(sorted(groups_of[name]))}: taken for two persons"
             name = f"{group}_{name}"
-        rest = _rest(words, subject, level)
+        # the name of a source is no condition, unless it says one, such as slow or day2
+        says = any(_is_session(word) or word.letters.casefold() in _CONDITION_WORDS for word in words[0])
+        rest = _rest(words, subject, {level, 0 if several and not says else None})
         session = "_".join(word.text for word in rest if _is_session(word))
         sessions_of[name].add(session)
         every.append(Role(name, group, session, doubt=doubt))
@@ -372,11 +374,11 @@ def _person_words(parsed: list[list[list[Word]]], subjects: Sequence[_Subject]) 
     return letters if several and differ and not letters & _USUAL_WORDS else set()
 
 
-def _rest(path: list[list[Word]], subject: _Subject, group_level: int | None) -> list[Word]:
-    """The words of a trial that name neither its subject nor its group."""
+def _rest(path: list[list[Word]], subject: _Subject, named: Collection[int | None]) -> list[Word]:
+    """The words of a trial that name neither its subject, nor its group, nor its source: the named levels."""
     found: list[Word] = []
     for level, words in enumerate(path):
-        if level == group_level or (level == subject.level and subject.word is None):
+        if level in named or (level == subject.level and subject.word is None):
             continue
         found += [w for k, w in enumerate(words) if (level, k) != (subject.level, subject.word)]
     return found
@@ -498,16 +500,23 @@ class FoundStudy:
     copies: tuple[str, ...] = ()
 
 
+def source_names(sources: Iterable[Path]) -> dict[Path, str]:
+    """Name of each of several sources: the first level of the paths of its trials."""
+    paths = {source: source.resolve().as_posix() for source in sources}
+    names = _source_names(set(paths.values()))
+    return {source: names[path] for source, path in paths.items()}
+
+
 def trials_of_sources(sources: Sequence[Path]) -> FoundStudy:
     """Search several folders and B3D files, of which only the headers are read; the trials of each are below its name.
 
     Raises:
         InputError: a source is neither a folder nor a B3D file.
     """
-    names = _source_names({source.resolve().as_posix() for source in sources})
+    names = source_names(sources)
     found = list[FoundStudy]()
     for source in dict.fromkeys(sources):
-        name = names[source.resolve().as_posix()]
+        name = names[source]
         if source.is_file() and source.suffix.casefold() == SUFFIX:
             try:
                 own = FoundStudy(tuple(_of_b3d(source, (), whole=False)), {}, ())
@@ -665,7 +674,11 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
     if any("model" in each.source and each.source.get("loads") != PREDICTED for each in kept):
         # beside measured forces predicted ones are another method, and no file that was forgotten
         kept = tuple(
-            replace(each, exclude=each.exclude or NO_FORCES)
+            replace(
+                each,
+                exclude=each.exclude or NO_FORCES,
+                notes=tuple(note for note in each.notes if note != WITHOUT_PLATES),
+            )
             if each.source.get("loads") == PREDICTED
             else each
             for each in kept
@@ -975,7 +988,9 @@ def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> li
 def _coordinates(model: Path, state: object) -> frozenset[str]:
     """Names of the coordinates of a model, which is read when a trial is computed; state: another one is read anew."""
     with open_input(model) as stream, opening(model):
-        return frozenset(_COORDINATE.findall(stream.read().decode("utf-8", errors="replace")))
+        text = stream.read().decode("utf-8", errors="replace")
+    # usual names serve where the file is cut off: its trials are refused, with the reason
+    return frozenset(_COORDINATE.findall(text) if "</OpenSimDocument>" in text else ())
 
 
 def _role(path: Path, coordinates: frozenset[str]) -> str:

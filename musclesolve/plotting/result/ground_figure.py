@@ -36,7 +36,8 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
     count = len(COMPONENTS) + bool(paths)
     rows, columns = (count, 1) if current_style().narrow or not paths else (2, 2)
     origin = text(result, "ground_reactions")
-    title = "Ground reaction" if origin in ("", "measured") else f"Ground reaction, {origin} from the motion"
+    found = f"{origin} from the motion" if PREDICTED in origin else origin
+    title = "Ground reaction" if origin in ("", "measured") else f"Ground reaction, {found}"
     height, space = 0.12 + 0.16 * rows, {"below": LABEL_INCH}
     sheet, panels = page(result, title, rows, columns, height=height, labels=True, space=space)
     for axes, axis in zip(panels.flat, COMPONENTS, strict=False):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -26,7 +25,8 @@ from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.rendering import rendered, whole_page
 from musclesolve.report.study.study_page import left_out_table, not_judged, trial_rows
 from musclesolve.report.study.study_words import COUNTS
-from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS
+from musclesolve.results.cycles.outliers import NORMAL
+from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS, UNSAID
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER
 from musclesolve.results.movement import UNKNOWN
@@ -49,8 +49,6 @@ FAR, FEWEST = 3.5, 5
 """Distance from the median of the subjects, in standard deviations by the median absolute deviation (Iglewicz & Hoaglin
 1993), beyond which a subject is unusual, and number of subjects from which this is computed.
 """
-NORMAL_MAD = 1.4826
-"""Standard deviation of a normal distribution divided by its median absolute deviation."""
 
 
 def make_dataset(
@@ -98,47 +96,52 @@ def dataset_into(
     mark = f"<!-- {hashlib.sha256(made_of.encode()).hexdigest()} -->".encode()
     fresh = any(record.outcome is Outcome.COMPUTED for record in computed.records.values())
     if fresh or not card.is_file() or not page.is_file() or not page.read_bytes().endswith(mark):
-        citations = Citations()
-        described = _described(data)
-        methods = _methods(described, citations)
-        text = _page(data, computed, methods, citations).encode("utf-8", "replace")
-        about = _card(data, described.values(), methods, citations).encode("utf-8")
-        write_files(folder, {DATASET_PAGE: text + mark, CARD: about})
+        text, about = _page_and_card(data, computed)
+        write_files(
+            folder, {DATASET_PAGE: text.encode("utf-8", "replace") + mark, CARD: about.encode("utf-8")}
+        )
     return data, computed, paths
 
 
-def _page(data: DataSet, computed: ComputedStudy, methods: Sequence[Markup], citations: Citations) -> str:
-    """Return the page of a data set, which needs no other file."""
+def _page_and_card(data: DataSet, computed: ComputedStudy) -> tuple[str, str]:
+    """Return the page of a data set, which needs no other file, and its card in Markdown, with the same tables."""
     result, colors = StudyResult(computed), verdict_words()
-    verdicts, unusual = _verdicts(data.trials), list(_unusual(data.trials))
+    citations, described, unusual = Citations(), _described(data), list(_unusual(data.trials))
     columns = ("subject", "movement", "quantity", "subject’s median", "median of all", "distance [SD]")
-    return whole_page(
-        DATASET_PAGE,
-        title=computed.study.title,
-        lead=_lead(data),
-        usable=_usable(data),
-        care=len(data.names()) < len(data.trials),
-        verdicts=verdicts,
-        notes=computed.notes,
-        people=[_splits(data), _kinds(data.trials)],
-        findings=_findings(computed),
-        peaks=_peaks(data.trials),
-        unusual=PageTable("Subjects far from the others, by the medians of their trials", columns, unusual)
+    values: dict[str, Any] = {
+        "title": computed.study.title,
+        "lead": _lead(data),
+        "usable": _usable(data),
+        "care": len(data.names()) < len(data.trials),
+        "verdicts": _verdicts(data.trials),
+        "notes": computed.notes,
+        "people": [_splits(data), _kinds(data.trials)],
+        "findings": _findings(computed),
+        "peaks": _peaks(data.trials),
+        "unusual": PageTable("Subjects far from the others, by the medians of their trials", columns, unusual)
         if unusual
         else None,
-        nothing_unusual=f"No subject is more than {FAR} standard deviations from the others."
+        "nothing_unusual": f"No subject is more than {FAR} standard deviations from the others."
         if data.trials.groupby("movement")["subject"].nunique().max() >= FEWEST
         else f"Subjects are compared where {FEWEST} or more of them made the same movement.",
-        left_out=left_out_table(result),
-        trials=[row | {"message": _codes(computed, row["name"])} for row in trial_rows(result)],
-        total=len(data),
-        key=[(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
-        not_judged=not_judged(result),
-        methods=methods,
-        citations=citations,
-        files=[CARD, CSV, SUBJECTS],
-        versions=versions(),
+        "left_out": left_out_table(result),
+        "trials": [row | {"message": _codes(computed, row["name"])} for row in trial_rows(result)],
+        "total": len(data),
+        "key": [(colors[verdict]["color"], plain(count)) for count, verdict in COUNTS],
+        "not_judged": not_judged(result),
+        "methods": _methods(described, citations),
+        "written": f"Written from what the results of {len(described)} of {count_of(len(data), 'trial')} state "
+        f"about themselves; {CSV} has the numbers of each trial.",
+        "citations": citations,
+        "files": [CARD, CSV, SUBJECTS],
+        "versions": versions(),
+    }
+    arrays = {str(name): array for each in described.values() for name, array in each.data_vars.items()}
+    signs = f"{SIGNS} {UNSAID}"
+    card = rendered(
+        "data_card.md", folder=data.folder.name, arrays=arrays, frames=FRAMES, signs=signs, **values
     )
+    return whole_page(DATASET_PAGE, **values), card
 
 
 def _codes(computed: ComputedStudy, name: str) -> str:
@@ -198,11 +201,13 @@ def _splits(data: DataSet) -> PageTable:
 def _kinds(trials: pd.DataFrame) -> PageTable:
     """Return what trials differ in, which a user of all of them has to know."""
     done = trials[trials["file"].notna()]
+    ground = done["ground_forces"].fillna("none, joint moments alone")
     kinds = Counter(
-        zip(done["muscles"].astype(int), done["ground_forces"].fillna("none: joint moments"), strict=True)
+        zip(done["muscles"].astype(int), ground, done["extension_positive"].fillna("none"), strict=True)
     )
-    rows = [[str(muscles), ground, count] for (muscles, ground), count in sorted(kinds.items())]
-    return PageTable("Kinds of trials", ("muscles", "ground forces", "trials"), rows)
+    rows = [[str(muscles), *others, count] for (muscles, *others), count in sorted(kinds.items())]
+    heads = ("muscles", "ground forces", "positive in extension", "trials")
+    return PageTable("Kinds of trials", heads, rows)
 
 
 def _findings(computed: ComputedStudy) -> PageTable | None:
@@ -263,7 +268,7 @@ def _unusual(trials: pd.DataFrame) -> Iterator[list[str]]:
         for words, column in quantities.items():
             medians = own.groupby("subject")[column].median().dropna()
             center = float(medians.median()) if len(medians) else np.nan
-            spread = NORMAL_MAD * float((medians - center).abs().median()) if len(medians) else 0.0
+            spread = NORMAL * float((medians - center).abs().median()) if len(medians) else 0.0
             if len(medians) < FEWEST or spread <= 0.0:
                 continue
             for subject, value in medians.items():
@@ -274,9 +279,13 @@ def _unusual(trials: pd.DataFrame) -> Iterator[list[str]]:
 
 
 def _described(data: DataSet) -> dict[Path, xr.Dataset]:
-    """Return the results of trials at equal distances in the list of all, without damaged ones, by their paths."""
+    """Return the results of trials at equal distances in the list of all, and of one trial of each kind, by their
+    paths, without damaged ones.
+    """
     results = dict[Path, xr.Dataset]()
-    for name in data.computed[:: -(-len(data) // DESCRIBED) or 1]:
+    kinds = data.trials.loc[data.computed, ["muscles", "ground_forces", "extension_positive"]]
+    one_of_each = map(str, kinds.drop_duplicates().index)
+    for name in dict.fromkeys((*data.computed[:: -(-len(data) // DESCRIBED) or 1], *one_of_each)):
         with contextlib.suppress(*DAMAGE):
             results[data.folder / TRIALS / name / RESULT] = data.read(name)
     return results
@@ -289,36 +298,3 @@ def _methods(described: Mapping[Path, xr.Dataset], citations: Citations) -> list
         with contextlib.suppress(*DAMAGE):
             trials.append((read_inputs([path], described).trials[0], 1))
     return study_methods(trials, citations) if trials else []
-
-
-def _card(
-    data: DataSet, results: Iterable[xr.Dataset], methods: Sequence[Markup], citations: Citations
-) -> str:
-    """Return the card of a data set in Markdown."""
-    arrays = {str(name): array for result in results for name, array in result.data_vars.items()}
-    described = {
-        name: {
-            "dims": ", ".join(map(str, array.dims)),
-            "units": array.attrs.get("units", "1"),
-            "about": array.attrs.get("description", ""),
-            "frame": FRAMES.get(name, ""),
-        }
-        for name, array in arrays.items()
-    }
-    verdicts = data.trials["verdict"].value_counts()
-    tags = re.compile(r"<[^>]+>")
-    return rendered(
-        "data_card.md",
-        title=data.folder.name,
-        lead=_lead(data),
-        usable=_usable(data),
-        verdicts=[(LABELS[name], int(verdicts[name])) for name in reversed(ORDER) if name in verdicts],
-        without=list(Counter(data.trials["status"][data.trials["file"].isna()]).items()),
-        splits=_splits(data).rows,
-        kinds=_kinds(data.trials).rows,
-        variables=described,
-        signs=SIGNS,
-        methods=[Markup(tags.sub("", sentence)) for sentence in map(str, methods)],
-        references=[(number, Markup(tags.sub("", str(text)))) for number, text in citations.listed()],
-        versions=versions(),
-    )

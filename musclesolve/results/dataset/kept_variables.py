@@ -41,6 +41,11 @@ SIGNS = (
     "are internal: muscles produce them. Muscle forces pull. Contact forces act on the distal segment. "
     "Ground reactions act on the foot."
 )
+UNSAID = (
+    "Coordinates such as knee_angle do not say it: angle and moment are positive in flexion or dorsiflexion unless "
+    "`extension_positive` names the coordinate."
+)
+"""Sign of the coordinates of models whose names state none."""
 _LABORATORY = "laboratory; of an OpenSim model its ground (x forward, y up, z right)"
 FRAMES = {
     **dict.fromkeys(("ground_reaction_force", "center_of_pressure", "joint_reaction"), _LABORATORY),
@@ -99,4 +104,4 @@ def kept_of(result: xr.Dataset, keep: Sequence[str]) -> xr.Dataset:
         for where in (one["where"] for one in found if one["where"]["file"]):
             where["file"] = Path(where["file"]).name
         attrs[FINDINGS] = json.dumps(found)
-    return xr.Dataset(changed, kept.coords, attrs | {"signs": SIGNS})
+    return xr.Dataset(changed, kept.coords, attrs | {"signs": f"{SIGNS} {UNSAID}"})

@@ -17,7 +17,7 @@ from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.muscle_set import long_name
-from musclesolve.opensim.segments import segments
+from musclesolve.opensim.segments import FLEXION, flexion_sign, segments
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
@@ -223,12 +223,16 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     }
     if body.unserved:
         attributes["unserved_dofs"] = list(body.unserved)
+    flexed = (name for name in body.dofs if split_side(name)[0] in FLEXION)
+    if extended := [name for name in flexed if flexion_sign(model, name) < 0.0]:
+        attributes["extension_positive"] = extended
     if model.masses:
         attributes["subject_mass_kg"] = model.mass
     if (change := body.change) is not None:
         attributes |= labels.change_attributes(change, body.settings.consistency.largest_change_mm)
     if (dynamics := body.measured.dynamics) is not None:
-        attributes["ground_reactions"] = PREDICTED if body.settings.files.predicted else "measured"
+        measured = "measured" if body.kind == "loads" else "found in the moments"
+        attributes["ground_reactions"] = PREDICTED if body.settings.files.predicted else measured
         if dynamics.balance_limit is not None:
             attributes["balance_limit"] = dynamics.balance_limit
         attributes |= {} if dynamics.residual is None else dynamics.residual.attributes()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
@@ -25,16 +24,19 @@ from musclesolve._util.progress import Progress
 from musclesolve.drafting.study.draft_study import NAME, TABLE, draft_study, write_study
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.opensim.b3d import read_b3d
+from musclesolve.opensim.service_folders import WITHOUT_PLATES
 from musclesolve.recording.schema import trial_document
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.dataset.kept_variables import kept_variables
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.commands import KEPT
+from musclesolve.settings.trial import is_predicted
 from musclesolve.studies.dataset.data_set import SPLITS, SUBJECTS, TRAIN
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.run_many import check_for_all
 from musclesolve.studies.many_trials.trial_record import CSV, PARTED, Outcome, check_table
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
+from musclesolve.studies.study.study_data import other_masses
 from musclesolve.studies.study.study_file import (
     SOURCES,
     Study,
@@ -47,8 +49,13 @@ from musclesolve.studies.study.study_file import (
 from musclesolve.studies.study.tidy_tables import csv_of
 from musclesolve.studies.study.unpacked import INPUTS
 
-OF_RESULT = ("frames", "muscles", "mass_kg", "ground_forces", "finding_codes", "inputs_sha256", "file")
+OF_RESULT = (
+    *("frames", "muscles", "mass_kg", "ground_forces"),
+    *("extension_positive", "finding_codes", "inputs_sha256", "file"),
+)
 """Columns of a trial that has a result."""
+LISTED = 4
+"""Largest number of open decisions of the draft that are printed."""
 SHORT, LONG = 0.25, 0.5
 """An estimate computes two trials of each kind: this share of the trials is shorter than the short one, and this share
 of the frames is in trials that are no longer than the long one.
@@ -86,11 +93,15 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     write_study(draft, force=True)
     study, people = read_study(draft.path), f"{INPUTS}/{TABLE}"
     notes = [f"not read: {text}" for text in (*draft.unread, *draft.left_out)]
-    # What is to be decided stands before the first bracket or colon, the reasons after it.
-    if taken := [re.split(r" \(|: ", text)[0] for text in draft.todos if not text.startswith("fill in ")]:
+    if cameras := [trial.name for trial in study.included if is_predicted(trial.source.get("loads"))]:
+        notes.append(f"no forces were measured, they are predicted from the motion: {shortened(cameras)}")
+    taken = [text for text in draft.todos if text != WITHOUT_PLATES and not text.startswith("fill in ")]
+    notes += [f"to decide: {text}" for text in taken[:LISTED]]
+    if taken:
+        more = f", with {len(taken) - LISTED} more" if len(taken) > LISTED else ""
         notes.append(
-            f"taken as drafted, without your answer: {shortened(taken, 3, '; ')} (to decide, copy {INPUTS}/{NAME} "
-            "beside itself under another name, change the copy, and name it as the source)"
+            f"what is to decide stands in {INPUTS}/{NAME}{more}, and was taken as drafted; to decide it, copy that "
+            "file beside itself under another name, change the copy, and name it as the source"
         )
     if absent := lacking(study.subjects, study.included):
         said = f"nothing states {lacking_text(absent)}: enter it in {people}, and give the command again"
@@ -117,12 +128,17 @@ def compute_dataset(
         write_files(output, {CSV: csv_of(trials)})
         subjects = subjects_table(computed, trials)
         write_files(output, {SUBJECTS: csv_of(subjects)})
+    notes = list(computed.notes)
     if "mass_kg" in subjects and (several := list(subjects["subject"][subjects["mass_kg"] == ""])):
-        note = (
-            f"{SUBJECTS} states no mass of {shortened(several, 3)}, whose trials have different ones ({CSV})"
+        notes.append(
+            f"{SUBJECTS} states no mass of {shortened(several)}, whose trials have different ones ({CSV})"
         )
-        computed = replace(computed, notes=(*computed.notes, note))
-    return computed
+    measured = {name: record.measures for name, record in computed.records.items() if record.measures}
+    if both := other_masses(study, ((name, found.mass_kg) for name, found in measured.items())):
+        notes.append(
+            f"masses of subjects and of their models differ ({both}): body weights are by the model ({CSV})"
+        )
+    return replace(computed, notes=tuple(notes))
 
 
 def split_of(subjects: Iterable[str]) -> dict[str, str]:
@@ -152,7 +168,8 @@ def trials_table(computed: ComputedStudy) -> pd.DataFrame:
             mass = "" if np.isnan(found.mass_kg) else f"{found.mass_kg:.6g}"
             codes = " ".join(code.partition(" ")[2] for code in found.codes)
             file = (record.folder / RESULT).relative_to(computed.folder).as_posix()
-            values = found.frames, found.muscles, mass, found.ground, codes, found.inputs, file
+            said = found.extension, codes, found.inputs, file
+            values = (found.frames, found.muscles, mass, found.ground, *said)
             row = dict(zip(OF_RESULT, values, strict=True))
         of_source = PARTED.join(computed.unusual.get(name, ()))
         rows.append({"split": split.get(of[name], ""), **row, "unusual": of_source})

@@ -147,8 +147,7 @@ class DataSet:
             InputError: no trial has one of the columns.
         """
         wanted = [str(column) for column in one_or_several(columns)]
-        parts, seen = [], dict.fromkeys(wanted, False)
-        known = dict[str, None]()
+        parts, missing, known = [], dict.fromkeys(wanted), dict[str, None]()
         chosen = list(self.names() if trials is None else trials)
         if trials is None and self.computed and not chosen:
             counts = self.trials.loc[self.computed, "verdict"].value_counts()
@@ -172,16 +171,16 @@ class DataSet:
                     known[full] = None
                     if column in (variable, full):
                         own[full] = _valid(result, variable, label, values) if valid else values
-                        seen[column] = True
+                        missing.pop(column, None)
             parts.append(pd.DataFrame(own))
-        if parts and (missing := [column for column, there in seen.items() if not there]):
+        for column in missing if parts else ():
             names = [*dict.fromkeys(name.partition(" ")[0] for name in known), *known]
             raise file_error(
                 "unknown_name",
                 self.folder,
-                f"no trial has {missing[0]!r}",
+                f"no trial has {column!r}",
                 "a variable that the data set keeps, or one of its curves",
-                suggestion(missing[0], names or QUANTITIES) or "see DATA_CARD.md",
+                suggestion(column, names or QUANTITIES) or "see DATA_CARD.md",
             )
         none = pd.DataFrame(columns=["trial", "subject", "split", "time"])
         return pd.concat(parts or [none], ignore_index=True)

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from musclesolve.errors import input_error, not_installed
+from musclesolve.errors import InputError, input_error, not_installed
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord
 from musclesolve.version import __version__
@@ -78,12 +78,10 @@ def _client(address: str) -> Client:
         resolve_address(address)  # a Client of an invalid address would print a traceback when it is deleted
         return Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError) as error:
-        raise input_error(
-            "bad_environment",
-            where="--scheduler",
-            problem=f"there is no scheduler at {address!r}",
-            expected="the address of a scheduler of dask.distributed, such as tcp://host:8786",
-            remedy=START,
+        raise _refused(
+            f"there is no scheduler at {address!r}",
+            "the address of a scheduler of dask.distributed, such as tcp://host:8786",
+            START,
         ) from error
 
 
@@ -91,36 +89,34 @@ def _check_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
     try:
         client.wait_for_workers(1, timeout=WORKERS_S)
     except TimeoutError as error:
-        problem = f"the scheduler at {address} has no workers"
-        raise input_error("bad_environment", where="--scheduler", problem=problem, remedy=START) from error
+        raise _refused(f"the scheduler at {address} has no workers", "", START) from error
     paths = [*[str(job.trial) for job in jobs if job.trial.is_file()][:1], str(jobs[0].folder.parent)]
     try:
         found = client.run(_known, paths)
     except ImportError as error:
-        raise input_error(
-            "bad_environment",
-            where="--scheduler",
-            problem=f"a worker lacks a package: {error}",
-            expected=f"musclesolve {__version__} on every worker",
-            remedy="install it there and start the workers again",
+        raise _refused(
+            f"a worker lacks a package: {error}",
+            f"musclesolve {__version__} on every worker",
+            "install it there and start the workers again",
         ) from error
     for worker, (version, unseen) in found.items():
         if version != __version__:
-            raise input_error(
-                "bad_environment",
-                where="--scheduler",
-                problem=f"the worker {worker} has musclesolve {version}",
-                expected=f"{__version__}, as here: results of different versions are not comparable",
-                remedy="install the same version there and start the worker again",
+            raise _refused(
+                f"the worker {worker} has musclesolve {version}",
+                f"{__version__}, as here: results of different versions are not comparable",
+                "install the same version there and start the worker again",
             )
         if unseen:
-            raise input_error(
+            raise _refused(
+                f"the worker {worker} does not see {unseen[0]}",
+                "trials and output on a file system that all workers share, under the same path",
+                "put them there, or compute on one machine, without --scheduler",
                 "missing_file",
-                where="--scheduler",
-                problem=f"the worker {worker} does not see {unseen[0]}",
-                expected="trials and output on a file system that all workers share, under the same path",
-                remedy="put them there, or compute on one machine, without --scheduler",
             )
+
+
+def _refused(problem: str, expected: str, remedy: str, code: str = "bad_environment") -> InputError:
+    return input_error(code, where="--scheduler", problem=problem, expected=expected, remedy=remedy)
 
 
 def _known(paths: list[str]) -> tuple[str, list[str]]:

@@ -13,6 +13,7 @@ import xarray as xr
 from muscle_db.regular_file import RECORDING, open_regular
 from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.errors import file_error
+from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.judgement import NOT_USABLE, USABLE, judge
@@ -74,9 +75,10 @@ class Measures:
     frames: int = 0
     muscles: int = 0
     mass_kg: float = float("nan")  # of the subject
-    # origin of the ground reactions: "measured", "predicted", ...; "" with joint moments alone
+    # origin of the ground reactions: "measured", "predicted", "found in the moments", ...; "" without any
     ground: str = ""
     inputs: str = ""  # hash of the hashes of the input files
+    extension: str = ""  # coordinates of flexion that are positive in extension or plantarflexion
 
     @classmethod
     def from_result(cls, result: xr.Dataset, facts: Facts | None = None) -> Measures:
@@ -110,6 +112,7 @@ class Measures:
             mass_kg=float(result.attrs.get("subject_mass_kg", "nan")),
             ground=str(result.attrs.get("ground_reactions", "")),
             inputs=inputs_hash(result.attrs.get(ATTRIBUTE, "")),
+            extension=" ".join(listed(result, "extension_positive")),
         )
 
     @property

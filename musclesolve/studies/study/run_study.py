@@ -357,4 +357,9 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
                 )
     named = [name for name in merged["files"].values() if isinstance(name, str) and not is_predicted(name)]
     inputs = tuple(path.parent / name for name in named)
-    return TrialFile(TRIAL_HEAD + "\n" + tables_text(merged), inputs, tuple(notes))
+    # in one order, however the study file states them: a result is current while the text is the same
+    ordered = {name: merged[name] for name in (*known, *merged) if name in merged}
+    for name, table in ordered.items():
+        if name in known and isinstance(table, Mapping):
+            ordered[name] = {key: table[key] for key in (*known[name].settings, *table) if key in table}
+    return TrialFile(TRIAL_HEAD + "\n" + tables_text(ordered), inputs, tuple(notes))

@@ -7,7 +7,7 @@ whoever writes or reads does not grow with the number of trials.
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -197,19 +197,26 @@ class _Trial:
         return ""
 
 
+def other_masses(study: Study, masses: Iterable[tuple[str, float]]) -> str:
+    """Subjects whose stated mass differs from the mass in their trials, with both; masses: trial -> mass [kg]."""
+    found = dict[str, str]()
+    for name, mass in masses:
+        subject = study.trial_of[name].subject
+        stated = study.of_subject(subject, "mass_kg")
+        if stated is not None and abs(stated / mass - 1.0) > SAME_MASS:
+            found[subject] = f"{subject} {stated:g} and {mass:.1f} kg"
+    return shortened(list(found.values()))
+
+
 def _notes(trials: Sequence[_Trial]) -> Iterator[str]:
     """Yield notes on masses that differ, on cycles that do not count, and on questions without an answer."""
-    masses, odd, unanswered = dict[str, str](), list[str](), dict[str, list[str]]()
+    odd, unanswered = list[str](), dict[str, list[str]]()
     for trial in trials:
-        subject, computed = trial.study.trial_of[trial.name].subject, trial.attrs.get(OF_SUBJECT["mass"])
-        stated = trial.study.of_subject(subject, "mass_kg")
-        if stated is not None and computed is not None and abs(stated / float(computed) - 1.0) > SAME_MASS:
-            masses[subject] = f"{stated:g} and {float(computed):.1f} kg"
         odd += [f"{trial.name}: {text}" for text in texts(trial.attrs.get("left_out")) if NO_CYCLE in text]
         for text in texts(trial.attrs.get("no_answer")):
             unanswered.setdefault(text, []).append(trial.name)
-    if masses:
-        both = shortened([f"{subject} {values}" for subject, values in masses.items()])
+    masses = ((trial.name, float(trial.attrs.get(OF_SUBJECT["mass"], "nan"))) for trial in trials)
+    if trials and (both := other_masses(trials[0].study, masses)):
         yield (
             f"masses by the study and by the model differ ({both}): curves and values are divided by the former, the "
             "verdicts and contact forces of single trials by the latter"

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -32,18 +33,15 @@ class B3DSource:
     Args:
         b3d: the file. trial: name of the trial in it.
         folder: of the unpacked files of the subject.
+        record: file with the state of the B3D file when the trial was unpacked, and with what was found in the trial.
         stated: file and place that name the trial, for messages.
     """
 
     b3d: Path
     trial: str
     folder: Path
+    record: Path
     stated: tuple[Path, str | None]
-
-    @property
-    def record(self) -> Path:
-        """File with the state of the B3D file when the trial was unpacked, and with what was found in the trial."""
-        return self.folder / RECORDS / f"{safe(self.trial)}.json"
 
     @property
     def notes(self) -> list[str]:
@@ -104,7 +102,8 @@ def source_of(
     if "b3d" not in trial.source:
         return trial.source, None
     name, wanted, document = trial.source["b3d"], trial.source["trial"], study.document
-    b3d, parts = study.path.parent / name, Path(name).with_suffix("").parts
+    b3d = Path(os.path.normpath(study.path.parent / name))
+    parts = Path(name).with_suffix("").parts
     # folders above the study are in the name of the file: the folder of the subject is numbered
     kept = "-".join(part for part in parts if part not in ("..", "/"))
     kept += f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}" * (".." in parts)
@@ -113,7 +112,10 @@ def source_of(
     document.check_known([wanted], f"{Path(name).name} has no trial", known, "trials", trial.name)
     files = trials[wanted]
     stated = document.path, f"{document.header('trials')} {trial.name}"
-    return files, B3DSource(b3d, wanted, files["model"].parents[1], stated)
+    folder = files["model"].parents[1]
+    # the file of the coordinates has another name for each trial, "walk 1" and "walk/1" included
+    record = folder / RECORDS / f"{files['coordinates'].stem.removesuffix('_ik')}.json"
+    return files, B3DSource(b3d, wanted, folder, record, stated)
 
 
 @lru_cache(maxsize=2)

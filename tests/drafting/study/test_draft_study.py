@@ -102,6 +102,50 @@ def test_facts_of_a_trial_file_are_of_its_source_and_person_alone(tmp_path: Path
     assert not any("differs" in todo for todo in draft.todos)
 
 
+def test_a_table_of_subjects_is_of_its_source(tmp_path: Path) -> None:
+    for source, mass in (("L1", 84.7), ("L2", 98.8)):
+        trial_file(tmp_path / source / "S01" / "walk.toml")
+        (tmp_path / source / "people.csv").write_text(f"subject,mass_kg,sex\nS01,{mass},female\n")
+    sources = [tmp_path / "L1", tmp_path / "L2"]
+    draft = draft_study(tmp_path, tmp_path / "inputs" / "study.toml", sources)
+    write_study(draft)
+    study = read_study(draft.path)
+    assert {name: each["mass_kg"] for name, each in study.subjects.items()} == {
+        "L1_S01": 84.7,
+        "L2_S01": 98.8,
+    }
+    assert [trial.name for trial in study.trials] == ["L1_S01_walk", "L2_S01_walk"]
+    # the table of what lacks keeps its rows, whatever subjects come later
+    table = draft.path.parent / "subjects.csv"
+    assert table.read_text().splitlines() == ["subject,stature_m", "L1_S01,", "L2_S01,"]
+    table.write_text("subject,stature_m\nL1_S01,1.7\nL2_S01,1.8\n")
+    trial_file(tmp_path / "L3" / "S01" / "walk.toml", mass_kg=70.0, sex="male")
+    write_study(draft_study(tmp_path, draft.path, [*sources, tmp_path / "L3"]), force=True)
+    assert table.read_text().splitlines() == ["subject,stature_m", "L1_S01,1.7", "L2_S01,1.8", "L3_S01,"]
+
+
+def test_files_hold_before_a_table_of_their_source(tmp_path: Path) -> None:
+    trial_file(tmp_path / "L1" / "S01" / "walk.toml", mass_kg=70.0)
+    (tmp_path / "L1" / "people.csv").write_text("subject,mass_kg,stature_m\nS01,75,1.8\n")
+    draft = draft_study(tmp_path / "L1", tmp_path / "study.toml", [tmp_path / "L1"])
+    write_study(draft)
+    stated = read_study(draft.path).subjects["S01"]
+    assert (stated["mass_kg"], stated["stature_m"]) == (70.0, 1.8)
+    assert any("70.0 in its files and 75" in todo for todo in draft.todos)
+
+
+def test_coordinates_beside_a_model_that_is_cut_off_are_a_trial(tmp_path: Path) -> None:
+    """Its names are not known: the trial is refused when it is computed, and not left out without a word."""
+    names = ["pelvis_tilt", "hip_flexion_r", "knee_angle_r", "ankle_angle_r"]
+    text = "".join(f'<Coordinate name="{name}">' for name in names[:1])
+    (tmp_path / "model.osim").write_text(f"<OpenSimDocument>{text}")
+    rows = "\n".join("\t".join(["0.0", "1", "1", "1", "1"]) for _ in range(2))
+    head = "walk\nversion=1\nnRows=2\nnColumns=5\ninDegrees=yes\nendheader\n"
+    (tmp_path / "walk_ik.mot").write_text(head + "\t".join(["time", *names]) + f"\n{rows}\n")
+    (trial,) = study_trials(tmp_path).trials
+    assert trial.source["coordinates"] == tmp_path / "walk_ik.mot"
+
+
 def test_folders_of_opensim_models(tmp_path: Path) -> None:
     for subject in ("S01", "S02"):
         home = tmp_path / subject

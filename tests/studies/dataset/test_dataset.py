@@ -12,7 +12,7 @@ from threading import Event, Timer
 import numpy as np
 import pandas as pd
 import pytest
-from b3d_files import MODEL, write_b3d
+from b3d_files import MODEL, TrialOnDisk, walker, write_b3d
 from recorded_data import recorded
 from refusals import refused
 from stored_results import write_result
@@ -24,6 +24,7 @@ from musclesolve.opensim import read_b3d
 from musclesolve.results.dataset.kept_variables import kept_variables
 from musclesolve.results.files.atomic_writing import reserved
 from musclesolve.studies.dataset.compute_dataset import (
+    dataset_study,
     estimate_dataset,
     split_of,
     subjects_table,
@@ -33,7 +34,7 @@ from musclesolve.studies.dataset.data_set import DataSet
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_file import read_study
-from musclesolve.studies.study.unpacked import B3DSource
+from musclesolve.studies.study.unpacked import B3DSource, source_of
 
 MAKE = Path(__file__).parents[3] / "examples" / "study" / "make_study.py"
 TRIALS = 4
@@ -326,7 +327,9 @@ def test_trials_of_a_b3d_file_are_unpacked_where_they_are_computed(tmp_path: Pat
 def test_processes_that_unpack_trials_of_one_subject_wait_for_each_other(tmp_path: Path) -> None:
     real = recorded("addbiomechanics") / "results.b3d"
     trial = read_b3d(real, ()).trials[0].name
-    source, taken, free = B3DSource(real, trial, tmp_path / "S1", (real, None)), Event(), Event()
+    place = tmp_path / "S1"
+    source = B3DSource(real, trial, place, place / "unpacked" / "one.json", (real, None))
+    taken, free = Event(), Event()
 
     def another() -> None:
         with reserved(source.record.parent):
@@ -337,6 +340,15 @@ def test_processes_that_unpack_trials_of_one_subject_wait_for_each_other(tmp_pat
     assert taken.wait(10.0)
     source.unpack()  # refused as busy, would it not wait
     assert source.record.exists()
+
+
+def test_trials_whose_names_differ_in_signs_alone_are_unpacked_apart(tmp_path: Path) -> None:
+    _, motion = walker(tmp_path, 40)
+    still = [TrialOnDisk(name, [motion], [0] * 40) for name in ("walk 1", "walk/1", "walk_1")]
+    write_b3d(tmp_path / "S1.b3d", still, [MODEL], 12, mass=70.0)
+    study = dataset_study(tmp_path / "S1.b3d", tmp_path / "forces")
+    sources = [source for trial in study.trials if (source := source_of(study, trial, tmp_path)[1])]
+    assert len({source.record for source in sources}) == len(still)
 
 
 def test_an_estimate_without_a_result_fails_with_the_reason(folder: Path, tmp_path: Path) -> None:
