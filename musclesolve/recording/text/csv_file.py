@@ -9,8 +9,10 @@ as these programs write them, each by a file of its own. Any other file begins w
 ``RASI_x_mm``).
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,19 +25,21 @@ from musclesolve.recording.text.cells import (
     Coordinates,
     against_ground,
     blocks_of,
+    cells_of,
     clock_and_signals,
     free_moments,
+    is_time,
     named_and_unit,
     no_unit,
     plain_coordinates,
-    separator_of,
     si_factors,
-    titles_of,
+    title_lines,
     unit_by_size,
 )
 from musclesolve.recording.text.number_rows import (
     RowReader,
     distinct_names,
+    is_row,
     timed_rows,
     without_lost,
 )
@@ -54,6 +58,8 @@ class Export:
     events: Callable[[RowReader, str], list[tuple[str, str, float]]] = lambda reader, line: []
 
 
+_FIRST_ROWS = 50
+"""Number of rows that show whether two columns of times are one clock."""
 EXPORTS = (
     Export(nexus_csv.begins, nexus_csv.marker_columns, nexus_csv.other_columns, nexus_csv.events),
     Export(motive_csv.begins, motive_csv.marker_columns, motive_csv.other_columns),
@@ -68,6 +74,15 @@ def is_export(path: Path) -> bool:
     """Whether a text is an export of one of these programs."""
     with RowReader(path) as reader:
         return _reader_of(reader.first_line()) in EXPORTS
+
+
+def has_rows(path: Path) -> bool:
+    """Whether two lines of a text, one below the other, are rows of numbers."""
+    with RowReader(path) as reader:
+        rows = [
+            len(cells := re.split(r"[\s;,]+", text.strip())) > 1 and is_row(cells) for text in reader.ahead
+        ]
+    return any(one and other for one, other in pairwise(rows))
 
 
 def export_events(path: Path) -> list[tuple[str, str, float]]:
@@ -185,9 +200,18 @@ def _read_columns(path: Path, in_si: bool) -> Table:
 
 def _plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     """Return the columns by a line of names, with units in brackets."""
-    path, separator = reader.path, separator_of(line)
-    titles, number = titles_of(reader, line, separator)
+    path, above = reader.path, title_lines(reader, line)
+    titles, number = above.titles, above.line
     times, signals = clock_and_signals(titles, path, number)
+    # A column of times before each signal, as Delsys writes them: signals of another rate are left out.
+    clocks = [k for k, title in enumerate(titles) if is_time(title)]
+    rows = [cells_of(text, above.separator) for text in islice(reader.ahead, _FIRST_ROWS)]
+    equal = {k: all(row[k : k + 1] == row[clocks[0] : clocks[0] + 1] for row in rows) for k in clocks}
+    signals = [
+        (k, title)
+        for k, title in signals
+        if k not in equal and equal[max((clock for clock in clocks if clock < k), default=clocks[0])]
+    ]
     named = [(k, named_and_unit(title)[0]) for k, title in signals]
     columns, repeated = distinct_names(named, f"line {number}, columns")
     indices = list(columns.values())
@@ -201,13 +225,12 @@ def _plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         roles=roles,
         times=times,
         repeated=repeated,
-        separator=separator,
+        separator=above.separator,
     )
 
 
 def _plain_markers(reader: RowReader, line: str) -> Coordinates:
     """Return the columns of the markers by a line of names."""
-    separator = separator_of(line)
-    titles, number = titles_of(reader, line, separator)
-    header = plain_coordinates(titles, reader.path, number)
-    return replace(header, separator=separator)
+    above = title_lines(reader, line)
+    header = plain_coordinates(above.titles, reader.path, above.line, above.unit)
+    return replace(header, separator=above.separator)

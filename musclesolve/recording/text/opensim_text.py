@@ -287,7 +287,16 @@ def _stated_rate(time: Array) -> float:
 # The names of the two generations of the format.
 _ROWS = ("nRows", "datarows")
 _COLUMNS = ("nColumns", "datacolumns")
-_ANSWERS = {"yes": True, "no": False, "true": True, "false": False, "1": True, "0": False, "y": True, "n": False}
+_ANSWERS = {
+    "yes": True,
+    "no": False,
+    "true": True,
+    "false": False,
+    "1": True,
+    "0": False,
+    "y": True,
+    "n": False,
+}
 MOST_DECIMALS = 30
 _LONGEST_HEADER = 10_000
 _HOLE = 1.5  # steps beyond which a frame is lost
