@@ -40,24 +40,19 @@ from musclesolve.recording.text.qualisys_tsv import plate_files
 from musclesolve.recording.text.text_file import PACKED, STORAGE, TABLES, read_lines, suffix_of
 from musclesolve.recording.trial.recording_checks import is_plane
 
-_VICON, _EXPORT_C3D = "raw data of Vicon: export the trial as C3D", "export it as C3D"
 _OF_PROGRAMS = {
-    ".xlsx": "a workbook of Excel: save each sheet of numbers as CSV",
-    ".xls": "a workbook of Excel: save each sheet of numbers as CSV",
-    ".ods": "a workbook: save each sheet of numbers as CSV",
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "a workbook: save each sheet of numbers as CSV"),
+    **dict.fromkeys((".x1d", ".x2d"), "raw data of Vicon: export the trial as C3D"),
+    **dict.fromkeys(
+        (".anc", ".anb"), "analog channels of Cortex: export the plates as .forces, or all as C3D"
+    ),
     ".mat": "data of MATLAB: write them as TRC, MOT or CSV",
     ".tdf": "a recording of BTS: export it as C3D or EMT",
-    ".mdf": f"a recording of Codamotion: {_EXPORT_C3D}",
+    ".mdf": "a recording of Codamotion: export it as C3D",
     ".qtm": "a recording of Qualisys: export it as C3D or TSV",
     ".tak": "a take of Motive: export it as C3D or CSV",
     ".cap": "a recording of Cortex: export it as C3D, or as TRC and .forces",
-    ".anc": "analog channels of Cortex: export the forces as .forces, or all as C3D",
-    ".anb": "analog channels of Cortex: export the forces as .forces, or all as C3D",
-    ".x1d": _VICON,
-    ".x2d": _VICON,
-    ".vsk": "a subject of Vicon",
-    ".cmz": f"a workspace of Visual3D: {_EXPORT_C3D}",
-    ".dat": "perhaps a measurement of BioWare: export it as text with a line of names",
+    ".cmz": "a workspace of Visual3D: export its trials as C3D",
 }
 """Suffix -> what a file is that is not read, and what its program can write instead."""
 
@@ -294,8 +289,8 @@ def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
     elif not plates:
         if not table.repeated and all(file.path != path for file in contents.markers):
             moments = sum(name.endswith("_moment") for name in table.names) > 1
-            said = "joint moments, computed with a model" if moments else "neither forces of plates nor EMG"
-            said += f"; its columns are {few(table.names)}" if not moments else ""
+            neither = f"neither forces of plates nor EMG; its columns are {few(table.names)}"
+            said = "joint moments, computed with a model" if moments else neither
             contents.others.append(f"{path.name} ({said})")
         return False
     return True

@@ -39,17 +39,7 @@ FORCES = "N, kN, mm, cm, m, Nm, Nmm, deg, rad"
 _SURE, _FEWEST, _SMALL, _FARTHEST = 100.0, 20, 2.0, 50.0
 _ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in, "angle": radians_in}
 # Columns that only number the rows.
-COUNTERS = (
-    "frame",
-    "frame#",
-    "framenumber",
-    "frame number",
-    "sub frame",
-    "subframe",
-    "index",
-    "item",
-    "sample",
-)
+COUNTERS = "frame frame# framenumber frame_number sub_frame subframe index item sample".split()
 TIMES = ("time", "timestamp", "t", "zeit", "temps", "tiempo", "tempo", "tid", "czas")
 _MOST_TITLES = 1000
 _POINT_KINDS = ("TARGET", "LANDMARK")
@@ -112,20 +102,10 @@ def cells_of(line: str, separator: str) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-@dataclass(frozen=True)
-class TitleLines:
-    """A title for each column, the line of the column of time, the separator of the cells, and the unit of length that
-    lines above the titles state.
-    """
+def title_lines(reader: RowReader, line: str) -> tuple[list[str], int, str, str | None]:
+    """Return a title for each column, the line of the time, the separator, and a unit of length of all, if stated.
 
-    titles: list[str]
-    line: int
-    separator: str
-    unit: str | None = None
-
-
-def title_lines(reader: RowReader, line: str) -> TitleLines:
-    """Return the titles by all lines of names above the first row of numbers, from a first line on.
+    They follow from all lines above the first row of numbers, from a first line on.
 
     One line has all titles. Where several stand above each other, one of them has the time, and axes beside it or
     names of columns; a line of units goes into brackets, and a name in another line holds for the columns up to the
@@ -145,8 +125,7 @@ def title_lines(reader: RowReader, line: str) -> TitleLines:
             break
         texts.append(text)
     if clock is None:
-        separator = separator_of(line)
-        return TitleLines(cells_of(line, separator), number, separator)
+        return cells_of(line, separator_of(line)), number, separator_of(line), None
     rows = [cells_of(text, separator) for text in texts]
     first, width = clock, len(rows[clock])
     while (
@@ -159,8 +138,8 @@ def title_lines(reader: RowReader, line: str) -> TitleLines:
         kinds = [["" if cell in _POINT_KINDS else cell for cell in rows[clock + 1]], rows[-1]]
         columns = zip(rows[clock], *kinds, strict=False)
         titles = [name if is_time(name) else "_".join(filter(None, (name, *of))) for name, *of in columns]
-        return TitleLines(["", *titles[1:]], number, separator, unit)
-    return TitleLines(_joined(rows[first:], clock - first), number, separator, unit)
+        return ["", *titles[1:]], number, separator, unit
+    return _joined(rows[first:], clock - first), number, separator, unit
 
 
 def _joined(above: list[list[str]], clock: int) -> list[str]:
@@ -205,7 +184,7 @@ def named_columns(cells: Sequence[str]) -> Sequence[str]:
 
 def is_counter(column: int, cell: str) -> bool:
     """Return whether a column numbers the rows; its name is empty in tables written with their index."""
-    return cell.casefold() in COUNTERS or (column == 0 and not cell)
+    return cell.casefold().replace(" ", "_") in COUNTERS or (column == 0 and not cell)
 
 
 def named_and_unit(cell: str) -> tuple[str, str | None]:

@@ -200,12 +200,11 @@ def _read_columns(path: Path, in_si: bool) -> Table:
 
 def _plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     """Return the columns by a line of names, with units in brackets."""
-    path, above = reader.path, title_lines(reader, line)
-    titles, number = above.titles, above.line
+    path, (titles, number, separator, _) = reader.path, title_lines(reader, line)
     times, signals = clock_and_signals(titles, path, number)
     # A column of times before each signal, as Delsys writes them: signals of another rate are left out.
     clocks = [k for k, title in enumerate(titles) if is_time(title)]
-    rows = [cells_of(text, above.separator) for text in islice(reader.ahead, _FIRST_ROWS)]
+    rows = [cells_of(text, separator) for text in islice(reader.ahead, _FIRST_ROWS)]
     equal = {k: all(row[k : k + 1] == row[clocks[0] : clocks[0] + 1] for row in rows) for k in clocks}
     signals = [
         (k, title)
@@ -225,12 +224,11 @@ def _plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         roles=roles,
         times=times,
         repeated=repeated,
-        separator=above.separator,
+        separator=separator,
     )
 
 
 def _plain_markers(reader: RowReader, line: str) -> Coordinates:
     """Return the columns of the markers by a line of names."""
-    above = title_lines(reader, line)
-    header = plain_coordinates(above.titles, reader.path, above.line, above.unit)
-    return replace(header, separator=above.separator)
+    titles, number, separator, unit = title_lines(reader, line)
+    return replace(plain_coordinates(titles, reader.path, number, unit), separator=separator)

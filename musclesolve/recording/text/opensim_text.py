@@ -79,7 +79,7 @@ def read_trc(path: str | Path) -> Markers:
     with RowReader(path) as reader:
         header = _trc_header(reader, path)
         line = reader.line() or ""
-        places, named_in = _marker_places(line), reader.line_number
+        (places, above), named_in = _marker_places(line), reader.line_number
         axes = reader.filled_line()
         while axes is not None and axes.split() == line.split():  # some programs write the names twice
             axes = reader.filled_line()
@@ -90,7 +90,7 @@ def read_trc(path: str | Path) -> Markers:
         stated = header["nummarkers"]
         beyond = _unnamed_markers(reader, count, max(len((axes or "").split()) // 3, stated))
         unnamed = count - len(places) + beyond
-        if beyond and places != _by_place(line):
+        if beyond and not above:
             raise file_error(
                 "bad_format",
                 (path, named_in),
@@ -101,16 +101,13 @@ def read_trc(path: str | Path) -> Markers:
             )
         if not places:
             raise damaged("missing_marker", (path, named_in), "the file has no markers", "at least one")
-        edited = list[str]()
-        if stated not in (len(places), len(places) + unnamed):  # its rows decide
-            edited = [
-                f"The header of {path.name} states {stated:.15g} markers, but {len(places)} have a name."
-            ]
+        wrong = f"The header of {path.name} states {stated:.15g} markers, but {len(places)} have a name."
+        edited = [] if stated in (len(places), len(places) + unnamed) else [wrong]  # its rows decide
         columns, repeated = distinct_names(places, f"line {named_in}, columns")
         triples = [[column, column + 1, column + 2] for column in columns.values()]
         named = dict(places)
         titles = [f"{named.get(2 + 3 * k, '')} {axis}" for k in range(count) for axis in "xyz"]
-        titles = ["Frame#", "Time", *titles]
+        titles[:0] = ["Frame#", "Time"]
         rate, meters = header["datarate"], header["meters"]
         time, position, _, notes, warning = timed_rows(
             reader,
@@ -148,20 +145,15 @@ def read_trc(path: str | Path) -> Markers:
     return markers
 
 
-def _marker_places(line: str) -> list[tuple[int, str]]:
-    """The column of x of every marker with a name, by the place of the name where names stand over their columns.
+def _marker_places(line: str) -> tuple[list[tuple[int, str]], bool]:
+    """The column of x and the name of every marker, and whether the names stand over their columns.
 
-    A marker without a name has an empty cell there. Names next to each other count in their order.
+    There a marker without a name has an empty cell. Names next to each other count in their order.
     """
-    placed = _by_place(line)
+    placed = [(k, cell.strip()) for k, cell in enumerate(line.split("\t")) if k > 1 and cell.strip()]
     if placed and all((k - 2) % 3 == 0 for k, _ in placed):
-        return placed
-    return [(2 + 3 * k, name) for k, name in enumerate(filter(None, split_cells(line)[2:]))]
-
-
-def _by_place(line: str) -> list[tuple[int, str]]:
-    """Columns and names between the tabs of a line, without the first two columns and empty cells."""
-    return [(k, cell.strip()) for k, cell in enumerate(line.split("\t")) if k > 1 and cell.strip()]
+        return placed, True
+    return [(2 + 3 * k, name) for k, name in enumerate(filter(None, split_cells(line)[2:]))], False
 
 
 def _unnamed_markers(reader: RowReader, named: int, stated: float) -> int:
