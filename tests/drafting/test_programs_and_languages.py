@@ -143,6 +143,7 @@ def test_channels_of_another_clock_are_left_out(tmp_path: Path) -> None:
     titles = "X[s],SOL: EMG 1 [V],X[s],SOL: ACC X [g],X[s],TA: EMG 2 [V]"
     table = read_csv_columns(written(tmp_path / "emg.csv", [titles, *lines(rows, ",")]))
     assert table.names == ("SOL: EMG 1", "TA: EMG 2")
+    assert any("SOL: ACC X" in note for note in table.notes)
     np.testing.assert_allclose(table.values, rows[:, [1, 5]], atol=1e-6)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from musclesolve._util.message_text import few
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text import cortex_forces, dflow_text, motive_csv, nexus_csv, qualisys_tsv
@@ -206,12 +207,10 @@ def _plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     clocks = [k for k, title in enumerate(titles) if is_time(title)]
     rows = [cells_of(text, separator) for text in islice(reader.ahead, _FIRST_ROWS)]
     equal = {k: all(row[k : k + 1] == row[clocks[0] : clocks[0] + 1] for row in rows) for k in clocks}
-    signals = [
-        (k, title)
-        for k, title in signals
-        if k not in equal and equal[max((clock for clock in clocks if clock < k), default=clocks[0])]
-    ]
-    named = [(k, named_and_unit(title)[0]) for k, title in signals]
+    signals = [(k, title) for k, title in signals if k not in equal]
+    clock_of = {k: max((clock for clock in clocks if clock < k), default=clocks[0]) for k, _ in signals}
+    left = few(title for k, title in signals if not equal[clock_of[k]])
+    named = [(k, named_and_unit(title)[0]) for k, title in signals if equal[clock_of[k]]]
     columns, repeated = distinct_names(named, f"line {number}, columns")
     indices = list(columns.values())
     of_columns = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
@@ -225,6 +224,7 @@ def _plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         times=times,
         repeated=repeated,
         separator=separator,
+        notes=(f"Columns of {path.name} with times of their own are left out: {left}.",) if left else (),
     )
 
 
