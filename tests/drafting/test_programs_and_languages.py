@@ -88,6 +88,20 @@ def test_a_stated_unit_counts_for_few_markers(tmp_path: Path) -> None:
     np.testing.assert_allclose(read_csv_markers(path).position[0, 0], [1.0, 2.0, 3.0])
 
 
+def test_markers_of_visual3d_need_the_time(tmp_path: Path) -> None:
+    walk = read_trc(STRIDE / "walk.trc")
+    names = [name for name in walk.names for _ in range(3)]
+    head = [["", "walk.c3d"], ["", "TIME", *names], ["", "FRAME_NUMBERS", *["TARGET"] * len(names)]]
+    head += [["", "ORIGINAL"], ["ITEM", "X", *["X", "Y", "Z"] * len(walk.names)]]
+    rows = np.column_stack([np.arange(len(walk.time)) + 1, walk.time, flat(walk)])
+    found = read_markers(written(tmp_path / "walk.txt", [*map("\t".join, head), *lines(rows, "\t")]))
+    assert found.names == walk.names
+    np.testing.assert_allclose(found.position, walk.position, atol=2e-6)
+    head[1][1] = "FRAMES"
+    with pytest.raises(ms.InputError, match="column of time"):
+        read_markers(written(tmp_path / "walk.txt", [*map("\t".join, head), *lines(rows, "\t")]))
+
+
 @pytest.mark.parametrize("write", [kistler, visual3d])
 def test_a_folder_with_forces_of_another_program(tmp_path: Path, write) -> None:
     write_trc(tmp_path / "walk.trc", read_trc(STRIDE / "walk.trc"))

@@ -5,18 +5,21 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import few
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.number_rows import (
     Block,
     RowReader,
     by_place,
     check_unique,
+    distinct_names,
     is_row,
     numbered,
     section_end,
@@ -42,6 +45,8 @@ _ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in, "
 COUNTERS = "frame frame# framenumber frame_number sub_frame subframe index item sample".split()
 TIMES = ("time", "timestamp", "t", "zeit", "temps", "tiempo", "tempo", "tid", "czas")
 _MOST_TITLES = 1000
+_FIRST_ROWS = 50
+"""Number of rows that show whether two columns of times are one clock."""
 _POINT_KINDS = ("TARGET", "LANDMARK")
 """Kinds of signals of Visual3D that are points; the name of a point is its marker."""
 _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
@@ -211,6 +216,35 @@ def clock_and_signals(
         (k, title) for k, title in enumerate(named_columns(titles)) if k != clock and not is_counter(k, title)
     ]
     return lambda rows: rows[:, clock] * seconds, signals
+
+
+def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
+    """Return the columns by a line of names, with units in brackets."""
+    path, (titles, number, separator, _) = reader.path, title_lines(reader, line)
+    times, signals = clock_and_signals(titles, path, number)
+    # A column of times before each signal, as Delsys writes them: signals of another rate are left out.
+    clocks = [k for k, title in enumerate(titles) if is_time(title)]
+    rows = [cells_of(text, separator) for text in islice(reader.ahead, _FIRST_ROWS)]
+    equal = {k: all(row[k : k + 1] == row[clocks[0] : clocks[0] + 1] for row in rows) for k in clocks}
+    signals = [(k, title) for k, title in signals if k not in equal]
+    clock_of = {k: max((clock for clock in clocks if clock < k), default=clocks[0]) for k, _ in signals}
+    left = few(title for k, title in signals if not equal[clock_of[k]])
+    named = [(k, named_and_unit(title)[0]) for k, title in signals if equal[clock_of[k]]]
+    columns, repeated = distinct_names(named, f"line {number}, columns")
+    indices = list(columns.values())
+    of_columns = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
+    factors, roles = si_factors(of_columns, path, number, in_si)
+    return Columns(
+        titles=titles,
+        names=tuple(columns),
+        columns=indices,
+        factors=factors,
+        roles=roles,
+        times=times,
+        repeated=repeated,
+        separator=separator,
+        notes=(f"Columns of {path.name} with times of their own are left out: {left}.",) if left else (),
+    )
 
 
 def factor(

@@ -12,12 +12,11 @@ as these programs write them, each by a file of its own. Any other file begins w
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.message_text import few
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text import cortex_forces, dflow_text, motive_csv, nexus_csv, qualisys_tsv
@@ -26,20 +25,15 @@ from musclesolve.recording.text.cells import (
     Coordinates,
     against_ground,
     blocks_of,
-    cells_of,
-    clock_and_signals,
     free_moments,
-    is_time,
-    named_and_unit,
     no_unit,
+    plain_columns,
     plain_coordinates,
-    si_factors,
     title_lines,
     unit_by_size,
 )
 from musclesolve.recording.text.number_rows import (
     RowReader,
-    distinct_names,
     is_row,
     timed_rows,
     without_lost,
@@ -59,8 +53,6 @@ class Export:
     events: Callable[[RowReader, str], list[tuple[str, str, float]]] = lambda reader, line: []
 
 
-_FIRST_ROWS = 50
-"""Number of rows that show whether two columns of times are one clock."""
 EXPORTS = (
     Export(nexus_csv.begins, nexus_csv.marker_columns, nexus_csv.other_columns, nexus_csv.events),
     Export(motive_csv.begins, motive_csv.marker_columns, motive_csv.other_columns),
@@ -105,7 +97,7 @@ def has_markers(path: Path) -> bool:
 
 def _reader_of(line: str) -> Export:
     """The functions that read a file with this first line."""
-    plain = Export(lambda _: True, _plain_markers, _plain_columns)
+    plain = Export(lambda _: True, _plain_markers, plain_columns)
     return next((export for export in EXPORTS if export.begins(line)), plain)
 
 
@@ -197,35 +189,6 @@ def _read_columns(path: Path, in_si: bool) -> Table:
         )
     rest = lines, header.roles, notes, header.repeated
     return Table(time, header.names, values, None, path, *rest, sha256=reader.sha256)
-
-
-def _plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
-    """Return the columns by a line of names, with units in brackets."""
-    path, (titles, number, separator, _) = reader.path, title_lines(reader, line)
-    times, signals = clock_and_signals(titles, path, number)
-    # A column of times before each signal, as Delsys writes them: signals of another rate are left out.
-    clocks = [k for k, title in enumerate(titles) if is_time(title)]
-    rows = [cells_of(text, separator) for text in islice(reader.ahead, _FIRST_ROWS)]
-    equal = {k: all(row[k : k + 1] == row[clocks[0] : clocks[0] + 1] for row in rows) for k in clocks}
-    signals = [(k, title) for k, title in signals if k not in equal]
-    clock_of = {k: max((clock for clock in clocks if clock < k), default=clocks[0]) for k, _ in signals}
-    left = few(title for k, title in signals if not equal[clock_of[k]])
-    named = [(k, named_and_unit(title)[0]) for k, title in signals if equal[clock_of[k]]]
-    columns, repeated = distinct_names(named, f"line {number}, columns")
-    indices = list(columns.values())
-    of_columns = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
-    factors, roles = si_factors(of_columns, path, number, in_si)
-    return Columns(
-        titles=titles,
-        names=tuple(columns),
-        columns=indices,
-        factors=factors,
-        roles=roles,
-        times=times,
-        repeated=repeated,
-        separator=separator,
-        notes=(f"Columns of {path.name} with times of their own are left out: {left}.",) if left else (),
-    )
 
 
 def _plain_markers(reader: RowReader, line: str) -> Coordinates:
