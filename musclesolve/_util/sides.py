@@ -14,6 +14,16 @@ SIDE_LETTERS: dict[str, Side] = {SIDE_NAMES[side]: side for side in SIDES}
 """Word of a side -> side."""
 SIDE_WORDS: dict[str, Side] = SIDE_LETTERS | {side: side for side in SIDES}
 """Words and letters that state a side in a name; whole words first."""
+SAID_SIDES: dict[str, Side] = {
+    **SIDE_WORDS,
+    **dict.fromkeys(
+        "rechts re rt dx droite droit derecha derecho destra destro direita direito".split(), "r"
+    ),
+    **dict.fromkeys(
+        "links li lt sx gauche izquierda izquierdo sinistra sinistro esquerda esquerdo".split(), "l"
+    ),
+}
+"""Words of a side as names of other languages have them, too: German, French, Spanish, Italian, Portuguese."""
 OTHER = "other"
 OPPOSITE = {"r": "l", "l": "r", OTHER: OTHER}
 """Side -> the other side of the body; what belongs to neither stays."""

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass, field
 
-from musclesolve._util.sides import SIDE_WORDS
+from musclesolve._util.sides import SAID_SIDES
 from musclesolve.recording.data import ZERO, Side, Table
 
 _COMPONENT = re.compile(r"(?P<stem>.*?)(?P<axis>[xyzXYZ])(?P<end>[ _.-]*\d*)")
@@ -12,16 +12,11 @@ _INSIDE = re.compile(r"_on_.*_in_")
 """Names of joint reactions, which a model computed: "knee_r_on_tibia_r_in_tibia_r_fx"."""
 _ROLE_OF = {
     **dict.fromkeys("force forces for f v grf kraft fuerza forza força forca".split(), "force"),
-    **dict.fromkeys("point p cop px position pos c punkt punto ponto".split(), "point"),
-    **dict.fromkeys("moment moments mom torque torques m t free momento".split(), "moment"),
+    **dict.fromkeys("point p cop cofp cof a px position pos c punkt punto ponto".split(), "point"),
+    **dict.fromkeys("moment moments mom torque torques m t tz free freemoment momento".split(), "moment"),
 }
 _FEWEST = {"force": 3, "point": 2, "moment": 1}
 """Fewest components of a vector: a point lies on the floor, and a free moment is about the vertical axis."""
-_SIDES: dict[str, Side] = {
-    **SIDE_WORDS,
-    **dict.fromkeys("rechts droite droit derecha derecho destra destro direita direito".split(), "r"),
-    **dict.fromkeys("links gauche izquierda izquierdo sinistra sinistro esquerda esquerdo".split(), "l"),
-}
 _IDLE = {"ground", "reaction", "plate", "fp", "the", "on"}
 
 
@@ -35,7 +30,7 @@ class PlateNames:
     @property
     def side(self) -> Side | None:
         """The side that the names state, None where they state none or both."""
-        sides = {_SIDES[word] for word in self.words if word in _SIDES}
+        sides = {SAID_SIDES[word] for word in self.words if word in SAID_SIDES}
         return sides.pop() if len(sides) == 1 else None
 
     @property

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.sides import SIDE_WORDS
+from musclesolve._util.sides import SAID_SIDES
 from musclesolve.checking.case import Case
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.motion.signals.emg_envelope import linear_envelope
@@ -114,32 +114,44 @@ def _muscle_and_side(
     A side that a sign parts from the name comes first ("HamL_r": the lateral hamstrings of the right leg). A letter of
     the name itself is a side where the name means nothing with it, or the file has the same name with the other letter.
     """
-    idle = set(bundled_toml(__package__, "emg_muscles.toml")["idle"]["words"])
-    plain = name.rpartition(":")[2]
-    parts = [part for part in re.findall(r"[A-Za-z]+", plain) if part.casefold() not in idle]
-    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", " ".join(parts)).casefold()
-    words = [word for word in split.split() if word not in idle]
+    plain, parts, words = _parted_name(name)
     whole = "".join(words)
     # A side at either end, parted by a sign.
     for end, others in ((parts[-1:], parts[:-1]), (parts[:1], parts[1:])):
         rest = "".join(others).casefold()
-        if rest in known and end[0].casefold() in SIDE_WORDS:
-            return known[rest], SIDE_WORDS[end[0].casefold()]
+        if rest in known and end[0].casefold() in SAID_SIDES:
+            return known[rest], SAID_SIDES[end[0].casefold()]
     letters = str.maketrans("rlRL", "lrLR")
     twins = {plain[:-1] + plain[-1:].translate(letters), plain[:1].translate(letters) + plain[1:]} - {plain}
     has_twin = any(other.rpartition(":")[2] in twins for other in names)
     if whole in known and not (has_twin and _lettered(whole, known)[0]):
         return known[whole], None
-    sides: set[Side] = {SIDE_WORDS[word] for word in words if word in SIDE_WORDS}
-    stem = "".join(word for word in words if word not in SIDE_WORDS)
-    if len(sides) == 1 and stem in known:
-        return known[stem], sides.pop()
-    return _lettered(whole, known)
+    side, stem = _side_and_stem(words)
+    return (known[stem], side) if side and stem in known else _lettered(whole, known)
+
+
+def _parted_name(name: str) -> tuple[str, list[str], list[str]]:
+    """The name of a channel without a person, as in "Ann:SOL", or "SOL: EMG 1"; its parts and words of a meaning."""
+    idle = set(bundled_toml(__package__, "emg_muscles.toml")["idle"]["words"])
+    before, _, behind = name.rpartition(":")
+    found = {
+        text: [part for part in re.findall(r"[A-Za-z]+", text) if part.casefold() not in idle]
+        for text in (behind, before)
+    }
+    plain = next((text for text, parts in found.items() if parts), behind)
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", " ".join(found[plain])).casefold()
+    return plain, found[plain], [word for word in split.split() if word not in idle]
+
+
+def _side_and_stem(words: list[str]) -> tuple[Side | None, str]:
+    """The side that some words state, None without one side, and the others together."""
+    sides = {SAID_SIDES[word] for word in words if word in SAID_SIDES}
+    stem = "".join(word for word in words if word not in SAID_SIDES)
+    return (sides.pop() if len(sides) == 1 else None), stem
 
 
 MOST_OFFERED, SHORTEST_OFFERED = 4, 3
 """Largest number of muscles offered for a channel, and least number of common letters in the names."""
-_SHORT_SIDES: dict[str, Side] = {"rt": "r", "lt": "l"}
 
 
 def offered_muscles(name: str) -> tuple[tuple[str, ...], Side | None]:
@@ -148,12 +160,7 @@ def offered_muscles(name: str) -> tuple[tuple[str, ...], Side | None]:
     "GM_l" may be the medial gastrocnemius or a gluteus, "L Rect" begins as rectus femoris does. The likeliest is first.
     """
     tables = bundled_toml(__package__, "emg_muscles.toml")
-    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name.rpartition(":")[2]).casefold()
-    sides_of = {**SIDE_WORDS, **_SHORT_SIDES}
-    words = [word for word in re.findall(r"[a-z]+", split) if word not in tables["idle"]["words"]]
-    sides = {sides_of[word] for word in words if word in sides_of}
-    stem = "".join(word for word in words if word not in sides_of)
-    side = sides.pop() if len(sides) == 1 else None
+    side, stem = _side_and_stem(_parted_name(name)[2])
     if stem in tables["offered"]:
         return tuple(tables["offered"][stem]), side
     shared = dict[str, int]()
@@ -171,7 +178,7 @@ def _lettered(whole: str, known: Mapping[str, tuple[str, ...]]) -> tuple[tuple[s
     for letter in SIDES:
         for rest in (whole.removeprefix(letter), whole.removesuffix(letter)):
             if rest != whole and rest in known:
-                return known[rest], SIDE_WORDS[letter]
+                return known[rest], SAID_SIDES[letter]
     return (), None
 
 

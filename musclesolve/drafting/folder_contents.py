@@ -14,6 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import few
 from musclesolve.drafting.column_triples import PlateNames, plates_of
 from musclesolve.drafting.emg_channels import EmgFile, emg_channels, ranges
 from musclesolve.drafting.study.study_trials import searching, without_copies
@@ -26,11 +27,34 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.formats import MARKERS, read_markers
 from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.markers.marker_names import by_person
-from musclesolve.recording.text.csv_file import is_export, read_csv_columns, read_csv_forces, read_csv_markers
+from musclesolve.recording.text.cells import are_coordinates
+from musclesolve.recording.text.csv_file import (
+    has_rows,
+    is_export,
+    read_csv_columns,
+    read_csv_forces,
+    read_csv_markers,
+)
 from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.text.qualisys_tsv import plate_files
 from musclesolve.recording.text.text_file import PACKED, STORAGE, TABLES, read_lines, suffix_of
 from musclesolve.recording.trial.recording_checks import is_plane
+
+_OF_PROGRAMS = {
+    **dict.fromkeys((".xlsx", ".xls", ".ods"), "a workbook: save each sheet of numbers as CSV"),
+    **dict.fromkeys((".x1d", ".x2d"), "raw data of Vicon: export the trial as C3D"),
+    **dict.fromkeys(
+        (".anc", ".anb"), "analog channels of Cortex: export the plates as .forces, or all as C3D"
+    ),
+    ".mat": "data of MATLAB: write them as TRC, MOT or CSV",
+    ".tdf": "a recording of BTS: export it as C3D or EMT",
+    ".mdf": "a recording of Codamotion: export it as C3D",
+    ".qtm": "a recording of Qualisys: export it as C3D or TSV",
+    ".tak": "a take of Motive: export it as C3D or CSV",
+    ".cap": "a recording of Cortex: export it as C3D, or as TRC and .forces",
+    ".cmz": "a workspace of Visual3D: export its trials as C3D",
+}
+"""Suffix -> what a file is that is not read, and what its program can write instead."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +210,8 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
     elif path.name in SUBJECT_FILES:
         contents.subjects.append(stated_subject(path))
     else:
-        contents.others.append(path.name)
+        said = _OF_PROGRAMS.get(path.suffix.casefold())
+        contents.others.append(f"{path.name} ({said})" if said else path.name)
 
 
 def _opensim(path: Path, contents: FolderContents) -> None:
@@ -230,17 +255,17 @@ def _table(path: Path, contents: FolderContents) -> None:
         refused = error
     try:
         columns = read_csv_columns(path)
-    except InputError:
-        if refused is not None and not export and suffix_of(path) != ".csv":
+    except InputError as error:
+        if refused is not None and not export and suffix_of(path) != ".csv" and not has_rows(path):
             contents.others.append(path.name)
             return
         if refused is not None:
-            raise refused from None
+            raise (refused if export else error) from None
         return
     if plates_of(columns):
         columns = read_csv_forces(path)
     found = _columns(path, columns, contents)
-    if refused is not None and not found and not export:
+    if refused is not None and not found and not export and are_coordinates(columns.names):
         contents.others.pop()
         raise refused
 
@@ -264,7 +289,8 @@ def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
     elif not plates:
         if not table.repeated and all(file.path != path for file in contents.markers):
             moments = sum(name.endswith("_moment") for name in table.names) > 1
-            said = "joint moments, computed with a model" if moments else "neither forces of plates nor EMG"
+            neither = f"neither forces of plates nor EMG; its columns are {few(table.names)}"
+            said = "joint moments, computed with a model" if moments else neither
             contents.others.append(f"{path.name} ({said})")
         return False
     return True

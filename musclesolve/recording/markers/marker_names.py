@@ -13,7 +13,7 @@ from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.names import folded
-from musclesolve._util.sides import SIDE_WORDS, SIDES, Side, has_side
+from musclesolve._util.sides import SAID_SIDES, SIDES, Side, has_side
 from musclesolve.recording.data import Markers
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.markers.mapping_tables import markers_of
@@ -60,7 +60,7 @@ def _parted(label: str) -> Iterator[tuple[str, str]]:
     for sign in re.finditer(r"[\W_]+", label):
         before, behind = label[: sign.start()], label[sign.end() :]
         for word, rest in ((before, behind), (behind, before)):
-            if word and rest and word.casefold() not in SIDE_WORDS:
+            if word and rest and word.casefold() not in SAID_SIDES:
                 yield word, rest
 
 
@@ -137,12 +137,15 @@ def named_markers(names: Iterable[str]) -> NamedMarkers:
     unknown = []
     names = list(names)
     plains = [split_label(label)[1] for label in names]
-    spoken, vocabulary = _spoken(plains)
-    meant = _with_mirrors({plain: _landmark(plain, spoken) for plain in plains})
-    for plain in plains:
-        if (landmark := meant[plain]) is not None and landmark not in shown:
+    for words in (plains, _with_english_sides(plains)):
+        spoken, vocabulary = _spoken(words)
+        meant = _with_mirrors({word: _landmark(word, spoken) for word in words})
+        if sum(landmark is not None for landmark in meant.values()) >= FEWEST_NAMED:
+            break
+    for plain, word in zip(plains, words, strict=True):
+        if (landmark := meant[word]) is not None and landmark not in shown:
             shown[landmark] = plain
-        elif landmark is None and (segment := _segment(plain)) is not None:
+        elif landmark is None and (segment := _segment(word)) is not None:
             tracking.setdefault(segment, []).append(plain)
         else:
             unknown.append(plain)
@@ -168,6 +171,20 @@ def named_markers(names: Iterable[str]) -> NamedMarkers:
     return NamedMarkers(known, tracking, tuple(unknown), vocabulary)
 
 
+def _with_english_sides(names: list[str]) -> list[str]:
+    """Names with R for D, droite, and L for G, gauche, where the same name has the other letter, first or last."""
+    other, english = str.maketrans("dgDG", "gdGD"), str.maketrans("dgDG", "rlRL")
+    there, found = set(names), list[str]()
+    for name in names:
+        first, last = name[:1].translate(other) + name[1:], name[:-1] + name[-1:].translate(other)
+        if last != name and last in there:
+            name = name[:-1] + name[-1].translate(english)
+        elif first != name and first in there:
+            name = name[0].translate(english) + name[1:]
+        found.append(name)
+    return found
+
+
 SPOKEN = 0.6
 """Least share of a vocabulary in a recording that uses it, with both sides of each landmark."""
 
@@ -177,14 +194,14 @@ def _splits(name: str) -> list[tuple[str, Side]]:
     """Return the name without the word of its side, and the side; every way to read the name, the surest first."""
     words = re.findall(r"[A-Za-z]+|\d+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name))
     ways: list[tuple[str, Side]] = []
-    for word, side in SIDE_WORDS.items():
+    for word, side in SAID_SIDES.items():
         ways += [
             (folded("".join(words[:k] + words[k + 1 :])), side)
             for k in range(len(words))
             if words[k].casefold() == word and len(words) > 1
         ]
     whole = folded(name)
-    for word, side in SIDE_WORDS.items():
+    for word, side in SAID_SIDES.items():
         if whole.startswith(word):
             ways.append((whole[len(word) :], side))
         if whole.endswith(word):

@@ -5,18 +5,21 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import few
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.number_rows import (
     Block,
     RowReader,
     by_place,
     check_unique,
+    distinct_names,
     is_row,
     numbered,
     section_end,
@@ -39,9 +42,13 @@ FORCES = "N, kN, mm, cm, m, Nm, Nmm, deg, rad"
 _SURE, _FEWEST, _SMALL, _FARTHEST = 100.0, 20, 2.0, 50.0
 _ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in, "angle": radians_in}
 # Columns that only number the rows.
-COUNTERS = ("frame", "frame#", "framenumber", "frame number", "sub frame", "subframe", "index")
+COUNTERS = "frame frame# framenumber frame_number sub_frame subframe index item sample".split()
 TIMES = ("time", "timestamp", "t", "zeit", "temps", "tiempo", "tempo", "tid", "czas")
-_MOST_TITLES = 5
+_MOST_TITLES = 1000
+_FIRST_ROWS = 50
+"""Number of rows that show whether two columns of times are one clock."""
+_POINT_KINDS = ("TARGET", "LANDMARK")
+"""Kinds of signals of Visual3D that are points; the name of a point is its marker."""
 _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
 
 
@@ -100,23 +107,50 @@ def cells_of(line: str, separator: str) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def titles_of(reader: RowReader, line: str, separator: str) -> tuple[list[str], int]:
-    """Return a title for each column and the line of the axes, by all lines of names above the first row of numbers.
+def title_lines(reader: RowReader, line: str) -> tuple[list[str], int, str, str | None]:
+    """Return a title for each column, the line of the time, the separator, and a unit of length of all, if stated.
+
+    They follow from all lines above the first row of numbers, from a first line on.
 
     One line has all titles. Where several stand above each other, one of them has the time, and axes beside it or
     names of columns; a line of units goes into brackets, and a name in another line holds for the columns up to the
-    next one.
+    next one. Short lines above them, such as the name and the rate of a recording, name no columns. Under the lines of
+    names of Visual3D stand kinds, folders, and last ``ITEM`` and the axes.
     """
-    above, number = [cells_of(line, separator)], reader.line_number
-    while len(above) < _MOST_TITLES and (text := reader.filled_line()) is not None:
-        cells = cells_of(text, separator)
-        if is_row(cells):
+    texts, number, clock = [line], reader.line_number, None
+    while len(texts) < _MOST_TITLES:
+        cells = cells_of(texts[-1], separator_of(texts[-1]))
+        if len(cells) > 1 and any(map(is_time, cells)):
+            clock, number, separator = len(texts) - 1, reader.line_number, separator_of(texts[-1])
+        text = reader.filled_line()
+        if text is not None and clock is not None and is_row(cells_of(text, separator)):
             reader.put_back(text)
             break
-        above.append(cells)
-    clock = next((k for k, cells in enumerate(above) if any(map(is_time, cells))), None)
-    if len(above) == 1 or clock is None:
-        return above[0], number
+        if text is None:
+            break
+        texts.append(text)
+    if clock is None:
+        return cells_of(line, separator_of(line)), number, separator_of(line), None
+    rows = [cells_of(text, separator) for text in texts]
+    first, width = clock, len(rows[clock])
+    while (
+        first and 2 * len(rows[first - 1]) >= width and (len(rows[first - 1]) > 2 or not rows[first - 1][0])
+    ):
+        first -= 1
+    stated = (cells[1] for cells in rows[:first] if len(cells) > 1 and "unit" in cells[0].casefold())
+    unit = next((cell for cell in stated if meters_in(cell)), None)
+    if rows[-1][0].casefold() == "item" and len(rows) > clock + 1:
+        kinds = [["" if cell in _POINT_KINDS else cell for cell in rows[clock + 1]], rows[-1]]
+        columns = zip(rows[clock], *kinds, strict=False)
+        titles = [name if is_time(name) else "_".join(filter(None, (name, *of))) for name, *of in columns]
+        return ["", *titles[1:]], number, separator, unit
+    return _joined(rows[first:], clock - first), number, separator, unit
+
+
+def _joined(above: list[list[str]], clock: int) -> list[str]:
+    """Return a title for each column, by lines of cells; `clock`: the line that has the time."""
+    if len(above) == 1:
+        return above[0]
     width = max(map(len, above))
     axes, *others = ([*cells, *[""] * (width - len(cells))] for cells in (above.pop(clock), *above))
     units = next((cells for cells in others if all(map(_is_unit, filter(None, cells)))), [""] * width)
@@ -126,12 +160,21 @@ def titles_of(reader: RowReader, line: str, separator: str) -> tuple[list[str], 
         words = [name for name, cells in zip(over, others, strict=True) if cells is not units and name]
         named = [axis] if is_time(axis) or is_counter(k, axis) else [*words, axis]
         titles.append("_".join(filter(None, named)) + (f" [{units[k]}]" if units[k] else ""))
-    return titles, number + clock
+    return titles
 
 
 def is_time(cell: str) -> bool:
-    """Whether a title is of the times, with or without a unit."""
-    return named_and_unit(cell)[0].casefold() in TIMES
+    """Whether a title is of the times: by its name, with or without a unit, or by its unit as in "X[s]"."""
+    return _unit_of_time(cell) is not None
+
+
+def _unit_of_time(cell: str) -> str | None:
+    """The unit of a title of times, s if it states none; None for other titles."""
+    name, unit = named_and_unit(cell)
+    base, _, suffix = name.casefold().rpartition("_")
+    if unit is None and base in TIMES and suffix in SECONDS:
+        return suffix
+    return unit or "s" if name.casefold() in TIMES or unit in SECONDS else None
 
 
 def _is_unit(cell: str) -> bool:
@@ -146,7 +189,7 @@ def named_columns(cells: Sequence[str]) -> Sequence[str]:
 
 def is_counter(column: int, cell: str) -> bool:
     """Return whether a column numbers the rows; its name is empty in tables written with their index."""
-    return cell.casefold() in COUNTERS or (column == 0 and not cell)
+    return cell.casefold().replace(" ", "_") in COUNTERS or (column == 0 and not cell)
 
 
 def named_and_unit(cell: str) -> tuple[str, str | None]:
@@ -157,15 +200,10 @@ def named_and_unit(cell: str) -> tuple[str, str | None]:
 
 def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float]:
     """Return the number of the time column, and its factor to seconds."""
-    for k, cell in enumerate(columns):
-        name, unit = named_and_unit(cell)
-        base, _, suffix = name.casefold().rpartition("_")
-        if unit is None and base in TIMES and suffix in SECONDS:
-            name, unit = base, suffix
-        if name.casefold() in TIMES:
-            return k, factor(
-                unit or "s", lambda unit: SECONDS.get(unit.casefold()), "s, ms", cell, path, line
-            )
+    named = sorted(enumerate(columns), key=lambda at: named_and_unit(at[1])[0].casefold() not in TIMES)
+    for k, cell in named:
+        if unit := _unit_of_time(cell):
+            return k, factor(unit, lambda unit: SECONDS.get(unit.casefold()), "s, ms", cell, path, line)
     raise input_error("recording.text.no_column_time", file=path, where=line)
 
 
@@ -178,6 +216,35 @@ def clock_and_signals(
         (k, title) for k, title in enumerate(named_columns(titles)) if k != clock and not is_counter(k, title)
     ]
     return lambda rows: rows[:, clock] * seconds, signals
+
+
+def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
+    """Return the columns by a line of names, with units in brackets."""
+    path, (titles, number, separator, _) = reader.path, title_lines(reader, line)
+    times, signals = clock_and_signals(titles, path, number)
+    # A column of times before each signal, as Delsys writes them: signals of another rate are left out.
+    clocks = [k for k, title in enumerate(titles) if is_time(title)]
+    rows = [cells_of(text, separator) for text in islice(reader.ahead, _FIRST_ROWS)]
+    equal = {k: all(row[k : k + 1] == row[clocks[0] : clocks[0] + 1] for row in rows) for k in clocks}
+    signals = [(k, title) for k, title in signals if k not in equal]
+    clock_of = {k: max((clock for clock in clocks if clock < k), default=clocks[0]) for k, _ in signals}
+    left = few(title for k, title in signals if not equal[clock_of[k]])
+    named = [(k, named_and_unit(title)[0]) for k, title in signals if equal[clock_of[k]]]
+    columns, repeated = distinct_names(named, f"line {number}, columns")
+    indices = list(columns.values())
+    of_columns = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
+    factors, roles = si_factors(of_columns, path, number, in_si)
+    return Columns(
+        titles=titles,
+        names=tuple(columns),
+        columns=indices,
+        factors=factors,
+        roles=roles,
+        times=times,
+        repeated=repeated,
+        separator=separator,
+        notes=(f"Columns of {path.name} with times of their own are left out: {left}.",) if left else (),
+    )
 
 
 def factor(
@@ -337,16 +404,24 @@ def unit_by_size(position: Array, path: Path) -> tuple[float, str] | None:
 _COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]?\s*(?P<axis>[xyzXYZ])(?:_(?P<unit>mm|cm|m))?")
 
 
+def are_coordinates(names: Sequence[str]) -> bool:
+    """Whether most names of columns end in an axis, and none states other content."""
+    ends = sum(_COORDINATE.fullmatch(named_and_unit(name)[0]) is not None for name in names)
+    return 2 * ends > len(names) and not any(map(_OF_PLATES.search, names))
+
+
 _OF_PLATES = re.compile(r"force|moment|torque|cop|grf|plate|fp\d|acc|gyro|angle", re.IGNORECASE)
 FEWEST_MARKERS = 8
 """Fewest triples of columns, with names that state no other content, that are markers without a unit of length."""
 
 
-def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordinates:
+def plain_coordinates(
+    columns: Sequence[str], path: Path, line: int, unit_of_all: str | None = None
+) -> Coordinates:
     """Return the columns by a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``.
 
-    A marker with a repeated coordinate is repeated. Refuses a repeated coordinate of a marker that lacks another one: a
-    typing error.
+    `unit_of_all` is stated elsewhere in the file. A marker with a repeated coordinate is repeated. Refuses a repeated
+    coordinate of a marker that lacks another one: a typing error.
     """
     clock, seconds = find_time(columns, path, line)
     found: dict[
@@ -366,7 +441,7 @@ def plain_coordinates(columns: Sequence[str], path: Path, line: int) -> Coordina
                 "rename or remove the column",
             )
         axes = found.setdefault(match["marker"], {})
-        axes.setdefault(match["axis"].lower(), []).append((k, unit or match["unit"]))
+        axes.setdefault(match["axis"].lower(), []).append((k, unit or match["unit"] or unit_of_all))
     if not found:
         raise input_error("recording.text.file_no_markers", file=path, where=line)
     triples, repeated = dict[str, list[tuple[int, str | None]]](), dict[str, str]()

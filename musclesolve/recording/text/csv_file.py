@@ -9,8 +9,10 @@ as these programs write them, each by a file of its own. Any other file begins w
 ``RASI_x_mm``).
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -23,19 +25,16 @@ from musclesolve.recording.text.cells import (
     Coordinates,
     against_ground,
     blocks_of,
-    clock_and_signals,
     free_moments,
-    named_and_unit,
     no_unit,
+    plain_columns,
     plain_coordinates,
-    separator_of,
-    si_factors,
-    titles_of,
+    title_lines,
     unit_by_size,
 )
 from musclesolve.recording.text.number_rows import (
     RowReader,
-    distinct_names,
+    is_row,
     timed_rows,
     without_lost,
 )
@@ -70,6 +69,15 @@ def is_export(path: Path) -> bool:
         return _reader_of(reader.first_line()) in EXPORTS
 
 
+def has_rows(path: Path) -> bool:
+    """Whether two lines of a text, one below the other, are rows of numbers."""
+    with RowReader(path) as reader:
+        rows = [
+            len(cells := re.split(r"[\s;,]+", text.strip())) > 1 and is_row(cells) for text in reader.ahead
+        ]
+    return any(one and other for one, other in pairwise(rows))
+
+
 def export_events(path: Path) -> list[tuple[str, str, float]]:
     """Return label, context and time [s] of each event that an export states."""
     with RowReader(path) as reader:
@@ -89,7 +97,7 @@ def has_markers(path: Path) -> bool:
 
 def _reader_of(line: str) -> Export:
     """The functions that read a file with this first line."""
-    plain = Export(lambda _: True, _plain_markers, _plain_columns)
+    plain = Export(lambda _: True, _plain_markers, plain_columns)
     return next((export for export in EXPORTS if export.begins(line)), plain)
 
 
@@ -183,31 +191,7 @@ def _read_columns(path: Path, in_si: bool) -> Table:
     return Table(time, header.names, values, None, path, *rest, sha256=reader.sha256)
 
 
-def _plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
-    """Return the columns by a line of names, with units in brackets."""
-    path, separator = reader.path, separator_of(line)
-    titles, number = titles_of(reader, line, separator)
-    times, signals = clock_and_signals(titles, path, number)
-    named = [(k, named_and_unit(title)[0]) for k, title in signals]
-    columns, repeated = distinct_names(named, f"line {number}, columns")
-    indices = list(columns.values())
-    of_columns = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
-    factors, roles = si_factors(of_columns, path, number, in_si)
-    return Columns(
-        titles=titles,
-        names=tuple(columns),
-        columns=indices,
-        factors=factors,
-        roles=roles,
-        times=times,
-        repeated=repeated,
-        separator=separator,
-    )
-
-
 def _plain_markers(reader: RowReader, line: str) -> Coordinates:
     """Return the columns of the markers by a line of names."""
-    separator = separator_of(line)
-    titles, number = titles_of(reader, line, separator)
-    header = plain_coordinates(titles, reader.path, number)
-    return replace(header, separator=separator)
+    titles, number, separator, unit = title_lines(reader, line)
+    return replace(plain_coordinates(titles, reader.path, number, unit), separator=separator)

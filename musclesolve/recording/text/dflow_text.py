@@ -7,8 +7,6 @@ channels. No unit is stated: D-Flow writes m, N and N m.
 import re
 from dataclasses import replace
 
-import numpy as np
-
 from musclesolve.errors import input_error
 from musclesolve.recording.text.cells import (
     COUNTERS,
@@ -16,11 +14,11 @@ from musclesolve.recording.text.cells import (
     Columns,
     Coordinates,
     cells_of,
-    clock_and_signals,
+    plain_columns,
     plain_coordinates,
     separator_of,
 )
-from musclesolve.recording.text.number_rows import RowReader, distinct_names
+from musclesolve.recording.text.number_rows import RowReader
 
 _MARKER = re.compile(r"(?P<name>.+)\.Pos(?P<axis>[XYZ])", re.IGNORECASE)
 _PLATE = re.compile(r"FP\d+\.(?P<role>Cop|For|Mom)[XYZ]", re.IGNORECASE)
@@ -51,22 +49,17 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
 
 def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     """Return all columns that are no coordinates of markers."""
-    path, separator = reader.path, separator_of(line)
-    titles = cells_of(line, separator)
-    times, signals = clock_and_signals(titles, path)
-    others = [(k, title) for k, title in signals if not _MARKER.fullmatch(title)]
+    every = plain_columns(reader, line, in_si)
+    others = [k for k, name in enumerate(every.names) if not _MARKER.fullmatch(name)]
     if not others:
-        raise input_error("recording.text.markers_alone", file=path, program="D-Flow")
-    columns, repeated = distinct_names(others, "line 1, columns")
-    plates = [_PLATE.fullmatch(name) for name in columns]
-    return Columns(
-        titles=titles,
-        names=tuple(columns),
-        columns=list(columns.values()),
-        factors=np.ones(len(columns)),
+        raise input_error("recording.text.markers_alone", file=reader.path, program="D-Flow")
+    names = tuple(every.names[k] for k in others)
+    plates = [_PLATE.fullmatch(name) for name in names]
+    return replace(
+        every,
+        names=names,
+        columns=[every.columns[k] for k in others],
+        factors=every.factors[others],
         roles=tuple(_ROLES[match["role"].casefold()] if match else "" for match in plates),
-        times=times,
-        repeated=repeated,
-        separator=separator,
         by_plate=True,
     )

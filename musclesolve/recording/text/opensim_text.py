@@ -79,39 +79,44 @@ def read_trc(path: str | Path) -> Markers:
     with RowReader(path) as reader:
         header = _trc_header(reader, path)
         line = reader.line() or ""
-        names, named_in = tuple(cell for cell in split_cells(line)[2:] if cell), reader.line_number
+        (places, above), named_in = _marker_places(line), reader.line_number
         axes = reader.filled_line()
         while axes is not None and axes.split() == line.split():  # some programs write the names twice
             axes = reader.filled_line()
         if axes is not None and not all(_AXIS.fullmatch(cell) for cell in axes.split()):
             reader.put_back(axes)
             axes = None
-        stated = max(len((axes or "").split()) // 3, header["NumMarkers"])
-        unnamed = _unnamed_markers(reader, len(names), stated)
-        if header["NumMarkers"] not in (len(names), len(names) + unnamed):
+        count = len(places) and places[-1][0] // 3 + 1
+        stated = header["nummarkers"]
+        beyond = _unnamed_markers(reader, count, max(len((axes or "").split()) // 3, stated))
+        unnamed = count - len(places) + beyond
+        if beyond and not above:
             raise file_error(
                 "bad_format",
                 (path, named_in),
-                f"{len(names)} marker names, but NumMarkers is {header['NumMarkers']:g}",
-                "the number of names in the header",
-                "correct NumMarkers in line 3 or the names, or export the file again",
+                f"{len(places)} names stand side by side above the columns of {count + beyond} markers: which "
+                "markers have no name is not known",
+                "a name above the first column of its marker, or one for each marker",
+                "name all markers, or export the file again",
             )
-        if not names:
+        if not places:
             raise damaged("missing_marker", (path, named_in), "the file has no markers", "at least one")
-        columns, repeated = distinct_names(
-            [(2 + 3 * k, name) for k, name in enumerate(names)], f"line {named_in}, columns"
-        )
+        wrong = f"The header of {path.name} states {stated:.15g} markers, but {len(places)} have a name."
+        edited = [] if stated in (len(places), len(places) + unnamed) else [wrong]  # its rows decide
+        columns, repeated = distinct_names(places, f"line {named_in}, columns")
         triples = [[column, column + 1, column + 2] for column in columns.values()]
-        titles = ["Frame#", "Time", *(f"{name} {axis}" for name in names for axis in "xyz")]
-        rate, meters = header["DataRate"], header["meters"]
+        named = dict(places)
+        titles = [f"{named.get(2 + 3 * k, '')} {axis}" for k in range(count) for axis in "xyz"]
+        titles[:0] = ["Frame#", "Time"]
+        rate, meters = header["datarate"], header["meters"]
         time, position, _, notes, warning = timed_rows(
             reader,
-            reader.blocks(titles, split_cells, "\t", blank_end=True, unnamed=unnamed > 0),
+            reader.blocks(titles, split_cells, "\t", blank_end=True, unnamed=beyond > 0),
             lambda rows: (rows[:, 1], without_lost(rows[:, triples] * (meters or 1.0))),
             "marker",
             tuple(columns),
             repeated,
-            f"{header['NumFrames']:.15g}",
+            f"{header['numframes']:.15g}",
             rate,
         )
     if not meters:
@@ -121,7 +126,11 @@ def read_trc(path: str | Path) -> Markers:
         position *= sized[0]
         notes = (*notes, sized[1])
     if unnamed:
-        notes += (f"The columns of {path.name} behind its last name, of {unnamed} markers, are left out.",)
+        edited += [f"The columns of {path.name} without a name, of {unnamed} markers, are left out."]
+    if np.isclose(1000.0 * (len(time) - 1), rate * np.ptp(time), rtol=RATE_TOLERANCE):
+        time = time / 1000.0
+        edited += [f"The times of {path.name} are milliseconds, by its DataRate of {rate:g} Hz."]
+    notes = (*notes, *edited)
     markers = Markers(
         time, tuple(columns), position, path, notes, (), repeated, warning, sha256=reader.sha256
     )
@@ -134,6 +143,17 @@ def read_trc(path: str | Path) -> Markers:
             "find out which one is right and correct the other",
         )
     return markers
+
+
+def _marker_places(line: str) -> tuple[list[tuple[int, str]], bool]:
+    """The column of x and the name of every marker, and whether the names stand over their columns.
+
+    There a marker without a name has an empty cell. Names next to each other count in their order.
+    """
+    placed = [(k, cell.strip()) for k, cell in enumerate(line.split("\t")) if k > 1 and cell.strip()]
+    if placed and all((k - 2) % 3 == 0 for k, _ in placed):
+        return placed, True
+    return [(2 + 3 * k, name) for k, name in enumerate(filter(None, split_cells(line)[2:]))], False
 
 
 def _unnamed_markers(reader: RowReader, named: int, stated: float) -> int:
@@ -155,7 +175,7 @@ def _unnamed_markers(reader: RowReader, named: int, stated: float) -> int:
 def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
     """Read the three lines before the names of the markers; return their numbers and the unit of length [m], or 0."""
     lines = [reader.first_line(), *(reader.line() or "" for _ in range(_NAME_LINE - 2))]
-    if not lines[0].lstrip().startswith("PathFileType"):
+    if not lines[0].lstrip().casefold().startswith("pathfiletype"):
         raise file_error(
             "bad_format",
             (path, 1),
@@ -171,10 +191,10 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
     titles, cells = (split_cells(line.strip()) for line in lines[1:3])
     if len(titles) != len(cells):  # not an empty cell between tabs
         titles, cells = lines[1].split(), lines[2].split()
-    fields = dict(zip(titles, cells, strict=False))
+    fields = dict(zip([title.casefold() for title in titles], cells, strict=False))
     values: dict[str, float] = {}
     for name in ("DataRate", "NumFrames", "NumMarkers"):
-        if name not in fields:
+        if name.casefold() not in fields:
             raise damaged(
                 "bad_format",
                 (path, "lines 2 and 3"),
@@ -182,10 +202,11 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
                 f"{name} in line 2, its value in line 3",
             )
         try:
-            values[name] = float(fields[name].replace(",", "."))
+            values[name.casefold()] = float(fields[name.casefold()].replace(",", "."))
         except ValueError:
-            raise damaged("bad_format", (path, 3), f"{name} is '{fields[name]}'", "a number") from None
-    unit = fields.get("Units", "")
+            text = fields[name.casefold()]
+            raise damaged("bad_format", (path, 3), f"{name} is '{text}'", "a number") from None
+    unit = fields.get("units", "")
     meters = meters_in(unit) if unit else 0.0
     if meters is None:
         raise input_error("recording.text.unit_length", file=path, where="line 3, Units", unit=unit)
@@ -258,6 +279,16 @@ def _stated_rate(time: Array) -> float:
 # The names of the two generations of the format.
 _ROWS = ("nRows", "datarows")
 _COLUMNS = ("nColumns", "datacolumns")
+_ANSWERS = {
+    "yes": True,
+    "no": False,
+    "true": True,
+    "false": False,
+    "1": True,
+    "0": False,
+    "y": True,
+    "n": False,
+}
 MOST_DECIMALS = 30
 _LONGEST_HEADER = 10_000
 _HOLE = 1.5  # steps beyond which a frame is lost
@@ -320,11 +351,11 @@ def read_mot(path: str | Path) -> Table:
             drop_repeats=True,
         )
     degrees = header["indegrees"].casefold() if "indegrees" in header else None
-    if degrees not in (None, "yes", "no"):
+    if degrees not in (None, *_ANSWERS):
         raise file_error(
             "bad_format", path, f"inDegrees is '{degrees}'", "yes or no", "write inDegrees=no for forces"
         )
-    in_degrees = None if degrees is None else degrees == "yes"
+    in_degrees = None if degrees is None else _ANSWERS[degrees]
     rest = lines, (), (*edited, *notes), repeated, warning, reader.sha256
     return Table(time, tuple(columns), values, in_degrees, path, *rest)
 

@@ -191,6 +191,14 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     names = next((values for key, values in header.keys.items() if key.endswith("CHANNEL_NAMES")), [])
     names = [name for name in names if name]
     if "FORCE_PLATE_NAME" in header.keys:
+        if any("local" in text.casefold() for text in header.keys.get("DESCRIPTION", [])):
+            raise file_error(
+                "bad_plate",
+                (path, "DESCRIPTION"),
+                "the forces are in the axes of the plate",
+                "forces in the axes of the markers",
+                "export them again in world (lab) coordinates, an option of the export of Qualisys",
+            )
         number = _NUMBERED.fullmatch(path.name)
         plate = f"plate_{number[2]}" if number else "plate"
         names = [f"{plate}_{role}_{axis}" for role, axis in _PLATE]

@@ -35,7 +35,7 @@ STORAGE = (".mot", ".sto")
 """Suffixes of tables of numbers as OpenSim writes them."""
 OPENSIM = (".osim", ".xml")
 """Suffixes of models and settings of OpenSim."""
-TABLES = (".csv", ".tsv", ".txt", ".forces")
+TABLES = (".csv", ".tsv", ".txt", ".forces", ".emt")
 """Suffixes of tables of text, by hand or as a program exports them."""
 RECORDED = (".trc", ".c3d", *TABLES, *STORAGE, ".toml")
 """Suffixes of the files of a trial."""

@@ -41,8 +41,7 @@ def read_emg(
     caller has to call `check_signals`.
     """
     stated = settings.emg
-    channels = stated.channels
-    if channels is None:
+    if (channels := stated.channels) is None:
         return None, []
     path = markers
     if stated.file is not None:

@@ -137,7 +137,8 @@ def _reason(trial: Trial, foot: FootPath, unmeasured: Mask, frame: int) -> str:
     for first, stop in true_runs(unmeasured):
         if first <= frame < stop:
             loaded = foot.loaded[first:stop].any()
-            on = "partly beside its plate" if loaded else "on the floor beside the plates"
+            partly = "partly beside its plate, or a rail or crutch carries weight"
+            on = partly if loaded else "on the floor beside the plates"
             return f"the foot is {on} ({_span((time[first], time[stop - 1]))})"
     lost = [name for name in bounding_markers(trial) if missing(trial.markers[name][frame])]
     if not lost:

@@ -192,16 +192,12 @@ class TrialReader:
         if time_range is None:
             self.settings = settings = settings.changed(time=TimeSettings())
             time_range = float(walk.time[0]), float(walk.time[-1])
-        emg, fascicles, signal_notes = None, None, list[str]()
-        if settings.emg.channels is not None:
-            emg, signal_notes = faults.attempt(
-                "EMG", (None, []), read_emg, document, settings, files["markers"], walk.time
-            )
-        if settings.fascicle.channels is not None:
-            fascicles, notes_of_lengths = faults.attempt(
-                "fascicle lengths", (None, []), read_fascicles, document, settings
-            )
-            signal_notes = [*signal_notes, *notes_of_lengths]
+        emg, signal_notes = faults.attempt(
+            "EMG", (None, []), read_emg, document, settings, files["markers"], walk.time
+        )
+        fascicles, notes_of_lengths = faults.attempt(
+            "fascicle lengths", (None, []), read_fascicles, document, settings
+        )
         self._check("filter", check_filter, "method", "order", "cutoff_hz")
         self._check("consistency", check_consistency, "method")
         self._check("muscles", check_strain, "tendon_strain")
@@ -223,7 +219,14 @@ class TrialReader:
             *trial_notes(settings, forces),
             *corrections,
         )
-        notes = (*notes, *marker_notes(mapped, functional), *force_notes, *event_notes, *signal_notes)
+        notes = (
+            *notes,
+            *marker_notes(mapped, functional),
+            *force_notes,
+            *event_notes,
+            *signal_notes,
+            *notes_of_lengths,
+        )
         return Trial(
             document=document,
             subject=subject,

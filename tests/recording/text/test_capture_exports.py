@@ -108,6 +108,14 @@ def test_other_exports_of_qualisys_say_what_they_hold(tmp_path: Path) -> None:
         read_markers(path)
 
 
+def test_plates_of_qualisys_in_their_own_axes_are_refused(tmp_path: Path) -> None:
+    path = qualisys_plate(tmp_path / "walk_f_1.tsv", np.arange(4) / 1000.0, *np.ones((3, 4, 3)))
+    text = path.read_text().replace("Force data in world", "Force data in local (force plate) coordinates")
+    path.write_text(text)
+    with refused("bad_plate", "DESCRIPTION", "world"):
+        read_forces_table(path)
+
+
 @pytest.mark.parametrize("unit", ["Meters", "Millimeters"])
 @pytest.mark.parametrize("version", ["1.23", "1.24"])
 def test_markers_of_motive(tmp_path: Path, recorded: Markers, unit: str, version: str) -> None:

@@ -21,7 +21,7 @@ def _remedy(path: Path, text: str) -> str:
     ("name", "old", "new", "named"),
     [
         ("walk.trc", "PathFileType", "Markers", "name the TRC file"),
-        ("walk.trc", "\t102\t38\t", "\t102\t37\t", "NumMarkers"),
+        ("walk.trc", "DataRate\tCam", "Rate\tCam", "export the file again"),
         ("forces.mot", "\ntime\t", "\nclock\t", "name it time"),
         ("forces.mot", "endheader\ntime", "", "name a MOT or STO file"),
     ],
