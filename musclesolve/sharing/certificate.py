@@ -142,9 +142,10 @@ def kkt_residual(
     frames, dofs, muscles = problem.moment_arm.shape
     without_axis = frames == 1 and np.ndim(activation) == 1
     axis = () if without_axis else (frames,)
-    activation = check_real_array(activation, "activation", "activations", shapes=((*axis, muscles),))
+    shape, for_moments = (*axis, muscles), (*axis, dofs)
+    activation = check_real_array(activation, "activation", f"activations, {shape}", shapes=(shape,))
     reserve, multiplier = (
-        check_real_array(array, name, "numbers for each moment", shapes=((*axis, dofs),))
+        check_real_array(array, name, f"numbers for each moment, {for_moments}", shapes=(for_moments,))
         for name, array in (("reserve", reserve), ("multiplier", multiplier))
     )
     if without_axis:

@@ -187,8 +187,19 @@ class Problem:
             which: (T,) booleans or frame numbers.
 
         Raises:
-            InputError: there is no such frame.
+            InputError: there is no such frame, or `which` is a single number.
         """
+        if not isinstance(which, slice) and np.ndim(which) != 1:
+            remedy = f"problem.frames([{which}])" if np.ndim(which) == 0 else None
+            expected = "(T,) booleans, or a list of frame numbers"
+            raise input_error(
+                "bad_shape",
+                where="Problem.frames",
+                expected=expected,
+                remedy=remedy,
+                name="which",
+                shape=np.shape(which),
+            )
         arrays = {name: getattr(self, name) for name in (*PER_FRAME, "frame_number")}
         try:
             chosen = {name: None if x is None else x[which] for name, x in arrays.items()}

@@ -4,7 +4,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.kernel.constants import BESIDE_ROWS, FALLBACK, LEAST_REACH
+from musclesolve.sharing.kernel.constants import BESIDE_ROWS, FALLBACK, HUGE, LEAST_REACH
 from musclesolve.sharing.problem import Problem
 
 
@@ -79,7 +79,8 @@ def row_size(problem: Problem) -> Array:
 def edge_weight(problem: Problem, cost: Cost, stiffness: float) -> Array:
     """The weight (T, m) with which reserves bear about 1 / stiffness of the moments within reach, or of 1 N m."""
     size = np.maximum(1.0, np.abs(problem.moment))
-    weight: Array = 2.0 * stiffness * full_cost(problem, cost)[:, None] / np.square(size)
+    full = np.minimum(full_cost(problem, cost), HUGE)  # no product overflows
+    weight: Array = 2.0 * stiffness * full[:, None] / np.square(size)
     return weight
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
+from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.cost_terms import Power, Saturation, Term
@@ -74,6 +75,23 @@ class SumOfTerms(Cost):
     def quadratic(self) -> bool:
         """Return whether the terms are squares, p = 2."""
         return self.form == Power(2.0)
+
+    def fitted(self, problem: Problem) -> Cost:
+        """See Cost; refuses a sharp power that overflows at full activation."""
+        cost = super().fitted(problem)
+        if isinstance(self.form, Power) and self.form.exponent > SHARP:
+            with np.errstate(all="ignore"):
+                bent = self.term_hessian_diagonal(problem, np.minimum(problem.upper, 1.0))
+            if (lost := problem.valid[:, None] & ~np.isfinite(bent)).any():
+                muscle = (problem.muscle or ())[np.argwhere(lost)[0, 1]]
+                raise input_error(
+                    "bad_cost",
+                    where=self.label,
+                    problem=f"the cost of {muscle} at full activation is beyond the numbers of the computer",
+                    expected="a lower exponent",
+                    remedy="take activation_power, whose activations do not exceed one, or min_max",
+                )
+        return cost
 
     def remarks(self, problem: Problem) -> tuple[str, ...]:
         """See Cost; a sharp power may leave frames without a certificate."""
