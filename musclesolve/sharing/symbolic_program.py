@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_real_array, check_type
+from musclesolve._util.checks import check_integer, check_real_array, check_type
 from musclesolve._util.locks import CASADI
 from musclesolve._util.message_text import with_sizes
 from musclesolve.constants import USUAL_COST
@@ -358,13 +358,7 @@ class Program:
         Raises:
             InputError: see `nlpsol`; a start of another shape; no whole number of starts.
         """
-        if not (isinstance(starts, int) and starts >= 1):
-            raise InputError(
-                f"starts is {starts!r:.60}",
-                code="bad_number",
-                where="starts",
-                expected="a whole number, 1 or more",
-            )
+        starts = check_integer(starts, "starts", 1)
         random, first = np.random.default_rng(seed), self._start(start)
         low = np.where(np.isfinite(self.lbx), self.lbx, first - 1.0)
         high = np.where(np.isfinite(self.ubx), self.ubx, np.maximum(first, low) + 1.0)

@@ -61,7 +61,7 @@ def test_squares_are_a_cost():
         (lambda: ms.solve(PROBLEM, Squares), "unknown_name", ("Squares is a class", "Squares()")),
         (lambda: ms.solve("stress_cubed", PROBLEM), "bad_type", ("type str", "a Problem")),
         (lambda: ms.solve(PROBLEM, "stress_cubed - force_squared"), "bad_cost", ("2 * NAME + NAME",)),
-        (lambda: PROBLEM.frames(1), "bad_shape", ("which has the shape ()", "problem.frames([1])")),
+        (lambda: PROBLEM.frames(1), "bad_shape", ("which has the shape ()", "problem.frames([3])")),
         (
             lambda: ms.solve(PROBLEM, changed(term_value=lambda s, p, a: (a**2).sum(axis=1).tolist())),
             "bad_cost",

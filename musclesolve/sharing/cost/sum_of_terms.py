@@ -13,11 +13,11 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
-from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.cost_terms import Power, Saturation, Term
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import refuse_numbers
 
 SHARP = 10.0
 """Largest power with which every frame of recordings and of 300 drawn problems is certified."""
@@ -82,15 +82,9 @@ class SumOfTerms(Cost):
         if isinstance(self.form, Power) and self.form.exponent > SHARP:
             with np.errstate(all="ignore"):
                 bent = self.term_hessian_diagonal(problem, np.minimum(problem.upper, 1.0))
-            if (lost := problem.valid[:, None] & ~np.isfinite(bent)).any():
-                muscle = (problem.muscle or ())[np.argwhere(lost)[0, 1]]
-                raise input_error(
-                    "bad_cost",
-                    where=self.label,
-                    problem=f"the cost of {muscle} at full activation is beyond the numbers of the computer",
-                    expected="a lower exponent",
-                    remedy="take activation_power, whose activations do not exceed one, or min_max",
-                )
+            lost = problem.valid[:, None] & ~np.isfinite(bent)
+            what, expected = "the second derivative at full activation", "a lower exponent, or min_max"
+            refuse_numbers(bent, lost, what, problem.muscle or (), expected, self.label, "bad_cost")
         return cost
 
     def remarks(self, problem: Problem) -> tuple[str, ...]:

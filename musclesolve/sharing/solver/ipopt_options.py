@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from musclesolve._util.checks import check_integer, check_number
+from musclesolve._util.checks import check_integer, check_number, check_type
 from musclesolve.errors import InputError
 
 
@@ -57,20 +57,9 @@ class IpoptOptions:
                 expected="a dictionary of options by name",
             ) from None
         for key, value in pairs:
-            if not isinstance(value, str | int | float):
-                raise InputError(
-                    f"the option {key!r} of Ipopt is {value!r:.60}",
-                    code="bad_type",
-                    where="options",
-                    expected="a number or a text",
-                )
-        if self.callback is not None and not callable(self.callback):
-            raise InputError(
-                f"the callback is {self.callback!r:.60}",
-                code="bad_type",
-                where="callback",
-                expected="a function of iteration and objective",
-            )
+            check_type(value, str | int | float, f"the option {key!r} of Ipopt", "a number or a text")
+        if self.callback is not None:
+            check_type(self.callback, Callable, "callback", "a function of iteration and objective")
         object.__setattr__(self, "options", pairs)
 
     def ipopt(self) -> dict[str, Any]:

@@ -87,16 +87,8 @@ class Collocation:
 
     def __post_init__(self) -> None:
         check_choice(self.scheme, "the scheme", SCHEMES, where="Collocation.scheme")
-        for option in ("order", "mesh", "max_iterations"):
-            check_integer(getattr(self, option), option, 1, where=f"Collocation.{option}")
-        if self.order > HIGHEST_ORDER:
-            raise input_error(
-                "bad_number",
-                where="Collocation.order",
-                problem=f"order is {self.order}",
-                expected=f"from 1 to {HIGHEST_ORDER}",
-                remedy="refine the mesh instead of a higher order",
-            )
+        for option, most in (("order", HIGHEST_ORDER), ("mesh", None), ("max_iterations", None)):
+            check_integer(getattr(self, option), option, 1, most, where=f"Collocation.{option}")
         for option, expected, below in (
             ("max_seconds", "a positive number of seconds", np.inf),
             ("tolerance", "a positive number below 1e-2", 1e-2),
