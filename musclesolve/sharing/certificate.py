@@ -16,7 +16,7 @@ smaller of the two misses counts. S_i makes the miss relative,
     S_i = max(|g_i|, |p_i|, theta_i, 1e-9 max_j max(|g_j|, theta_j)),
     theta_i = min(|f_i'(lower_i + d_i / 2) - f_i'(lower_i)|, W / d_i) + 1e-3 (G^T w G)_ii d_i / 2,
     d_i = min(upper_i - lower_i, max(1e-3, max_j(a_j - lower_j))),
-    W = max_j max(|g_j|, |f_j'(a_j) - f_j'(lower_j)|) (a_j - lower_j)
+    W = max_j |f_j'(a_j) - f_j'(lower_j)| (a_j - lower_j)
 
 where theta_i is the change of the muscle's own marginal cost over half the largest activation of the frame, as far as
 such a change saves no more than W, about the cost of the muscle that costs most: sharp powers of forces change by many
@@ -165,7 +165,7 @@ def kkt_residual(
             inside = np.clip(activation, problem.lower, problem.upper)
             slope, pull = cost.gradient(problem, inside), problem.pull(multiplier) + further_pull
             reach = np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1))
-            theta = slope_scale(problem, cost, reach, at=(inside, slope))
+            theta = slope_scale(problem, cost, reach, at=inside)
             sizes = np.matmul(np.abs(multiplier)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
             blur = ROUNDING * sizes, UNCERTAIN if weight is None else UNCERTAIN_WITH_RESERVES
             implied = 0.0 if weight is None else multiplier / weight

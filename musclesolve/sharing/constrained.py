@@ -84,11 +84,9 @@ class ExpressionConstraint:
         """Return lower and upper bounds of every frame, (T,) each; refuse bounds of another number of frames."""
         for bound in (self.lower, self.upper):
             if bound.ndim and bound.shape != (frames,):
-                raise input_error(
-                    "bad_shape",
-                    problem=f"a bound of the constraint {self.name} has the shape {bound.shape}",
-                    expected=f"a number, or one for each of {frames} frames",
-                )
+                expected = f"a number, or one for each of {frames} frames"
+                name = f"a bound of the constraint {self.name}"
+                raise input_error("bad_shape", expected=expected, name=name, shape=bound.shape)
         return np.broadcast_to(self.lower, frames), np.broadcast_to(self.upper, frames)
 
 

@@ -13,21 +13,19 @@ def slope_scale(
     cost: Cost,
     reach: Array | float = 1.0,
     row_curvature: Array | None = None,
-    at: tuple[Array, Array] | None = None,
+    at: Array | None = None,
 ) -> Array:
     """The scales theta_i, (T, n): the change of each marginal cost over half the reach (T,) of activation.
 
     Soft rows count by a thousandth of their change with the muscle's own activation: many combinations of activations
     leave the rows unchanged, and only the rest of the cost decides between them. `row_curvature` (T, n) is the second
-    derivative of the rows, if computed already. `at`, activations and the gradient of the whole cost there, (T, n)
-    each, limits the scales of a certificate (certificate.py).
+    derivative of the rows, if computed already. Activations `at` (T, n) limit the scales by W (certificate.py).
     """
     half = _half(problem, reach)
     middle, at_rest = problem.lower + half, cost.term_gradient(problem, problem.lower)
     change = np.abs(cost.term_gradient(problem, middle) - at_rest)
     if at is not None:
-        (activation, slope), terms = at, cost.term_gradient(problem, at[0])
-        work = np.maximum(np.abs(slope), np.abs(terms - at_rest)) * (activation - problem.lower)
+        work = np.abs(cost.term_gradient(problem, at) - at_rest) * (at - problem.lower)
         most = work.max(axis=1, initial=0.0)[:, None]
         limited = (most > 0.0) & (np.reshape(reach, (-1, 1)) > LEAST_REACH) & (half > 0.0)
         change = np.fmin(change, np.divide(most, 2.0 * half, out=np.full_like(half, np.inf), where=limited))

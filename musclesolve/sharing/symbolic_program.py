@@ -86,20 +86,12 @@ class Unknown:
             isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(n, int) and n > 0 for n in shape)
         )
         if not whole:
-            raise InputError(
-                f"the shape of an unknown is {shape!r:.60}",
-                code="bad_shape",
-                where="Unknown",
-                expected="(i, j)",
-            )
+            raise input_error("bad_shape", where="Unknown", expected="(i, j)", name="an unknown", shape=shape)
         lower, upper, start = map(self.column, ("lower", "upper", "start"))
         if not ((lower <= upper) & np.isfinite(start)).all():
-            raise InputError(
-                "an unknown has a lower bound above its upper one, or a start that is not finite",
-                code="bad_number",
-                where="Unknown",
-                expected="lower <= upper, and a finite start",
-            )
+            problem = "an unknown has a lower bound above its upper one, or a start that is not finite"
+            expected = "lower <= upper, and a finite start"
+            raise input_error("bad_number", where="Unknown", problem=problem, expected=expected)
 
     def column(self, name: str) -> Array:
         """The numbers of lower, upper or start in the order of CasADi."""
@@ -315,13 +307,8 @@ class Program:
                 count = self.problem.n_frames
                 nx, nu, ng = [0] * count, [len(self.lbx) // count] * count, [len(self.lbg) // count] * count
                 chosen |= {"structure_detection": "manual", "N": count - 1, "nx": nx, "nu": nu, "ng": ng}
-        if not isinstance(options or {}, Mapping) or not isinstance(name, str):
-            raise InputError(
-                f"the solver is {name!r:.60} with the options {options!r:.60}",
-                code="bad_type",
-                where="nlpsol",
-                expected="the name of a solver of casadi.nlpsol, and a dictionary of options",
-            )
+        check_type(name, str, "nlpsol", "the name of a solver of casadi.nlpsol")
+        check_type(options or {}, Mapping, "nlpsol", "a dictionary of options")  # type: ignore[type-abstract]
         for key, value in (options or {}).items():
             chosen[key] = {**chosen[key], **dict(value)} if isinstance(chosen.get(key), dict) else value
         try:
@@ -396,13 +383,8 @@ class Program:
         if array.shape == x.shape:
             return np.clip(array, self.lbx, self.ubx)
         if array.shape != (frames, muscles) and not (frames == 1 and array.shape == (muscles,)):
-            raise input_error(
-                "bad_shape",
-                where="start",
-                expected=f"{(frames, muscles)} activations, or {x.shape} unknowns",
-                name="start",
-                shape=array.shape,
-            )
+            expected = f"{(frames, muscles)} activations, or {x.shape} unknowns"
+            raise input_error("bad_shape", where="start", expected=expected, name="start", shape=array.shape)
         self._frames(x)[:, :muscles] = array.reshape(frames, muscles)
         if isinstance(start, ProgramSolution) and start.unknown:
             known = [
@@ -615,16 +597,10 @@ def program(
         check_type(term, MotionCost, "motion_costs", "costs over several frames, from `motion_cost`")
     names = [name for term in terms for name in term.unknowns]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise InputError(
-            f"two unknowns are called {twice[0]!r}",
-            code="duplicate_name",
-            where="motion_costs",
-            expected="other names",
-        )
+        called = f"two unknowns are called {twice[0]!r}"
+        raise input_error("duplicate_name", where="motion_costs", problem=called, expected="other names")
     if not problem.n_frames:
-        raise InputError(
-            "the problem has no frames", code="too_few_frames", where="problem", expected="one or more"
-        )
+        raise input_error("too_few_frames", where="problem", count=0, least=1)
     if not problem.valid.all():
         frame = int(np.flatnonzero(~problem.valid)[0])
         raise InputError(

@@ -302,9 +302,8 @@ class ExpressionCost(Cost):
             if not (((low < LEAST_NORMAL) & (high >= LEAST_NORMAL)) | ~(high < LARGEST_SLOPE)).any():
                 return ()
             return (
-                f"Between a tenth and the whole of the activations the slopes of {self.name} have more orders of "
-                "magnitude than the numbers of the computer, as powers above 300: frames may end without a "
-                "certificate. min_max has the largest load as small as possible, and is exact.",
+                f"Over the activations the slopes of {self.name} span more orders of magnitude than the numbers of the "
+                "computer, as with powers above 300: frames may end without a certificate. min_max is exact.",
             )
         made = f"{self.name} is made of pieces (fabs, fmax, if_else or alike)."
         where = "A frame whose optimum lies where value or slope jumps has no certificate."

@@ -65,8 +65,14 @@ def residual_of(
         reach = max(reach, w[INSIDE + i] - w[ALL_LOWER + i])
     change_of_slopes(data, t, reach, w)
     slopes_of(data.terms, t, w[INSIDE : INSIDE + muscles], w[HALF : HALF + muscles])
+    most = 0.0
     for i in range(muscles):
-        w[MARGINAL + i], w[HALF + i] = w[HALF + i], abs(w[HALF + i] - w[MARGINAL + i])
+        most = max(most, abs(w[HALF + i] - w[MARGINAL + i]) * (w[INSIDE + i] - w[ALL_LOWER + i]))
+        w[MARGINAL + i] = w[HALF + i]
+    for i in range(muscles):
+        width = min(w[ALL_UPPER + i] - w[ALL_LOWER + i], reach)
+        w[THETA + i] = limited(w[THETA + i], most, width, reach)
+    add_rows(data, t, reach, w)
     for k in range(data.soft_target.shape[1]):
         row, there = data.soft_matrix[t, k], 0.0
         for i in range(muscles):
@@ -74,14 +80,6 @@ def residual_of(
         short = data.soft_weight[t, k] * (data.soft_target[t, k] - there)
         for i in range(muscles):
             w[MARGINAL + i] -= short * row[i]
-    most = 0.0
-    for i in range(muscles):
-        work = max(abs(w[MARGINAL + i]), w[HALF + i]) * (w[INSIDE + i] - w[ALL_LOWER + i])
-        most = max(most, work)
-    for i in range(muscles):
-        width = min(w[ALL_UPPER + i] - w[ALL_LOWER + i], reach)
-        w[THETA + i] = limited(w[THETA + i], most, width, reach)
-    add_rows(data, t, reach, w)
     # the first line; where round-off hides p, the worst of p - e and p + e
     for i in range(muscles):
         w[INSIDE + i] = activation[i]

@@ -264,10 +264,8 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
                 for i in range(padded):
                     w[PULL + i] = 0.0
             for i in range(padded):
-                steep = max(abs(w[RIGHT + i]), abs(w[SLOPE + i] - w[AT_LOWER + i]))
-                w[OWN + i] = steep * (w[A + i] - w[LOWER + i])
-            most = largest_of(w, OWN, n, padded, 0.0)
-            change_of_slope(x, reach, most)
+                w[OWN + i] = abs(w[SLOPE + i] - w[AT_LOWER + i]) * (w[A + i] - w[LOWER + i])
+            change_of_slope(x, reach, largest_of(w, OWN, n, padded, 0.0))
             level = stationarity(A, RIGHT, PULL, OWN, LOWER, UPPER, MIDDLE, padded, n, padded, w)
             miss = miss if level <= miss else level
             enough = tolerance if iteration < PATIENCE else 100.0 * tolerance

@@ -57,9 +57,11 @@ class IpoptOptions:
                 expected="a dictionary of options by name",
             ) from None
         for key, value in pairs:
-            check_type(value, str | int | float, f"the option {key!r} of Ipopt", "a number or a text")
+            where = f"the option {key!r} of Ipopt"
+            check_type(value, str | int | float, where, "a number or a text")  # type: ignore[arg-type]
         if self.callback is not None:
-            check_type(self.callback, Callable, "callback", "a function of iteration and objective")
+            expected = "a function of iteration and objective"
+            check_type(self.callback, Callable, "callback", expected)  # type: ignore[arg-type]
         object.__setattr__(self, "options", pairs)
 
     def ipopt(self) -> dict[str, Any]:
