@@ -265,11 +265,8 @@ def checked_constraints(
     )
     names = tuple(constraint.name for constraint in listed)
     if len(set(names)) < len(names):
-        raise input_error(
-            "duplicate_name",
-            problem=f"two constraints have one name ({', '.join(map(str, names))})",
-            expected="different names",
-        )
+        alike = f"two constraints have one name ({', '.join(names)})"
+        raise input_error("duplicate_name", problem=alike, expected="different names")
     return tuple(replace(constraint, body=constraint.body.fitted(problem)) for constraint in listed)
 
 

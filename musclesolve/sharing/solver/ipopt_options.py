@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from musclesolve._util.checks import check_integer, check_number, check_type
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
 
 
 def bad_option(reason: str) -> InputError:
@@ -50,12 +50,8 @@ class IpoptOptions:
         try:
             pairs = tuple(sorted((str(key), value) for key, value in dict(self.options).items()))
         except (TypeError, ValueError):
-            raise InputError(
-                f"the options of Ipopt are {self.options!r:.60}",
-                code="bad_type",
-                where="options",
-                expected="a dictionary of options by name",
-            ) from None
+            kind, expected = type(self.options).__name__, "a dictionary of options by name"
+            raise input_error("wrong_type", where="options", expected=expected, given=kind) from None
         for key, value in pairs:
             where = f"the option {key!r} of Ipopt"
             check_type(value, str | int | float, where, "a number or a text")  # type: ignore[arg-type]
