@@ -64,16 +64,17 @@ def check_keywords(given: Iterable[str], known: Collection[str], function: str) 
             raise TypeError(f"{function}() got an unexpected keyword argument {name!r}; {meant}")
 
 
-def check_integer(given: object, name: str, least: int, *, where: str | None = None) -> int:
-    """Return an integer that is at least `least`; refuse true, false and 2.0."""
-    if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
+def check_integer(
+    given: object, name: str, least: int, most: int | None = None, *, where: str | None = None
+) -> int:
+    """Return an integer that is at least `least`, and at most `most`; refuse true, false and 2.0."""
+    whole = isinstance(given, Integral) and not isinstance(given, bool)
+    if not whole or given < least or (most is not None and given > most):  # type: ignore[operator]
+        expected = f"a whole number, {least} " + ("or more" if most is None else f"to {most}")
         raise input_error(
-            "bad_number",
-            where=where or name,
-            problem=f"{name} is {as_text(given)}",
-            expected=f"a whole number, {least} or more",
+            "bad_number", where=where or name, expected=expected, name=name, given=as_text(given)
         )
-    return int(given)
+    return int(given)  # type: ignore[call-overload, no-any-return]
 
 
 def check_choice(given: object, name: str, known: Collection[str], *, where: str | None = None) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Mask, largest_size
 from musclesolve._util.sides import split_side
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.muscle_state import MuscleState
@@ -27,8 +27,8 @@ class GroupFrames:
     """Groups (L) that follow each other, as the frames of a part of the body.
 
     sides: the sides of the groups; rows, columns, joints: where degrees of freedom, muscles and joints of these groups
-    are among all groups. parameters, dofs, shared: of the first one. problem: of the last frame, whose checks are not
-    repeated.
+    are among all groups. parameters, dofs, shared: of the first one. largest_arm: in the recording and all frames
+    since, (m, n) [m], by which costs know who crosses a knee. problem: of the last frame; checks are not repeated.
     """
 
     sides: tuple[str, ...]
@@ -38,6 +38,7 @@ class GroupFrames:
     parameters: MuscleParameters
     dofs: tuple[str, ...]
     shared: tuple[str, ...]
+    largest_arm: Array
     count: int = 1
     problem: Problem | None = None
 
@@ -76,6 +77,8 @@ class GroupFrames:
             loads=loads if sharing.reads_reactions else None,
             emg=None if expected is None else expected[self.columns].reshape(count, -1),
         )
+        self.largest_arm = np.fmax(self.largest_arm, largest_size(part.state.moment_arm[:, part.rows]))
+        part = replace(part, whole={"largest_arm": self.largest_arm})
         shared = share_part(part, sharing, self.problem)
         self.problem = shared.problem
         return shared, loads.forces(shared.tension).reshape(-1, 3)
@@ -91,7 +94,7 @@ def group_frames(parts: Sequence[SharingGroup], sharing: Sharing) -> list[GroupF
         counts = len(part.dofs), len(part.state.parameters.names), len(part.loads.joints)
         rows, columns, joints = (slice(at, at + count) for at, count in zip(first, counts, strict=True))
         own = part.sides, rows, columns, joints, part.state.parameters, part.dofs, part.shared
-        alone.append(GroupFrames(*own))
+        alone.append(GroupFrames(*own, largest_size(part.state.moment_arm[:, part.rows])))
         first = [rows.stop, columns.stop, joints.stop]
     needed = [x for x in _CONSTANTS if x == "max_isometric_force" or x in cost.data or not cost.built_in]
     one, last = alone[0], alone[-1]
@@ -114,6 +117,7 @@ def group_frames(parts: Sequence[SharingGroup], sharing: Sharing) -> list[GroupF
             rows=slice(0, last.rows.stop),
             columns=slice(0, last.columns.stop),
             joints=slice(0, last.joints.stop),
+            largest_arm=np.max([each.largest_arm for each in alone], axis=0),
             count=len(alone),
         )
     ]

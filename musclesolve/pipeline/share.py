@@ -182,7 +182,8 @@ def sharing_problem(part: SharingGroup, sharing: Sharing, like: Problem | None =
         "optimal_fiber_length": state.parameters.optimal_fiber_length,
     }
     if like is not None:
-        return like.with_arrays(**arrays, lower=np.full(like.lower.shape, sharing.least_activation))
+        lower = np.full(like.lower.shape, sharing.least_activation)
+        return like.with_arrays(**arrays, lower=lower, **part.whole)
     problem = Problem(
         **arrays,
         lower=np.array(sharing.least_activation),

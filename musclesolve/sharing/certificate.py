@@ -14,13 +14,16 @@ The first line needs no multipliers for the bounds: it states that a muscle is o
 smaller of the two misses counts. S_i makes the miss relative,
 
     S_i = max(|g_i|, |p_i|, theta_i, 1e-9 max_j max(|g_j|, theta_j)),
-    theta_i = |f_i'(lower_i + d_i / 2) - f_i'(lower_i)| + 1e-3 (G^T w G)_ii d_i / 2,
-    d_i = min(upper_i - lower_i, max(1e-3, max_j(a_j - lower_j)))
+    theta_i = min(|f_i'(lower_i + d_i / 2) - f_i'(lower_i)|, W / d_i) + 1e-3 (G^T w G)_ii d_i / 2,
+    d_i = min(upper_i - lower_i, max(1e-3, max_j(a_j - lower_j))),
+    W = max_j |f_j'(a_j) - f_j'(lower_j)| (a_j - lower_j)
 
-where theta_i is the change of the muscle's own marginal cost over half the largest activation of the frame. So the
-residual does not change when the cost is multiplied by a number, and every muscle counts on its own scale of marginal
-costs, even where another muscle needs large multipliers. p_i is a sum whose terms may cancel, and round-off
-leaves it uncertain by
+where theta_i is the change of the muscle's own marginal cost over half the largest activation of the frame, as far as
+such a change saves no more than W, about the cost of the muscle that costs most: sharp powers of forces change by many
+orders of magnitude over an activation that a strong muscle never needs. (Where no activation is 1e-3 above its lower
+bound, W is no limit.) So the residual does not change when the cost is multiplied by a number, and every muscle
+counts on its own scale of marginal costs, even where another muscle needs large multipliers. p_i is a sum whose terms
+may cancel, and round-off leaves it uncertain by
 
     e_i = eps sum_k |A_ki lambda_k|.
 
@@ -39,9 +42,9 @@ of 1e-6 states
                      the upper one where g_i < p_i
     of each moment   that it is met to 1e-6 max(1 N m, |b_k|): muscles at rest meet one of 1e-6 N m
 
-and S_i never falls below the change of the marginal cost over the first 5e-4 of activation (or half the way to the
-upper bound, if that is less). So in a frame without larger activations than 1e-3 marginal costs of sum a^p are
-distinguished only above a = 5e-4 10^(-6 / (p - 1)), which is 5e-7 for p = 3 and 1e-4 for p = 10. In frames whose
+and in a frame without larger activations than 1e-3 S_i never falls below the change of the marginal cost over the
+first 5e-4 of activation (or half the way to the upper bound, if that is less): marginal costs of sum a^p are
+distinguished there only above a = 5e-4 10^(-6 / (p - 1)), which is 5e-7 for p = 3 and 1e-4 for p = 10. In frames whose
 activations are all below about 1e-5 the sharing, and with it the ratio of the cost to the least one, is not resolved.
 
 For a cost that is not convex the certificate proves a stationary point, not the least value.
@@ -139,9 +142,10 @@ def kkt_residual(
     frames, dofs, muscles = problem.moment_arm.shape
     without_axis = frames == 1 and np.ndim(activation) == 1
     axis = () if without_axis else (frames,)
-    activation = check_real_array(activation, "activation", "activations", shapes=((*axis, muscles),))
+    shape, for_moments = (*axis, muscles), (*axis, dofs)
+    activation = check_real_array(activation, "activation", f"activations, {shape}", shapes=(shape,))
     reserve, multiplier = (
-        check_real_array(array, name, "numbers for each moment", shapes=((*axis, dofs),))
+        check_real_array(array, name, f"numbers for each moment, {for_moments}", shapes=(for_moments,))
         for name, array in (("reserve", reserve), ("multiplier", multiplier))
     )
     if without_axis:
@@ -159,10 +163,11 @@ def kkt_residual(
             misses = [missed, *_level_misses(problem, cost, activation, reserve, level_multiplier)]
         else:
             inside = np.clip(activation, problem.lower, problem.upper)
-            theta = slope_scale(problem, cost, np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1)))
+            slope, pull = cost.gradient(problem, inside), problem.pull(multiplier) + further_pull
+            reach = np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1))
+            theta = slope_scale(problem, cost, reach, at=inside)
             sizes = np.matmul(np.abs(multiplier)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
             blur = ROUNDING * sizes, UNCERTAIN if weight is None else UNCERTAIN_WITH_RESERVES
-            slope, pull = cost.gradient(problem, inside), problem.pull(multiplier) + further_pull
             implied = 0.0 if weight is None else multiplier / weight
             lost = stationarity_size(slope, pull, theta) < LEAST_NORMAL
             if lost.any():

@@ -84,11 +84,9 @@ class ExpressionConstraint:
         """Return lower and upper bounds of every frame, (T,) each; refuse bounds of another number of frames."""
         for bound in (self.lower, self.upper):
             if bound.ndim and bound.shape != (frames,):
-                raise input_error(
-                    "bad_shape",
-                    problem=f"a bound of the constraint {self.name} has the shape {bound.shape}",
-                    expected=f"a number, or one for each of {frames} frames",
-                )
+                expected = f"a number, or one for each of {frames} frames"
+                name = f"a bound of the constraint {self.name}"
+                raise input_error("bad_shape", expected=expected, name=name, shape=bound.shape)
         return np.broadcast_to(self.lower, frames), np.broadcast_to(self.upper, frames)
 
 
@@ -267,11 +265,8 @@ def checked_constraints(
     )
     names = tuple(constraint.name for constraint in listed)
     if len(set(names)) < len(names):
-        raise input_error(
-            "duplicate_name",
-            problem=f"two constraints have one name ({', '.join(map(str, names))})",
-            expected="different names",
-        )
+        alike = f"two constraints have one name ({', '.join(names)})"
+        raise input_error("duplicate_name", problem=alike, expected="different names")
     return tuple(replace(constraint, body=constraint.body.fitted(problem)) for constraint in listed)
 
 

@@ -238,7 +238,7 @@ def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Arra
     with np.errstate(all="ignore"):
         slope = cost.gradient(problem, a)
         reach = np.maximum(LEAST_REACH, (a - problem.lower).max(axis=1))
-        size = stationarity_size(slope, pull, slope_scale(problem, cost, reach))
+        size = stationarity_size(slope, pull, slope_scale(problem, cost, reach, at=a))
     push = np.divide(slope - pull, size, out=np.zeros_like(size), where=size > 0)
     fixed = upper <= problem.lower
     low = (a - push <= problem.lower) & ((push > 0) | fixed)

@@ -187,8 +187,14 @@ class Problem:
             which: (T,) booleans or frame numbers.
 
         Raises:
-            InputError: there is no such frame.
+            InputError: there is no such frame, or `which` is a single number.
         """
+        if not isinstance(which, slice) and np.ndim(which) != 1:
+            expected = "(T,) booleans, or a list of frame numbers: problem.frames([3])"
+            shape = np.shape(which)
+            raise input_error(
+                "bad_shape", where="Problem.frames", expected=expected, name="which", shape=shape
+            )
         arrays = {name: getattr(self, name) for name in (*PER_FRAME, "frame_number")}
         try:
             chosen = {name: None if x is None else x[which] for name, x in arrays.items()}

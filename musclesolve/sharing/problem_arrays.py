@@ -207,20 +207,29 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
         ("reserve_weight", not_positive, "a positive number, or None for no reserves"),
     ]
     for name, is_bad, expected in rules:
-        if name not in values or not (bad := is_bad(values[name])).any():
-            continue
-        index = tuple(int(i) for i in np.argwhere(bad)[0])
-        owner = values["dof" if name == "reserve_weight" else "muscle"][index[-1]]
-        place = owner if len(index) == 1 else f"{owner} in frame {index[0]}"
-        more = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
-        raise input_error(
-            "bad_number",
-            where=f"Problem.{name}",
-            problem=f"{name} is {values[name][index]:g} for {place}{more}",
-            expected=expected,
-        )
+        if name in values:
+            owners = values["dof" if name == "reserve_weight" else "muscle"]
+            refuse_numbers(values[name], is_bad(values[name]), name, owners, expected, f"Problem.{name}")
     if (time := values.get("time")) is not None and len(time) > 1:
         check_increasing(time, where="Problem.time")
+
+
+def refuse_numbers(
+    array: Array,
+    bad: Mask,
+    name: str,
+    owners: Sequence[str],
+    expected: str,
+    where: str,
+    code: str = "bad_number",
+) -> None:
+    """Refuse numbers (n,) or (T, n) of muscles or (T, m) of degrees of freedom, the `owners`, where they are bad."""
+    for index in map(tuple, np.argwhere(bad)[:1].tolist()):
+        place = owners[index[-1]] + (f" in frame {index[0]}" if len(index) > 1 else "")
+        more = f" (and {int(bad.sum()) - 1} more)" if bad.sum() > 1 else ""
+        raise input_error(
+            code, where=where, problem=f"{name} is {array[index]:g} for {place}{more}", expected=expected
+        )
 
 
 def _warn_of_units(values: Mapping[str, Any]) -> None:

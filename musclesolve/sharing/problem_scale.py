@@ -4,22 +4,31 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.kernel.constants import BESIDE_ROWS, FALLBACK, LEAST_REACH
+from musclesolve.sharing.kernel.constants import BESIDE_ROWS, FALLBACK, HUGE, LEAST_REACH
 from musclesolve.sharing.problem import Problem
 
 
 def slope_scale(
-    problem: Problem, cost: Cost, reach: Array | float = 1.0, row_curvature: Array | None = None
+    problem: Problem,
+    cost: Cost,
+    reach: Array | float = 1.0,
+    row_curvature: Array | None = None,
+    at: Array | None = None,
 ) -> Array:
     """The scales theta_i, (T, n): the change of each marginal cost over half the reach (T,) of activation.
 
     Soft rows count by a thousandth of their change with the muscle's own activation: many combinations of activations
     leave the rows unchanged, and only the rest of the cost decides between them. `row_curvature` (T, n) is the second
-    derivative of the rows, if computed already.
+    derivative of the rows, if computed already. Activations `at` (T, n) limit the scales by W (certificate.py).
     """
     half = _half(problem, reach)
-    middle = problem.lower + half
-    change = np.abs(cost.term_gradient(problem, middle) - cost.term_gradient(problem, problem.lower))
+    middle, at_rest = problem.lower + half, cost.term_gradient(problem, problem.lower)
+    change = np.abs(cost.term_gradient(problem, middle) - at_rest)
+    if at is not None:
+        work = np.abs(cost.term_gradient(problem, at) - at_rest) * (at - problem.lower)
+        most = work.max(axis=1, initial=0.0)[:, None]
+        limited = (most > 0.0) & (np.reshape(reach, (-1, 1)) > LEAST_REACH) & (half > 0.0)
+        change = np.fmin(change, np.divide(most, 2.0 * half, out=np.full_like(half, np.inf), where=limited))
     if row_curvature is None:
         rows = cost.soft_rows(problem)
         row_curvature = None if rows is None else rows.hessian_diagonal()
@@ -68,7 +77,8 @@ def row_size(problem: Problem) -> Array:
 def edge_weight(problem: Problem, cost: Cost, stiffness: float) -> Array:
     """The weight (T, m) with which reserves bear about 1 / stiffness of the moments within reach, or of 1 N m."""
     size = np.maximum(1.0, np.abs(problem.moment))
-    weight: Array = 2.0 * stiffness * full_cost(problem, cost)[:, None] / np.square(size)
+    full = np.minimum(full_cost(problem, cost), HUGE)  # no product overflows
+    weight: Array = 2.0 * stiffness * full[:, None] / np.square(size)
     return weight
 
 

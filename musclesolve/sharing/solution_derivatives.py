@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.checks import check_real_array
+from musclesolve._util.checks import check_integer, check_real_array
 from musclesolve._util.message_text import with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost, check_solution
@@ -173,14 +173,7 @@ class SolutionDerivatives:
             InputError: there is no such frame.
         """
         frames = self.problem.n_frames
-        if not -frames <= frame < frames:
-            raise input_error(
-                "bad_number",
-                where="sentence",
-                problem=f"there is no frame {frame}",
-                expected=f"0 to {frames - 1}",
-            )
-        frame %= frames
+        frame = check_integer(frame, "frame", -frames, frames - 1, where="sentence") % frames
         if not self.which[frame]:
             return "This frame is not solved: there is nothing to differentiate."
         here = int(self.which[:frame].sum())

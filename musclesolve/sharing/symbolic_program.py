@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_real_array, check_type
+from musclesolve._util.checks import check_integer, check_real_array, check_type
 from musclesolve._util.locks import CASADI
 from musclesolve._util.message_text import with_sizes
 from musclesolve.constants import USUAL_COST
@@ -86,20 +86,12 @@ class Unknown:
             isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(n, int) and n > 0 for n in shape)
         )
         if not whole:
-            raise InputError(
-                f"the shape of an unknown is {shape!r:.60}",
-                code="bad_shape",
-                where="Unknown",
-                expected="(i, j)",
-            )
+            raise input_error("bad_shape", where="Unknown", expected="(i, j)", name="an unknown", shape=shape)
         lower, upper, start = map(self.column, ("lower", "upper", "start"))
         if not ((lower <= upper) & np.isfinite(start)).all():
-            raise InputError(
-                "an unknown has a lower bound above its upper one, or a start that is not finite",
-                code="bad_number",
-                where="Unknown",
-                expected="lower <= upper, and a finite start",
-            )
+            problem = "an unknown has a lower bound above its upper one, or a start that is not finite"
+            expected = "lower <= upper, and a finite start"
+            raise input_error("bad_number", where="Unknown", problem=problem, expected=expected)
 
     def column(self, name: str) -> Array:
         """The numbers of lower, upper or start in the order of CasADi."""
@@ -315,13 +307,8 @@ class Program:
                 count = self.problem.n_frames
                 nx, nu, ng = [0] * count, [len(self.lbx) // count] * count, [len(self.lbg) // count] * count
                 chosen |= {"structure_detection": "manual", "N": count - 1, "nx": nx, "nu": nu, "ng": ng}
-        if not isinstance(options or {}, Mapping) or not isinstance(name, str):
-            raise InputError(
-                f"the solver is {name!r:.60} with the options {options!r:.60}",
-                code="bad_type",
-                where="nlpsol",
-                expected="the name of a solver of casadi.nlpsol, and a dictionary of options",
-            )
+        check_type(name, str, "nlpsol", "the name of a solver of casadi.nlpsol")
+        check_type(options or {}, Mapping, "nlpsol", "a dictionary of options")  # type: ignore[type-abstract]
         for key, value in (options or {}).items():
             chosen[key] = {**chosen[key], **dict(value)} if isinstance(chosen.get(key), dict) else value
         try:
@@ -358,13 +345,7 @@ class Program:
         Raises:
             InputError: see `nlpsol`; a start of another shape; no whole number of starts.
         """
-        if not (isinstance(starts, int) and starts >= 1):
-            raise InputError(
-                f"starts is {starts!r:.60}",
-                code="bad_number",
-                where="starts",
-                expected="a whole number, 1 or more",
-            )
+        starts = check_integer(starts, "starts", 1)
         random, first = np.random.default_rng(seed), self._start(start)
         low = np.where(np.isfinite(self.lbx), self.lbx, first - 1.0)
         high = np.where(np.isfinite(self.ubx), self.ubx, np.maximum(first, low) + 1.0)
@@ -402,13 +383,8 @@ class Program:
         if array.shape == x.shape:
             return np.clip(array, self.lbx, self.ubx)
         if array.shape != (frames, muscles) and not (frames == 1 and array.shape == (muscles,)):
-            raise input_error(
-                "bad_shape",
-                where="start",
-                expected=f"{(frames, muscles)} activations, or {x.shape} unknowns",
-                name="start",
-                shape=array.shape,
-            )
+            expected = f"{(frames, muscles)} activations, or {x.shape} unknowns"
+            raise input_error("bad_shape", where="start", expected=expected, name="start", shape=array.shape)
         self._frames(x)[:, :muscles] = array.reshape(frames, muscles)
         if isinstance(start, ProgramSolution) and start.unknown:
             known = [
@@ -621,16 +597,10 @@ def program(
         check_type(term, MotionCost, "motion_costs", "costs over several frames, from `motion_cost`")
     names = [name for term in terms for name in term.unknowns]
     if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise InputError(
-            f"two unknowns are called {twice[0]!r}",
-            code="duplicate_name",
-            where="motion_costs",
-            expected="other names",
-        )
+        called = f"two unknowns are called {twice[0]!r}"
+        raise input_error("duplicate_name", where="motion_costs", problem=called, expected="other names")
     if not problem.n_frames:
-        raise InputError(
-            "the problem has no frames", code="too_few_frames", where="problem", expected="one or more"
-        )
+        raise input_error("too_few_frames", where="problem", count=0, least=1)
     if not problem.valid.all():
         frame = int(np.flatnonzero(~problem.valid)[0])
         raise InputError(

@@ -36,6 +36,7 @@ from musclesolve.sharing.certificate import empty_box, needs_reserve, within_dom
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.kernel.constants import NO_ROOM, TOLERANCE
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import refuse_numbers
 from musclesolve.sharing.problem_scale import fallback_weight
 from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
 from musclesolve.sharing.solution import Solution, SolutionArrays
@@ -132,13 +133,8 @@ def solve_rate_limited(
             expected="a sum over muscles, with or without squares of linear combinations",
             remedy='method="frame_by_frame" with solver="ipopt"',
         )
-    for t, i in np.argwhere(np.nan_to_num(problem.upper) > 1.0)[:1]:
-        raise input_error(
-            "bad_number",
-            where="Problem.upper",
-            problem=f"upper is {problem.upper[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
-            expected="at most 1: rate limits hold for excitations between 0 and 1",
-        )
+    beyond, expected = problem.upper > 1.0, "at most 1: rate limits hold for excitations between 0 and 1"
+    refuse_numbers(problem.upper, beyond, "upper", problem.muscle or (), expected, "Problem.upper")
     expected = "a RateLimits, for instance RateLimits(0.010, 0.040)"
     limits = RateLimits() if limits is None else check_type(limits, RateLimits, "limits", expected)
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from recorded_data import recorded
@@ -11,11 +13,12 @@ from musclesolve import Live, Status, read_trial, replay
 from musclesolve.data import reference_stride
 from musclesolve.live import samples
 from musclesolve.live.causal_filter import window_length
+from musclesolve.live.group_frames import group_frames
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.stream import Arrival
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
 from musclesolve.pipeline.mechanics import TIME_MARGIN
-from musclesolve.pipeline.share import share
+from musclesolve.pipeline.share import share, share_part
 from musclesolve.sharing.problem import Problem
 
 SOLVED = (Status.SOLVED, Status.SOLVED_WITH_RESERVE)
@@ -66,6 +69,26 @@ def test_the_checks_of_the_problem_are_not_repeated(live, monkeypatch):
     motion = live.body.mechanics.motion
     state = motion.coordinates[3], motion.rates[3], motion.second[3]
     assert len(live.evaluate(motion.time[3], *state, np.zeros((2, 6))).status) == 2
+
+
+def test_muscles_without_arm_in_one_frame_still_cross_the_knee(live, monkeypatch):
+    """The cost of a muscle does not jump where its arm passes through zero."""
+    motion = live.body.mechanics.motion
+    state = motion.coordinates[3], motion.rates[3], motion.second[3]
+    (groups,) = group_frames(live.body.parts, live.body.sharing)
+    monkeypatch.setattr(live, "_together", [groups])
+    coefficients = []
+    for share_of_arm in (1.0, 0.0):
+
+        def with_less(part, sharing, like, share_of_arm=share_of_arm):
+            arm = share_of_arm * part.state.moment_arm
+            return share_part(replace(part, state=replace(part.state, moment_arm=arm)), sharing, like)
+
+        monkeypatch.setattr("musclesolve.live.group_frames.share_part", with_less)
+        live.evaluate(motion.time[3], *state, np.zeros((2, 6)))
+        coefficients.append(live.body.sharing.cost.coefficient(groups.problem))
+    assert (coefficients[0] > 1.0).any()
+    np.testing.assert_array_equal(*coefficients)
 
 
 def test_poses_of_the_filtered_markers_are_those_of_run(live):

@@ -183,6 +183,39 @@ def test_arrays_that_are_none_of_the_problem_are_refused(make_leg, name):
             kkt_residual(problem, cost, **{**arrays, name: wrong})
 
 
+SHARP_POWER = "muscle_power(exponent={})"
+
+
+def weak_and_strong() -> Problem:
+    """Two muscles of 40 and 4000 N with one arm, which share equally where a power of the force counts."""
+    return Problem([[0.05, 0.05]], [2.0], [40.0, 4000.0], [40.0, 4000.0], fiber_velocity=[0.1, 0.1])
+
+
+@pytest.mark.parametrize("exponent, activation", [(6, [1.0, 0.0]), (10, [0.9, 1e-3]), (30, [0.04, 0.0096])])
+def test_sharp_powers_of_unlike_muscles_certify_no_other_sharing(exponent, activation):
+    """The slope of the strong muscle at half the activation of the weak one is no measure of any miss."""
+    problem, cost = weak_and_strong(), find_cost(SHARP_POWER.format(exponent))
+    activation = np.array([activation])
+    multiplier = cost.gradient(problem, activation)[:, :1] / problem.moment_matrix[:, :, 0]
+    assert kkt_residual(problem, cost, activation, np.zeros((1, 1)), multiplier) > 1e-4
+
+
+@pytest.mark.parametrize("exponent", [4, 10, 30])
+@pytest.mark.parametrize("solver", ["batch", "ipopt"])
+def test_sharp_powers_of_unlike_muscles_are_solved(exponent, solver):
+    answer = solve(weak_and_strong(), SHARP_POWER.format(exponent), solver)
+    assert answer.status == Status.SOLVED
+    np.testing.assert_allclose(answer.activation, [0.5, 0.005], rtol=1e-4)
+
+
+def test_activations_above_a_high_lower_bound_are_resolved():
+    """Half the largest activation above a lower bound of 0.3 is more than any muscle of the frame has."""
+    problem = Problem([[0.05, 0.05]], [32.5], [1e3, 1e3], [1e3, 1e3], lower=[0.3, 0.0])
+    cost, activation = ActivationPower(300.0), np.array([[0.35, 0.3]])
+    multiplier = cost.gradient(problem, activation)[:, 1:] / problem.moment_matrix[:, :, 1]
+    assert kkt_residual(problem, cost, activation, np.zeros((1, 1)), multiplier) > 1e-2
+
+
 @pytest.mark.parametrize(
     ("form", "exponent"),
     [("power", 300.0), *(("expression", exponent) for exponent in (300.0, 3000.0, 100000.0))],

@@ -58,6 +58,25 @@ def test_squares_are_a_cost():
         (lambda: ms.solve(PROBLEM, changed(needs="separable")), "bad_cost", ("needs", "Changed", "a set")),
         (lambda: ms.solve(PROBLEM, changed(name=None)), "bad_cost", ("name", "Changed", "a text")),
         (lambda: ms.solve(PROBLEM, solver=object), "bad_type", ("is no solver",)),
+        (lambda: ms.solve(PROBLEM, Squares), "unknown_name", ("Squares is a class", "Squares()")),
+        (lambda: ms.solve("stress_cubed", PROBLEM), "bad_type", ("type str", "a Problem")),
+        (lambda: ms.solve(PROBLEM, "stress_cubed - force_squared"), "bad_cost", ("2 * NAME + NAME",)),
+        (lambda: PROBLEM.frames(1), "bad_shape", ("which has the shape ()", "problem.frames([3])")),
+        (
+            lambda: ms.solve(PROBLEM, changed(term_value=lambda s, p, a: (a**2).sum(axis=1).tolist())),
+            "bad_cost",
+            ("term_value returns an object of type list", "an array (4,)"),
+        ),
+        (
+            lambda: ms.solve(PROBLEM, "knee_sparing_activation(exponent=300, scale=1.0, knee='dof')"),
+            "bad_cost",
+            ("muscle_0", "a lower exponent"),
+        ),
+        (
+            lambda: ms.sharing.kkt_residual(PROBLEM, "stress_cubed", np.zeros((2, 2)), 0, 0),
+            "bad_shape",
+            ("(2, 2)", "(4, 3)"),
+        ),
         (lambda: ms.solve(PROBLEM, "activation_power(exponent=1e5)"), "bad_number", ("300", "min_max")),
         (lambda: Squares() + "stress_cubed", "bad_type", ("squares", 'costs()["stress_cubed"]()')),
         (lambda: "stress_cubed" + Squares(), "bad_type", ("squares", 'costs()["stress_cubed"]()')),
@@ -177,3 +196,8 @@ def test_a_contradiction_names_the_constraints():
     words = ms.sharing.solve_constrained(PROBLEM, "activation_power", [above]).summary()
     assert "produce these moments and meet the constraints" in words
     assert "above" in words
+
+
+def test_costs_may_be_added_by_sum():
+    parts = [ms.costs()[name]() for name in ("stress_cubed", "activation_power")]
+    assert sum(parts).label == (parts[0] + parts[1]).label

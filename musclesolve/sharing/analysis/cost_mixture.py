@@ -29,6 +29,7 @@ from musclesolve.sharing.arguments import check_problem, check_smooth_cost, memb
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import refuse_numbers
 
 MOST_REPETITIONS = 100
 DEPENDENT = 1e-10
@@ -104,15 +105,10 @@ def fit_cost_weights(
     shapes = (shape, shape[1:]) if problem.n_frames == 1 else (shape,)
     pattern = np.atleast_2d(check_real_array(activation, "activation", f"{shape}", shapes=shapes))
     beyond = (pattern < problem.lower - at_bound) | (pattern > problem.upper + at_bound)
-    for t, i in np.argwhere(beyond)[:1]:
-        raise input_error(
-            "bad_value",
-            where="activation",
-            problem=f"the activation of {(problem.muscle or ())[i]} in frame {t} is {pattern[t, i]:g}",
-            expected=f"{problem.lower[t, i]:g} to {problem.upper[t, i]:g}, its bounds and the domain "
-            "of the costs",
-            remedy="leave out the cost whose domain ends there, or the frame (as NaN)",
-        )
+    expected = (
+        "a number within its bounds and the domains of the costs: leave out such a cost, or the frame as NaN"
+    )
+    refuse_numbers(pattern, beyond, "activation", problem.muscle or (), expected, "activation", "bad_value")
 
     # the conditions of each frame and muscle: r = 0 inside, r >= 0 at the lower bound, r <= 0 at the upper one
     movable = problem.upper - problem.lower > LEAST_WIDTH

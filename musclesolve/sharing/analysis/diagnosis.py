@@ -42,6 +42,7 @@ from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import farkas_ratio, is_proof
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import refuse_numbers
 from musclesolve.sharing.solver.linprog import minimize
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
@@ -334,13 +335,8 @@ def diagnose(
         tension = check_real_array(passive_force, "passive_force", expected, where="diagnose", shapes=shapes)
         tension = np.broadcast_to(tension, shape)
     if tension is not None:
-        for t, i in np.argwhere(problem.valid[:, None] & ~((tension >= 0) & np.isfinite(tension)))[:1]:
-            raise input_error(
-                "bad_number",
-                where="diagnose",
-                problem=f"passive_force is {tension[t, i]:g} for {(problem.muscle or ())[i]} in frame {t}",
-                expected="zero or more [N]",
-            )
+        bad = problem.valid[:, None] & ~((tension >= 0) & np.isfinite(tension))
+        refuse_numbers(tension, bad, "passive_force", problem.muscle or (), "zero or more [N]", "diagnose")
         if passive_force is not None:
             problem = replace(problem, passive_force=np.where(problem.valid[:, None], tension, np.nan))
 

@@ -122,6 +122,7 @@ def check_reserves(
             expected="0 < strict <= usual",
         )
     from musclesolve.sharing.arguments import check_problem, check_solution  # results need none
+    from musclesolve.sharing.problem_arrays import refuse_numbers
 
     check_solution(check_problem(problem), solution)
     compared, shape = problem.moment, problem.moment.shape
@@ -130,13 +131,13 @@ def check_reserves(
         compared = np.atleast_2d(
             check_real_array(moment, "moment", expected, where="check_reserves", shapes=shapes)
         )
-        for t, k in np.argwhere(problem.valid[:, None] & ~np.isfinite(compared))[:1]:
-            raise input_error(
-                "not_finite",
-                where="check_reserves",
-                problem=f"the moment of {(problem.dof or ())[k]} in frame {t} is {compared[t, k]:g}",
-                expected="a finite number in every valid frame [N m]",
-            )
+        unknown, expected = (
+            problem.valid[:, None] & ~np.isfinite(compared),
+            "a number in every valid frame [N m]",
+        )
+        refuse_numbers(
+            compared, unknown, "moment", problem.dof or (), expected, "check_reserves", "not_finite"
+        )
     return reserve_check(problem.dof or (), solution, compared, problem.valid, (pair[0], pair[1]))
 
 

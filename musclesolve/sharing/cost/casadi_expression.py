@@ -28,6 +28,7 @@ from musclesolve.sharing.cost.cost_parameters import (
     shape_of,
     shapes_of,
 )
+from musclesolve.sharing.kernel.constants import LEAST_NORMAL
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, OPTIONAL
 from musclesolve.sharing.problem_change import ProblemChange
@@ -48,6 +49,9 @@ NUMPY_NOTICE = r"\s*casadi: a numpy function was called"
 
 PIECES = "FABS SIGN FLOOR CEIL FMOD REMAINDER COPYSIGN FMIN FMAX LT LE EQ NE NOT AND OR IF_ELSE_ZERO".split()
 """Operations of CasADi whose value or slope jumps, which no second derivative shows."""
+
+TENTH, LARGEST_SLOPE = 0.1, 1e200
+"""Share of the activations at which a slope must be a normal float, and the slope at which products of it overflow."""
 
 FRAMES_AT_ONCE = 64
 """Number of frames in one call of a CasADi function."""
@@ -289,9 +293,18 @@ class ExpressionCost(Cost):
         return False
 
     def remarks(self, problem: Problem) -> tuple[str, ...]:
-        """See Cost; a certificate by slopes ends where the value or its slope jumps."""
+        """See Cost; a certificate by slopes ends where the value or its slope jumps, underflows or overflows."""
         if not self.in_pieces:
-            return ()
+            few = problem.frames(problem.valid).frames(slice(0, 1))
+            width = np.minimum(few.upper - few.lower, 1.0)
+            with np.errstate(all="ignore"):
+                low, high = (np.abs(self.term_gradient(few, few.lower + x * width)) for x in (TENTH, 0.9))
+            if not (((low < LEAST_NORMAL) & (high >= LEAST_NORMAL)) | ~(high < LARGEST_SLOPE)).any():
+                return ()
+            return (
+                f"Over the activations the slopes of {self.name} span more orders of magnitude than the numbers of the "
+                "computer, as with powers above 300: frames may end without a certificate. min_max is exact.",
+            )
         made = f"{self.name} is made of pieces (fabs, fmax, if_else or alike)."
         where = "A frame whose optimum lies where value or slope jumps has no certificate."
         return (f"{made} {where} If frames are not solved, round the corner: sqrt(x**2 + 1e-4) for fabs(x).",)

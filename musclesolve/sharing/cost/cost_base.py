@@ -235,7 +235,8 @@ class Cost(ABC):
         pairs = (cost.summands if type(cost) is WeightedSum else ((1.0, cost),) for cost in (self, other))
         return WeightedSum(tuple(pair for some in pairs for pair in some))
 
-    __radd__ = __add__  # of what is no cost
+    def __radd__(self, other: object) -> Cost:
+        return self if isinstance(other, int) and other == 0 else self + other  # type: ignore[operator]  # sum() begins at 0
 
     def __rmul__(self, factor: float) -> WeightedSum:
         return WeightedSum(((float(factor), self),)) if isinstance(factor, Real) else NotImplemented

@@ -31,6 +31,8 @@ DERIVATIVE_TOLERANCE = 1e-4
 CURVATURE_TOLERANCE = 0.05
 NOISE = 10.0
 ROUNDING = 1e5 * np.finfo(np.float64).eps
+TINY_SHARE = 1e2 * np.finfo(np.float64).eps
+"""Share of the larger value at the bounds below which a value is rounding, such as that of exp(a) - 1 - a at rest."""
 
 
 def check_cost(problem: Problem, cost: Cost, which: Mask | None = None) -> None:
@@ -97,10 +99,12 @@ def _check_tangents(problem: Problem, cost: Cost, activation: Array, moved: Arra
     """
     with np.errstate(all="ignore"):
         value, slope = cost.term_value(problem, activation), cost.term_gradient(problem, activation)
-        for bound in (problem.lower, problem.upper):
-            step = moved * (bound - activation)
-            end, rise = cost.term_value(problem, activation + step), (slope * step).sum(axis=1)
-            below = value + rise - end > SLACK * (np.abs(value) + np.abs(rise) + np.abs(end))
+        steps = [moved * (bound - activation) for bound in (problem.lower, problem.upper)]
+        ends = [cost.term_value(problem, activation + step) for step in steps]
+        rounding = TINY_SHARE * np.fmax(np.abs(ends[0]), np.abs(ends[1]))
+        for step, end in zip(steps, ends, strict=True):
+            rise = (slope * step).sum(axis=1)
+            below = value + rise - end > SLACK * (np.abs(value) + np.abs(rise) + np.abs(end)) + rounding
             for place in np.flatnonzero(below)[:1]:
                 reason = f"it is {end[place]:g} where a tangent to it has {value[place] + rise[place]:g}"
                 raise _not_convex(cost, reason)
@@ -204,8 +208,13 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
         "term_hessian_diagonal": (frames, muscles),
     }
     with np.errstate(all="ignore"):
-        at = {method: np.asarray(getattr(cost, method)(problem, activation)) for method in methods}
+        answers = {method: getattr(cost, method)(problem, activation) for method in methods}
+    at = {method: np.asarray(answer) for method, answer in answers.items()}
     for method, shape in methods.items():
+        if not hasattr(answers[method], "shape"):
+            kind = type(answers[method]).__name__
+            fault = f"{method} returns an object of type {kind}"
+            raise input_error("bad_cost", where=place, problem=fault, expected=f"an array {shape}")
         if at[method].shape != shape:
             raise input_error(
                 "bad_cost",

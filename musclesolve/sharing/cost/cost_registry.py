@@ -124,22 +124,21 @@ def find_cost(cost: str | Cost) -> Cost:
         return cost
     if not isinstance(cost, str):
         error = unknown_name(cost, "cost", REGISTRY)
-        raise input_error(
-            "unknown_name",
-            problem=f"there is no cost {as_text(cost)}",
-            expected=f"{error.expected}, or a Cost object",
-            remedy=f"name it: {cost.name!r}"
-            if isinstance(cost, CostRecord)
-            else "make a cost of a function: ms.sharing.expression_cost"
-            if callable(cost)
-            else error.remedy,
-        )
+        problem, remedy = f"there is no cost {as_text(cost)}", error.remedy
+        if isinstance(cost, CostRecord):
+            remedy = f"name it: {cost.name!r}"
+        elif isinstance(cost, type) and issubclass(cost, Cost):
+            problem, remedy = f"{cost.__name__} is a class", f"make an object of it: {cost.__name__}()"
+        elif callable(cost):
+            remedy = "make a cost of a function: ms.sharing.expression_cost"
+        expected = f"{error.expected}, or a Cost object"
+        raise input_error("unknown_name", problem=problem, expected=expected, remedy=remedy)
     cost = cost.strip()
     if cost not in REGISTRY:
         _add_plugins()
     if cost in REGISTRY:
         return REGISTRY[cost]()
-    if not set(cost) & set("()*+="):  # a plain name
+    if not set(cost) & set("()*+=/ "):  # a plain name
         raise unknown_name(cost, "cost", REGISTRY)
     try:
         tree = ast.parse(cost, mode="eval").body

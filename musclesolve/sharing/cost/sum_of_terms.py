@@ -17,6 +17,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_parameters import Parameters
 from musclesolve.sharing.cost.cost_terms import Power, Saturation, Term
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import refuse_numbers
 
 SHARP = 10.0
 """Largest power with which every frame of recordings and of 300 drawn problems is certified."""
@@ -74,6 +75,17 @@ class SumOfTerms(Cost):
     def quadratic(self) -> bool:
         """Return whether the terms are squares, p = 2."""
         return self.form == Power(2.0)
+
+    def fitted(self, problem: Problem) -> Cost:
+        """See Cost; refuses a sharp power that overflows at full activation."""
+        cost = super().fitted(problem)
+        if isinstance(self.form, Power) and self.form.exponent > SHARP:
+            with np.errstate(all="ignore"):
+                bent = self.term_hessian_diagonal(problem, np.minimum(problem.upper, 1.0))
+            lost = problem.valid[:, None] & ~np.isfinite(bent)
+            what, expected = "the second derivative at full activation", "a lower exponent, or min_max"
+            refuse_numbers(bent, lost, what, problem.muscle or (), expected, self.label, "bad_cost")
+        return cost
 
     def remarks(self, problem: Problem) -> tuple[str, ...]:
         """See Cost; a sharp power may leave frames without a certificate."""

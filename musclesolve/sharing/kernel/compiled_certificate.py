@@ -64,7 +64,15 @@ def residual_of(
             w[INSIDE + i] = w[ALL_UPPER + i]
         reach = max(reach, w[INSIDE + i] - w[ALL_LOWER + i])
     change_of_slopes(data, t, reach, w)
-    slopes_of(data.terms, t, w[INSIDE : INSIDE + muscles], w[MARGINAL : MARGINAL + muscles])
+    slopes_of(data.terms, t, w[INSIDE : INSIDE + muscles], w[HALF : HALF + muscles])
+    most = 0.0
+    for i in range(muscles):
+        most = max(most, abs(w[HALF + i] - w[MARGINAL + i]) * (w[INSIDE + i] - w[ALL_LOWER + i]))
+        w[MARGINAL + i] = w[HALF + i]
+    for i in range(muscles):
+        width = min(w[ALL_UPPER + i] - w[ALL_LOWER + i], reach)
+        w[THETA + i] = limited(w[THETA + i], most, width, reach)
+    add_rows(data, t, reach, w)
     for k in range(data.soft_target.shape[1]):
         row, there = data.soft_matrix[t, k], 0.0
         for i in range(muscles):
@@ -130,8 +138,17 @@ def miss_of(activation: float, excess: float, size: float, low: float, high: flo
 
 
 @compiled
+def limited(change: float, most: float, width: float, reach: float) -> float:
+    """The change of a marginal cost over half a width of activation, at most W over the width (certificate.py)."""
+    return most / width if reach > LEAST_REACH and most > 0.0 and change * width > most else change
+
+
+@compiled
 def change_of_slopes(data: Any, t: int, reach: float, w: Any) -> None:
-    """Compute theta of all muscles for one reach (problem_scale.slope_scale) into the row THETA."""
+    """Compute theta without limit and soft rows, for one reach (problem_scale.slope_scale), into the row THETA.
+
+    MARGINAL receives the slopes of the terms at the lower bounds.
+    """
     muscles, terms = data.lower.shape[1], data.terms
     lower, half = w[ALL_LOWER : ALL_LOWER + muscles], w[HALF : HALF + muscles]
     for i in range(muscles):
@@ -140,11 +157,17 @@ def change_of_slopes(data: Any, t: int, reach: float, w: Any) -> None:
     slopes_of(terms, t, lower, w[MARGINAL : MARGINAL + muscles])
     for i in range(muscles):
         w[THETA + i] = abs(w[THETA + i] - w[MARGINAL + i])
-        half[i] -= lower[i]
+
+
+@compiled
+def add_rows(data: Any, t: int, reach: float, w: Any) -> None:
+    """Add the part of the soft rows to theta of all muscles for one reach, in the row THETA."""
+    muscles = data.lower.shape[1]
     for k in range(data.soft_target.shape[1]):
         row, stiffness = data.soft_matrix[t, k], data.soft_weight[t, k]
         for i in range(muscles):
-            w[THETA + i] += BESIDE_ROWS * stiffness * row[i] * row[i] * half[i]
+            half = 0.5 * min(w[ALL_UPPER + i] - w[ALL_LOWER + i], reach)
+            w[THETA + i] += BESIDE_ROWS * stiffness * row[i] * row[i] * half
 
 
 @compiled

@@ -33,7 +33,7 @@ import numpy as np
 
 from musclesolve._util.compiled_code import compiled, int64
 from musclesolve.sharing.kernel import constants
-from musclesolve.sharing.kernel.compiled_certificate import farkas_ratio, stationarity
+from musclesolve.sharing.kernel.compiled_certificate import farkas_ratio, limited, stationarity
 from musclesolve.sharing.kernel.compiled_terms import Terms, add_slopes, add_slopes_and_curvatures
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
@@ -132,15 +132,19 @@ def slopes(x: FreeProgram, at: int, out: int) -> None:
 
 
 @compiled
-def change_of_slope(x: FreeProgram, reach: float) -> None:
-    """Compute theta of the certificate for one reach (problem_scale.slope_scale) into OWN, f' half-way into MIDDLE."""
+def change_of_slope(x: FreeProgram, reach: float, most: float) -> None:
+    """Compute theta of the certificate for one reach (problem_scale.slope_scale) into OWN, f' half-way into MIDDLE.
+
+    `most` is W of the certificate, which limits theta; zero for no limit.
+    """
     w = x.w
     for i in range(x.padded):
         w[OWN + i] = w[LOWER + i] + 0.5 * min(w[UPPER + i] - w[LOWER + i], reach)
     slopes(x, OWN, MIDDLE)
     for i in range(x.padded):
         half = w[OWN + i] - w[LOWER + i]
-        change = abs(w[MIDDLE + i] - w[AT_LOWER + i]) + BESIDE_ROWS * w[ROW_CURVATURE + i] * half
+        change = limited(abs(w[MIDDLE + i] - w[AT_LOWER + i]), most, 2.0 * half, reach)
+        change += BESIDE_ROWS * w[ROW_CURVATURE + i] * half
         w[OWN + i] = change if change < np.inf else 0.0
 
 
@@ -173,7 +177,7 @@ def start(x: FreeProgram) -> None:
     add_pull(matrix, s[MULTIPLIER], ZERO, rows, padded, w, PULL)
     # OMEGA: the size OWN of each muscle's own marginal cost, or of (A^T lambda)_i for a typical multiplier
     slopes(x, LOWER, AT_LOWER)
-    change_of_slope(x, share)
+    change_of_slope(x, share, 0.0)
     for i in range(padded):
         slope = abs(w[MIDDLE + i])
         w[OWN + i] = max(w[OWN + i], slope) if slope < np.inf else w[OWN + i]
@@ -259,7 +263,9 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
                     s[MULTIPLIER, r] = 0.0
                 for i in range(padded):
                     w[PULL + i] = 0.0
-            change_of_slope(x, reach)
+            for i in range(padded):
+                w[OWN + i] = abs(w[SLOPE + i] - w[AT_LOWER + i]) * (w[A + i] - w[LOWER + i])
+            change_of_slope(x, reach, largest_of(w, OWN, n, padded, 0.0))
             level = stationarity(A, RIGHT, PULL, OWN, LOWER, UPPER, MIDDLE, padded, n, padded, w)
             miss = miss if level <= miss else level
             enough = tolerance if iteration < PATIENCE else 100.0 * tolerance

@@ -14,7 +14,12 @@ import numpy as np
 
 from musclesolve._util.compiled_code import compiled, inlined, int64
 from musclesolve.sharing.kernel import constants
-from musclesolve.sharing.kernel.compiled_certificate import change_of_slopes, farkas_ratio, residual_of
+from musclesolve.sharing.kernel.compiled_certificate import (
+    add_rows,
+    change_of_slopes,
+    farkas_ratio,
+    residual_of,
+)
 from musclesolve.sharing.kernel.compiled_interior_point import (
     INFEASIBLE,
     MAX_ITERATIONS,
@@ -276,6 +281,7 @@ def full_cost(data: Data, t: int, w: Any) -> float:
             high -= row[i] * upper[i]
         change += 0.5 * data.soft_weight[t, k] * (high * high - low * low)
     change_of_slopes(data, t, 1.0, w)
+    add_rows(data, t, 1.0, w)
     for i in range(muscles):
         total += w[THETA + i] * (upper[i] - lower[i]) if w[THETA + i] < np.inf else 0.0
     full = max(0.5 * total, abs(change))

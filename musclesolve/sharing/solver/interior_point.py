@@ -131,7 +131,7 @@ class FramesInteriorPoint:
             free_of_charge = (slope == 0).all(axis=1) & near & exact
             x.multiplier[free_of_charge, :hard] = pull[free_of_charge] = 0.0
             reach = np.maximum(LEAST_REACH, (x.a - lower).max(axis=1))
-            theta = slope_scale(problem, cost, reach, x.row_curvature)
+            theta = slope_scale(problem, cost, reach, x.row_curvature, x.a)
             miss = np.maximum(miss, stationarity_miss(problem, x.a, slope, pull, theta))
             enough = self.tolerance if iteration < PATIENCE else 100.0 * self.tolerance
             claim[near & (miss <= enough)] = Status.SOLVED

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from musclesolve._util.checks import check_integer, check_number
-from musclesolve.errors import InputError
+from musclesolve._util.checks import check_integer, check_number, check_type
+from musclesolve.errors import InputError, input_error
 
 
 def bad_option(reason: str) -> InputError:
@@ -50,27 +50,14 @@ class IpoptOptions:
         try:
             pairs = tuple(sorted((str(key), value) for key, value in dict(self.options).items()))
         except (TypeError, ValueError):
-            raise InputError(
-                f"the options of Ipopt are {self.options!r:.60}",
-                code="bad_type",
-                where="options",
-                expected="a dictionary of options by name",
-            ) from None
+            kind, expected = type(self.options).__name__, "a dictionary of options by name"
+            raise input_error("wrong_type", where="options", expected=expected, given=kind) from None
         for key, value in pairs:
-            if not isinstance(value, str | int | float):
-                raise InputError(
-                    f"the option {key!r} of Ipopt is {value!r:.60}",
-                    code="bad_type",
-                    where="options",
-                    expected="a number or a text",
-                )
-        if self.callback is not None and not callable(self.callback):
-            raise InputError(
-                f"the callback is {self.callback!r:.60}",
-                code="bad_type",
-                where="callback",
-                expected="a function of iteration and objective",
-            )
+            where = f"the option {key!r} of Ipopt"
+            check_type(value, str | int | float, where, "a number or a text")  # type: ignore[arg-type]
+        if self.callback is not None:
+            expected = "a function of iteration and objective"
+            check_type(self.callback, Callable, "callback", expected)  # type: ignore[arg-type]
         object.__setattr__(self, "options", pairs)
 
     def ipopt(self) -> dict[str, Any]:

@@ -259,3 +259,30 @@ def test_a_soft_maximum_whose_slopes_are_alike_between_the_bounds(solver):
     found = solve(problem, soft, solver)
     assert found.status == Status.SOLVED and not found.stationary_only
     np.testing.assert_allclose(found.activation, solve(problem, soft, "ipopt").activation, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("expression", "noted"),
+    [
+        (lambda a, f, d: casadi.sum1(a**1000), True),
+        (lambda a, f, d: casadi.sum1(f**90), True),
+        (lambda a, f, d: casadi.sum1(a**300), False),
+        (lambda a, f, d: casadi.sum1(f**3), False),
+        (lambda a, f, d: -casadi.sum1(casadi.log(1.0 - a)), False),
+        (lambda a, f, d: casadi.sum1(casadi.fmax(a - 0.3, 0.0) ** 2), False),
+    ],
+)
+def test_powers_beyond_the_numbers_of_the_computer_are_noted(expression, noted):
+    problem = Problem([[0.05, 0.03]], [20.0], [1000.0, 800.0], [1000.0, 800.0], upper=0.98)
+    found = solve(problem, expression_cost("own", expression, convex=True))
+    assert any("orders of magnitude" in note for note in found.notes) == noted
+
+
+def test_rounding_at_rest_is_no_sign_of_concavity():
+    """exp(a) - 1 - a is 1e-16 at rest, where it should be zero: a value that round-off alone decides."""
+    problem = Problem([[0.05, 0.03, -0.04]], [1e-18], [1000.0, 800.0, 900.0], [1000.0, 800.0, 900.0])
+    rises = expression_cost("rises", lambda a, f, d: casadi.sum1(casadi.exp(3 * a) - 1 - 3 * a), convex=True)
+    for moment in 10.0 ** np.arange(-18.0, -6.0):
+        some = problem.with_arrays(moment=np.array([[moment]]))
+        assert solve(some, rises, "ipopt").solved, moment
