@@ -112,10 +112,8 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
             what = "a solution of arrays" if arrays else "no results" if isinstance(of, dict) else alone
             remedy = f"ms.plotting.{draw.__name__}(result, ...)"
             raise input_error("bad_result", problem=f"this is {what}", expected="a result", remedy=remedy)
-        figure = FIGURE_NAMES.get(draw.__name__)
-        if figure and isinstance(of, xr.Dataset) and figure.needs and figure.needs not in of.variables:
-            problem, expected = f"the result has no {figure.needs}", f"a result with {figure.needs}"
-            raise input_error("bad_result", where=figure.name, problem=problem, expected=expected)
+        if isinstance(of, xr.Dataset) and (figure := FIGURE_NAMES.get(draw.__name__)):
+            figure.check(of)
         look = {name: given.pop(name) for name in LOOK if name in given}
         if ax is None and not look:
             return draw(*args, **given)
