@@ -1,10 +1,10 @@
-"""Writes the files of a synthetic study, with a difference and faults that are known.
+"""Writes the files of a synthetic study of a plane leg, with a difference and faults that are known.
 
     make_study.py [FOLDER [SUBJECTS [TRIALS]]]
 
 The 24 subjects are made up: the bundled stride, each with a shape and mass of its own, five trials in two conditions;
 in `loaded` every knee moment is 10 % greater. Three trials are broken, and two begin with the second half of the
-stride.
+stride. There are no ground reactions, thus no contact forces: whether a result is plausible is not known.
 """
 
 import re

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import logging
 import secrets
+import signal
 import socket
 import webbrowser
 from collections.abc import Callable
@@ -23,6 +24,7 @@ from nicegui import ui
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
+from musclesolve._util.interrupts import interrupts
 from musclesolve._util.page_access import HOST
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.guard import Guard
@@ -88,7 +90,7 @@ CONTAINED = (
 
 
 def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None]) -> None:
-    """Serve the desk until Ctrl-C or the button that closes it.
+    """Serve the desk until Ctrl-C, SIGTERM or the button that closes it.
 
     Args:
         folder: with the recordings.
@@ -117,7 +119,7 @@ def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None])
             announce(address)
             if opens:
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-            with contextlib.suppress(KeyboardInterrupt):
+            with contextlib.suppress(KeyboardInterrupt), interrupts(signal.SIGTERM):
                 asyncio.run(server.serve(sockets=[listening]))
     finally:
         if made:  # a folder of a name that was not meant is not left behind

@@ -479,7 +479,7 @@ class View:
                 self.refresh_frame()
                 if done is not None:
                     self._show_edit(done)
-                    self.say(f"{title}: {done.what}.")
+                    self.say(f"{title}ne: {done.what}.")
 
         button = ui.button(title, on_click=move).props(f"flat dense icon={title.lower()}")
         button.set_enabled(edit is not None and not self.desk.runner.busy)

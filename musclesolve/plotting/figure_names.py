@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import ALL_SIDES, side_of
 from musclesolve.constants import UNCERTAINTY_FILE
+from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import FORMATS
 from musclesolve.results.dataset.quantities import QUANTITIES, in_set
 
@@ -54,6 +55,23 @@ class FigureName:
         """Names of its files without suffix; a comparison has one for each leg."""
         legs = not set(OF_LEG).isdisjoint(self.of)
         return [f"{self.name}_{side}" for side in ALL_SIDES] if legs else [self.name]
+
+    def is_drawable(self, data: xr.Dataset) -> bool:
+        """Whether a dataset has the variable that the figure needs."""
+        return not self.needs or self.needs in data.variables
+
+    def check(self, data: xr.Dataset) -> None:
+        """Refuse a dataset without the variable that the figure needs."""
+        if not self.is_drawable(data):
+            raise input_error(
+                "bad_result",
+                file=data.encoding.get("source"),
+                problem=f"the figure {self.name} is drawn from {self.needs}, which this result does not have",
+                expected="a result with this variable",
+                remedy="choose another figure, or compute the result with this version and with what "
+                "the variable follows from, such as loads for contact forces, elastic tendons "
+                "for their strain",
+            )
 
 
 class _Functions(Mapping[str, "Callable[..., Figure]"]):
@@ -102,11 +120,6 @@ def figures_by(field: str) -> dict[str, list[FigureName]]:
     return found
 
 
-def needs_of(kind: str) -> dict[str, str]:
-    """Figure -> variable that it needs, for the figures of a kind of dataset."""
-    return {name: figure.needs for name, figure in FIGURE_NAMES.items() if kind in figure.of and figure.needs}
-
-
 def drawings(kind: str) -> Mapping[str, Callable[..., Figure]]:
     """Figure -> drawing function, for the figures of a kind of dataset."""
     return {name: NAMES[name] for name, figure in FIGURE_NAMES.items() if kind in figure.of}
@@ -119,11 +132,10 @@ def pages_of(data: xr.Dataset, kind: str) -> dict[str, Callable[..., Figure]]:
     """
     from musclesolve.results.dataset import frame_validity as frames
 
-    needs = needs_of(kind)
     found: dict[str, Callable[..., Figure]] = {}
     for name, draw in drawings(kind).items():
-        needed = needs.get(name)
-        if needed is not None and needed not in data.variables:
+        needed = FIGURE_NAMES[name].needs
+        if not FIGURE_NAMES[name].is_drawable(data):
             continue
         if kind not in OF_LEG:
             found[name] = draw

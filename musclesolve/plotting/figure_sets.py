@@ -1,6 +1,6 @@
 """All figures of a result, as files."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,25 +8,22 @@ import xarray as xr
 
 from musclesolve._util.names import check_known
 from musclesolve._util.progress import Progress
-from musclesolve.errors import input_error
-from musclesolve.plotting.figure_names import MODEL as MODEL_KIND
 from musclesolve.plotting.figure_names import (
+    FIGURE_NAMES,
     RECORDING,
     UNCERTAINTIES,
     drawings,
     files_of,
     in_every_format,
-    needs_of,
 )
-from musclesolve.plotting.page.figure_files import Figures, drawable, figures_of
+from musclesolve.plotting.figure_names import MODEL as MODEL_KIND
+from musclesolve.plotting.page.figure_files import Figures, figures_of
 from musclesolve.plotting.page.page_style import current_style, page_style
 from musclesolve.results.dataset.checked import MODEL, check_parts, checked_result
 from musclesolve.results.files.atomic_writing import reserved, write_files
 
 FIGURES, OF_MODEL = drawings(RECORDING), drawings(MODEL_KIND)
 """Figures of a result of a recording, and of a result on an OpenSim model: name -> drawing function."""
-NEEDS = {**needs_of(RECORDING), **needs_of(MODEL_KIND)}
-"""Figures of variables that earlier results, or results of other trials, lack."""
 NEEDED_OF_MODEL = (
     *("time", "muscle", "dof", "side", "group", "activation", "muscle_force", "status"),
     *("joint_angle", "joint_moment", "reserve_moment"),
@@ -81,7 +78,7 @@ def figure_files(
         only: names of those that are drawn; default: all.
     """
     check(result)
-    figures = drawable_of(result, OF_MODEL if MODEL in result.attrs else FIGURES, only, NEEDS)
+    figures = drawable_of(result, OF_MODEL if MODEL in result.attrs else FIGURES, only)
     return figures_of(result, figures, progress)
 
 
@@ -93,7 +90,7 @@ def figures_again(
         files = figure_files(result, progress, only)
         all_files = files_of(RECORDING, MODEL_KIND)
     else:
-        figures = drawable_of(result, drawings(UNCERTAINTIES), only, needs_of(UNCERTAINTIES))
+        figures = drawable_of(result, drawings(UNCERTAINTIES), only)
         files = figures_of(result, figures, progress)
         all_files = files_of(UNCERTAINTIES)
     return files, in_every_format(files if only else all_files)
@@ -105,24 +102,12 @@ def chosen(figures: Figures, names: Collection[str]) -> Figures:
     return {name: draw for name, draw in figures.items() if not names or name in names}
 
 
-def drawable_of(
-    result: xr.Dataset, figures: Figures, names: Collection[str], needs: Mapping[str, str]
-) -> Figures:
+def drawable_of(result: xr.Dataset, figures: Figures, names: Collection[str]) -> Figures:
     """The figures of these names, or all of them without names whose variable the result has."""
     requested = chosen(figures, names)
-    drawn = drawable(result, requested, needs)
     for name in requested if names else ():
-        if name not in drawn:
-            raise input_error(
-                "bad_result",
-                file=result.encoding.get("source"),
-                problem=f"the figure {name} is drawn from {needs[name]}, which this result does not have",
-                expected="a result with this variable",
-                remedy="choose another figure, or compute the result with this version and with what "
-                "the variable follows from, such as loads for contact forces, elastic tendons "
-                "for their strain",
-            )
-    return drawn
+        FIGURE_NAMES[name].check(result)
+    return {name: draw for name, draw in requested.items() if FIGURE_NAMES[name].is_drawable(result)}
 
 
 def check(result: xr.Dataset) -> None:

@@ -13,6 +13,7 @@ from musclesolve.errors import input_error
 from musclesolve.plotting.figure_names import COMPARISON, FIGURE_NAMES, REPORT, RESULTS, UNCERTAINTY
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.result.sheet_figure import clinical_sheet
+from musclesolve.plotting.study.group_figures import DASHES
 from musclesolve.report.analyzed_recording import analyzed_trial
 from musclesolve.report.content import trial_sections
 from musclesolve.report.content.methods import Citations, methods
@@ -226,14 +227,10 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
     )
 
 
-MOST_TOGETHER = 4
-"""Number of trials of one person whose curves are drawn in one sheet."""
-
-
 def _together(inputs: Inputs, titles: Sequence[str]) -> Picture | None:
     """The clinical sheet of several trials of one person; None of one trial, of many, or of several persons."""
     trials = inputs.trials
-    if not 1 < len(trials) <= MOST_TOGETHER or len(subjects(inputs)) > 1:
+    if not 1 < len(trials) <= len(DASHES) or len(subjects(inputs)) > 1:
         return None
     named = {title: trial.base for title, trial in zip(titles, trials, strict=True)}
     label = "Angles, moments and powers of the trials: the color says the leg, the dashes say the trial."

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from muscle_db.kept import keep, read_kept
 from musclesolve.plotting.browser import page_parts
-from musclesolve.report.dark_scheme import dark_rules
+from musclesolve.plotting.page.dark_scheme import dark_rules
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -28,7 +28,7 @@ def filled(text: str, /, **values: object) -> str:
 @cache
 def _environment() -> "Environment":
     """The templates; their Python code is kept, which takes a tenth of the time of a page to make."""
-    from jinja2 import BytecodeCache, Environment, FunctionLoader, StrictUndefined
+    from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
     from jinja2.bccache import Bucket, bc_magic
 
     folder = Path(__file__).with_name("templates")
@@ -45,7 +45,7 @@ def _environment() -> "Environment":
             keep(folder / bucket.key, f"{bucket.checksum} {bc_magic!r}", bucket.code)
 
     return Environment(
-        loader=FunctionLoader(template),
+        loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

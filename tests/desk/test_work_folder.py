@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import stat
 import sys
 import zipfile
@@ -45,15 +46,17 @@ def test_a_misspelt_folder_is_no_new_one(tmp_path):
         WorkFolder(tmp_path / "new" / "inside")
 
 
-@pytest.mark.parametrize("used", [False, True])
-def test_a_new_folder_that_stays_empty_is_not_left_behind(tmp_path, monkeypatch, used):
-    """As of a name that was not meant."""
+@pytest.mark.parametrize(("used", "killed"), [(False, False), (True, False), (False, True)])
+def test_a_new_folder_that_stays_empty_is_not_left_behind(tmp_path, monkeypatch, used, killed):
+    """As of a name that was not meant; uvicorn raises SIGTERM once more when it has ended."""
     folder = tmp_path / "walks"
 
     async def served(*_, **__):
         assert folder.is_dir()
         if used:
             (folder / "walk.trc").touch()
+        if killed:
+            signal.raise_signal(signal.SIGTERM)
 
     monkeypatch.setattr(server.uvicorn.Server, "serve", served)
     server.serve(folder, 0, opens=False, announce=lambda address: None)

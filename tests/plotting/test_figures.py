@@ -33,7 +33,7 @@ from musclesolve.plotting import (
     save_figures,
 )
 from musclesolve.plotting.figure_sets import FIGURES as ALL_FIGURES
-from musclesolve.plotting.figure_sets import NEEDS, drawable_of
+from musclesolve.plotting.figure_sets import drawable_of
 from musclesolve.plotting.page.curves import BEYOND, abscissa
 from musclesolve.plotting.page.page_style import (
     BAND,
@@ -54,7 +54,7 @@ def result(**size):
     return with_formulas(with_fascicles(with_tendons(few_muscles(every_muscle(**size)))), "result")
 
 
-FIGURES = drawable_of(result(), ALL_FIGURES, (), NEEDS)
+FIGURES = drawable_of(result(), ALL_FIGURES, ())
 """Figures of every trial; the figure of the filter needs a chosen cut-off (test_cutoff_figure.py)."""
 OVER_TIME = [name for name in FIGURES if name != "consistency_shift"]
 """Figures of curves; the others have bars."""

@@ -36,6 +36,7 @@ def main(folder: Path) -> None:
     page_names("database_to_forces", "compared", {"activations.png": folder / "one_pose.png"})
     page_names("sharing", "costs", {"forces.png": folder / "squat.png"})
     moment_arms(page_names("symbolic", "chain")["chain"], folder / "moment_arms.png")
+    tangents(folder / "tangents.png")
 
     result = ms.run(reference_stride(), side="r")
     soleus = result.muscle_force.sel(muscle="soleus_r")
@@ -133,6 +134,41 @@ def moment_arms(chain, file: Path) -> None:
     for name in ("rectus_femoris_r", "vastus_lateralis_r", "semimembranosus_r", "gastrocnemius_medial_r"):
         axes.plot(degrees, arms[:, chain.muscles.index(name)], label=name[:-2].replace("_", " "))
     axes.set(xlabel="knee flexion [deg]", ylabel="moment arm [mm]")
+    axes.legend()
+    figure.savefig(file, dpi=100)
+    plt.close(figure)
+
+
+def tangents(file: Path) -> None:
+    """Draw the forces of docs/differentiable.md over the capacity of the first muscle, with exact gradients."""
+    grown, places, reach = np.linspace(120.0, 1000.0, 300), np.array([200.0, 350.0, 550.0, 850.0]), 45.0
+
+    def shared(first) -> tuple[ms.Problem, ms.Solution]:
+        capacity = np.stack([first, np.full_like(first, 1000.0), np.full_like(first, 600.0)], axis=1)
+        problem = ms.Problem(
+            np.array([[0.05, 0.03, -0.02]]),
+            np.full((len(first), 1), 35.0),
+            capacity,
+            np.array([800.0, 1000.0, 600.0]),
+        )
+        return problem, ms.solve(problem, "activation_power")
+
+    forces = shared(grown)[1].force
+    problem, solution = shared(places)
+    slopes = (
+        ms.sharing.solution_derivatives(problem, "activation_power", solution)
+        .along(d_force_capacity=[[1.0, 0.0, 0.0]])
+        .force
+    )
+    figure, axes = plt.subplots(figsize=(6, 3), layout="constrained")
+    for number, curve in enumerate(forces.T):
+        axes.plot(grown, curve, color=f"C{number}", label=f"muscle {number + 1}")
+        for place, force, slope in zip(
+            places, solution.force[:, number], slopes[..., number].ravel(), strict=True
+        ):
+            ends = np.array([-reach, reach])
+            axes.plot(place + ends, force + slope * ends, "k", linewidth=2.5, alpha=0.6)
+    axes.set(xlabel="capacity of muscle 1 [N]", ylabel="force [N]")
     axes.legend()
     figure.savefig(file, dpi=100)
     plt.close(figure)

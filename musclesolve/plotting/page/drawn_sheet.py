@@ -13,6 +13,7 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.legend_handler import HandlerTuple
@@ -34,6 +35,7 @@ from musclesolve.plotting.page.arrangement import (
     text_height,
     text_width,
 )
+from musclesolve.plotting.page.dark_scheme import DARK, LIGHT, contrast, on_dark_ground
 from musclesolve.plotting.page.keys import Key, labeled
 from musclesolve.plotting.page.own_axes import Marks
 from musclesolve.plotting.page.page_style import NOTE_COLOR, PageStyle
@@ -92,6 +94,12 @@ class DrawnSheet(Marks, Figure):
                         axes.yaxis.set_label_coords(0.0, 0.5, axes.transAxes + across)
                     self._rows[row].append(axes)
                     self._placed[axes] = _Panel(row, grid.room_above(style, column))
+
+    def draw(self, renderer: Any) -> None:
+        """Draw the page; on a dark ground, such as of `dark_background`, in the colors of dark pages."""
+        if contrast(to_hex(self.get_facecolor()), DARK) < contrast(to_hex(self.get_facecolor()), LIGHT):
+            on_dark_ground(self)
+        super().draw(renderer)
 
     @property
     def panels(self) -> np.ndarray:

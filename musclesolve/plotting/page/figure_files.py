@@ -27,26 +27,16 @@ SAVED: dict[str, dict[str, Any]] = {
 """Options of each format: without dates, so that equal results give equal bytes."""
 
 
-def figures_of(
-    result: xr.Dataset,
-    figures: Figures,
-    progress: Progress | None = None,
-    needs: Mapping[str, str] | None = None,
-) -> dict[str, bytes]:
+def figures_of(result: xr.Dataset, figures: Figures, progress: Progress | None = None) -> dict[str, bytes]:
     """The content of the file of every figure of a dataset in the style in force, by its name with the suffix.
 
-    A figure is drawn if the dataset has the variable that it needs. `progress` is called before every figure.
+    `progress` is called before every figure.
     """
-    report, drawn, files = progress or no_progress, drawable(result, figures, needs or {}), {}
-    for number, (name, draw) in enumerate(drawn.items()):
-        report("drawing", number / len(drawn))
+    report, files = progress or no_progress, {}
+    for number, (name, draw) in enumerate(figures.items()):
+        report("drawing", number / len(figures))
         files[file_name(name)] = file_content(draw(result))
     return files
-
-
-def drawable(result: xr.Dataset, figures: Figures, needs: Mapping[str, str]) -> Figures:
-    """The figures whose variable the dataset has."""
-    return {name: draw for name, draw in figures.items() if name not in needs or needs[name] in result}
 
 
 def file_name(figure: str) -> str:

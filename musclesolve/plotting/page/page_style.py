@@ -127,7 +127,8 @@ class PageStyle:
     def settings(self) -> Any:
         """The style sheet: settings of matplotlib with which axes and legends are made."""
         sheet = STYLE_SHEET | dict.fromkeys(("axes.labelsize", "legend.fontsize"), self.font_pt)
-        return {name: value for name, value in sheet.items() if changed_setting(name) is None}
+        kept = (name for name in sheet if changed_setting(name.replace("labelcolor", "color")) is None)
+        return {name: sheet[name] for name in kept}
 
     def chosen(self, of: str) -> dict[str, Any]:
         """The look of one curve that the user chose: of a side, or of a cost, a solver or a result."""

@@ -17,6 +17,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve.errors import input_error
+from musclesolve.plotting.figure_names import FIGURE_NAMES
 from musclesolve.plotting.page.arrangement import A4, USUAL_GAP, USUAL_MARGINS, Arrangement
 from musclesolve.plotting.page.page_style import LOOK, NOTE_COLOR, current_style, page_style
 from musclesolve.results.dataset.result_quantities import identity
@@ -111,6 +112,8 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
             what = "a solution of arrays" if arrays else "no results" if isinstance(of, dict) else alone
             remedy = f"ms.plotting.{draw.__name__}(result, ...)"
             raise input_error("bad_result", problem=f"this is {what}", expected="a result", remedy=remedy)
+        if isinstance(of, xr.Dataset) and (figure := FIGURE_NAMES.get(draw.__name__)):
+            figure.check(of)
         look = {name: given.pop(name) for name in LOOK if name in given}
         if ax is None and not look:
             return draw(*args, **given)

@@ -11,6 +11,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.errors import input_error
 from musclesolve.plotting.page.curves import PERCENTS, Abscissa, Legs, cycle_axis, side_key
 from musclesolve.plotting.page.keys import line, series
 from musclesolve.plotting.page.norm_bands import NormBands
@@ -45,14 +46,24 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
     legs = {
         name: replace(own, sides=[side for side in own.sides if side in SIDE_NAMES])
         for name, own in every.items()
+        if own.x.is_cycle or not beside
     }
+    if not 1 <= len(legs) <= len(DASHES):
+        raise input_error(
+            "bad_number",
+            problem=f"{len(legs)} of {len(named)} results have a stride of each leg",
+            expected=f"1 to {len(DASHES)} of them on one sheet, each with its own dashes",
+        )
     first = next(iter(legs.values()))
     curves = {name: {side: leg_curves(own.result, side) for side in own.sides} for name, own in legs.items()}
     known = {key for own in curves.values() for leg in own.values() for key in leg}
     rows = [row for row in panels() if any(panel.curve in known for panel in row)]
     title = "Gait: angles, internal moments, powers"
     height = min(1.0, 0.1 + ROW_HEIGHT * len(rows))
-    drawn, grid = page(first.result, title, max(len(rows), 1), 3, height=height, labels=True)
+    alike = xr.merge(
+        [xr.Dataset(attrs=own.result.attrs) for own in legs.values()], combine_attrs="drop_conflicts"
+    )
+    drawn, grid = page(alike, title, max(len(rows), 1), 3, height=height, labels=True)
     x = first.x if not beside else cycle_axis()
     norms = NormBands.from_result(first.result, x)
     for axes in grid.flat:
@@ -79,6 +90,8 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
     drawn.label_axes(x.label, "")
     if beside:
         _legend(drawn, legs)
+        for name in filter(lambda name: name not in legs, named):
+            drawn.add_note(f"{name} is not drawn: it has no stride of each leg")
     else:
         first.legend(drawn, measured=MODEL in first.result.attrs, events=first.x.is_cycle)
     norms.explain(drawn)
@@ -104,9 +117,9 @@ def _of_several(
     curves: Mapping[str, Mapping[str, Mapping[Curve, Array]]],
 ) -> None:
     """Draw the mean curve of each leg of each result."""
-    for (name, own), dashes in zip(legs.items(), _dashes(legs), strict=True):
+    for (name, own), dashes in zip(legs.items(), DASHES, strict=False):
         for side, of_leg in curves[name].items():
-            if key in of_leg and own.x.is_cycle:
+            if key in of_leg:
                 style: dict[str, Any] = {"color": SIDE_COLOR[side], "linewidth": 0.75 * SIDE_WIDTH[side]}
                 place, values = _mean(own.x, side, of_leg[key])
                 axes.plot(place, values, linestyle=dashes, label=series(side, name), **style)
@@ -120,20 +133,13 @@ def _mean(x: Abscissa, side: str, values: Array) -> tuple[Array, Array]:
     return np.asarray(first.place), values[first.index]
 
 
-def _dashes(legs: Mapping[str, Legs]) -> list[Any]:
-    return [DASHES[number % len(DASHES)] for number in range(len(legs))]
-
-
 def _legend(sheet: Sheet, legs: Mapping[str, Legs]) -> None:
-    """The legs by color, the results by dashes; a note names results without a stride."""
+    """The legs by color, the results by dashes."""
     entries: dict[str, Any] = {
         SIDE_NAMES[side]: side_key(side)
         for side in SIDE_NAMES
         if any(side in own.sides for own in legs.values())
     }
-    for name, dashes in zip(legs, _dashes(legs), strict=True):
+    for name, dashes in zip(legs, DASHES, strict=False):
         entries[name] = line(NOTE_COLOR, 1.2, linestyle=dashes, of=name)
     sheet.add_legend(entries)
-    for name, own in legs.items():
-        if not own.x.is_cycle:
-            sheet.add_note(f"{name} is not drawn: it has no stride of each leg")

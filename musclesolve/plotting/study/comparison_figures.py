@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind, side_of,
 from musclesolve.errors import input_error
 from musclesolve.plotting.figure_names import CONTACT_TITLE
 from musclesolve.plotting.page import page_style
+from musclesolve.plotting.page.arrangement import height_for, space_for
 from musclesolve.plotting.page.curves import (
     FAILED,
     RESERVE,
@@ -230,14 +232,16 @@ def pose_activations(data: xr.Dataset | Solution, frame: int = 0) -> Sheet:
     groups = dict(zip(map(str, result["muscle"].values), map(str, result["group"].values), strict=True))
     for name in muscles_by_group(list(groups), list(groups.values())):
         muscles[frames.muscle_sides(result)[name]].append(name)
-    most = max(map(len, muscles.values()))
-    space = {"left": 1.6}
+    labels = [[split_side(name)[0].replace("_", " ") for name in own] for own in muscles.values()]
+    most, alike = max(map(len, labels)), all(own == labels[0] for own in labels)
+    wide = space_for(list(chain(*labels)))
+    space = {"left": wide, "right": 0.0 if alike else wide, "least": height_for(most)}
     sheet, panels = page(
         result, "Muscle activation in one pose", 1, len(sides), height=0.25 + 0.013 * most, space=space
     )
     entries = {}
-    for side, axes in zip(sides, panels[0], strict=True):
-        places = np.arange(len(muscles[side]))[::-1]
+    for side, axes, names in zip(sides, panels[0], labels, strict=True):
+        places = np.arange(len(names))[::-1]
         for number, cost in enumerate(compared):
             part = result.isel(cost=number) if "cost" in result.dims else result
             color, mark = COST_COLORS[number % len(COST_COLORS)], MARKS[number % len(MARKS)]
@@ -245,7 +249,8 @@ def pose_activations(data: xr.Dataset | Solution, frame: int = 0) -> Sheet:
             values = part["activation"].sel(muscle=muscles[side]).values
             axes.plot(values, places, label=cost, linestyle="", markersize=3.0, **style)
             entries[cost] = line(of=cost, linestyle="", **style)
-        axes.set_yticks(places, [split_side(name)[0].replace("_", " ") for name in muscles[side]])
+        axes.set_yticks(places, names)
+        axes.tick_params(labelleft=not alike or side == sides[0])
         axes.set_xlim(-0.02, max(1.02, float(axes.get_xlim()[1])))
         axes.set_ylim(-1.0, float(len(places)))
         heading(axes, frames.part_names(result)[side])

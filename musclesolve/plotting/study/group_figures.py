@@ -20,7 +20,7 @@ from musclesolve._util.names import check_known, unknown_name
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.plotting.page.arrangement import text_width
+from musclesolve.plotting.page.arrangement import RIGHT, text_width
 from musclesolve.plotting.page.curves import MARKED, mark_range, percents
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import APART, area, line
@@ -491,7 +491,7 @@ def _bars(
     """Draw a bar below the panel for each cluster, with its p; a row for each effect."""
     sheet, style = sheet_of(axes), current_style()
     below: dict[str, Any] = {"transform": sheet.below(axes), "clip_on": False}
-    first, last = axes.get_xlim()
+    (first, last), panel = axes.get_xlim(), max(sheet.panel_width(axes), 0.1)
     for test in tests:
         if test.effect not in bars:
             continue
@@ -506,8 +506,10 @@ def _bars(
             across, height = [start, max(end, start + 0.01)], [middle] * 2
             axes.plot(across, height, color=color, linewidth=3.0, solid_capstyle="butt", **below)
             text = f"p{'' if (p := p_text(cluster.p)).startswith('<') else '='}{p}"
-            wide = text_width(text, style.note_pt) / max(sheet.panel_width(axes), 0.1)
-            left = end + 0.02 if end + 0.02 + wide < 1.1 else start - 0.02 - wide
+            wide = text_width(text, style.note_pt) / panel
+            left = (
+                end + 0.02 if end + 0.02 + wide < 1.0 + RIGHT * style.scale / panel else start - 0.02 - wide
+            )
             others = [other for other in ends if other[0] != start]
             if left > taken and not any(low < left + wide and high > left for low, high in others):
                 place: dict[str, Any] = {"va": "center_baseline", "ha": "left", **below}

@@ -11,11 +11,12 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
+from musclesolve.plotting.page.arrangement import height_for
 from musclesolve.plotting.page.curves import with_neighbors
 from musclesolve.plotting.page.keys import APART, line
 from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE, SIDE_COLOR, current_style
 from musclesolve.plotting.page.panels import with_panels
-from musclesolve.plotting.page.sheet import Sheet, heading, native, page
+from musclesolve.plotting.page.sheet import Sheet, heading, native, page, sheet_of
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES
 from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.results.tables import question_tables
@@ -39,7 +40,7 @@ AXIS_LABEL = 0.25
 def strength_margins(answer: xr.Dataset) -> Sheet:
     """Draw the least strength of groups and muscles as bars; peak activations and contact forces along the path."""
     contact = "contact_peak" in answer
-    space = {"left": 1.25, "below": 0.25}
+    space = {"left": 1.25, "below": 0.25, "least": height_for(MOST_BARS)}
     sheet, panels = page(answer, "Margins of strength", 2 + contact, 1, height=1.0, space=space)
     _bars(panels.flat[0], answer)
     entries = _activations(panels.flat[1], answer)
@@ -64,7 +65,7 @@ def _bars(axes: Axes, answer: xr.Dataset) -> None:
     axes.set_xlim(0.0, 108.0)
     weak = answer.attrs["weak"] != "none"
     of = "strength that is left" if weak else "strength of the trial"
-    axes.set_xlabel(f"least strength with which the motion is possible [% of the {of}]")
+    sheet_of(axes).label_below(axes, f"least strength [% of the {of}]")
     heading(axes, "least strength", "pale: single muscles; not shown: muscles that the motion does without")
 
 

@@ -579,7 +579,11 @@ def _of_subjects(numbers: set[int]) -> str:
 def _said(design: Design, layout: _Layout, tests: list[_Test], count: Mapping[str, int]) -> list[str]:
     """Return sentences on the tests and their methods."""
     if not tests:
-        return ["Nothing is compared: there is one group, one condition and no covariate, or no curve."]
+        if max(map(len, (layout.groups, layout.conditions, layout.legs))) > 1 or layout.covariate is not None:
+            return ["Nothing is compared: no curve of the chosen quantities and outcomes has values."]
+        return [
+            "Nothing is compared: no two groups, conditions or legs have enough subjects, and no covariate is stated."
+        ]
     alone = [test for test in tests if test.after is None and not test.in_pairs]
     kinds: dict[str, set[int]] = {}
     for test in alone:

@@ -13,6 +13,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from synthetic_result import few_muscles, result
 
+from musclesolve.errors import InputError
 from musclesolve.plotting import (
     clinical_sheet,
     ground_reaction,
@@ -178,3 +179,15 @@ def test_a_misspelt_curve_of_a_norm_file_is_named_with_what_it_may_mean(tmp_path
     assert "no curve is named joint_angle hip_flexon" in said and "'hip_flexion'" in said
     assert "named joint_angle knee" not in said and "named activation" not in said
     assert "no curve is named" not in texts(clinical_sheet(walking()))
+
+
+def test_results_on_one_sheet_have_their_own_dashes_and_a_stride():
+    walk = walking()
+    still = walk.isel(time=slice(0, 20)).assign_attrs(trial="still")
+    shown = clinical_sheet({"still": still, "before": walk, "after": walk})
+    (legend,) = (each for each in shown.legends if each.get_texts())
+    assert [text.get_text() for text in legend.get_texts()][-2:] == ["before", "after"]
+    assert "still is not drawn" in texts(shown)
+    for results in ({str(k): walk for k in range(5)}, {"a": still, "b": still}):
+        with pytest.raises(InputError, match="stride of each leg"):
+            clinical_sheet(results)

@@ -408,7 +408,14 @@ def test_where_nothing_varies_the_rest_is_tested(rng):
 def test_one_group_and_one_condition_compare_nothing(rng):
     found = compare_curves(means_of(smooth(rng, 6, 1, 1)))
     assert found.sizes["test"] == 0
-    assert "Nothing is compared" in found.attrs["said"][0]
+    assert "no two groups, conditions or legs" in found.attrs["said"][0]
+
+
+def test_two_conditions_without_a_curve_compare_nothing(rng):
+    means = means_of(smooth(rng, 6, 2, 1), conditions=["slow", "fast"])
+    found = compare_curves(means.where(means["cycles"] < 0))
+    assert found.sizes["test"] == 0
+    assert "no curve" in found.attrs["said"][0] and "groups" not in found.attrs["said"][0]
 
 
 def test_axes_and_sides_are_curves_of_their_own(rng):

@@ -449,7 +449,7 @@ def test_what_prevents_tests_or_means_is_said(whole, monkeypatch):
     computed = replace(computed, records=two)
     found = analyze_study(computed)
     assert found.comparisons is None and found.groups is not None
-    assert "one group, one condition" in found.not_compared
+    assert "no two groups, conditions or legs" in found.not_compared
     assert not (computed.folder / "comparisons.csv").exists()
     with monkey.context() as patch:
         patch.setitem(sys.modules, "spm1d", None)

@@ -1,4 +1,4 @@
-"""Colors of drawings on a dark page, for readers whose system is dark; print and exported figures stay light.
+"""Colors of drawings on a dark ground: of a page, where the system is dark, and of a figure with a dark style.
 
 Text and axes of a drawing keep their contrast with the ground, so that black becomes nearly white. Pale bands keep
 their contrast and hue, and become dark. Other colors, of the legs among them, keep their hue, and are made lighter only
@@ -6,6 +6,7 @@ where their contrast would fall below 4.5 (WCAG 2.1 asks 3 of graphics).
 """
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -46,6 +47,27 @@ def dark_color(color: str) -> str:
     mixed = np.rint(255.0 * (base + np.linspace(0.0, 1.0, 101)[:, None] * (toward - base)))
     enough = _contrast(mixed / 255.0, ground) >= wanted
     return "#" + "".join(f"{int(channel):02x}" for channel in mixed[enough.argmax() if enough.any() else -1])
+
+
+def on_dark_ground(figure: Any) -> None:
+    """On the dark ground of a figure of matplotlib, lighten what is not seen there and darken pale areas."""
+    from matplotlib.collections import Collection
+    from matplotlib.colors import to_hex
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+    from matplotlib.text import Text
+
+    for artist in figure.findobj(lambda each: isinstance(each, (Text, Line2D, Collection, Patch))):
+        if isinstance(artist, (Text, Line2D)):
+            if contrast(own := to_hex(artist.get_color()), DARK) < CONTRAST:
+                artist.set_color(dark_color(own))
+        elif artist is not figure.patch:
+            faces = np.reshape(artist.get_facecolor(), (-1, 4))
+            if not len(faces) or faces[0, 3] == 0.0:
+                continue
+            own, faint = to_hex(faces[0]), artist.get_alpha() is not None
+            if contrast(own, DARK) < CONTRAST if faint else contrast(own, LIGHT) < PALE:
+                artist.set_facecolor(dark_color(own))
 
 
 def contrast(one: str, other: str) -> float:
