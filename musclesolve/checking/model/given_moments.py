@@ -241,21 +241,13 @@ def likeness_of(given: Array, due: Array) -> float:
     return float((given * due).sum()) / size if size > 0.0 else np.nan
 
 
-def likeness_to_motion(case: MomentCase) -> float:
-    """Correlation of the moments of a file with the moments of the motion while one leg swings; NaN if not known."""
-    names = case.names
-    if not names or case.frames.sum() < FEWEST_FRAMES:
-        return np.nan
-    return likeness_of(case.given(names), case.expected(names))
-
-
 def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find moments with a reversed sign, or in another unit; columns with a sign of their own show no unit."""
     names, mass = case.names, case.fixed.model.mass
-    likeness = likeness_to_motion(case)
-    if np.isnan(likeness):
+    if not names or case.frames.sum() < FEWEST_FRAMES:
         return
     given, due = case.given(names), case.expected(names)
+    likeness = likeness_of(given, due)
     columns = [name for name in case.table.names if name.endswith(COLUMN_ENDINGS)]
     if likeness < OPPOSITE:
         repair = changed_columns(columns, -1.0)
