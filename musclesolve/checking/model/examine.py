@@ -118,8 +118,9 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         fixed = Motion.from_body(body)
     except InputError:
         return [*findings, *_of_legs(body)]
-    if lengths := _asked(coordinates.length_units, body, fixed):
-        return [*findings, *lengths]  # all other findings would follow from it
+    lost = _asked(single_frames.skipped_frames, body)
+    if wrong_base := lost or _asked(coordinates.length_units, body, fixed):
+        return [*findings, *wrong_base]  # all other findings would follow from it
     of_coordinates = [fault for check in OF_COORDINATES for fault in _asked(check, body, fixed)]
     moments = moment_case(body, fixed)
     findings += of_coordinates

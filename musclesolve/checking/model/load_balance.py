@@ -363,9 +363,10 @@ def displaced(
 
 
 def loads_in_swing(case: ModelCase) -> Iterator[Finding]:
-    """Find loads on feet that swing: a foot in the air carries nothing."""
+    """Find loads on feet that swing, where these move as feet do: a foot in the air carries nothing."""
     fixed, known = case.fixed, case.covered(case.loads, case.time)
-    for sole in fixed.soles if walks(fixed) else ():
+    moves = case.found("foot_slides", "foot_height", "angle_offset", "angle_sign", "angle_scale")
+    for sole in fixed.soles if walks(fixed) and not moves else ():
         own = [load for load in case.loads if case.sole_of(load) is sole]
         swings = known & (fixed.foot_speed(sole) > PASSES)
         if own and swings.sum() >= FEWEST_FRAMES:

@@ -45,8 +45,8 @@ are no errors. Sound files have up to 9, and up to 27."""
 BELONGS = 0.13
 """Most that may be left of P tau after all corrections, as a share of the power of what is corrected: sound files leave
 0.02, files with one fault up to 0.10. Moments of other motions leave 0.4 and more: corrections take them away."""
-MOST_FAULTS = 4
-"""Most corrections of one file."""
+MOST_FAULTS, FEW = 4, 2
+"""Most corrections of one file, and most groups of columns that have names of their own: a wrong motion needs more."""
 STRETCH, STRETCH_STEP = 0.25, 0.05
 """Shortest part of the time that may have another scale, and the step between beginnings [s]."""
 GAIN, LEAK, OFFSET, CHANGE = 1.2, 0.12, 6.0, 2.0
@@ -240,14 +240,17 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
         faults = _faults_of(seen, [*tried, *sooner])
     faults = [each for each in faults if exceeds(each[1], LEAST.get(each[0].kind, 0.0), each[2])]
     count = Counter(name for fault, *_ in faults for name in fault.names)
+    few_faults = len({fault.names for fault, *_ in faults}) <= FEW
     for fault, size, error in faults:
-        if all(count[name] == 1 for name in fault.names):
+        if few_faults and all(count[name] == 1 for name in fault.names):
             yield _named(case, seen, fault, size, error)
-    for name in [name for name in count if count[name] > 1]:
-        own = [(fault.added, size) for fault, size, _ in faults if name in fault.names]
+    unlike = [(name,) for name in count if count[name] > 1] if few_faults else [tuple(count)]
+    for names in unlike:
+        own = [(fault.added, size) for fault, size, _ in faults if {*names} & {*fault.names}]
         change = np.sum([size * added(seen.time, seen.moments) for added, size in own], axis=0)
-        rms = float(np.sqrt(np.mean(change[:, number[name]] ** 2)))
-        yield case.fault("moment_unlike", "warning", {"names": name, "rms": rms}, seen.without(own))
+        rms = float(np.sqrt(np.mean(change[:, [number[name] for name in names]] ** 2)))
+        said = {"names": " and of ".join(names), "rms": rms}
+        yield case.fault("moment_unlike", "warning", said, seen.without(own))
 
 
 def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis, float, float]]:
