@@ -24,6 +24,7 @@ from musclesolve.checking.model.model_case import (
     MEMORY,
     Examined,
     Motion,
+    largest,
     single_supports,
     standard_errors,
 )
@@ -136,14 +137,13 @@ class MomentCase(Examined):
         repaired = repair(self.table)
         tables, time = (self.table, repaired), self.fixed.time
         names = [name for name in self.body.dofs if all(f"{name}_moment" in each.names for each in tables)]
+        if not names:
+            return None
         both = np.all([(time >= each.time[0]) & (time <= each.time[-1]) for each in tables], axis=0)
-        if not names or not both.any():
-            return None
-        change = [moments_at(table, names, time[both]) for table in tables]
-        most = np.nan_to_num(np.abs(change[0] - change[1])).max(axis=0)
-        if not most.max() > 0.0:
-            return None
-        return moment_cost(float(most.max()), names[int(most.argmax())], self.fixed.model.mass)
+        change, now = np.zeros((len(time), len(self.body.dofs))), moments_at(self.table, names, time)
+        shared = np.isin(self.body.dofs, names)
+        change[:, shared] = (now - moments_at(repaired, names, time)) * both[:, None]
+        return largest(self.body, change)
 
 
 def moments_at(table: Table, names: list[str], time: Array) -> Array:

@@ -264,9 +264,9 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
     if rest > FITS:
         return  # no time mends moments of another motion
     if case.common >= CYCLE and exceeds(drift, DRIFTS, float(errors[1])):
-        values = {"rate": 1.0 / (1.0 - drift), "error": errors[1], "limit": DRIFTS}
+        values = {"others": "moments", "rate": 1.0 - drift, "error": errors[1], "limit": DRIFTS}
         values |= {"from_time": case.table.time[0], "to_time": case.table.time[-1]}
-        yield case.fault("clock_rate.moments", "error", values, later(-shift, -drift, middle))
+        yield case.fault("clock_rate", "error", values, later(-shift, -drift, middle))
         return
     limit, error = SMALLEST_S if case.common >= CYCLE else SERIOUS, float(errors[0])
     if not exceeds(shift, limit, error):

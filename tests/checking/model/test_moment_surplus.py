@@ -205,7 +205,7 @@ def test_a_clock_of_another_rate_is_named_and_mended(name: str, rate: float) -> 
         return replace(table, time=middle + rate * (table.time - middle))
 
     (found,) = found_in(name, at_rate)
-    assert found.code == "clock_rate" and f"run {rate:.2f}"[:-1] in found.what, found.what
+    assert found.code == "clock_rate" and f"run {1.0 / rate:.2f}"[:-1] in found.what, found.what
     assert found.repair is not None
     time = found.repair(at_rate(walk(name).moments)).time  # type: ignore[arg-type]
     assert np.ptp(time) == pytest.approx(np.ptp(walk(name).moments.time), rel=0.02)  # type: ignore[union-attr]
