@@ -3,7 +3,7 @@
 python -m benchmarks.sound_models DATA [NAME ...]
 
 DATA is a folder with the recorded walks of `walks`, NAME a walk. A row of the first table is an error or a warning on a
-walk as it was recorded: true by the fact in `sound_facts.toml` beside it, or false. The walks of
+walk as it was recorded: true by the fact in `sound_model_facts.toml` beside it, or false. The walks of
 `planted_model_faults.trials` are varied, too: other sizes, strengths, names, muscles and rates. A row of the second
 table is a variation with the errors and warnings that the walk as recorded does not have. The last lines count both.
 A person of another size walks alike by the rule of Froude: lengths grow with the factor s, times with s^1/2, masses and
@@ -49,8 +49,8 @@ BELOW_THE_KNEE = (
     "tib", "per", "ext_", "edl", "ehl", "fdl", "fhl", "flex_", "soleus", "med_gas", "lat_gas", "gas",
 )  # fmt: skip
 """Beginnings of the names of muscles that a person with an amputated shank lacks."""
-FACTS = tomllib.loads(Path(__file__).with_name("sound_facts.toml").read_text(encoding="utf-8"))
-"""Walk -> code -> the fact that makes a finding true; walks of models stand under `model`."""
+FACTS = tomllib.loads(Path(__file__).with_name("sound_model_facts.toml").read_text(encoding="utf-8"))
+"""Walk -> code -> the fact that makes a finding true."""
 OF_THE_THIGH = (
     "glmax", "glut_max", "add", "grac", "pect", "quad", "semi", "bflh", "bifemlh", "sart", "sar_", "tfl", "pi", "peri",
 )  # fmt: skip
@@ -387,7 +387,7 @@ def main(data: str, *names: str) -> None:
         files = walks(Path(data), Path(place))
         for name in names or files:
             case = walk(files[name])
-            sound, facts = findings(case), FACTS["model"].get(name, {})
+            sound, facts = findings(case), FACTS.get(name, {})
             for each in sound:
                 false += each.code not in facts
                 true = f"true: {facts[each.code]}" if each.code in facts else "false"

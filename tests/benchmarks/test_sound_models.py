@@ -39,7 +39,7 @@ def test_a_variation_has_no_finding_that_its_walk_does_not_have(title: str, fold
 
 @pytest.mark.parametrize("name", ["service walking2", "weakened knee", "before reduction", "r14_split_shank"])
 def test_a_fact_about_a_sound_walk_makes_each_finding_true(name: str, folder: Path) -> None:
-    assert as_recorded(name, folder)[1] <= {*FACTS["model"].get(name, {})}
+    assert as_recorded(name, folder)[1] <= {*FACTS.get(name, {})}
 
 
 @pytest.mark.parametrize("factor", [0.01, 100.0])

@@ -284,7 +284,6 @@ def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis,
         if change[one] < REST * max(change[two] for two in beside):
             found.remove(one)
     sizes = np.linalg.lstsq(patterns[:, found], rest, rcond=None)[0]
-    left = rest - patterns[:, found] @ sizes
     apart = seen.of_sides.left(np.concatenate([moments, added[:, :, found]], axis=2))
     remains = apart[:, 0] - apart[:, 1:] @ np.linalg.lstsq(apart[:, 1:], apart[:, 0], rcond=None)[0]
     mended = moments[:, :, 0] - added[:, :, found] @ sizes
@@ -292,14 +291,8 @@ def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis,
         return []
     shape = len(seen.time), seen.beyond.shape[1], len(found)
     used = slice(0, shape[0] * shape[1])
-    # of both sides of a column beside which their own gain is no error of the model
-    errors = np.min(
-        [
-            standard_errors(shown[used].reshape(shape), rest[used].reshape(shape[:2]), seen.memory)[1]
-            for shown, rest in ((patterns[:, found], left), (apart[:, 1:], remains))
-        ],
-        axis=0,
-    )
+    shown, rest = apart[used, 1:].reshape(shape), remains[used].reshape(shape[:2])
+    errors = standard_errors(shown, rest, seen.memory)[1]
     return [(tried[k], float(own), float(error)) for k, own, error in zip(found, sizes, errors, strict=True)]
 
 
