@@ -284,6 +284,7 @@ def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis,
         if change[one] < REST * max(change[two] for two in beside):
             found.remove(one)
     sizes = np.linalg.lstsq(patterns[:, found], rest, rcond=None)[0]
+    left = rest - patterns[:, found] @ sizes
     apart = seen.of_sides.left(np.concatenate([moments, added[:, :, found]], axis=2))
     remains = apart[:, 0] - apart[:, 1:] @ np.linalg.lstsq(apart[:, 1:], apart[:, 0], rcond=None)[0]
     mended = moments[:, :, 0] - added[:, :, found] @ sizes
@@ -291,8 +292,14 @@ def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis,
         return []
     shape = len(seen.time), seen.beyond.shape[1], len(found)
     used = slice(0, shape[0] * shape[1])
-    shown, rest = apart[used, 1:].reshape(shape), remains[used].reshape(shape[:2])
-    errors = standard_errors(shown, rest, seen.memory)[1]
+    of_columns, of_both = (
+        standard_errors(shown[used].reshape(shape), rest[used].reshape(shape[:2]), seen.memory)[1]
+        for shown, rest in ((patterns[:, found], left), (apart[:, 1:], remains))
+    )
+    # the gain of both sides of a column is an error of the model otherwise
+    errors = np.where(
+        [tried[k].kind == "gain" and len(tried[k].names) == 2 for k in found], of_both, of_columns
+    )
     return [(tried[k], float(own), float(error)) for k, own, error in zip(found, sizes, errors, strict=True)]
 
 

@@ -284,8 +284,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         for name in body.motion.names
         if split_side(name)[0] in ANGLES and has_side(name) and not fixed.model.coordinates[name].locked
     ]
-    turns = {name for axis in fixed.root.rotations for name in axis.coordinates} if fixed.weight > 0.0 else ()
-    roots = [name for name in body.motion.names if name in turns]
+    of_root = {name for axis in fixed.root.rotations for name in axis.coordinates}
+    roots = [name for name in body.motion.names if name in of_root and fixed.weight > 0.0]
     groups = _changes_of_angles(names, roots)
     changed = np.repeat(value[None], len(groups), axis=0)
     for each, (code, group) in zip(changed, groups, strict=True):
