@@ -384,7 +384,7 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
             continue
         way = float(np.ptp(point[loaded][:, [0, 2]], axis=0).max())
         if way < RESTS and loaded.sum() > LONG * case.fixed.rate and walks(case.fixed):
-            values = {"load": load.name, "foot": sole.body, "way": way, "limit": RESTS}
+            values = {"load": load.name, "foot": sole.body, "way": way}
             yield case.fault("frozen.pressure", "error", values, side=sole.side)
         far = float(np.median(sole.distance(point[loaded], loaded)))
         if far > BELOW:
