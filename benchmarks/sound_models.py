@@ -1,9 +1,11 @@
-"""Sound variations of OpenSim trials: other sizes, strengths, names, muscles and rates have no finding of their own.
+"""Sound OpenSim trials: what is said of them is true, and variations of them have no finding of their own.
 
 python -m benchmarks.sound_models DATA [NAME ...]
 
-DATA is a folder with the recorded walks of `planted_model_faults.trials`, NAME a walk. A row of the table is a
-variation of a walk with the errors and warnings that the walk as recorded does not have; the last line counts them.
+DATA is a folder with the recorded walks of `walks`, NAME a walk. A row of the first table is an error or a warning on a
+walk as it was recorded: true by the fact in `sound_model_facts.toml` beside it, or false. The walks of
+`planted_model_faults.trials` are varied, too: other sizes, strengths, names, muscles and rates. A row of the second
+table is a variation with the errors and warnings that the walk as recorded does not have. The last lines count both.
 A person of another size walks alike by the rule of Froude: lengths grow with the factor s, times with s^1/2, masses and
 forces with s^3, moments with s^4. The plates of the instrumented knee read 11 % more than its mass: by a motion that is
 faster, for the same filter, one to three frames of its children are unbalanced.
@@ -12,6 +14,7 @@ faster, for the same filter, one to three frames of its children are unbalanced.
 from __future__ import annotations
 
 import sys
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -35,6 +38,7 @@ from musclesolve.opensim.model import GROUND, Frame, Joint, OpenSimModel, OpenSi
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
 from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.results.finding import Finding, Where
 
 Variation = Callable[[Case, Path], Case]
 """A sound case made from a case; files are written into the folder."""
@@ -45,6 +49,8 @@ BELOW_THE_KNEE = (
     "tib", "per", "ext_", "edl", "ehl", "fdl", "fhl", "flex_", "soleus", "med_gas", "lat_gas", "gas",
 )  # fmt: skip
 """Beginnings of the names of muscles that a person with an amputated shank lacks."""
+FACTS = tomllib.loads(Path(__file__).with_name("sound_model_facts.toml").read_text(encoding="utf-8"))
+"""Walk -> code -> the fact that makes a finding true."""
 OF_THE_THIGH = (
     "glmax", "glut_max", "add", "grac", "pect", "quad", "semi", "bflh", "bifemlh", "sart", "sar_", "tfl", "pi", "peri",
 )  # fmt: skip
@@ -333,38 +339,71 @@ VARIATIONS: Mapping[str, Variation] = {
 }
 
 
-def findings(case: Case) -> set[str]:
-    """Codes of the errors and warnings of a case; "refused" if it cannot be read."""
+def findings(case: Case) -> list[Finding]:
+    """Errors and warnings of a case; one with the code "refused" if it cannot be read."""
     settings = model_settings(loads=case.loads)
     try:
         body = model_body(case.model, case.coordinates, case.moments, settings)
     except InputError as error:
-        return {f"refused: {error}"}
-    return {each.code for each in findings_of_body(body) if each.severity != "note"}
+        return [Finding("refused", "error", str(error), "", Where())]
+    return [each for each in findings_of_body(body) if each.severity != "note"]
 
 
-def walk(name: str, data: Path, folder: Path) -> Case:
+def walks(data: Path, folder: Path) -> dict[str, tuple[Path, Path, Path | None, Path | None]]:
+    """Recorded walks, and walks of unusual models: model, coordinates, moments, loads."""
+    knee, service = data / "instrumented_knee", data / "addbiomechanics/opencap_subject"
+    reduced, unusual = data / "foreign_recordings/opensim_rra", data / "unusual_models"
+    reduced_model, loads = reduced / "model_adjusted.osim", reduced / "task_grf.mot"
+    found = {name: files(folder) for name, files in trials(data).items()}
+    found |= {
+        f"service {name}": (
+            service / "Models/final.osim", service / f"IK/{name}_ik.mot", None, service / f"ID/{name}_grf.mot"
+        )
+        for name in ("walking2", "DJ1")
+    }  # fmt: skip
+    found["knee ss1"] = (
+        knee / "Rajagopal2015-scaled.osim", knee / "PS_ngait_og_ss1_kinematics.mot", None, knee / "loads_ss1.xml"
+    )  # fmt: skip
+    found["weakened knee"] = (knee / "GC5.osim", *found["knee"][1:])
+    found["reduced"] = reduced_model, reduced / "task_Kinematics_q.sto", None, loads
+    found["before reduction"] = reduced_model, reduced / "task_InverseKinematics.mot", None, loads
+    for name in ("r14_whole_shank", "r14_split_shank", "r11_reversed_knee_ankle", "r26_tibia_turned"):
+        found[name] = unusual / f"{name}.osim", unusual / "r5_ik.mot", None, unusual / "r5_loads.xml"
+    return found
+
+
+def walk(files: tuple[Path, Path, Path | None, Path | None]) -> Case:
     """A recorded walk as a case."""
-    model, coordinates, moments, loads = trials(data)[name](folder)
+    model, coordinates, moments, loads = files
     table = None if moments is None else as_table(moments, "")
     return Case(ms.read_osim(model), as_table(coordinates, ""), table, loads, (), ())
 
 
 def main(data: str, *names: str) -> None:
-    """Print the table."""
-    rows, count = Rows("walk", "variation", "findings of its own"), [0, 0]
+    """Print both tables."""
+    said, rows = Rows("walk", "finding", "is it true?"), Rows("walk", "variation", "findings of its own")
+    count, false = [0, 0], 0
     with TemporaryDirectory() as place:
-        for name in names or trials(Path(data)):
-            case = walk(name, Path(data), Path(place))
-            sound = findings(case)
-            for title, variation in VARIATIONS.items():
+        files = walks(Path(data), Path(place))
+        for name in names or files:
+            case = walk(files[name])
+            sound, facts = findings(case), FACTS.get(name, {})
+            for each in sound:
+                false += each.code not in facts
+                true = f"true: {facts[each.code]}" if each.code in facts else "false"
+                said.add_row(name, f"{each.severity} {each.code}: {each.what}", true)
+            if not sound:
+                said.add_row(name, "nothing is said", "true")
+            for title, variation in VARIATIONS.items() if name in trials(Path(data)) else ():
                 if variation is mirrored and case.loads is not None:
                     continue  # the loads would have to be mirrored, too
-                new = findings(variation(case, Path(place))) - sound
+                varied = findings(variation(case, Path(place)))
+                new = {each.code for each in varied} - {each.code for each in sound}
                 count = [count[0] + 1, count[1] + bool(new)]
                 rows.add_row(name, title, ", ".join(sorted(new)))
-    console.print(rows)
-    console.print(f"{count[0]} variations, {count[1]} with findings of their own")
+    for table in (said, rows):
+        console.print(table)
+    console.print(f"{false} false findings; {count[0]} variations, {count[1]} with findings of their own")
 
 
 if __name__ == "__main__":

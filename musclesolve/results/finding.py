@@ -243,10 +243,10 @@ def finding(
 ) -> Finding:
     """Return a finding with a text of findings.toml, by its code, or "code.case" where a code has several texts.
 
-    values: fields of the text. change: see `Finding`.
+    What a case does not state is as in the text of its code. values: fields of the text. change: see `Finding`.
     """
     code, _, case = name.partition(".")
-    text = texts()[code][case] if case else texts()[code]
+    text = texts()[code] | (texts()[code][case] if case else {})
     what, remedy = (Units().format(text[key], **values) for key in ("what", "remedy"))
     return Finding(
         code, severity, what, remedy, where, repair, anywhere, cost, side, tuple((change or {}).items())

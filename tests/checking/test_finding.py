@@ -22,7 +22,7 @@ from musclesolve.synthetic.trial_copy import open_copy, write_copy
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 RUNNER = CliRunner()
 SOURCES = list(Path(ms.__file__).parent.rglob("*.py"))
-NAMES = {code for code, entry in texts().items() if "what" in entry} | {
+NAMES = {code for code, entry in texts().items() if {"what", "remedy"} <= {*entry}} | {
     f"{code}.{case}" for code, entry in texts().items() for case in entry if isinstance(entry[case], dict)
 }
 
@@ -100,7 +100,7 @@ def test_every_text_gets_the_values_it_names() -> None:
     for file, source in ((file, file.read_text(encoding="utf-8")) for file in SOURCES):
         for name, given in calls_of_finding(ast.parse(source)) if "finding(" in source else ():
             code, _, case = name.partition(".")
-            text = texts()[code][case] if case else texts()[code]
+            text = texts()[code] | (texts()[code][case] if case else {})
             needed = {
                 field
                 for key in ("what", "remedy")

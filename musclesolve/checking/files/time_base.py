@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times, time_spans
+from musclesolve._util.arrays import Array, Indices, at_times, time_spans
 from musclesolve._util.message_text import count_of
 from musclesolve.checking.case import REACH, Case
 from musclesolve.checking.repair import ROLES, change_plate, in_order, replace_fields
@@ -100,15 +100,13 @@ def copied_frames(case: Case) -> Iterator[Finding]:
     yield finding("frames_repeated", "error", values, where, repair)
 
 
-@check_at(Stage.LOST_FRAMES)
-def lost_frames(case: Case) -> Iterator[Finding]:
-    """Find instants at which all markers jump together: frames were lost and the time column does not show it."""
-    markers = case.trial.markers
-    if markers.time.size < 8:
-        return
-    step = np.linalg.norm(np.diff(markers.position, axis=0), axis=-1)
+def skips(position: Array) -> tuple[Indices, Array]:
+    """Frames (k,) after which all points (T, M, D) [m] jump together, how many times as far as before and after.
+
+    Compared with both neighbors: a frame beside copies of itself has a step of zero beside it.
+    """
+    step = np.linalg.norm(np.diff(position, axis=0), axis=-1)
     around = 0.5 * (step[:-2] + step[2:])
-    # Compared with both neighbors: a frame beside copies of itself has a step of zero beside it.
     moving = np.minimum(step[:-2], step[2:]) > 0.5 * SLOWEST_STEP
     moving &= around > SLOWEST_STEP
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -116,15 +114,25 @@ def lost_frames(case: Case) -> Iterator[Finding]:
     enough = moving.sum(axis=1) >= 5
     share = np.where(enough, np.nansum(ratio > SKIP, axis=1) / np.maximum(moving.sum(axis=1), 1), 0.0)
     at = np.flatnonzero(share > SKIPPING_SHARE) + 1
+    return at, np.nanmedian(ratio[at - 1], axis=1)
+
+
+@check_at(Stage.LOST_FRAMES)
+def lost_frames(case: Case) -> Iterator[Finding]:
+    """Find instants at which all markers jump together: frames were lost and the time column does not show it."""
+    markers = case.trial.markers
+    if markers.time.size < 8:
+        return
+    at, ratio = skips(markers.position)
     # Single frames may get lost; if jumps occur all the time, the clock is at fault.
     if not at.size or at.size > MOST_SKIPS:
         return
-    lost = [max(1, round(float(np.nanmedian(ratio[k - 1]))) - 1) for k in at]
+    lost = [max(1, round(times) - 1) for times in ratio.tolist()]
     time = markers.time.copy()
     for k, count in zip(at, lost, strict=True):
         time[k + 1 :] += count / markers.rate
     frames = count_of(sum(lost), "frame")
-    values = {"ratio": np.nanmedian(ratio[at[0] - 1]), "lost": frames}
+    values = {"points": "markers", "ratio": ratio[0], "lost": frames}
     where = Where(markers.path, times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at))
     repair = replace_fields(markers=even(replace(markers, time=time)))
     # Frames lost before the time range shift the whole range against the forces.

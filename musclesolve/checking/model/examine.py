@@ -61,6 +61,7 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     # the place of the pressure identifies the foot, also with late loads; a scale needs the right foot and time
     units.shift_of_loads: "mass file",
     load_balance.plate_scales: "mass",
+    load_balance.loads_in_swing: "mass ground file",
     coordinates.feet_on_plates: "mass ground file",
     load_balance.place_of_points: "mass ground place",
     load_balance.points_under_feet: "place",
@@ -117,8 +118,9 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         fixed = Motion.from_body(body)
     except InputError:
         return [*findings, *_of_legs(body)]
-    if lengths := _asked(coordinates.length_units, body, fixed):
-        return [*findings, *lengths]  # all other findings would follow from it
+    lost = _asked(single_frames.skipped_frames, body)
+    if wrong_base := lost or _asked(coordinates.length_units, body, fixed):
+        return [*findings, *wrong_base]  # all other findings would follow from it
     of_coordinates = [fault for check in OF_COORDINATES for fault in _asked(check, body, fixed)]
     moments = moment_case(body, fixed)
     findings += of_coordinates

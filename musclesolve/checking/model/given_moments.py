@@ -24,6 +24,7 @@ from musclesolve.checking.model.model_case import (
     MEMORY,
     Examined,
     Motion,
+    largest,
     single_supports,
     standard_errors,
 )
@@ -136,14 +137,13 @@ class MomentCase(Examined):
         repaired = repair(self.table)
         tables, time = (self.table, repaired), self.fixed.time
         names = [name for name in self.body.dofs if all(f"{name}_moment" in each.names for each in tables)]
+        if not names:
+            return None
         both = np.all([(time >= each.time[0]) & (time <= each.time[-1]) for each in tables], axis=0)
-        if not names or not both.any():
-            return None
-        change = [moments_at(table, names, time[both]) for table in tables]
-        most = np.nan_to_num(np.abs(change[0] - change[1])).max(axis=0)
-        if not most.max() > 0.0:
-            return None
-        return moment_cost(float(most.max()), names[int(most.argmax())], self.fixed.model.mass)
+        change, now = np.zeros((len(time), len(self.body.dofs))), moments_at(self.table, names, time)
+        shared = np.isin(self.body.dofs, names)
+        change[:, shared] = (now - moments_at(repaired, names, time)) * both[:, None]
+        return largest(self.body, change)
 
 
 def moments_at(table: Table, names: list[str], time: Array) -> Array:
@@ -241,21 +241,13 @@ def likeness_of(given: Array, due: Array) -> float:
     return float((given * due).sum()) / size if size > 0.0 else np.nan
 
 
-def likeness_to_motion(case: MomentCase) -> float:
-    """Correlation of the moments of a file with the moments of the motion while one leg swings; NaN if not known."""
-    names = case.names
-    if not names or case.frames.sum() < FEWEST_FRAMES:
-        return np.nan
-    return likeness_of(case.given(names), case.expected(names))
-
-
 def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find moments with a reversed sign, or in another unit; columns with a sign of their own show no unit."""
     names, mass = case.names, case.fixed.model.mass
-    likeness = likeness_to_motion(case)
-    if np.isnan(likeness):
+    if not names or case.frames.sum() < FEWEST_FRAMES:
         return
     given, due = case.given(names), case.expected(names)
+    likeness = likeness_of(given, due)
     columns = [name for name in case.table.names if name.endswith(COLUMN_ENDINGS)]
     if likeness < OPPOSITE:
         repair = changed_columns(columns, -1.0)

@@ -42,7 +42,7 @@ from musclesolve.checking.model.model_case import (
     known_times,
     wrench_cost,
 )
-from musclesolve.checking.model.posture import pressure_along_feet
+from musclesolve.checking.model.posture import pressure_along_feet, walks
 from musclesolve.motion.events.force_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
 from musclesolve.motion.motion_warnings import CUTOFF_WITH_FLIGHT_HZ
 from musclesolve.opensim.external_loads import ExternalLoad, load_force, side_in
@@ -70,6 +70,10 @@ INNER = 0.05
 """Margin to the ends of a single support in which plates are not compared [s]."""
 FLAT = 0.3
 """Force from which the pressure rolls from heel to toe [body weights]."""
+IN_AIR = 0.02
+"""Mean load on a foot that swings [body weights]: sound walks have up to 0.01, filtered at 3 Hz 0.026 and more."""
+RESTS, LONG = 0.01, 0.3
+"""Way of the pressure under a walking foot in a contact of this duration [m, s]: public walks have 0.19 m and more."""
 UNMEASURED_S = 0.1
 """Duration below which a standing foot without a load is the edge of a contact [s]."""
 
@@ -162,7 +166,7 @@ def signs_of_channels(case: ModelCase) -> Iterator[Finding]:
     levers = np.pad(levers, ((0, 0), (0, 3), (0, 0)))
     patterns = scale * np.concatenate([shown, levers, late], axis=2)[kept] / size[:, None]
     gain, spread = covariance(patterns, left[kept], round(MEMORY * fixed.rate))
-    needed, error = 1.0 + gain[: len(channels)], np.sqrt(np.diag(spread))[: len(channels)]
+    needed, error = 1.0 + gain[: len(channels)], np.sqrt(np.maximum(np.diag(spread), 0.0))[: len(channels)]
     opposite = (np.abs(needed + 1.0) < NEAR_REVERSED) & (needed + CLEAR * error < 0.0)
     then = left[kept] + 2.0 * patterns[:, :, : len(channels)] @ opposite
     if not (then**2).sum() < BETTER * (left[kept] ** 2).sum():
@@ -358,12 +362,30 @@ def displaced(
     return case.fault("pressure_offset.loads", severity, values, moved(offset, names))
 
 
+def loads_in_swing(case: ModelCase) -> Iterator[Finding]:
+    """Find loads on feet that swing, where these move as feet do: a foot in the air carries nothing."""
+    fixed, known = case.fixed, case.covered(case.loads, case.time)
+    moves = case.found("foot_slides", "foot_height", "angle_offset", "angle_sign", "angle_scale")
+    for sole in fixed.soles if walks(fixed) and not moves else ():
+        own = [load for load in case.loads if case.sole_of(load) is sole]
+        swings = known & (fixed.foot_speed(sole) > PASSES)
+        if own and swings.sum() >= FEWEST_FRAMES:
+            share = float(np.linalg.norm(case.force(own)[swings], axis=1).mean()) / fixed.weight
+            if share > IN_AIR:
+                values = {"foot": sole.body, "share": share, "limit": IN_AIR, "speed": PASSES}
+                yield case.fault("plate_baseline.swing", "warning", values, side=sole.side)
+
+
 def points_under_feet(case: ModelCase) -> Iterator[Finding]:
-    """Find centers of pressure that lie beside their own foot and under no other one."""
+    """Find centers of pressure that rest while a foot rolls, or lie beside their own foot and under no other one."""
     for load in case.loads:
         sole, (_, point, loaded) = case.sole_of(load), case.point(load)
         if sole is None or loaded.sum() < FEWEST_FRAMES or case.found("pressure_offset", "point_units"):
             continue
+        way = float(np.ptp(point[loaded][:, [0, 2]], axis=0).max())
+        if way < RESTS and loaded.sum() > LONG * case.fixed.rate and walks(case.fixed):
+            values = {"load": load.name, "foot": sole.body, "way": way}
+            yield case.fault("frozen.pressure", "error", values, side=sole.side)
         far = float(np.median(sole.distance(point[loaded], loaded)))
         if far > BELOW:
             values = {"load": load.name, "foot": sole.body, "far": far, "limit": BELOW}

@@ -447,6 +447,7 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
     limit = min(DRIFTS, 2.0 * SERIOUS / float(np.ptp(case.time)))
     if abs(fit.drift) > max(limit, CLEAR * fit.errors[1]):
         values = {
+            "others": "loads",
             "rate": 1.0 / (1.0 + fit.drift),
             "error": fit.errors[1],
             "limit": limit,

@@ -30,7 +30,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.message_text import few
-from musclesolve._util.sides import has_side, split_side, twin
+from musclesolve._util.sides import SIDES, has_side, split_side, twin
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.checking.model.load_units_and_axes import exceeds
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
@@ -43,10 +43,10 @@ EVIDENCE, EVIDENCE_OF_SIDES = 14.0, 40.0
 """F from which a hypothesis is no chance and no error of the model, and the same where gains of both sides of a column
 are no errors. Sound files have up to 9, and up to 27."""
 BELONGS = 0.13
-"""Most that may be left of P tau as a share of its power, after all corrections: sound files leave 0.02, files with one
-fault up to 0.10 and moments of other motions 0.16 and more."""
-MOST_FAULTS = 4
-"""Most corrections of one file."""
+"""Most that may be left of P tau after all corrections, as a share of the power of what is corrected: sound files leave
+0.02, files with one fault up to 0.10. Moments of other motions leave 0.4 and more: corrections take them away."""
+MOST_FAULTS, FEW = 4, 2
+"""Most corrections of one file, and most groups of columns that have names of their own: a wrong motion needs more."""
 STRETCH, STRETCH_STEP = 0.25, 0.05
 """Shortest part of the time that may have another scale, and the step between beginnings [s]."""
 GAIN, LEAK, OFFSET, CHANGE = 1.2, 0.12, 6.0, 2.0
@@ -104,7 +104,8 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
         rounding = float(steps.min(where=steps > 0.0, initial=np.inf))
         for most in (np.fmax.reduce(moment), np.fmin.reduce(moment)):
             for first, stop in true_runs(moment == most):
-                beside = min(steps[first - 1], steps[stop - 1]) if 0 < first and stop < len(moment) else 0.0
+                ends = [steps[k] for k in (first - 1, stop - 1) if 0 <= k < len(steps)]
+                beside = min(ends, default=0.0)
                 if stop - first > CUT[0] and beside > CUT[1] * rounding and abs(most) > LEAST_MOMENT_RMS:
                     begin, end = time[[first, stop - 1]]
                     said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": most}
@@ -164,7 +165,9 @@ class Hypothesis:
         return int(np.isinf(self.when).sum()) == 1
 
     def is_same(self, other: Hypothesis) -> bool:
-        """Whether both are one fault of a part of the time, from or until about the same time."""
+        """Whether both are of whole legs, or one fault of a part of the time, from or until about the same time."""
+        if min(len(self.names), len(other.names)) > 2:
+            return True  # beside another mass a factor of one leg is one of the other leg, too
         near = any(abs(one - two) < STRETCH for one, two in zip(self.when, other.when, strict=True))
         return self.in_part and self.names == other.names and near
 
@@ -200,7 +203,8 @@ def hypotheses(number: Mapping[str, int], legs: list[str], time: Array) -> Itera
     first, last = float(time[0]), float(time[-1])
     times = np.arange(first + STRETCH, last - STRETCH, STRETCH_STEP)
     both = [(name, twin(name)) for name in legs if name < twin(name) and twin(name) in legs]
-    for group in (*both, *((name,) for name in legs)):
+    sides = [tuple(name for name in legs if split_side(name)[1] == side) for side in SIDES]
+    for group in (*sides, *both, *((name,) for name in legs)):
         yield Hypothesis("gain", number, group)
     for name in legs:
         for when in times:
@@ -234,15 +238,19 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     faults = _faults_of(seen, tried)
     if sooner := [near for fault, *_ in faults if fault.in_part for near in fault.near(seen.time)]:
         faults = _faults_of(seen, [*tried, *sooner])
+    faults = [each for each in faults if exceeds(each[1], LEAST.get(each[0].kind, 0.0), each[2])]
     count = Counter(name for fault, *_ in faults for name in fault.names)
+    few_faults = len({fault.names for fault, *_ in faults}) <= FEW
     for fault, size, error in faults:
-        if all(count[name] == 1 for name in fault.names):
+        if few_faults and all(count[name] == 1 for name in fault.names):
             yield _named(case, seen, fault, size, error)
-    for name in [name for name in count if count[name] > 1]:
-        own = [(fault.added, size) for fault, size, _ in faults if name in fault.names]
+    unlike = [(name,) for name in count if count[name] > 1] if few_faults else [tuple(count)]
+    for names in unlike:
+        own = [(fault.added, size) for fault, size, _ in faults if {*names} & {*fault.names}]
         change = np.sum([size * added(seen.time, seen.moments) for added, size in own], axis=0)
-        rms = float(np.sqrt(np.mean(change[:, number[name]] ** 2)))
-        yield case.fault("moment_unlike", "warning", {"names": name, "rms": rms}, seen.without(own))
+        rms = float(np.sqrt(np.mean(change[:, [number[name] for name in names]] ** 2)))
+        said = {"names": " and of ".join(names), "rms": rms}
+        yield case.fault("moment_unlike", "warning", said, seen.without(own))
 
 
 def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis, float, float]]:
@@ -251,8 +259,9 @@ def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis,
     in_part, found = np.array([each.in_part for each in tried]), list[int]()
     unit = np.linalg.norm(added, axis=(0, 1)) / np.sqrt(len(seen.time))  # rms [N m] at a size of 1
     other = np.ones(len(tried), bool)  # than the faults found
+    moments, added = seen.of(seen.moments[:, :, None]), seen.of(added)
     for space, evidence in ((seen.of_sides, EVIDENCE_OF_SIDES), (seen, EVIDENCE)):
-        patterns, rest = space.left(space.of(added)), space.left(space.of(space.moments[:, :, None]))[:, 0]
+        patterns, rest = space.left(added), space.left(moments)[:, 0]
         whole = (patterns**2).sum(axis=0)
         for _ in range(MOST_FAULTS - len(found)):
             basis = np.linalg.qr(patterns[:, found])[0]
@@ -275,20 +284,23 @@ def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis,
         if change[one] < REST * max(change[two] for two in beside):
             found.remove(one)
     sizes = np.linalg.lstsq(patterns[:, found], rest, rcond=None)[0]
-    left, moments = rest - patterns[:, found] @ sizes, seen.of(seen.moments[:, :, None])
-    apart = seen.of_sides.left(np.concatenate([moments, seen.of(added[:, :, found])], axis=2))
+    left = rest - patterns[:, found] @ sizes
+    apart = seen.of_sides.left(np.concatenate([moments, added[:, :, found]], axis=2))
     remains = apart[:, 0] - apart[:, 1:] @ np.linalg.lstsq(apart[:, 1:], apart[:, 0], rcond=None)[0]
-    if not found or float(remains @ remains) > BELONGS * float((moments**2).sum()):
+    mended = moments[:, :, 0] - added[:, :, found] @ sizes
+    if not found or float(remains @ remains) > BELONGS * float((mended**2).sum()):
         return []
     shape = len(seen.time), seen.beyond.shape[1], len(found)
     used = slice(0, shape[0] * shape[1])
-    shown, rest = patterns[used, found].reshape(shape), left[used].reshape(shape[:2])
-    errors = standard_errors(shown, rest, seen.memory)[1]
-    return [
-        (tried[k], float(own), float(error))
-        for k, own, error in zip(found, sizes, errors, strict=True)
-        if tried[k].kind not in LEAST or exceeds(float(own), LEAST[tried[k].kind], float(error))
-    ]
+    of_columns, of_both = (
+        standard_errors(shown[used].reshape(shape), rest[used].reshape(shape[:2]), seen.memory)[1]
+        for shown, rest in ((patterns[:, found], left), (apart[:, 1:], remains))
+    )
+    # the gain of both sides of a column is an error of the model otherwise
+    errors = np.where(
+        [tried[k].kind == "gain" and len(tried[k].names) == 2 for k in found], of_both, of_columns
+    )
+    return [(tried[k], float(own), float(error)) for k, own, error in zip(found, sizes, errors, strict=True)]
 
 
 def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, error: float) -> Finding:

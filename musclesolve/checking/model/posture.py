@@ -80,6 +80,9 @@ EXPLAINED = 0.35
 TURNS, CALMER = 2.2, 0.7
 """Rms of the direction of a planted foot [degrees] from which a reversed rotation of its hip is looked for, and the
 share of it that remains once the rotation is corrected."""
+LEAN = 2.0
+"""Most by which the trunk may lean farther with a reversed angle of the pelvis where that angle is at fault [degrees]:
+the spine takes back what the pelvis turns."""
 ALONG, ROLLS = 9.5, 0.1
 """Mean angle between pressure and feet [degrees] that no feet have, and the way of the pressure that shows it [m]."""
 RANGES, MEANS, LIKE = 2.0, 0.6, 0.7
@@ -223,10 +226,17 @@ def unlike_twins(angles: Array, step: float) -> Array:
     return np.sqrt(0.5 * np.min(apart, axis=0)) if apart else np.full(len(angles), np.inf)
 
 
-def _changes_of_angles(names: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
-    """Faults of angles that are tried, each a code and the angles concerned."""
+def _lean(fixed: Motion, pose: BodyMotion) -> float:
+    """Mean angle of the heaviest body, the trunk, to the vertical in some poses [degrees]."""
+    trunk = max(fixed.model.masses, key=lambda name: fixed.model.masses[name].mass)
+    upward = segments(fixed.model).axes(pose.rotation, trunk)[:, :, 1] @ fixed.model.up
+    return float(np.degrees(np.arccos(np.clip(upward, -1.0, 1.0))).mean())
+
+
+def _changes_of_angles(names: Sequence[str], roots: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """Faults of angles of the legs and of the root that are tried, each a code and the angles concerned."""
     stems = [stem for stem in ANGLES if {f"{stem}_r", f"{stem}_l"} <= {*names}]
-    groups: list[tuple[str, tuple[str, ...]]] = [("angle_sign", (name,)) for name in names]
+    groups: list[tuple[str, tuple[str, ...]]] = [("angle_sign", (name,)) for name in (*names, *roots)]
     groups += [("angle_sign", (f"{stem}_r", f"{stem}_l")) for stem in stems]
     groups += [("columns_exchanged", pair) for pair in combinations(names, 2)]
     return groups + [
@@ -274,7 +284,9 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         for name in body.motion.names
         if split_side(name)[0] in ANGLES and has_side(name) and not fixed.model.coordinates[name].locked
     ]
-    groups = _changes_of_angles(names)
+    of_root = {name for axis in fixed.root.rotations for name in axis.coordinates}
+    roots = [name for name in body.motion.names if name in of_root and fixed.weight > 0.0]
+    groups = _changes_of_angles(names, roots)
     changed = np.repeat(value[None], len(groups), axis=0)
     for each, (code, group) in zip(changed, groups, strict=True):
         columns = [number[name] for name in group]
@@ -293,12 +305,16 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         asked[:] = True
     elif fits and now.yaw.max() >= TURNS and stands:
         asked |= rotates
-    tried = dict[int, Standing]()
+    tried, most = (
+        dict[int, Standing](),
+        _lean(fixed, body_motion(fixed.model, value)) + LEAN if roots else 0.0,
+    )
     for some in blocks(int(asked.sum()), TOGETHER) if asked.any() else ():
         ones = np.flatnonzero(asked)[some]
         pose = body_motion(fixed.model, changed[ones].reshape(-1, value.shape[1]))
         for one, frames in zip(ones.tolist(), blocks(len(pose.position), len(value)), strict=True):
-            tried[one] = standing(fixed, pose.poses(frames), time)
+            if groups[one][1][0] not in roots or _lean(fixed, pose.poses(frames)) < most:
+                tried[one] = standing(fixed, pose.poses(frames), time)
     said: dict[str, object] = {"roll_limit": now.roll_limit}
     for what in ("", "_out", "_speed", "_yaw", "_low", "_roll"):
         right, left = getattr(now, what[1:] or "pitch")

@@ -22,6 +22,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.message_text import count_of, few
 from musclesolve.checking.cost import SERIOUS
+from musclesolve.checking.files.time_base import MOST_SKIPS, skips
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.checking.model.model_case import largest
 from musclesolve.errors import InputError
@@ -38,6 +39,8 @@ BESIDE = 0.5, 0.85
 """Share of a leap that r has beside it, of the opposite sign: 2/3, and noise."""
 LEAST = np.radians(2.0), 0.02
 """Least leap of an angle [rad] and of a translation [m]; of a moment `LEAST_MOMENT_RMS`."""
+LEVER = 0.4
+"""Length on which an angle counts as a way [m]: of a shank."""
 LARGE = 12.5
 """Leap of a coordinate, as a multiple of the least one, that is an error where no masses show what it changes."""
 TURN = np.radians(25.0)
@@ -126,6 +129,19 @@ def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
             grave = cost is not None and cost.size > SERIOUS * body.mass
         where = Where(motion.file, times=times)
         yield finding("single_leap", "error" if grave else "warning", said, where, cost=cost)
+
+
+def skipped_frames(body: ModelBody) -> Iterator[Finding]:
+    """Find instants at which all coordinates of the file jump together."""
+    motion = body.every_motion
+    if motion.measured is None or len(motion.time) < FEWEST:
+        return
+    at, ratio = skips((motion.measured * np.where(_angles(body), LEVER, 1.0))[:, :, None])
+    if 0 < at.size <= MOST_SKIPS:
+        lost = count_of(sum(max(1, round(times) - 1) for times in ratio.tolist()), "frame")
+        where = Where(motion.file, times=tuple((motion.time[k], motion.time[k + 1]) for k in at.tolist()))
+        values = {"points": "coordinates", "ratio": ratio[0], "lost": lost}
+        yield finding("frames_skipped", "error", values, where)
 
 
 def _moments(body: ModelBody) -> Array | None:

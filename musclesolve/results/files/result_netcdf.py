@@ -354,11 +354,12 @@ def check_folder(folder: Path, name: str, trial: Path, attributes: Mapping[str, 
 
 
 def check_model(folder: Path, name: str, trial: Path, model: Path) -> None:
-    """Refuse a folder in which the file `name` is the result of another model, as `check_folder` does of trials.
+    """Refuse a folder in which the file `name` is the result of another trial (`check_folder`), or another model.
 
     The model of a project that was copied lies beside the trial as the original does.
     """
     attributes = result_attributes(folder / name)
+    check_folder(folder, name, trial, attributes)
     there, original = (attributes.get(key, "") for key in (MODEL, "trial_file"))
     if not there or (Path(there).name == storable(model.name) and not os.path.exists(there)):
         return

@@ -245,7 +245,6 @@ def share_into(
             "check the name and the folder",
         )
     with reserved(folder):
-        check_folder(folder, RESULT, inputs[1])
         check_model(folder, RESULT, inputs[1], inputs[0])
         named = (*inputs, options.get("loads"))
         read = [Path(path) for path in named if path is not None and not is_predicted(path)]

@@ -188,12 +188,50 @@ def test_a_delay_of_moments_is_known_to_a_few_milliseconds(name: str) -> None:
     def delay(by: float) -> tuple[float, float]:
         seen = surplus(examined(name, lambda table: replace(table, time=table.time + by)))
         assert seen is not None
-        return seen.delay()
+        (late, _), (error, _) = seen.delay(float(seen.time.mean()))
+        return float(late), float(error)
 
     sound, error = delay(0.0)
     assert abs(sound) < 0.007 and error < 0.004
     for by in (-0.02, 0.02):
         assert delay(by)[0] - sound == pytest.approx(by, abs=0.005)
+
+
+@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("rate", [0.93, 1.08])
+def test_a_clock_of_another_rate_is_named_and_mended(name: str, rate: float) -> None:
+    def at_rate(table: Table) -> Table:
+        middle = table.time.mean()
+        return replace(table, time=middle + rate * (table.time - middle))
+
+    (found,) = found_in(name, at_rate)
+    assert found.code == "clock_rate" and f"run {1.0 / rate:.2f}"[:-1] in found.what, found.what
+    assert found.repair is not None
+    time = found.repair(at_rate(walk(name).moments)).time  # type: ignore[arg-type]
+    assert np.ptp(time) == pytest.approx(np.ptp(walk(name).moments.time), rel=0.02)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("factor", [1.0 / 75.0, 0.5, 1.4])
+def test_a_leg_in_another_unit_is_one_fault(name: str, factor: float) -> None:
+    def of_leg(table: Table) -> Table:
+        for column in [each for each in table.names if each.endswith("_l_moment")]:
+            table = on_column(table, column, lambda each: factor * each)
+        return table
+
+    (found,) = found_in(name, of_leg)
+    assert found.code == "moment_scale" and "hip_flexion_l and of" in found.what, found.what
+
+
+@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize("angle", ["pelvis_tilt", "pelvis_rotation"])
+def test_moments_are_not_accused_of_a_fault_of_the_motion(name: str, angle: str) -> None:
+    """Factors that take most of the moments away explain everything, and nothing."""
+    case = walk(name)
+    turned = on_column(case.coordinates, angle, lambda each: -each)
+    body = model_body(case.model, turned, case.moments, model_settings()).measured
+    found = moment_case(body, Motion.from_body(body))
+    assert found is not None and not list(columns_of_moments(found))
 
 
 def test_forces_on_the_standing_feet_are_no_surplus() -> None:

@@ -1,0 +1,89 @@
+"""A foot in the air carries nothing, and under a foot that walks the pressure goes along."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+from model_faults import Loads, Spoil, Trial, greatest, load_trials, on_loads
+from recorded_data import recorded
+
+from musclesolve.checking.model.examine import findings_of_body
+from musclesolve.motion.signals.low_pass import low_pass
+
+WALKS = ("knee", "service", "overground")
+
+
+@cache
+def trials() -> dict[str, Trial]:
+    recorded("instrumented_knee")
+    return load_trials(recorded("rajagopal_walk").parent)
+
+
+@cache
+def of_sound(name: str) -> frozenset[str]:
+    return frozenset(each.code for each in findings_of_body(trials()[name].body()))
+
+
+def filtered(cutoff: float) -> Spoil:
+    def of_all(loads: Loads) -> Loads:
+        return tuple(
+            replace(load, force=low_pass(load.force, 1.0 / float(np.diff(load.time).mean()), cutoff))
+            for load in loads
+        )
+
+    return on_loads(of_all)
+
+
+def raised(by: float) -> Spoil:
+    """The greatest load with another zero of its vertical force [N]."""
+
+    def spoil(trial: Trial) -> Trial:
+        name, up = greatest(trial), np.array([0.0, by, 0.0])
+        return on_loads(
+            lambda loads: tuple(
+                replace(load, force=load.force + up) if load.name == name else load for load in loads
+            )
+        )(trial)
+
+    return spoil
+
+
+def resting(trial: Trial) -> Trial:
+    """The greatest load at the mean place of its pressure."""
+    name = greatest(trial)
+
+    def at_mean(loads: Loads) -> Loads:
+        size = {load.name: np.abs(load.force[:, 1]) for load in loads}
+        return tuple(
+            replace(load, point=0.0 * load.point + np.average(load.point, axis=0, weights=size[name]))
+            if load.name == name
+            else load
+            for load in loads
+        )
+
+    return on_loads(at_mean)(trial)
+
+
+@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize(
+    ("spoil", "code"),
+    [
+        (filtered(2.5), "plate_baseline"),
+        (raised(-60.0), "plate_baseline"),
+        (raised(100.0), "plate_baseline"),
+        (resting, "frozen"),
+    ],
+    ids=["filtered", "too low", "too high", "resting"],
+)
+def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) -> None:
+    found = {each.code for each in findings_of_body(spoil(trials()[name]).body())} - of_sound(name)
+    assert code in found
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_the_usual_filter_of_forces_has_no_finding(name: str) -> None:
+    found = {each.code for each in findings_of_body(filtered(6.0)(trials()[name]).body())}
+    assert not found - of_sound(name)

@@ -1,0 +1,58 @@
+"""Reversed angles of the pelvis and lost frames have their names, and other faults do not get these names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from recorded_data import recorded
+
+from benchmarks.planted_model_faults import Case, on_column
+from benchmarks.sound_models import findings, walk, walks
+from musclesolve.files import Table
+
+
+@cache
+def case_of(name: str) -> Case:
+    recorded("instrumented_knee"), recorded("fascicle_walk")
+    with TemporaryDirectory() as folder:
+        return walk(walks(recorded("rajagopal_walk").parent, Path(folder))[name])
+
+
+def moved(name: str, angle: str, factor: float, by: float = 0.0) -> Table:
+    table = case_of(name).coordinates
+    by = by if table.in_degrees is not False else float(np.radians(by))
+    return on_column(table, angle, lambda each: factor * each + by)
+
+
+@pytest.mark.parametrize("angle", ["pelvis_tilt", "pelvis_list"])
+@pytest.mark.parametrize("name", ["moments", "belt 3"])
+def test_a_reversed_angle_of_the_pelvis_is_named(name: str, angle: str) -> None:
+    case = replace(case_of(name), coordinates=moved(name, angle, -1.0))
+    found = {each.code: each.what for each in findings(case)}
+    assert f"with {angle} reversed" in found["angle_sign"]
+    assert not {"moment_scale", "moment_sign", "another_trial"} & set(found)
+
+
+@pytest.mark.parametrize("by", [-10.0, 10.0])
+def test_an_offset_of_both_hips_is_no_reversed_pelvis(by: float) -> None:
+    table = moved("moments", "hip_flexion_r", 1.0, by)
+    radians = by if table.in_degrees is not False else float(np.radians(by))
+    table = on_column(table, "hip_flexion_l", lambda each: each + radians)
+    found = {each.code for each in findings(replace(case_of("moments"), coordinates=table))}
+    assert "angle_offset" in found and not {"angle_sign", "time_offset", "clock_rate"} & found
+
+
+@pytest.mark.parametrize("name", ["moments", "belt 1"])
+def test_lost_frames_are_the_only_fault(name: str) -> None:
+    case = case_of(name)
+    table, middle = case.coordinates, len(case.coordinates.time) // 2
+    kept = np.delete(np.arange(len(table.time)), np.arange(middle, middle + 6))
+    lost = replace(table, time=table.time[: len(kept)], values=table.values[kept])
+    found = findings(replace(case, coordinates=lost))
+    assert [each.code for each in found if each.code != "other_coordinates"] == ["frames_skipped"]
+    assert "all coordinates go" in found[-1].what
