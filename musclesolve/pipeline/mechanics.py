@@ -115,7 +115,8 @@ class Mechanics:
         for side in SIDES:
             names = "pelvis", f"thigh_{side}", f"shank_{side}", f"foot_{side}"
             bodies = np.array([self.model.body(name) for name in names])
-            chain = np.moveaxis(self.model.rigid_bodies.subset(bodies).rotation(self.motion.q), 1, 0)
+            rotation = self.model.rigid_bodies.subset(bodies).rotation
+            chain = np.moveaxis(in_blocks(rotation, self.motion.q), 1, 0)
             for joint, (proximal, distal) in zip(LEG_JOINTS, pairwise(chain), strict=True):
                 relative = np.swapaxes(proximal, 1, 2) @ distal
                 rotations[f"{joint}_{side}"] = angle_between(relative[:-1], relative[1:])
@@ -130,7 +131,8 @@ class Mechanics:
         q = self.motion.q
         for side in SIDES:
             bodies = np.array([self.model.body(name) for name in ("thorax", f"upper_arm_{side}")])
-            thorax, arm = np.moveaxis(self.model.rigid_bodies.subset(bodies).rotation(q), 1, 0)
+            rotation = self.model.rigid_bodies.subset(bodies).rotation
+            thorax, arm = np.moveaxis(in_blocks(rotation, q), 1, 0)
             in_thorax = np.swapaxes(thorax, 1, 2)
             turned = angle_between(in_thorax[:-1] @ arm[:-1], in_thorax[1:] @ arm[1:])
             places = [self.model.slot(f"{name}_{side}") for name in ("shoulder", "elbow", "wrist")]

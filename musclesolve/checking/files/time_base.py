@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, time_spans
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.message_text import count_of
 from musclesolve.checking.case import REACH, Case
 from musclesolve.checking.repair import ROLES, change_plate, in_order, replace_fields
@@ -106,15 +107,21 @@ def lost_frames(case: Case) -> Iterator[Finding]:
     markers = case.trial.markers
     if markers.time.size < 8:
         return
-    step = np.linalg.norm(np.diff(markers.position, axis=0), axis=-1)
-    around = 0.5 * (step[:-2] + step[2:])
-    # Compared with both neighbors: a frame beside copies of itself has a step of zero beside it.
-    moving = np.minimum(step[:-2], step[2:]) > 0.5 * SLOWEST_STEP
-    moving &= around > SLOWEST_STEP
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.where(moving, step[1:-1] / around, np.nan)
-    enough = moving.sum(axis=1) >= 5
-    share = np.where(enough, np.nansum(ratio > SKIP, axis=1) / np.maximum(moving.sum(axis=1), 1), 0.0)
+    places = markers.position
+    step = in_blocks(lambda a, b: np.linalg.norm(b - a, axis=-1), places[:-1], places[1:])
+
+    def skipping(before: Array, step: Array, after: Array) -> tuple[Array, Array]:
+        around = 0.5 * (before + after)
+        # Compared with both neighbors: a frame beside copies of itself has a step of zero beside it.
+        moving = np.minimum(before, after) > 0.5 * SLOWEST_STEP
+        moving &= around > SLOWEST_STEP
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = np.where(moving, step / around, np.nan)
+        enough = moving.sum(axis=1) >= 5
+        most = np.maximum(moving.sum(axis=1), 1)
+        return ratio, np.where(enough, np.nansum(ratio > SKIP, axis=1) / most, 0.0)
+
+    ratio, share = in_blocks(skipping, step[:-2], step[1:-1], step[2:])
     at = np.flatnonzero(share > SKIPPING_SHARE) + 1
     # Single frames may get lost; if jumps occur all the time, the clock is at fault.
     if not at.size or at.size > MOST_SKIPS:
