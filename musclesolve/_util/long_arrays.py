@@ -131,10 +131,9 @@ def let_go() -> None:
         return
     with _LOCK:
         files, _Pages.counted = tuple(_FILES), monotonic()
-    if _in_memory() < ROOM + min(pages.beside for pages in files):
-        return
-    for pages in files:
-        pages.madvise(mmap.MADV_DONTNEED)
+    if _in_memory() >= ROOM + min(pages.beside for pages in files):
+        for pages in files:
+            pages.madvise(mmap.MADV_DONTNEED)
     if monotonic() > _Pages.trimmed + TRIM:
         _Pages.trimmed = monotonic()
         getattr(ctypes.CDLL(None), "malloc_trim", int)(0)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from time import perf_counter, sleep
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -117,11 +117,7 @@ class PassedFrames(Sequence[Frame]):
     def __len__(self) -> int:
         return len(self._words)
 
-    @overload
-    def __getitem__(self, place: int) -> Frame: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Frame]: ...
-    def __getitem__(self, place: int | slice) -> Frame | list[Frame]:
+    def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return [self[k] for k in range(len(self))[place]]
         numbers = {name: self.stacked(name)[place] for name in self._numbers}

@@ -53,7 +53,6 @@ from musclesolve.dynamics.rotations import (
     angle_between,
     best_rotation,
     from_cardan,
-    from_vector,
     nearest_rotation,
     to_cardan,
 )
@@ -313,15 +312,6 @@ class Pose(NamedTuple):
         """Natural coordinates (T, N, 3); moving (K,) as in `Tree.pose`."""
         return in_blocks(lambda *pose: tree.pose(*Pose(*pose), moving), *self)
 
-    def moved(self, tree: Tree, step: Array) -> Pose:
-        """The pose after a step in the speeds (T, K+6)."""
-        joints = self.angles.shape[1]
-        return Pose(
-            tree.moved(self.angles, step[:, :joints]),
-            self.position + step[:, joints : joints + 3],
-            from_vector(step[:, joints + 3 :]) @ self.rotation,
-        )
-
     def where(self, chosen: Mask, other: Pose) -> Pose:
         """The other pose in the chosen frames (T,), this one in the rest."""
         pairs = zip(self, other, strict=True)
@@ -340,9 +330,8 @@ class Pose(NamedTuple):
         """Interpolate from some frames (k,), the first and the last among them, to all frames, by cubic splines."""
         if len(keys) == frames:
             return self
-        angles, position, rotation = (
-            in_blocks(spline_through(keys, array), np.arange(frames)) for array in self
-        )
+        every = np.arange(frames)
+        angles, position, rotation = (in_blocks(spline_through(keys, array), every) for array in self)
         return Pose(angles, position, in_blocks(nearest_rotation, rotation))
 
 
