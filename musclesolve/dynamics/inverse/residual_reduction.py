@@ -165,7 +165,7 @@ class MeasuredBody:
     def changed(self, change: Array, rate: Array, second: Array) -> Self:
         """See ChangingBody; the derivatives follow from the constraints."""
         before = self.motion
-        angles, position, rotation = _moved(
+        angles, position, rotation = moved_pose(
             self.model.tree, Pose.from_coordinates(before.coordinates), change
         )
         cardan = np.column_stack(to_cardan(rotation))
@@ -339,7 +339,7 @@ class ResidualReduction:
         return banded_product(self.bands[1], coefficients) / self.size**2
 
 
-def _moved(tree: Tree, pose: Pose, step: Array) -> Pose:
+def moved_pose(tree: Tree, pose: Pose, step: Array) -> Pose:
     """Poses after a step in the speeds (T, K+6)."""
     joints = pose.angles.shape[1]
     return Pose(
