@@ -27,7 +27,7 @@ from musclesolve._util.locks import OneThread
 Item = TypeVar("Item")
 Values = TypeVar("Values", AnyArray, tuple[AnyArray, ...])
 
-LARGE = 1 << 21
+LARGE = 1 << 19
 """Size from which an array lies in a file [bytes]."""
 FILE = 1 << 30
 """Size of a file, of which the part that arrays use is on the disk [bytes]."""
@@ -39,7 +39,7 @@ MOST_FRAMES = 4096
 """Largest number of frames of which everything is held in memory together."""
 ROOM = 96 << 20
 """Size of the pages of files in memory, beside the program, from which they are handed back [bytes]."""
-LOOK = 0.01
+LOOK = 0.002
 """Time after which the pages in memory are counted again [s]."""
 TRIM = 0.25
 """Time after which memory that was freed is handed back again [s]: the C library of Linux keeps what is small."""
@@ -103,6 +103,13 @@ def long_array(shape: tuple[int, ...], dtype: Any = float) -> AnyArray:
     return np.zeros(shape, dtype)
 
 
+def unknown(shape: tuple[int, ...], dtype: Any = float) -> AnyArray:
+    """An array of NaN, which lies in a file as a `long_array`."""
+    values = long_array(shape, dtype)
+    values.fill(np.nan)
+    return values
+
+
 def _new_file(size: int) -> _Pages:
     """A file without arrays, which is not yet on the disk."""
     file = tempfile.TemporaryFile(dir=os.environ.get("TMPDIR", FOLDER))
@@ -124,10 +131,9 @@ def let_go() -> None:
         return
     with _LOCK:
         files, _Pages.counted = tuple(_FILES), monotonic()
-    if _in_memory() < ROOM + min(pages.beside for pages in files):
-        return
-    for pages in files:
-        pages.madvise(mmap.MADV_DONTNEED)
+    if _in_memory() >= ROOM + min(pages.beside for pages in files):
+        for pages in files:
+            pages.madvise(mmap.MADV_DONTNEED)
     if monotonic() > _Pages.trimmed + TRIM:
         _Pages.trimmed = monotonic()
         getattr(ctypes.CDLL(None), "malloc_trim", int)(0)

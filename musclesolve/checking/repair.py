@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, time_spans
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve.recording.data import Markers, Trial
 from musclesolve.settings.trial import LaboratorySettings
 
@@ -79,7 +80,7 @@ def remove_samples(name: str, frames: Mask) -> Repair:
     """Take a marker as not seen in some frames (T,)."""
 
     def change(markers: Markers) -> Markers:
-        position = markers.position.copy()
+        position = in_blocks(np.ndarray.copy, markers.position)
         position[frames, markers.names.index(name)] = float("nan")
         return replace(markers, position=position)
 
@@ -93,7 +94,7 @@ def move_back(name: str, slips: Sequence[tuple[int, int, Array]]) -> Repair:
     """
 
     def change(markers: Markers) -> Markers:
-        position = markers.position.copy()
+        position = in_blocks(np.ndarray.copy, markers.position)
         column = markers.names.index(name)
         for before, after, moved in slips:
             position[after:, column] -= moved

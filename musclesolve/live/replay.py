@@ -1,7 +1,7 @@
 """A recording through `Live`, sample by sample, and the result in the form of `run`."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, nearest_known
+from musclesolve._util.arrays import AnyArray, Array, Indices, nearest_known, stretch
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
+from musclesolve._util.long_arrays import in_blocks, let_go, long_array, unknown
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.splines import spline_through
 from musclesolve.checking.check import findings_of
@@ -21,7 +22,7 @@ from musclesolve.errors import input_error
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import Sample
 from musclesolve.motion.ground_reaction import GroundReaction
-from musclesolve.pipeline.body import Analysis
+from musclesolve.pipeline.body import EVERY, Analysis
 from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.share import share
@@ -29,7 +30,7 @@ from musclesolve.recording.data import SIDES, AnyTrial, Trial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.finding import Finding, sorted_findings
 from musclesolve.results.plausibility import with_verdict
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import Status, is_solved
 
 SAME_RATE = 1e-3
 """Difference below which two rates are equal, because the times of files are rounded."""
@@ -62,12 +63,13 @@ def samples(live: Live, trial: Trial, rate: float | None = None) -> Iterator[Sam
             remedy="make `Live` from this trial, or state its plates",
         )
     time = trial.markers.time
-    markers = np.stack([trial.markers[name] for name in live.markers], axis=1)
+    seen = (trial.markers[name] for name in live.markers)
+    markers = in_blocks(lambda *some: np.stack(some, axis=1), *seen)
     if rate is not None and abs(rate / trial.markers.rate - 1.0) > SAME_RATE:
         finer = time[0] + np.arange(int((time[-1] - time[0]) * rate + 1e-6) + 1) / rate
         markers = np.stack([_interpolated(time, path, finer) for path in np.swapaxes(markers, 0, 1)], axis=1)
         time = finer
-    plates = np.full((len(time), len(trial.forces), 9), np.nan)
+    plates = unknown((len(time), len(trial.forces), 9))
     for k, plate in enumerate(trial.forces):
         newest = np.searchsorted(plate.time, time + 1e-9, side="right") - 1
         measured = (newest >= 0) & (time <= plate.time[-1] + 1.0 / plate.rate)
@@ -88,6 +90,39 @@ def _interpolated(time: Array, position: Array, at: Array) -> Array:
     return found
 
 
+class PassedFrames(Sequence[Frame]):
+    """Frames that came one after the other, whose numbers lie in arrays (T, ...) by attribute."""
+
+    def __init__(self, most: int) -> None:
+        self._most, self._numbers, self._words = most, dict[str, AnyArray](), list[dict[str, Any]]()
+
+    def append(self, frame: Frame) -> None:
+        """Add a frame after the others."""
+        words = dict[str, Any]()
+        for name in (field.name for field in fields(Frame)):
+            value = getattr(frame, name)
+            if not isinstance(value, (float, np.ndarray)):
+                words[name] = value
+                continue
+            if name not in self._numbers:
+                self._numbers[name] = long_array((self._most, *np.shape(value)), np.asarray(value).dtype)
+            self._numbers[name][len(self)] = value
+        self._words.append(words)
+
+    def stacked(self, name: str) -> AnyArray:
+        """A number or array of all frames, (T, ...)."""
+        return self._numbers[name][: len(self)]
+
+    def __len__(self) -> int:
+        return len(self._words)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [self[k] for k in range(len(self))[place]]
+        numbers = {name: self.stacked(name)[place] for name in self._numbers}
+        return Frame(**numbers, **self._words[place])
+
+
 @dataclass(frozen=True, eq=False)
 class Replay:
     """The frames of a recording that went through `live`, in the order of its samples.
@@ -97,14 +132,14 @@ class Replay:
     """
 
     live: Live
-    frames: tuple[Frame, ...]
+    frames: PassedFrames
     elapsed: float
     findings: tuple[Finding, ...] = ()
 
     @property
     def seconds(self) -> Array:
         """(T,) time that each step took [s]."""
-        return np.array([frame.seconds for frame in self.frames])
+        return self.frames.stacked("seconds")
 
     @property
     def frames_per_second(self) -> float:
@@ -115,16 +150,16 @@ class Replay:
     def sentence(self) -> str:
         """Speed of the replay and number of usable frames, in a sentence."""
         median, slowest = 1e3 * np.quantile(self.seconds, [0.5, 0.999])
-        valid = int(sum(frame.valid.all() for frame in self.frames))
+        valid = int(is_solved(self.stacked("status")).all(axis=1).sum())
         return (
             f"Live: {len(self.frames)} frames, {valid} of them valid, {self.frames_per_second:.0f} frames a second; "
             f"{median:.2f} ms a frame (median), 99.9 % within {slowest:.2f} ms; {1e3 * self.live.lag:g} ms behind the "
             "newest sample."
         )
 
-    def stacked(self, name: str, frames: list[Frame] | None = None) -> Array:
-        """An attribute of all frames, or of some, (T, ...)."""
-        return np.array([getattr(frame, name) for frame in (self.frames if frames is None else frames)])
+    def stacked(self, name: str, frames: slice | Indices = EVERY) -> Array:
+        """A number or array of all frames, or of some, (T, ...)."""
+        return self.frames.stacked(name)[frames]
 
     @property
     def result(self) -> xr.Dataset:
@@ -165,7 +200,8 @@ def replay(
     live = Live(trial, **settings) if live is None else live
     source = trial if isinstance(trial, Trial) else live.trial
     live.warm_up()
-    count, frames = len(source.markers.time), list[Frame]()
+    count = len(source.markers.time)
+    frames = PassedFrames(count)
     begun = perf_counter()
     for number, sample in enumerate(samples(live, source)):
         if rate is not None:
@@ -173,7 +209,8 @@ def replay(
         if number % 100 == 0:
             report("live", 0.1 + 0.8 * number / count)
         frames.append(live.step(*sample))
-    return Replay(live, tuple(frames), perf_counter() - begun, live.findings)
+        let_go()
+    return Replay(live, frames, perf_counter() - begun, live.findings)
 
 
 def result_of(replayed: Replay) -> xr.Dataset:
@@ -185,9 +222,10 @@ def result_of(replayed: Replay) -> xr.Dataset:
     """
     live, body = replayed.live, replayed.live.body
     trial = body.trial
-    frames = [frame for frame in replayed.frames if np.isfinite(frame.coordinates).all()]
-    frames = [frame for frame in frames if trial.inside(np.array([frame.time]), *trial.time_range)[0]]
-    if not frames:
+    known = np.isfinite(replayed.stacked("coordinates")).all(axis=1)
+    chosen = np.flatnonzero(known & trial.inside(replayed.stacked("time"), *trial.time_range))
+    frames = stretch(chosen)
+    if not len(chosen):
         raise input_error(
             "too_few_frames",
             problem=f"no live frame of {trial.path} from {trial.time_range[0]:g} to "
@@ -218,24 +256,24 @@ def result_of(replayed: Replay) -> xr.Dataset:
     measured = replace(first.measured, time=time, points=placed, directions=turned)
     mechanics = Mechanics(measured, model, fit, motion, reactions, first.predicted)
     block = _with_moments(recorded_body(trial, body.options, mechanics), live, frames, replayed)
-    analysis = _with_solutions(share(block), live, frames, replayed)
+    analysis = _with_solutions(share(block), frames, replayed)
     of_recording = [
         # live forces are predicted without the future, and have errors of their own in the findings of the samples
         found
         for found in findings_of(body, trial)
         if not (live.predicts and found.code == "predicted_forces")
     ]
-    known = {(found.code, found.where.markers) for found in of_recording}
-    of_samples = [found for found in replayed.findings if (found.code, found.where.markers) not in known]
+    stated = {(found.code, found.where.markers) for found in of_recording}
+    of_samples = [found for found in replayed.findings if (found.code, found.where.markers) not in stated]
     result = with_verdict(assemble(analysis, sorted_findings([*of_recording, *of_samples])))
-    lost = sum(bool((frame.status == Status.INTERRUPTED).any()) for frame in replayed.frames)
+    lost = int((replayed.stacked("status") == Status.INTERRUPTED).any(axis=1).sum())
     notes = [str(note) for note in np.atleast_1d(result.attrs.get("notes", []))]
     result.attrs["notes"] = [replayed.sentence, f"{lost} samples gave no frame.", *notes]
     result.attrs |= {"live_lag_s": live.lag, "live_cutoff_hz": live.cutoff}
     return result
 
 
-def _with_moments(block: RecordedBody, live: Live, frames: list[Frame], replayed: Replay) -> RecordedBody:
+def _with_moments(block: RecordedBody, live: Live, frames: slice | Indices, replayed: Replay) -> RecordedBody:
     """The body with the moments of the frames, NaN where they were not measured."""
     moments = block.moments.copy()
     rows = [live.model.dof(dof) for dof in live.dofs]
@@ -248,7 +286,7 @@ def _with_moments(block: RecordedBody, live: Live, frames: list[Frame], replayed
     return replace(block, moments=moments, parts=tuple(parts), known_gait=live.body.gait)
 
 
-def _with_solutions(analysis: Analysis, live: Live, frames: list[Frame], replayed: Replay) -> Analysis:
+def _with_solutions(analysis: Analysis, frames: slice | Indices, replayed: Replay) -> Analysis:
     """The analysis with activations, forces, reserves, status and certificate of the frames."""
     activation, tension = (replayed.stacked(name, frames) for name in ("activation", "force"))
     of_sides: dict[str, Any] = {
@@ -258,8 +296,8 @@ def _with_solutions(analysis: Analysis, live: Live, frames: list[Frame], replaye
     for number, (part, columns) in enumerate(zip(analysis.parts, analysis.columns, strict=True)):
         solution = replace(
             part.solution,
-            activation=activation[:, columns],
-            force=tension[:, columns] - part.state.passive_force,
+            activation=activation[:, stretch(columns)],
+            force=in_blocks(np.subtract, tension[:, stretch(columns)], part.state.passive_force),
             **{name: values[:, number] for name, values in of_sides.items()},
         )
         parts.append(replace(part, solution=solution))

@@ -108,14 +108,17 @@ class Mechanics:
         """The ground reactions as forces on the model's feet."""
         return [Wrench(f"foot_{ground.side}", ground.force, ground.moment) for ground in self.reactions]
 
+    def _turned(self, *names: str) -> Array:
+        """Rotations of some bodies from the standing pose, (B, T, 3, 3)."""
+        bodies = self.model.rigid_bodies.subset(np.array([self.model.body(name) for name in names]))
+        return np.moveaxis(in_blocks(bodies.rotation, self.motion.q), 1, 0)
+
     @cached_property
     def joint_rotations(self) -> dict[str, Array]:
         """Rotation of hip, knee and ankle of each leg between frames, (T-1,) [rad] by joint, such as "hip_r"."""
         rotations = {}
         for side in SIDES:
-            names = "pelvis", f"thigh_{side}", f"shank_{side}", f"foot_{side}"
-            bodies = np.array([self.model.body(name) for name in names])
-            chain = np.moveaxis(self.model.rigid_bodies.subset(bodies).rotation(self.motion.q), 1, 0)
+            chain = self._turned("pelvis", *(f"{name}_{side}" for name in ("thigh", "shank", "foot")))
             for joint, (proximal, distal) in zip(LEG_JOINTS, pairwise(chain), strict=True):
                 relative = np.swapaxes(proximal, 1, 2) @ distal
                 rotations[f"{joint}_{side}"] = angle_between(relative[:-1], relative[1:])
@@ -129,8 +132,7 @@ class Mechanics:
         rotations: dict[str, Array] = {}
         q = self.motion.q
         for side in SIDES:
-            bodies = np.array([self.model.body(name) for name in ("thorax", f"upper_arm_{side}")])
-            thorax, arm = np.moveaxis(self.model.rigid_bodies.subset(bodies).rotation(q), 1, 0)
+            thorax, arm = self._turned("thorax", f"upper_arm_{side}")
             in_thorax = np.swapaxes(thorax, 1, 2)
             turned = angle_between(in_thorax[:-1] @ arm[:-1], in_thorax[1:] @ arm[1:])
             places = [self.model.slot(f"{name}_{side}") for name in ("shoulder", "elbow", "wrist")]

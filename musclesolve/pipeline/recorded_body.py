@@ -11,7 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, stretch
 from musclesolve._util.checks import check_real_array
-from musclesolve._util.long_arrays import MOST_FRAMES, blocks, long_array
+from musclesolve._util.long_arrays import MOST_FRAMES, blocks, in_blocks, long_array
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import ALL_SIDES, sides_of, with_side
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
@@ -91,17 +91,17 @@ class RecordedBody:
     @property
     def angle(self) -> Array:
         """Angles (T, M) of the joint degrees of freedom `dofs` [rad]."""
-        return self.mechanics.motion.coordinates[:, self._rows]
+        return in_blocks(lambda values: values[:, self._rows], self.mechanics.motion.coordinates)
 
     @property
     def speed(self) -> Array:
         """Angular velocities (T, M) of the joint degrees of freedom `dofs` [rad/s]."""
-        return self.mechanics.motion.speeds[:, self._rows]
+        return in_blocks(lambda values: values[:, self._rows], self.mechanics.motion.speeds)
 
     @property
     def moment(self) -> Array:
         """Net moments (T, M) of the joint degrees of freedom `dofs` [N m]."""
-        return self.moments[:, self._rows]
+        return in_blocks(lambda values: values[:, self._rows], self.moments)
 
     @cached_property
     def muscles(self) -> tuple[str, ...]:

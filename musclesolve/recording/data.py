@@ -125,7 +125,7 @@ class Markers(FromFile):
 
 def swapped(position: Array, *pairs: tuple[int, int], frames: Mask | slice = slice(None)) -> Array:
     """Return positions (T, n, 3) with both markers of every pair in each other's place, in some frames."""
-    changed = position.copy()
+    changed = in_blocks(np.ndarray.copy, position)
     for one, other in pairs:
         changed[frames, one], changed[frames, other] = position[frames, other], position[frames, one]
     return changed

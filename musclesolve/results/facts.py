@@ -16,6 +16,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.long_arrays import in_blocks, in_turn
 from musclesolve._util.sides import SIDE_NAMES, SIDES, joint_kind, side_of, sided, split_side
 from musclesolve.constants import BAND_95, STANDARD_GRAVITY
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
@@ -599,7 +600,7 @@ class Facts:
             result[name].transpose("muscle", "time").values for name in ("fiber_length", "activation")
         )
         optimal, ends = result["optimal_fiber_length"].values, list[tuple[float, str]]()
-        for k, (name, side) in enumerate(sides.items()):
+        for k, (name, side) in in_turn(enumerate(sides.items())):
             fiber = length[k] / optimal[k]
             active = self.valid[side] & (activation[k] >= least) & np.isfinite(fiber)
             if active.any():
@@ -628,9 +629,10 @@ class Facts:
         if "activation" not in self.result:
             return []
         activation: Array = self.result["activation"].transpose("time", "muscle").values
+        at_limit = in_blocks(lambda some: np.nan_to_num(some) >= FULL, activation)
         full = []
         for column, (name, side) in enumerate(frames.muscle_sides(self.result).items()):
-            count = int((self.valid[side] & (np.nan_to_num(activation[:, column]) >= FULL)).sum())
+            count = int((self.valid[side] & at_limit[:, column]).sum())
             if count:
                 full.append(AtLimit(name, count, count / int(self.valid[side].sum())))
         return sorted(full, key=lambda muscle_limit: (-muscle_limit.count, muscle_limit.muscle))
@@ -799,9 +801,11 @@ class Facts:
 def _largest(values: xr.DataArray, names: str) -> tuple[float, str, float] | None:
     """The largest of values over time and names, its name and time [s]; None where none is known."""
     known: Array = values.transpose("time", names).values
-    if not np.isfinite(known).any():
+    greatest = in_blocks(lambda some: np.fmax.reduce(some, axis=1, initial=np.nan), known)
+    if not np.isfinite(greatest).any():
         return None
-    frame, column = np.unravel_index(int(np.nanargmax(known)), known.shape)
+    frame = int(np.nanargmax(greatest))
+    column = int(np.nanargmax(known[frame]))
     return float(known[frame, column]), str(values[names].values[column]), float(values["time"].values[frame])
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, at_times, time_spans
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.message_text import count_of
 from musclesolve.checking.case import REACH, Case
 from musclesolve.checking.repair import ROLES, change_plate, in_order, replace_fields
@@ -105,14 +106,19 @@ def skips(position: Array) -> tuple[Indices, Array]:
 
     Compared with both neighbors: a frame beside copies of itself has a step of zero beside it.
     """
-    step = np.linalg.norm(np.diff(position, axis=0), axis=-1)
-    around = 0.5 * (step[:-2] + step[2:])
-    moving = np.minimum(step[:-2], step[2:]) > 0.5 * SLOWEST_STEP
-    moving &= around > SLOWEST_STEP
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.where(moving, step[1:-1] / around, np.nan)
-    enough = moving.sum(axis=1) >= 5
-    share = np.where(enough, np.nansum(ratio > SKIP, axis=1) / np.maximum(moving.sum(axis=1), 1), 0.0)
+    step = in_blocks(lambda a, b: np.linalg.norm(b - a, axis=-1), position[:-1], position[1:])
+
+    def skipping(before: Array, step: Array, after: Array) -> tuple[Array, Array]:
+        around = 0.5 * (before + after)
+        moving = np.minimum(before, after) > 0.5 * SLOWEST_STEP
+        moving &= around > SLOWEST_STEP
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = np.where(moving, step / around, np.nan)
+        enough = moving.sum(axis=1) >= 5
+        most = np.maximum(moving.sum(axis=1), 1)
+        return ratio, np.where(enough, np.nansum(ratio > SKIP, axis=1) / most, 0.0)
+
+    ratio, share = in_blocks(skipping, step[:-2], step[1:-1], step[2:])
     at = np.flatnonzero(share > SKIPPING_SHARE) + 1
     return at, np.nanmedian(ratio[at - 1], axis=1)
 

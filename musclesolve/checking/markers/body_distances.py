@@ -288,17 +288,20 @@ def crossings(position: Array) -> dict[Pair, NDArray[np.int_]]:
     frames: dict[Pair, set[int]] = {}
     count = position.shape[0]
     for path in (position, position[::-1]) if count > 2 else ():
-        expected, here = 2.0 * path[1:-1] - path[:-2], path[2:]
-        off = np.nan_to_num(np.linalg.norm(here - expected, axis=-1))
+        first, second, here = path[:-2], path[1:-1], path[2:]
+        off = in_blocks(
+            lambda a, b, c: np.nan_to_num(np.linalg.norm(c - (2.0 * b - a), axis=-1)), first, second, here
+        )
         jumping = off > LEAST
         for one in np.flatnonzero(jumping.any(axis=0)):
             for other in np.flatnonzero((jumping & jumping[:, [one]]).any(axis=0)):
                 if other <= one:
                     continue
                 at = np.flatnonzero(jumping[:, one] & jumping[:, other])
+                expected = 2.0 * second[at] - first[at]
                 crossed = np.maximum(
-                    np.linalg.norm(here[at, one] - expected[at, other], axis=-1),
-                    np.linalg.norm(here[at, other] - expected[at, one], axis=-1),
+                    np.linalg.norm(here[at, one] - expected[:, other], axis=-1),
+                    np.linalg.norm(here[at, other] - expected[:, one], axis=-1),
                 )
                 at = at[crossed < NEARER * np.minimum(off[at, one], off[at, other])] + 2
                 if at.size:

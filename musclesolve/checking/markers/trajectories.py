@@ -6,6 +6,7 @@ state the frames and the size.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from musclesolve._util.arrays import (
     time_spans,
     true_runs,
 )
+from musclesolve._util.long_arrays import in_blocks, in_turn
 from musclesolve.checking.case import REACH, Case, frames_of, growth
 from musclesolve.checking.markers.body_distances import A_STRIDE, bodies, distances, markers_of, misfit
 from musclesolve.checking.markers.landmark_order import partners
@@ -89,13 +91,12 @@ def noise(case: Case) -> Iterator[Finding]:
     markers = case.trial.markers
     if markers.time.size < FEWEST_FOR_NOISE:
         return
-    third = np.abs(np.diff(markers.position, n=3, axis=0))
-    seen: Mask = np.asarray(np.isfinite(third).any(axis=(0, 2)))
-    # A third difference of white noise of standard deviation s has sqrt(1 + 9 + 9 + 1) s; motion adds little to it.
-    used = [markers.names.index(name) for name in case.trial.used_markers]
-    used = [k for k in used if seen[k]]
-    scatter = 1.4826 * np.nanmedian(third[:, used], axis=(0, 2)) / np.sqrt(20.0)
-    jitter = {markers.names[k]: float(size) for k, size in zip(used, scatter, strict=True)}
+    jitter: dict[str, float] = {}
+    for name in in_turn(case.trial.used_markers):
+        third = np.abs(np.diff(markers[name], n=3, axis=0))
+        if np.isfinite(third).any():
+            # The difference of white noise of standard deviation s has sqrt(1 + 9 + 9 + 1) s; motion adds little to it.
+            jitter[name] = float(1.4826 * np.nanmedian(third) / np.sqrt(20.0))
     noisy = sorted((name for name in jitter if jitter[name] > NOISY), key=lambda name: -jitter[name])
     if noisy:
         values: dict[str, object] = {"noisy": len(noisy), "count": len(jitter), "limit": NOISY}
@@ -103,14 +104,17 @@ def noise(case: Case) -> Iterator[Finding]:
         yield finding("noise", "warning", values, Where(markers.path, markers=tuple(noisy[:5])))
 
 
+def _near(one: Array, other: Array) -> Mask:
+    """Return the frames in which two paths (T, 3) are in one place."""
+    return in_blocks(lambda a, b: np.linalg.norm(b - a, axis=-1) < MERGED, one, other)
+
+
 @check_at(Stage.MERGED_MARKERS)
 def merged_markers(case: Case) -> Iterator[Finding]:
     """Find two markers in one place: one of them is a ghost."""
     names, markers = case.trial.used_markers, case.trial.markers
-    position = np.stack([markers[name] for name in names], axis=1) if names else np.zeros((1, 0, 3))
     for k, name in enumerate(names[:-1]):
-        apart = np.linalg.norm(position[:, k + 1 :] - position[:, k : k + 1], axis=-1)
-        near = apart < MERGED
+        near = np.stack([_near(markers[name], markers[other]) for other in names[k + 1 :]], axis=1)
         for column in np.flatnonzero(near.any(axis=0)):
             other, together = names[k + 1 + column], long_enough(near[:, column], MERGED_FRAMES)
             if not together.any():
@@ -267,17 +271,20 @@ def slips_and_lengths(case: Case) -> Iterator[Finding]:
 def _jumps_on_bodies(trial: Trial) -> dict[str, Array]:
     """Return marker -> size of its jump (T - 3,) [m] in steps 1 to T - 3, against the others on each of its bodies."""
     markers = trial.markers
-    # By how much each step exceeds the mean of the steps around it.
-    step = np.diff(markers.position, axis=0)
-    jump = step[1:-1] - 0.5 * (step[:-2] + step[2:])
     size: dict[str, Array] = {}
     for names, _ in bodies(trial).values():
         body = [markers.names.index(name) for name in names]
-        alone = jump[:, body]
-        # Where the whole body jumps it is not the marker that does.
-        others = np.stack([np.median(np.delete(alone, k, axis=1), axis=1) for k in range(len(body))], axis=1)
-        against = np.linalg.norm(alone - others, axis=-1)
-        least = np.minimum(np.nan_to_num(against), np.nan_to_num(np.linalg.norm(alone, axis=-1)))
+
+        def jumps_of(*four: Array, body: list[int] = body) -> Array:
+            before, step, after = (b[:, body] - a[:, body] for a, b in pairwise(four))
+            # By how much each step exceeds the mean of the steps around it.
+            alone = step - 0.5 * (before + after)
+            # Where the whole body jumps it is not the marker that does.
+            others = [np.median(np.delete(alone, k, axis=1), axis=1) for k in range(len(body))]
+            against = np.linalg.norm(alone - np.stack(others, axis=1), axis=-1)
+            return np.minimum(np.nan_to_num(against), np.nan_to_num(np.linalg.norm(alone, axis=-1)))
+
+        least = in_blocks(jumps_of, *(markers.position[k : k - 3 or None] for k in range(4)))
         for name, smallest in zip(names, least.T, strict=True):
             size[name] = np.minimum(size[name], smallest) if name in size else smallest
     return size

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, contiguous, vector_product
+from musclesolve._util.long_arrays import long_array
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, projected_moments
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, PointMotion, check_fits, moving_bodies
@@ -154,13 +155,13 @@ def net_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
     """
     if isinstance(motion, PointMotion):
         return projected_moments(model, motion, wrenches)
-    parts = []
+    moments = long_array((len(motion.time), model.tree.joint_count + 6))
     for block, some in motion.blocks():
         loads = distal_loads(
             model, segment_motion(model, some), [wrench.frames(block) for wrench in wrenches]
         )
-        parts.append(generalized_loads(model, some, loads))
-    return np.concatenate(parts)
+        moments[block] = generalized_loads(model, some, loads)
+    return moments
 
 
 def generalized_loads(model: Model, motion: Motion, loads: DistalLoads) -> Array:

@@ -45,8 +45,9 @@ from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
 from musclesolve.dynamics.inverse.newton_euler import net_moments, segment_motion, turned_inertia
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits, splined_motion
 from musclesolve.dynamics.kinematics.pose_fit import Pose
+from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.rotations import to_cardan
+from musclesolve.dynamics.rotations import from_vector, to_cardan
 from musclesolve.errors import input_error
 
 CHANGE = 0.005
@@ -164,7 +165,9 @@ class MeasuredBody:
     def changed(self, change: Array, rate: Array, second: Array) -> Self:
         """See ChangingBody; the derivatives follow from the constraints."""
         before = self.motion
-        angles, position, rotation = Pose.from_coordinates(before.coordinates).moved(self.model.tree, change)
+        angles, position, rotation = moved_pose(
+            self.model.tree, Pose.from_coordinates(before.coordinates), change
+        )
         cardan = np.column_stack(to_cardan(rotation))
         cardan += 2.0 * np.pi * np.round((before.coordinates[:, -3:] - cardan) / (2.0 * np.pi))
         moved = splined_motion(self.model, before.time, np.column_stack([angles, position, cardan]))
@@ -334,6 +337,16 @@ class ResidualReduction:
     def _held(self, coefficients: Array) -> Array:
         """Return the pull of the coefficients (n, K) toward zero, (n, K)."""
         return banded_product(self.bands[1], coefficients) / self.size**2
+
+
+def moved_pose(tree: Tree, pose: Pose, step: Array) -> Pose:
+    """Poses after a step in the speeds (T, K+6)."""
+    joints = pose.angles.shape[1]
+    return Pose(
+        tree.moved(pose.angles, step[:, :joints]),
+        pose.position + step[:, joints : joints + 3],
+        from_vector(step[:, joints + 3 :]) @ pose.rotation,
+    )
 
 
 def _rates_and_metric(body: ChangingBody) -> tuple[tuple[Array, Array, Array], Array]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array, check_increasing
-from musclesolve._util.long_arrays import BLOCK, blocks, in_turn, long_array
+from musclesolve._util.long_arrays import BLOCK, blocks, in_blocks, in_turn, long_array
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.model.joint_tree import Tree
@@ -339,8 +339,8 @@ def continuous_branch(model: Model, angles: Array) -> Array:
     standing pose, (a + pi, pi - b, c + pi) brings the distal body to the same pose; only the vector between the joints
     is reversed. Frames that were fitted independently may have either.
     """
-    angles = angles.copy()
-    steps = np.abs(np.diff(angles, axis=0))
+    angles = in_blocks(np.ndarray.copy, angles)
+    steps = in_blocks(lambda a, b: np.abs(b - a).max(axis=1, initial=0.0), angles[:-1], angles[1:])
     if np.abs(angles[:1]).max(initial=0.0) < 0.5 * np.pi and steps.max(initial=0.0) < 0.5:
         return angles  # every other way is a larger jump
     tree = model.tree
@@ -354,7 +354,8 @@ def continuous_branch(model: Model, angles: Array) -> Array:
         switched = np.concatenate([[first], first ^ (np.cumsum(jumps) % 2 == 1)])
         angles[:, triple] = np.where(switched[:, None], other, same)
     angles = tree.unwrapped(angles)
-    return angles - 2.0 * np.pi * np.round(angles[:1] / (2.0 * np.pi))
+    angles -= 2.0 * np.pi * np.round(angles[:1] / (2.0 * np.pi))
+    return angles
 
 
 @lru_cache(maxsize=16)

@@ -53,7 +53,6 @@ from musclesolve.dynamics.rotations import (
     angle_between,
     best_rotation,
     from_cardan,
-    from_vector,
     nearest_rotation,
     to_cardan,
 )
@@ -158,10 +157,11 @@ def fit_pose(
             if (~found).sum() > share * frames:
                 raise nearest.failure(pose, found)
             pose = _across(pose, found)
-            changed = np.abs((before.angles - nearest.rest.angles)[nearest.rest.weights > 0.0]).max(
-                initial=0.0
+            changed = in_blocks(
+                lambda old, new, weights: np.abs(old - new).max(axis=1, where=weights > 0.0, initial=0.0),
+                *(before.angles, *nearest.rest),
             )
-            if changed < tolerance:
+            if changed.max(initial=0.0) < tolerance:
                 break
         return replace(fit_of(nearest, pose), unfitted=tuple(np.flatnonzero(~found).tolist()))
 
@@ -195,7 +195,7 @@ def fit_pose(
             few.put(frame, again if better.all() else before)
     spread = few._replace(angles=continuous_branch(model, few.angles)).spread(frames, chosen)
     # A subject who turns around between two of these frames is not where a curve through them leads.
-    suspect = np.flatnonzero(angle_between(spread.rotation, measured.rotation) > _SUSPECT)
+    suspect = np.flatnonzero(in_blocks(angle_between, spread.rotation, measured.rotation) > _SUSPECT)
     if suspect.size:
         some, between = problem.frames(suspect), spread.frames(suspect)
         as_measured = measured._replace(angles=spread.angles).frames(suspect)
@@ -312,15 +312,6 @@ class Pose(NamedTuple):
         """Natural coordinates (T, N, 3); moving (K,) as in `Tree.pose`."""
         return in_blocks(lambda *pose: tree.pose(*Pose(*pose), moving), *self)
 
-    def moved(self, tree: Tree, step: Array) -> Pose:
-        """The pose after a step in the speeds (T, K+6)."""
-        joints = self.angles.shape[1]
-        return Pose(
-            tree.moved(self.angles, step[:, :joints]),
-            self.position + step[:, joints : joints + 3],
-            from_vector(step[:, joints + 3 :]) @ self.rotation,
-        )
-
     def where(self, chosen: Mask, other: Pose) -> Pose:
         """The other pose in the chosen frames (T,), this one in the rest."""
         pairs = zip(self, other, strict=True)
@@ -339,8 +330,9 @@ class Pose(NamedTuple):
         """Interpolate from some frames (k,), the first and the last among them, to all frames, by cubic splines."""
         if len(keys) == frames:
             return self
-        angles, position, rotation = (spline_through(keys, array)(np.arange(frames)) for array in self)
-        return Pose(angles, position, nearest_rotation(rotation))
+        every = np.arange(frames)
+        angles, position, rotation = (in_blocks(spline_through(keys, array), every) for array in self)
+        return Pose(angles, position, in_blocks(nearest_rotation, rotation))
 
 
 @dataclass(frozen=True)
@@ -490,19 +482,23 @@ class NearestPose:
 
         tree = self.model.tree
         targets, work = self.compiled
-        # Relative to the start of each frame: hundreds of meters from the origin of a laboratory the round-off of
-        # positions would exceed the progress of the last steps.
-        start = pose.position
-        values = self.targets.values - np.where(targets.point[:, None], start[:, None], 0.0)
-        begin = Pose(contiguous(pose.angles), np.zeros_like(start), contiguous(pose.rotation))
-        after = Pose(*map(np.array, begin))
-        largest, limits = np.empty(len(start)), np.array([tolerance, max_iterations, np.inf])
-        NEAREST.load()(
-            *(tree.compiled, targets, contiguous(values), tuple(map(contiguous, self.rest))),
-            *(tuple(begin if carried else begin.frames(slice(0))), tuple(after), limits, work, largest),
-        )
-        after = after._replace(position=after.position + start)
-        return after, np.asarray(largest < tolerance)
+
+        def near(values: Array, angles: Array, weights: Array, *pose: Array) -> tuple[Array, ...]:
+            # Relative to the start of each frame: hundreds of meters from the origin of a laboratory the round-off of
+            # positions would exceed the progress of the last steps.
+            begin = Pose(contiguous(pose[0]), np.zeros_like(pose[1]), contiguous(pose[2]))
+            values = values - np.where(targets.point[:, None], pose[1][:, None], 0.0)
+            after, largest = Pose(*map(np.array, begin)), np.empty(len(values))
+            NEAREST.load()(
+                *(tree.compiled, targets, contiguous(values), (contiguous(angles), contiguous(weights))),
+                *(tuple(begin if carried else begin.frames(slice(0))), tuple(after)),
+                *(np.array([tolerance, max_iterations, np.inf]), work, largest),
+            )
+            return after.angles, after.position + pose[1], after.rotation, largest
+
+        given = self.targets.values, *self.rest, *pose
+        *after, largest = near(*given) if carried else in_blocks(near, *given)
+        return Pose(*after), np.asarray(largest < tolerance)
 
     def failure(self, after: Pose, found: Mask) -> PoseError:
         """The error for frames that did not converge: the first of them, and its points with the largest residuals."""

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous, vector_product
+from musclesolve._util.long_arrays import blocks, long_array
 from musclesolve.dynamics.kernel.arrays import TreeArrays
 from musclesolve.dynamics.model.rigid_body import RigidBodies, lines_of
 from musclesolve.dynamics.model.topology import Topology
@@ -191,7 +192,9 @@ class Tree:
 
     def unwrapped(self, angles: Array) -> Array:
         """Joint coordinates over time (T, K) without jumps by full rotations."""
-        smooth = np.unwrap(angles, axis=0)
+        smooth = long_array(angles.shape)
+        for some in blocks(angles.shape[1], 8):
+            smooth[:, some] = np.unwrap(angles[:, some], axis=0)
         for joints, axes in zip(self.spherical, self.fixed_axes, strict=True):
             smooth[:, joints] = continuous(angles[:, joints] @ axes) @ axes.T
         return smooth

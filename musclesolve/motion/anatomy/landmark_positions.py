@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import UP, Array, Indices, horizontal, median_of_known
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve.errors import InputError
 from musclesolve.motion.signals.filter_choice import FilterChoice, needed_markers
 from musclesolve.recording.data import SIDES, Markers, Recording
@@ -140,10 +141,14 @@ class MarkerMap:
                 carried = (rotation[self.carrier] @ self.place[:, None, :, None])[..., 0]
                 carried += translation[self.carrier]
                 position = np.concatenate([measured, carried.swapaxes(0, 1)], axis=1)
-        places = self.weights[:, :1] * position[:, self.parts[:, 0]]
-        for k in range(1, self.parts.shape[1]):
-            places += self.weights[:, k, None] * position[:, self.parts[:, k]]
-        return self.clusters.poses(poses), self.landmarks, places
+
+        def placed(position: Array) -> Array:
+            places = self.weights[:, :1] * position[:, self.parts[:, 0]]
+            for k in range(1, self.parts.shape[1]):
+                places += self.weights[:, k, None] * position[:, self.parts[:, k]]
+            return places
+
+        return self.clusters.poses(poses), self.landmarks, in_blocks(placed, position)
 
 
 def body_shapes(recording: Recording, bodies: Mapping[str, tuple[Array, Sequence[int]]]) -> Shapes:

@@ -250,7 +250,9 @@ def thinned(result: xr.Dataset, every: int) -> xr.Dataset:
     few = result.drop_vars(arms).isel(time=slice(None, None, every))
 
     def copied(values: AnyArray) -> AnyArray:
-        return np.concatenate([values[some][::every] for some in blocks(len(values), every * BLOCK)])
+        return np.concatenate(
+            [values[some][::every] for some in blocks(len(values), every * -(-BLOCK // every))]
+        )
 
     return few.assign(
         {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -23,7 +22,7 @@ from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, PageTable, cell, plain
 from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.rendering import rendered, whole_page
-from musclesolve.report.study.study_page import left_out_table, not_judged, trial_rows
+from musclesolve.report.study.study_page import is_new, left_out_table, not_judged, page_mark, trial_rows
 from musclesolve.report.study.study_words import COUNTS
 from musclesolve.results.cycles.outliers import NORMAL
 from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS, UNSAID
@@ -37,7 +36,7 @@ from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.dataset.compute_dataset import compute_dataset
 from musclesolve.studies.dataset.data_set import FIT_FOR_USE, SUBJECTS, TRIALS, DataSet, open_dataset
 from musclesolve.studies.many_trials.one_trial import RESULT
-from musclesolve.studies.many_trials.trial_record import CSV, Outcome
+from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.study.analysis import StudyResult
 from musclesolve.studies.study.run_study import ComputedStudy
 
@@ -92,10 +91,8 @@ def dataset_into(
     computed = compute_dataset(sources, output, **how)
     data, folder = open_dataset(computed.folder), computed.folder
     page, card, *tables = paths = [folder / name for name in (DATASET_PAGE, CARD, CSV, SUBJECTS)]
-    made_of = repr((versions(), computed.notes, how.get("keep"), *(path.read_bytes() for path in tables)))
-    mark = f"<!-- {hashlib.sha256(made_of.encode()).hexdigest()} -->".encode()
-    fresh = any(record.outcome is Outcome.COMPUTED for record in computed.records.values())
-    if fresh or not card.is_file() or not page.is_file() or not page.read_bytes().endswith(mark):
+    mark = page_mark(computed.notes, how.get("keep"), *(path.read_bytes() for path in tables))
+    if is_new(computed) or not card.is_file() or not page.is_file() or not page.read_bytes().endswith(mark):
         text, about = _page_and_card(data, computed)
         write_files(
             folder, {DATASET_PAGE: text.encode("utf-8", "replace") + mark, CARD: about.encode("utf-8")}

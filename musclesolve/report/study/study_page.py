@@ -1,5 +1,6 @@
 """The page of a study: subjects, trials left out and why, mean curves, differences, a strip for every trial."""
 
+import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,6 +18,7 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
 from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE, group_figures_in
 from musclesolve.plotting.study.group_figures import group_drawings, group_files
+from musclesolve.recording.text.text_file import sha256
 from musclesolve.report.content.methods import Citations
 from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DASH, PageTable, from_rich, plain
@@ -31,10 +33,10 @@ from musclesolve.results.plausibility import NOT_KNOWN
 from musclesolve.results.tables import study_tables
 from musclesolve.results.tables.lines import decimal
 from musclesolve.sharing.status import verdict_words
-from musclesolve.studies.many_trials.trial_record import CSV
+from musclesolve.studies.many_trials.trial_record import CSV, Outcome
 from musclesolve.studies.study.analysis import VALUES, StudyResult, analyze_study
 from musclesolve.studies.study.plausible_trials import VERDICTS, counted, reasons
-from musclesolve.studies.study.run_study import compute_trials
+from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
 
 NUMBER = re.compile(r"[0-9]+(?:[.][0-9]+)?")
 """Pattern of numbers: reasons that differ only in numbers are joined."""
@@ -325,6 +327,32 @@ def study_into(
     computed, drawn = result.computed, dict[str, bytes]()
     if figures and result.groups is not None:
         drawn = group_files(result.groups, result.comparisons, report, computed.study.design.drawn)
-    page = study_page(result, report).encode("utf-8", "replace")
-    paths = write_files(computed.folder, {STUDY_PAGE: page, **drawn}, group_figures_in(computed.folder))
-    return result, [*paths, *result.files, computed.folder / CSV]
+    page, mark = computed.folder / STUDY_PAGE, _mark_of(result)
+    if is_new(computed) or not page.is_file() or not page.read_bytes().endswith(mark):
+        drawn[STUDY_PAGE] = study_page(result, report).encode("utf-8", "replace") + mark
+    paths = write_files(computed.folder, drawn, group_figures_in(computed.folder))
+    return result, [*dict.fromkeys([page, *paths]), *result.files, computed.folder / CSV]
+
+
+def is_new(computed: ComputedStudy) -> bool:
+    """Return whether a trial was computed now, so that any page on it is old."""
+    return any(record.outcome is Outcome.COMPUTED for record in computed.records.values())
+
+
+def page_mark(*made_of: object) -> bytes:
+    """Return the end of a page, which differs where the page was made of other values."""
+    return f"<!-- {hashlib.sha256(repr((versions(), *made_of)).encode()).hexdigest()} -->".encode()
+
+
+def _mark_of(result: StudyResult) -> bytes:
+    """The mark of the page of a study, by all that its content follows from, besides the results of its trials."""
+    computed = result.computed
+    records = [
+        (record.name, record.outcome.has_result or record.outcome, record.measures, record.message)
+        for record in computed.records.values()
+    ]
+    reports = [(record.folder / REPORT).is_file() for record in computed.records.values()]
+    stated = computed.study.path.read_bytes(), computed.study.subjects, computed.notes
+    found = [(each.as_dict(), names) for each, names in result.findings]
+    reasons = result.not_averaged, result.left_out, result.compared.said, result.sensitivity
+    return page_mark(records, reports, stated, found, reasons, result.sizes, [*map(sha256, result.files)])

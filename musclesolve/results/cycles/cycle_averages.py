@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, mean_of_known, median_of_known, sd_of_known
+from musclesolve._util.long_arrays import blocks, in_turn
 from musclesolve.constants import RIGID
 from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import (
@@ -29,6 +30,8 @@ STATISTICS = ("std", "median", "count")
 """Suffixes of the statistics beside the mean, such as ``activation_std``."""
 SENTENCES = ("left_out", "invalid", "reserves")
 """Attributes of gait cycles with sentences on single cycles."""
+TOGETHER = 8
+"""Number of percentages whose statistics are computed together."""
 MOST_COMMON = 0.5
 """Overlap of two cycles of one recording, as a share of the shorter one, beyond which they are the same stride."""
 PROBLEM = ("cost", "muscle_database", "muscle_parameters", "passive", "fiber_lengths", "tendon", "curves")
@@ -82,9 +85,11 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     check_once(used)
     check_alike(used)
     shared = set.intersection(*(set(each.data_vars) for each in used))
+    own = [each[sorted(map(str, shared))] for each in used]
+    curves = shared - {RESERVES}
     try:
         together = xr.concat(
-            [each[sorted(map(str, shared))] for each in used],
+            [each.drop_vars(curves) for each in own],
             "cycle",
             join="exact",
             combine_attrs="override",
@@ -101,11 +106,11 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
         ) from error
     helped = together[RESERVES].sum("cycle").astype(np.int32).variable
     helped.attrs = {"units": "1", "long_name": "gait cycles in the average that needed a reserve"}
-    together = together.drop_vars(RESERVES)
     averaged = {}
-    for name, variable in together.data_vars.items():
-        dims = tuple(str(dim) for dim in variable.dims if dim != "cycle")
-        values = np.moveaxis(variable.values, variable.dims.index("cycle"), 0)
+    for name in in_turn(sorted(map(str, curves))):
+        variable = own[0].variables[name].transpose("cycle", "percent", ..., missing_dims="ignore")
+        dims = tuple(map(str, variable.dims[1:]))
+        values = [each.variables[name].transpose("cycle", *dims).values for each in own]
         for suffix, numbers in zip(("", *STATISTICS), _statistics(values), strict=True):
             attrs = {"units": "1"} if suffix == "count" else dict(variable.attrs)
             if suffix:
@@ -184,10 +189,18 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
             )
 
 
-def _statistics(values: Array) -> tuple[Array, Array, Array, Array]:
-    """Mean, standard deviation, median and number of the finite values over the first axis."""
-    count = np.isfinite(values).sum(axis=0).astype(np.int32)
-    return mean_of_known(values), sd_of_known(values), median_of_known(values), count
+def _statistics(parts: Sequence[Array]) -> list[Array]:
+    """Mean, standard deviation, median and number of the finite values over the first axis of all parts."""
+
+    def of_some(some: slice) -> tuple[Array, ...]:
+        values = np.concatenate([each[:, some] if each.ndim > 2 else each for each in parts])
+        count = np.isfinite(values).sum(axis=0).astype(np.int32)
+        return mean_of_known(values), sd_of_known(values), median_of_known(values), count
+
+    if parts[0].ndim < 3:  # one curve or number of each cycle
+        return list(of_some(slice(None)))
+    pieces = [of_some(some) for some in blocks(parts[0].shape[1], TOGETHER)]
+    return [np.concatenate(each) for each in zip(*pieces, strict=True)]
 
 
 def common(cycles: Sequence[xr.Dataset]) -> dict[str, object]:

@@ -22,8 +22,9 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, Indices, Mask, true_runs
+from musclesolve._util.arrays import Array, Indices, Mask, stretch, true_runs
 from musclesolve._util.checks import check_integer
+from musclesolve._util.long_arrays import blocks, in_turn, long_array
 from musclesolve._util.message_text import as_text, count_of
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
 from musclesolve.constants import LOADED_FROM_N
@@ -330,34 +331,31 @@ def _curves(
     time = np.asarray(result["time"].values, dtype=float)
 
     def cut(values: Array, straight: bool) -> Array:
-        cube = np.zeros((len(used), percent.size, *values.shape[1:]))
-        for place, cycle in enumerate(used):
+        cube = long_array((len(used), percent.size, *values.shape[1:]))
+        for place, cycle in in_turn(enumerate(used)):
             at = cycle.start + 0.01 * percent * (cycle.end - cycle.start)
             cube[place] = sampled(time, values, at, cycle.reach, straight=straight)
         return cube
 
     failed, credible = frames.failed(result, side), frames.credible(result, side)
     of_sharing, of_forces = following("solution"), following("forces")
-    curves: dict[str, Array] = {}
-    for name, variable in own.data_vars.items():
-        values = np.array(variable.values, dtype=float)
-        if name in of_sharing:
-            values[failed] = np.nan
-        if name in of_forces:
-            values[~credible] = np.nan
-        curves[str(name)] = values
-    curves[RESERVES] = np.where(failed, np.nan, frames.solved_with_reserve(result, side).astype(float))
+    reserve = np.where(failed, np.nan, frames.solved_with_reserve(result, side).astype(float))
+    given = {str(name): variable.values for name, variable in own.data_vars.items()} | {RESERVES: reserve}
     cubes: dict[str, Array] = {}
     for straight in (True, False):  # all curves at once, each a column
-        flat = {
-            name: values.reshape(time.size, -1)
-            for name, values in curves.items()
-            if straight == (name not in of_sharing and name != RESERVES)
-        }
-        if flat:
-            ends = np.cumsum([values.shape[1] for values in flat.values()])[:-1]
-            parts = np.split(cut(np.concatenate(list(flat.values()), axis=1), straight), ends, axis=2)
-            cubes |= dict(zip(flat, parts, strict=True))
+        names = [name for name in given if straight == (name not in of_sharing and name != RESERVES)]
+        ends = np.cumsum([0, *(given[name][0].size for name in names)]).tolist()
+        columns = long_array((time.size, ends[-1]))
+        for block in blocks(time.size):
+            for name, *place in zip(names, ends, ends[1:], strict=False):
+                some = columns[block, slice(*place)]
+                some[:] = given[name][block].reshape(len(some), -1)
+                if name in of_sharing:
+                    some[failed[block]] = np.nan
+                if name in of_forces:
+                    some[~credible[block]] = np.nan
+        if names:
+            cubes |= dict(zip(names, np.split(cut(columns, straight), ends[1:-1], axis=2), strict=True))
     variables = {
         str(name): xr.Variable(
             ("cycle", "percent", *variable.dims[1:]),
@@ -390,7 +388,8 @@ def of_leg(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
             # names of this side and, unless the side is dropped, names without a side
             sides = [side_of(str(name)) for name in own[label].values]
             kept = (side,) if without_side else (side, OTHER)
-            own = own.isel({label: [place for place, of in enumerate(sides) if of in kept]})
+            places = np.array([place for place, of in enumerate(sides) if of in kept], np.intp)
+            own = own.isel({label: stretch(places)})
     if without_side:
         names_of = [name for name in (*LABELS, "short_name") if name in own.coords]
         plain = {name: [str(value)[:-2] for value in own[name].values] for name in names_of}

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, by_name, dot
-from musclesolve._util.long_arrays import in_blocks
+from musclesolve._util.long_arrays import in_blocks, unknown
 from musclesolve._util.message_text import REMARK, WarningNote, few
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
@@ -238,7 +238,7 @@ def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
     """
     body, row = analysis.body, {name: k for k, name in enumerate(analysis.body.dofs)}
     moment = body.moment
-    reserve, unassigned = (np.full(moment.shape, np.nan) for _ in range(2))
+    reserve, unassigned = (unknown(moment.shape) for _ in range(2))
 
     def moments(arm: Array, tension: Array) -> Array:
         return np.asarray(np.einsum("tkm,tm->tk", np.ascontiguousarray(arm), tension))
@@ -252,7 +252,7 @@ def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
     arrays = {
         "joint_angle": body.angle,
         "joint_moment": moment,
-        "joint_power": moment * body.speed,
+        "joint_power": in_blocks(np.multiply, moment, body.speed),
         "reserve_moment": reserve,
         "unassigned_moment": unassigned,
     }
@@ -265,7 +265,7 @@ def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
     rigid = any(part.tendons is None for part in parts)
 
     def over_joints(arrays: Sequence[Array]) -> Array:
-        whole = np.full((*arrays[0].shape[:-1], len(joints)), np.nan)
+        whole = unknown((*arrays[0].shape[:-1], len(joints)))
         for part, array in zip(parts, arrays, strict=True):
             of_part = () if part.part.loads is None else part.part.loads.joints
             whole[..., [joints.index(joint) for joint in of_part]] = array

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.message_text import WarningNote
 from musclesolve._util.sides import side_of, split_side
 from musclesolve.dynamics.model.segment_inertia import inertia_source
@@ -119,10 +120,11 @@ def _of_body(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
     """Motion of the pelvis and its residual, distances of the model's points from the markers, and valid frames."""
     mechanics, points = body.mechanics, body.mechanics.fit.points
     model, motion = mechanics.model, mechanics.motion
-    rates = [model.constraints.rate_violation(some.q, some.qd, some.qdd) for _, some in motion.blocks()]
-    velocity, acceleration = (
-        np.concatenate([np.abs(rate).max(axis=1) for rate in each]) for each in zip(*rates, strict=True)
-    )
+
+    def violation(*motion: Array) -> tuple[Array, ...]:
+        return tuple(np.abs(rate).max(axis=1) for rate in model.constraints.rate_violation(*motion))
+
+    velocity, acceleration = in_blocks(violation, motion.q, motion.qd, motion.qdd)
     order = [points.index(point) for point in sorted(points, key=model.slot)]
     always = np.ones(len(body.time), bool)
     changed: dict[str, Variable] = {}

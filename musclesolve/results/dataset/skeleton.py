@@ -85,7 +85,7 @@ def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
     for name, offset in table["pelvis"].items():
         places[name] = motion.origin + rotation @ (unit * np.array(offset))
     chosen = {name: place for name, place in places.items() if name not in table["subject"]["left_out"]}
-    position = np.stack(list(chosen.values()), axis=1, dtype=np.float32, casting="same_kind")
+    position = in_blocks(lambda *some: np.stack(some, axis=1).astype(np.float32), *chosen.values())
     bones = [(str(start), str(end), str(segment)) for start, end, segment in table["subject"]["bones"]]
     segments = tuple(str(name) for name in dict.fromkeys(segment for *_, segment in bones))
     bodies = model.rigid_bodies.subset(np.array([model.body(name) for name in segments]))

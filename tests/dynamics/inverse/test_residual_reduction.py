@@ -7,7 +7,7 @@ import pytest
 from refusals import refused
 
 from musclesolve.dynamics import differentiate, projected_moments
-from musclesolve.dynamics.inverse.residual_reduction import MASS, MeasuredBody, ResidualReduction
+from musclesolve.dynamics.inverse.residual_reduction import MASS, MeasuredBody, ResidualReduction, moved_pose
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.rotations import to_cardan
 from musclesolve.synthetic import reference_stride
@@ -21,7 +21,7 @@ def residual_of(model, motion, wrenches):
 
 def stepped(model, motion, change):
     """The motion after a change (T, K+6) along its speeds."""
-    pose = Pose.from_coordinates(motion.coordinates).moved(model.tree, change)
+    pose = moved_pose(model.tree, Pose.from_coordinates(motion.coordinates), change)
     coordinates = np.column_stack([pose.angles, pose.position, *to_cardan(pose.rotation)])
     coordinates[:, -3:] = np.unwrap(coordinates[:, -3:], axis=0)
     return differentiate(model, motion.time, coordinates)
