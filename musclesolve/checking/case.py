@@ -16,7 +16,7 @@ import numpy as np
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
-from musclesolve.checking.repair import Recorded
+from musclesolve.checking.repair import ROLES, Recorded
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Subject, Trial
@@ -86,6 +86,29 @@ class Case:
         return replace(
             self, recorded=recorded, steps=self.steps if finding.severity == "note" else (*self.steps, step)
         )
+
+    def at_exchange(self, finding: Finding) -> Finding:
+        """Return the finding of labels that a table [[exchanged]] exchanges at this table, other findings as they are.
+
+        The file may have them right.
+        """
+        for number, entry in enumerate(
+            self.settings.exchanged if finding.code in TABLES["label_codes"] else ()
+        ):
+            for role in ROLES:
+                pairs, file = entry[role], getattr(self.trial, role)
+                if file is None or file.path != finding.where.file:
+                    continue
+                if any({*pair} <= {*finding.where.markers} for pair in pairs.items()):
+                    place = replace(self.key("exchanged", role, number), markers=finding.where.markers)
+                    what = f"{finding.what}, as [[exchanged]] has them"
+                    remedy = (
+                        "leave this pair out of the table, or state in times_s when the labels are exchanged"
+                    )
+                    return replace(
+                        finding, what=what, remedy=remedy, where=replace(place, times=finding.where.times)
+                    )
+        return finding
 
     def _in_range(self, finding: Finding) -> Finding:
         start, end = self.trial.time_range
