@@ -214,7 +214,8 @@ UNEXPLAINED, BETTER = 0.35, 0.7
 def time_offset(trial: Trial, farthest: float = FARTHEST) -> tuple[float, float] | None:
     """Return the delay of the forces behind the markers and the standard deviation of its error [s], if known.
 
-    Delays up to `farthest` [s] are tried. An unseen trunk is assumed (`center_of_mass`), for delays far above the errors of its sway.
+    Delays up to `farthest` [s] are tried. An unseen trunk is assumed (`center_of_mass`), for delays far above the
+    errors of its sway.
     """
     # Markers that are recorded more slowly do not show the acceleration of a step.
     if SMOOTH_HZ > 0.4 * trial.markers.rate:
