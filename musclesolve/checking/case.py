@@ -88,26 +88,18 @@ class Case:
         )
 
     def at_exchange(self, finding: Finding) -> Finding:
-        """Return the finding of labels that a table [[exchanged]] exchanges at this table, other findings as they are.
-
-        The file may have them right.
-        """
-        for number, entry in enumerate(
-            self.settings.exchanged if finding.code in TABLES["label_codes"] else ()
-        ):
-            for role in ROLES:
-                pairs, file = entry[role], getattr(self.trial, role)
-                if file is None or file.path != finding.where.file:
-                    continue
-                if any({*pair} <= {*finding.where.markers} for pair in pairs.items()):
-                    place = replace(self.key("exchanged", role, number), markers=finding.where.markers)
-                    what = f"{finding.what}, as [[exchanged]] has them"
-                    remedy = (
-                        "leave this pair out of the table, or state in times_s when the labels are exchanged"
-                    )
-                    return replace(
-                        finding, what=what, remedy=remedy, where=replace(place, times=finding.where.times)
-                    )
+        """Return the finding of labels that [[exchanged]] exchanges at this table; the file may have them right."""
+        tables = self.settings.exchanged if finding.code in TABLES["label_codes"] else ()
+        for number, role in ((k, role) for k in range(len(tables)) for role in ROLES):
+            file, markers = getattr(self.trial, role), {*finding.where.markers}
+            if file is None or file.path != finding.where.file:
+                continue
+            if any({*pair} <= markers for pair in tables[number][role].items()):
+                place = self.key("exchanged", role, number)
+                where = replace(place, markers=finding.where.markers, times=finding.where.times)
+                what = f"{finding.what}, as [[exchanged]] has them"
+                remedy = "leave this pair out of the table, or state in times_s when the labels are exchanged"
+                return replace(finding, what=what, remedy=remedy, where=where)
         return finding
 
     def _in_range(self, finding: Finding) -> Finding:

@@ -211,11 +211,10 @@ UNEXPLAINED, BETTER = 0.35, 0.7
 
 
 @once
-def time_offset(trial: Trial, farthest: float = FARTHEST) -> tuple[float, float] | None:
+def time_offset(trial: Trial) -> tuple[float, float] | None:
     """Return the delay of the forces behind the markers and the standard deviation of its error [s], if known.
 
-    Delays up to `farthest` [s] are tried. An unseen trunk is assumed (`center_of_mass`), for delays far above the
-    errors of its sway.
+    An unseen trunk is assumed (`center_of_mass`), for delays far above the errors of its sway.
     """
     # Markers that are recorded more slowly do not show the acceleration of a step.
     if SMOOTH_HZ > 0.4 * trial.markers.rate:
@@ -226,13 +225,13 @@ def time_offset(trial: Trial, farthest: float = FARTHEST) -> tuple[float, float]
     for whole_range in (False, True):
         required = _law(trial, whole_range, upright)
         for ahead in (True, False):
-            shift = None if required is None else _best_shift(trial, required, ahead, farthest)
+            shift = None if required is None else _best_shift(trial, required, ahead)
             if shift is not None:
                 return shift
     return None
 
 
-def _best_shift(trial: Trial, required: Law, ahead: bool, farthest: float) -> tuple[float, float] | None:
+def _best_shift(trial: Trial, required: Law, ahead: bool) -> tuple[float, float] | None:
     """Return the shift d with which the forces best accelerate the subject and the standard deviation of its error [s],
     None where no shift does well.
 
@@ -241,7 +240,7 @@ def _best_shift(trial: Trial, required: Law, ahead: bool, farthest: float) -> tu
     over the mass, is fitted with it, so that a wrong mass does not count as a shift. With n independent residuals, of
     variance r / n, and the second derivative h of the sum r about its minimum, the variance of d is 2 r / (n h).
     """
-    shifts = np.arange(-farthest, farthest + SHIFT_STEP / 2, SHIFT_STEP)
+    shifts = np.arange(-FARTHEST, FARTHEST + SHIFT_STEP / 2, SHIFT_STEP)
     # Columns in one piece: `at_times` reads them once for each shift.
     forces = [(plate.time, np.asfortranarray(smooth_force(plate))) for plate in trial.forces]
     first, last = forces[0][0][[0, -1]]
@@ -318,22 +317,14 @@ def frame_rate(case: Case) -> Iterator[Finding]:
     span = markers.time[[0, -1]] if finds_range(case.settings) else trial.time_range
     for rate in RATES_HZ:
         time, ends = (start + (np.asarray(t) - start) * markers.rate / rate for t in (markers.time, span))
-        at_rate = replace(
-            trial,
-            markers=replace(markers, time=time),
-            time_range=(float(ends[0]), float(ends[1])),
-            legs={},
-            analyzed=(),
-        )
-        if time_offset(at_rate, UPRIGHT_S) is None:
-            continue
+        changes = {"markers": replace(markers, time=time), "time_range": tuple(ends.tolist()), "legs": {}}
+        at_rate = replace(trial, **changes, analyzed=())
         shift = time_offset(at_rate)
         if shift is not None and abs(shift[0]) < UPRIGHT_S:
-            fits.append((rate, at_rate))
+            fits.append((rate, changes))
     if len(fits) == 1 and abs(fits[0][0] / markers.rate - 1.0) > OTHER_RATE:
-        (rate, at_rate), stated = fits[0], markers.rate
-        changed = ("markers", "time_range", "legs", "analyzed")
-        repair = replace_fields(**{name: getattr(at_rate, name) for name in changed})
+        (rate, changes), stated = fits[0], markers.rate
+        repair = replace_fields(**changes, analyzed=())
         yield finding(
             "clock_rate.frames", "error", {"stated": stated, "rate": rate}, Where(markers.path), repair
         )

@@ -454,31 +454,27 @@ def _changing(trial: Trial, measured: BalanceFit, sample: Observed, judged: list
     if len(judged) == len(trial.forces):
         errors = {"delay": measured.change} | {f"scale {k}": measured.wrench[k] for k in judged}
     found: list[tuple[float, str, float, float, float]] = []
+    times = np.linspace(time[0], time[-1], int(min(np.ptp(time) / BETWEEN, MOST_TIMES)) + 2)[1:-1]
+    after = time[:, None] > times
     for name, error in errors.items():
         acts = np.ones(time.size) if name == "delay" else measured.loaded(int(name.split()[1])).astype(float)
-        times = np.linspace(time[0], time[-1], int(min(np.ptp(time) / BETWEEN, MOST_TIMES)) + 2)[1:-1]
-        after = time[:, None] > times
         known = np.minimum(acts @ after, acts @ ~after) * np.median(np.diff(time)) >= BEFORE_AND_AFTER
         white = whitened(error[..., None] * after[:, None, known], time, sample.deviation)
         effect = np.pad(white, ((0, len(sample.values) - len(white)), (0, 0)))
         weighted = remainder(effect, list(sample.freed(name, FOUND).terms.values()))
-        variance = 1.0 / np.sum(effect * weighted, axis=0)
+        deviation = np.sum(effect * weighted, axis=0) ** -0.5
+        size = deviation**2 * (weighted.T @ sample.values)
         least, usual = CHANGES[name.split()[0]]
-        for at, size, power in zip(
-            times[known], variance * (weighted.T @ sample.values), variance, strict=True
-        ):
-            clear = abs(size) / np.hypot(np.sqrt(power), usual)
-            if abs(size) > least and clear > CLEAR:
-                found.append((clear, name, float(at), float(size), float(np.sqrt(power))))
-    if found:
-        _, name, at, size, deviation = max(found)
-        values: dict[str, object] = {"at": at, "error": deviation, "limit": CHANGES[name.split()[0]][0]}
-        if name == "delay":
-            values |= {"size": abs(size), "late": "later" if size > 0.0 else "earlier"}
-            yield finding("clock_rate.changes", "warning", values, Where(trial.markers.path))
-        else:
-            plate = on_plate(trial.forces[int(name.split()[1])])
-            yield finding("plate_scale.changes", "warning", values | {"factor": 1.0 / (1.0 + size)}, plate)
+        clear = np.where(np.abs(size) > least, np.abs(size) / np.hypot(deviation, usual), 0.0)
+        found += zip(clear, [name] * len(size), times[known], size, deviation, strict=True)
+    clearest, name, at, change, error_of = max(found, default=(0.0, "", 0.0, 0.0, 0.0))
+    values: dict[str, object] = {"at": at, "error": error_of, "size": abs(change)}
+    if clearest > CLEAR and name == "delay":
+        values |= {"late": "later" if change > 0.0 else "earlier", "limit": CHANGES["delay"][0]}
+        yield finding("clock_rate.changes", "warning", values, Where(trial.markers.path))
+    elif clearest > CLEAR:
+        values |= {"factor": 1.0 / (1.0 + change), "limit": CHANGES["scale"][0]}
+        yield finding("plate_scale.changes", "warning", values, on_plate(trial.forces[int(name.split()[1])]))
 
 
 def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[Finding]:
