@@ -7,6 +7,7 @@ must agree: no force on a foot in the air, no unloaded foot on the ground.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -317,7 +318,8 @@ def frame_rate(case: Case) -> Iterator[Finding]:
     span = markers.time[[0, -1]] if finds_range(case.settings) else trial.time_range
     for rate in RATES_HZ:
         time, ends = (start + (np.asarray(t) - start) * markers.rate / rate for t in (markers.time, span))
-        changes = {"markers": replace(markers, time=time), "time_range": tuple(ends.tolist()), "legs": {}}
+        changes: dict[str, Any] = {"markers": replace(markers, time=time), "legs": {}}
+        changes["time_range"] = float(ends[0]), float(ends[1])
         at_rate = replace(trial, **changes, analyzed=())
         shift = time_offset(at_rate)
         if shift is not None and abs(shift[0]) < UPRIGHT_S:
