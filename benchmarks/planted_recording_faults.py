@@ -18,6 +18,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import xarray as xr
 from scipy.interpolate import CubicSpline
+from scipy.signal import butter, lfilter
 
 import musclesolve as ms
 import musclesolve.synthetic.faults
@@ -872,6 +873,50 @@ def contacts_averaged(copy: Copy, draw: np.random.Generator) -> Drawn:
     late = np.roll(other, shift, axis=0) * np.where(np.arange(3) == across, -1.0, 1.0)
     copy.set_plate(left[0], "force", np.where(own[:, 2:] > 20.0, 0.5 * (own + late), own))
     return copy, "the left force is the mean of both steps"
+
+
+# Changes amid a recording
+
+
+@kind("clock_rate", "time_offset", "frames_skipped")
+def force_samples_lost(copy: Copy, draw: np.random.Generator) -> Drawn:
+    seconds, values = pick(draw, (0.02, 0.03, 0.05)), copy.forces.values
+    count = round(seconds / float(np.diff(copy.forces.time).mean()))
+    first = int(draw.uniform(0.3, 0.6) * len(values))
+    kept = np.concatenate([values[:first], values[first + count :], np.repeat(values[-1:], count, axis=0)])
+    copy.forces = replace(copy.forces, values=kept)
+    return (
+        copy,
+        f"{1000 * seconds:.0f} ms of the forces lost at {copy.forces.time[first]:.2f} s, times renumbered",
+    )
+
+
+@kind("plate_scale", "plate_drift", "mass")
+def gain_changes(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, factor, share = str(pick(draw, SIDES)), pick(draw, (0.85, 0.88, 1.12, 1.15)), draw.uniform(0.4, 0.6)
+    first = int(share * len(copy.forces.time))
+    gain = np.where(np.arange(len(copy.forces.time)) < first, 1.0, factor)[:, None]
+    on_plates(copy, side, "force", lambda force: force * gain)
+    return copy, f"{of(side)} x {factor:g} from {copy.forces.time[first]:.2f} s on"
+
+
+@kind("time_offset", "over_filtered", "force_cutoff")
+def filter_with_delay(copy: Copy, draw: np.random.Generator) -> Drawn:
+    cutoff, of_markers = pick(draw, (6.0, 10.0, 15.0)), bool(draw.random() < 0.5)
+    rate = copy.walk.rate if of_markers else 1.0 / float(np.diff(copy.forces.time).mean())
+    b, a = butter(2, min(cutoff / (0.5 * rate), 0.99))
+
+    def later(values: np.ndarray) -> np.ndarray:
+        return np.asarray(lfilter(b, a, values - values[:1], axis=0) + values[:1])
+
+    if of_markers:
+        position = copy.walk.position.copy()
+        seen = np.isfinite(position).all(axis=(0, 2))
+        position[:, seen] = later(position[:, seen])
+        copy.put(position)
+    else:
+        on_plates(copy, None, "force", later)
+    return copy, f"{'markers' if of_markers else 'forces'} filtered at {cutoff:g} Hz, forward in time alone"
 
 
 # The table

@@ -16,7 +16,7 @@ import numpy as np
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side
-from musclesolve.checking.repair import Recorded
+from musclesolve.checking.repair import ROLES, Recorded
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Subject, Trial
@@ -86,6 +86,21 @@ class Case:
         return replace(
             self, recorded=recorded, steps=self.steps if finding.severity == "note" else (*self.steps, step)
         )
+
+    def at_exchange(self, finding: Finding) -> Finding:
+        """Return the finding of labels that [[exchanged]] exchanges at this table; the file may have them right."""
+        tables = self.settings.exchanged if finding.code in TABLES["label_codes"] else ()
+        for number, role in ((k, role) for k in range(len(tables)) for role in ROLES):
+            file, markers = getattr(self.trial, role), {*finding.where.markers}
+            if file is None or file.path != finding.where.file:
+                continue
+            if any({*pair} <= markers for pair in tables[number][role].items()):
+                place = self.key("exchanged", role, number)
+                where = replace(place, markers=finding.where.markers, times=finding.where.times)
+                what = f"{finding.what}, as [[exchanged]] has them"
+                remedy = "leave this pair out of the table, or state in times_s when the labels are exchanged"
+                return replace(finding, what=what, remedy=remedy, where=where)
+        return finding
 
     def _in_range(self, finding: Finding) -> Finding:
         start, end = self.trial.time_range

@@ -118,12 +118,17 @@ def change_plate(index: int, **changes: Any) -> Repair:
 
 
 def rotate_plate(index: int, rotation: Array) -> Repair:
-    """Rotate forces, points and moments of one plate by a rotation (3, 3)."""
+    """Rotate forces, points and moments of one plate by a rotation (3, 3).
+
+    Where this turns up into down, forces on the foot were read as those on the plate, or the reverse.
+    """
 
     def repair(recorded: Recorded) -> Recorded:
-        plate = recorded.trial.forces[index]
+        plate, over = recorded.trial.forces[index], rotation[2, 2] < 0.0
         columns = {name: getattr(plate, name) @ rotation.T for name in ("force", "point", "moment")}
-        return change_plate(index, **columns)(recorded)
+        for name in ("force", "moment") if over else ():
+            columns[name] = -columns[name]
+        return change_plate(index, **columns, turned=plate.turned != over)(recorded)
 
     return repair
 

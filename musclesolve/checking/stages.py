@@ -113,7 +113,7 @@ def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callabl
                 with collect_errors(findings, f"check '{check.detect.__name__}'", case):
                     # One by one: what was found before a failure is kept.
                     for finding in check.detect(case):
-                        findings.append(finding)
+                        findings.append(case.at_exchange(finding))
         case = case.with_findings(findings)
         for finding in findings:
             failed: list[Finding] = []

@@ -182,3 +182,13 @@ def test_the_button_names_what_is_exchanged() -> None:
     assert change_title([((*place, "static"), {"A": "B", "C": "D"})]) == "Exchange the labels of 2 pairs"
     both = [((*place, role), {"A": "B", "C": "D"}) for role in ("markers", "static")]
     assert change_title(both) == "Exchange the labels of 2 pairs"
+
+
+@pytest.mark.parametrize("times", ["", "times_s = [[0.4, 0.7]]"])
+def test_a_wrong_table_of_exchanged_labels_is_named_itself(tmp_path: Path, times: str) -> None:
+    copy = open_copy(ms.data.reference_stride())
+    copy.lines += ["[[exchanged]]", 'markers = { heel_r = "toe_r" }', times]
+    trial = write_copy(copy, tmp_path)
+    (error,) = (each for each in examined(trial).findings if each.severity == "error")
+    assert error.code == "labels_exchanged" and error.where.file == trial
+    assert error.where.line == copy.lines.index("[[exchanged]]") + 2

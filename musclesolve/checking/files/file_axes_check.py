@@ -50,6 +50,11 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
     total = np.sum([plate.force.sum(axis=0) for plate in case.trial.forces], axis=0)
     in_all_files = not (case.trial.forces and total[2] > ALONG * float(np.linalg.norm(total)))
     rotation = global_from_laboratory(forward, name) @ _rotation(case).T
+    if name[1] == laboratory.up[1]:
+        # Forces are read as upward in any axes: their points lie under the feet in axes of both.
+        alone = replace(case, recorded=rotate_recordings(rotation, None)(case.recorded))
+        off, then = (sum(away(each, p, p.point) for p in case.trial.forces) for each in (case, alone))
+        in_all_files = off <= then
     axes = f'up = "{name}"' + (f' and forward = "{forward}"' if forward != laboratory.forward else "")
     change = {("laboratory", "up"): name, ("laboratory", "forward"): forward} if in_all_files else None
     values = {"axis": name, "axes": axes, "up": laboratory.up}

@@ -7,6 +7,7 @@ must agree: no force on a foot in the air, no unloaded foot on the ground.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -303,22 +304,29 @@ OTHER_RATE = 0.03
 
 @check_at(Stage.SYNCHRONY, needs=["plates"])
 def frame_rate(case: Case) -> Iterator[Finding]:
-    """Find the only frame rate at which the forces accelerate the subject, where they do not at the stated one."""
+    """Find the only frame rate at which the forces accelerate the subject, where they do not at the stated one.
+
+    At the stated rate such markers last longer or shorter than the forces. The repair changes all times of the motion.
+    """
     trial, markers = case.trial, case.trial.markers
     both = len({plate.side for plate in trial.forces}) == len(SIDES)
-    if not both or runs(trial) or time_offset(trial) is not None:
+    if not both or abs(np.ptp(markers.time) / np.ptp(trial.forces[0].time) - 1.0) < OTHER_RATE or runs(trial):
         return
-    fits = []
+    if time_offset(trial) is not None:
+        return
+    start, fits = markers.time[0], []
+    span = markers.time[[0, -1]] if finds_range(case.settings) else trial.time_range
     for rate in RATES_HZ:
-        time = markers.time[0] + (markers.time - markers.time[0]) * markers.rate / rate
-        ends = float(time[0]), float(time[-1])
-        at_rate = replace(trial, markers=replace(markers, time=time), time_range=ends)
+        time, ends = (start + (np.asarray(t) - start) * markers.rate / rate for t in (markers.time, span))
+        changes: dict[str, Any] = {"markers": replace(markers, time=time), "legs": {}}
+        changes["time_range"] = float(ends[0]), float(ends[1])
+        at_rate = replace(trial, **changes, analyzed=())
         shift = time_offset(at_rate)
         if shift is not None and abs(shift[0]) < UPRIGHT_S:
-            fits.append((rate, at_rate))
+            fits.append((rate, changes))
     if len(fits) == 1 and abs(fits[0][0] / markers.rate - 1.0) > OTHER_RATE:
-        (rate, at_rate), stated = fits[0], markers.rate
-        repair = replace_fields(markers=at_rate.markers, time_range=at_rate.time_range)
+        (rate, changes), stated = fits[0], markers.rate
+        repair = replace_fields(**changes, analyzed=())
         yield finding(
             "clock_rate.frames", "error", {"stated": stated, "rate": rate}, Where(markers.path), repair
         )

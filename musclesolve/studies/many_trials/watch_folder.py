@@ -195,8 +195,12 @@ class Template:
                 tables.pop(name, None)
             elif name in tables:
                 tables[name] = {key: value for key, value in tables[name].items() if key not in keys}
-        # labels that are exchanged for a while are of one file
-        tables["exchanged"] = [each for each in tables.get("exchanged", ()) if "times_s" not in each]
+        # labels that are exchanged for a while are of one motion; its standing trial is of all
+        lasting = (
+            {key: value for key, value in each.items() if key == "static" or "times_s" not in each}
+            for each in tables.get("exchanged", ())
+        )
+        tables["exchanged"] = [each for each in lasting if each]
         tables["subject"] = {**tables.get("subject", {}), **subject}
         for (table, key), file in inputs.items():
             if table != "camera":

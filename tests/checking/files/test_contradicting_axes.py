@@ -15,7 +15,7 @@ STRIDE = reference_stride()
 
 
 @pytest.mark.parametrize("trunk", [True, False], ids=["trunk", "legs"])
-@pytest.mark.parametrize(("up", "forward"), [("+y", "-y"), ("+x", "+x"), ("+z", "-z")])
+@pytest.mark.parametrize(("up", "forward"), [("+y", "-y"), ("+x", "+x"), ("+z", "-z"), ("-z", "+z")])
 def test_contradicting_axes_are_one_error(up: str, forward: str, trunk: bool, tmp_path: Path) -> None:
     copy = open_copy(STRIDE)
     stated = copy.settings.laboratory
@@ -34,3 +34,19 @@ def test_contradicting_axes_are_one_error(up: str, forward: str, trunk: bool, tm
         assert any(
             f"along {stated.up} of the files" in f.what for f in report.of("note") if f.code == "up_axis"
         )
+
+
+@pytest.mark.parametrize("on_plates", [False, True], ids=["on feet", "on plates"])
+@pytest.mark.parametrize("forward", ["+x", "-x"])
+def test_an_upward_axis_that_points_down_is_one_error(forward: str, on_plates: bool, tmp_path: Path) -> None:
+    """Whether a file has the forces on feet or on plates: their points lie under the feet in these axes, too."""
+    copy = open_copy(STRIDE)
+    for plate in copy.plates() if on_plates else ():
+        for role in ("force", "moment"):
+            copy.set_plate(plate, role, -copy.plate(plate, role))
+    copy.set_key("laboratory", "up", '"-z"')
+    copy.set_key("laboratory", "forward", f'"{forward}"')
+    report = examined(write_copy(copy, tmp_path))
+    (error,) = report.of("error")
+    assert error.code == "up_axis" and 'up = "+z"' in error.remedy
+    assert not report.of("warning"), str(report)

@@ -85,7 +85,9 @@ def test_a_size_that_a_short_part_hardly_shows_is_no_accusation() -> None:
     for error, said in ((0.005, True), (0.02, False)):
         term = BalanceTerm(np.full((100, 1), 0.1 / error), np.array([1e-4]))
         nothing = BalanceTerm(np.zeros((100, 1)), np.array([1.0]))
-        sample = Observed(term.effect[:, 0] * 0.1, {"late forward 0": term, "mass": nothing})
+        sample = Observed(
+            term.effect[:, 0] * 0.1, {"late forward 0": term, "mass": nothing}, np.ones(6), np.ones(2)
+        )
         fit = sample.fit("late forward 0")
         assert fit.deviation[0] == pytest.approx(error) and fit.size[0] == pytest.approx(0.1)
         assert bool(accusations(sample, ["late forward 0"])) is said

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from examined import examined
 from recorded_data import recorded
 
 from musclesolve.checking.forces.plate_balance import BalanceFit, _over_strides, balance
+from musclesolve.data import reference_stride
 from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import Trial
@@ -97,3 +99,35 @@ def test_a_whole_contact_shows_a_turned_plate(treadmill: Measured, radians: floa
 def test_markers_on_moving_skin_turn_no_plate(tmp_path: Path, millimeters: float) -> None:
     trial, measured = balance_of(synthetic_recording(tmp_path, noise="skin", noise_mm=millimeters, strides=3))
     assert not list(_over_strides(trial, measured, [0, 1]))
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+@pytest.mark.parametrize("trial", ["stride", "walk"])
+def test_a_clock_that_changes_is_found(
+    trial: str, sign: float, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    """20 ms of the forces are missing amid the range, or stand twice; without them there is nothing to find."""
+    copy = open_copy({"stride": reference_stride(), "walk": recorded_walk_trial.path}[trial])
+    time, (start, end) = copy.forces.time, copy.span
+    shift = np.where(time > 0.5 * (start + end), sign * 0.02, 0.0)
+    copy.forces = replace(
+        copy.forces,
+        values=np.stack([np.interp(time + shift, time, column) for column in copy.forces.values.T], axis=1),
+    )
+    report = examined(write_copy(copy, tmp_path))
+    (found,) = (each for each in report.findings if each.code == "clock_rate")
+    assert f"{'earlier' if sign > 0.0 else 'later'} than before" in found.what
+    at, size = (float(found.what.partition(word)[2].split()[0]) for word in (" at ", "the forces are "))
+    assert 6.0 < size < 25.0 and at == pytest.approx(0.5 * (start + end), abs=0.3)
+
+
+@pytest.mark.parametrize("gain", [0.88, 1.12])
+def test_a_gain_that_changes_is_found(gain: float, tmp_path: Path) -> None:
+    copy = open_copy(recorded("treadmill_emg/s01/trial.toml"))
+    (plate,), middle = copy.plates("l"), len(copy.forces.time) // 2
+    force = copy.plate(plate, "force").copy()
+    force[middle:] *= gain
+    copy.set_plate(plate, "force", force)
+    (found,) = (each for each in examined(write_copy(copy, tmp_path)).findings if each.code == "plate_scale")
+    assert found.where.plate == "left"
+    assert float(found.what.partition(" it shows ")[2].split()[0]) == pytest.approx(gain, abs=0.04)

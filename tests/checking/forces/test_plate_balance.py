@@ -15,7 +15,7 @@ from varied_walks import varied_walk
 from musclesolve.files import Trial
 from musclesolve.results.finding import Finding
 from musclesolve.synthetic import faults, plant
-from musclesolve.synthetic.faults import scale_positions
+from musclesolve.synthetic.faults import move_points, scale_positions
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 SMALL = [
@@ -101,6 +101,19 @@ def test_where_the_mass_decides_which_plate_is_wrong_none_is_accused(
     """With so little mass the left plate would show too much; with so much of it the left one too little."""
     report = examined(with_mass(recorded_walk_trial.path, tmp_path, 1.0 + off, plate))
     assert "mass" in report.codes and "plate_scale" not in report.codes, str(report)
+
+
+@pytest.mark.parametrize("side", ["r", "l"])
+@pytest.mark.parametrize("ahead", [-18.0, 18.0])
+def test_a_plate_that_is_moved_along_the_walk_is_found(
+    side: str, ahead: float, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    """18 mm, which change forces of muscles by more than 300 N."""
+    copy = open_copy(recorded_walk_trial.path)
+    move_points(copy, ahead, 0.0, side)
+    (found,) = (each for each in examined(write_copy(copy, tmp_path)).findings if each.severity != "note")
+    assert found.code == "pressure_offset" and found.where.plate == {"r": "right", "l": "left"}[side]
+    assert found.what.partition("balance (")[2].startswith("+" if ahead > 0.0 else "-")
 
 
 def moved_back(copy: Copy, found: Finding) -> None:

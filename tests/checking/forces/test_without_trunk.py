@@ -7,9 +7,11 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 from examined import examined
 
+from musclesolve.checking.forces.newtons_law import frame_rate
 from musclesolve.checking.forces.plate_axes import horizontal_axes
 from musclesolve.checking.loading import load
 from musclesolve.data import reference_stride
@@ -104,6 +106,14 @@ def test_a_wrong_frame_rate_is_named(tmp_path: Path) -> None:
         time = copy.walk.time
         copy.walk = replace(copy.walk, time=time[0] + (time - time[0]) * copy.walk.rate / rate)
 
+    case, _ = load(changed(change, STRIDE, tmp_path / "case"))
+    assert case is not None
+    (fault,) = frame_rate(case)
+    trial, start = case.trial, case.trial.markers.time[0]
+    mended = case.repaired(fault).trial
+    assert not mended.legs
+    stated = np.array([*trial.markers.time, *trial.time_range])
+    np.testing.assert_allclose([*mended.markers.time, *mended.time_range], start + 2.0 * (stated - start))
     report = without_trunk(change, STRIDE, tmp_path)
     # At a higher rate the recording ends before the stated time range does.
     assert set(report.codes) - {"time_range"} == {"clock_rate"}, str(report)

@@ -366,8 +366,10 @@ def test_names_of_camera_files_name_their_motion(files: list[str], cameras: list
 def test_labels_exchanged_for_a_while_stay_with_their_recording(protocol: Path, tmp_path: Path) -> None:
     shutil.copytree(protocol.parent, tmp_path / "own")
     template, pair = tmp_path / "own" / protocol.name, 'markers = { head_low = "head_top" }\n'
-    tables = f"\n[[exchanged]]\n{pair}times_s = [[0.1, 0.2]]\n\n[[exchanged]]\n{pair}"
+    standing = pair.replace("markers", "static")
+    tables = f"\n[[exchanged]]\n{pair}{standing}times_s = [[0.1, 0.2]]\n\n[[exchanged]]\n{pair}"
     template.write_text(template.read_text(encoding="utf-8") + tables, encoding="utf-8")
     path = tmp_path / "day.toml"
     written = Template(template).texts(path, {}, {})[path]
-    assert written.count("[[exchanged]]") == written.count(pair.strip()) == 1 and "times_s" not in written
+    assert written.count("[[exchanged]]") == 2 and "times_s" not in written
+    assert written.count(pair.strip()) == written.count(standing.strip()) == 1
