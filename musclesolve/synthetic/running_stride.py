@@ -43,7 +43,7 @@ from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, cardan_derivatives, motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.model import Model, mass_center
-from musclesolve.dynamics.rotations import from_cardan, nearest_rotation, to_cardan, to_vector
+from musclesolve.dynamics.rotations import from_cardan, from_vector, nearest_rotation, to_cardan, to_vector
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.recording.data import SIDES
 from musclesolve.synthetic.reference_stride import ReferenceStride, StrideLayout, StrideSubject
@@ -484,20 +484,11 @@ def _integrated(body: Carried, left: Array, amounts: Array, start: Array, step: 
         rates: list[Array] = []
         for k, share in ((2 * n, 0.0), (2 * n + 1, 0.5), (2 * n + 1, 0.5), (2 * n + 2, 1.0)):
             vector = share * step * rates[-1] if rates else vector
-            rotation = here @ _rotation(vector)
+            rotation = here @ from_vector(vector)
             momenta = steady + left[k] * alternating
             spin = (np.einsum("nyx,ny->nx", rotation, momenta) - body.spin[k]) @ inverse[k].T
             half = 0.5 * vector_product(vector, spin)
             rates.append(spin + half + vector_product(vector, half) / 6.0)
         mean = (rates[0] + 2.0 * rates[1] + 2.0 * rates[2] + rates[3]) / 6.0
-        rotations.append(here @ _rotation(step * mean))
+        rotations.append(here @ from_vector(step * mean))
     return np.array(rotations)
-
-
-def _rotation(vector: Array) -> Array:
-    """Rotations (n, 3, 3) about vectors (n, 3) by their length [rad] (Rodrigues)."""
-    angle = np.linalg.norm(vector, axis=1)[:, None, None]
-    skew = np.zeros((len(vector), 3, 3))
-    skew[:, [2, 0, 1], [1, 2, 0]] = vector
-    skew -= skew.transpose(0, 2, 1)
-    return np.eye(3) + np.sinc(angle / np.pi) * skew + 0.5 * np.sinc(0.5 * angle / np.pi) ** 2 * skew @ skew
