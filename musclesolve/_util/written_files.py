@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from pathlib import Path
 
+from musclesolve._util.names import shortened
+
 HIDDEN, PART = ".musclesolve-", ".part"
 """Prefix of the names of unfinished files and folders; suffix of those of single files."""
 MOST_NAMES = 10
@@ -27,9 +29,5 @@ def what_was_written() -> str:
     folders: dict[Path, list[str]] = {}
     for path in dict.fromkeys(_complete):
         folders.setdefault(path.parent, []).append(path.name)
-    return "complete are " + "; ".join(f"{_short(names)} in {folder}" for folder, names in folders.items())
-
-
-def _short(names: list[str]) -> str:
-    more = [f"{len(names) - MOST_NAMES} more"] if len(names) > MOST_NAMES else []
-    return ", ".join([*names[:MOST_NAMES], *more])
+    listed = (f"{shortened(names, MOST_NAMES)} in {folder}" for folder, names in folders.items())
+    return f"complete are {'; '.join(listed)}"

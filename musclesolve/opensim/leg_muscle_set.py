@@ -11,6 +11,7 @@ import numpy as np
 
 from muscle_db import Muscle, MuscleDatabase
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.names import shortened
 from musclesolve.errors import file_error
 from musclesolve.opensim.geometry import shift_note
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
@@ -54,7 +55,8 @@ def _set_of_file(path: str, sha: str) -> MuscleDatabase:
             )
     names = [muscle.name for muscle in right]
     others = [name for name in model.muscles if name not in names and not is_left(name)]
-    left_out = f"Muscles of {model.file.name} whose path is not on pelvis and leg alone are left out: {listed(others)}."
+    out = shortened(others, _LISTED)
+    left_out = f"Muscles of {model.file.name} whose path is not on pelvis and leg alone are left out: {out}."
     shift = [muscle.tendon_slack_length - muscle.printed().tendon_slack_length for muscle in database]
     notes = (left_out if others else "", left_leg_note(model, right), shift_note(names, np.array(shift)))
     # files for this model need its spelling of names
@@ -122,8 +124,8 @@ def left_leg_note(model: OpenSimModel, right: list[OpenSimMuscle]) -> str:
     mirrored = "The left leg is the mirror image of the right leg of the model"
     if len(missing) == len(right):
         return f"{mirrored}, which has no left leg."
-    parts = [f"{listed(different)} differ in the model"] * bool(different)
-    parts += [f"{listed(missing)} have no left counterpart in it"] * bool(missing)
+    parts = [f"{shortened(different, _LISTED)} differ in the model"] * bool(different)
+    parts += [f"{shortened(missing, _LISTED)} have no left counterpart in it"] * bool(missing)
     return f"{mirrored}: {'; '.join(parts)}." if parts else ""
 
 
@@ -162,9 +164,3 @@ def _equal_muscles(right: OpenSimMuscle, left: OpenSimMuscle) -> bool:
             if np.abs(right_place * _MIRROR - left_place).max() > _PLACE:
                 return False
     return True
-
-
-def listed(names: list[str]) -> str:
-    """Text of the first names and the number of further ones."""
-    more = [f"{len(names) - _LISTED} more"] if len(names) > _LISTED else []
-    return ", ".join([*names[:_LISTED], *more])
