@@ -46,9 +46,9 @@ FEWEST_SAMPLES = 50
 INDEPENDENT_S = 0.15
 """Time after which residuals are independent [s]: about the period of the usual cut-off."""
 OF_RECORDING = ("residual", "residual_moment", "mass")
+"""Criteria of masses, motion and ground forces, on which angles or moments depend."""
 UNFILTERED_HZ = 9.0
 """Value for an unknown cut-off [Hz]."""
-"""Criteria of masses, motion and ground forces, on which angles or moments depend."""
 ON_THE_SPOT = (CHAIR, SQUAT, STANDING, ONE_LEG)
 
 

@@ -20,7 +20,7 @@ from musclesolve.plotting.figure_names import DATASET_PAGE
 from musclesolve.report.content.methods import Citations, study_methods
 from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, PageTable, cell, plain
-from musclesolve.report.inputs import TrialFiles, read_inputs
+from musclesolve.report.inputs import RESULT, TrialFiles, read_inputs
 from musclesolve.report.rendering import rendered, whole_page
 from musclesolve.report.study.study_page import is_new, left_out_table, not_judged, page_mark, trial_rows
 from musclesolve.report.study.study_words import COUNTS
@@ -35,7 +35,6 @@ from musclesolve.settings.trial import MOVEMENTS
 from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.dataset.compute_dataset import compute_dataset
 from musclesolve.studies.dataset.data_set import FIT_FOR_USE, SUBJECTS, TRIALS, DataSet, open_dataset
-from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.study.analysis import StudyResult
 from musclesolve.studies.study.run_study import ComputedStudy
