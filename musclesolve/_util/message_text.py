@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -16,6 +16,11 @@ def few(names: Iterable[object], most: int = 3) -> str:
     """Names between commas: "a, b, c ... (80 in all)"."""
     texts = [str(name) for name in names]
     return ", ".join(texts[:most]) + (f" ... ({len(texts)} in all)" if len(texts) > most else "")
+
+
+def enumerated(parts: Sequence[str], word: str = "and") -> str:
+    """Parts of a sentence: "one", "one and two", "one, two and three"."""
+    return f" {word} ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def often(count: int) -> str:

@@ -25,7 +25,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Indices, Mask, stretch, true_runs
 from musclesolve._util.checks import check_integer
 from musclesolve._util.long_arrays import blocks, in_turn, long_array
-from musclesolve._util.message_text import as_text, count_of
+from musclesolve._util.message_text import as_text, count_of, enumerated
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import file_error
@@ -159,7 +159,7 @@ def _listed(gaps: list[Run], verb: bool = True) -> str:
         return f"the last {part}" if high == 100.0 else f"{low:.0f} to {high:.0f} %"
 
     parts = [words(*gap) for gap in gaps]
-    text = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+    text = enumerated(parts)
     return f"{text} {'is' if parts == ['all of it'] else 'are'}" if verb else text
 
 

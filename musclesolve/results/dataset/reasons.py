@@ -13,6 +13,7 @@ import numpy as np
 
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import enumerated
 from musclesolve.muscles.scaling.scale_muscles import PassiveRule, passive_element
 from musclesolve.muscles.strength import LARGEST_FACTOR
 from musclesolve.pipeline.body import Analysis, SolvedGroup
@@ -24,7 +25,6 @@ from musclesolve.sharing.analysis.diagnosis import (
     Directions,
     at_limit,
     diagnose,
-    listed,
     moment_text,
     shown,
 )
@@ -190,7 +190,7 @@ def _lacking(problem: Problem, solution: Solution, moment: Array, frame: int, di
     needed = needs_reserve(reserve[None], moment[frame][None])[0]
     needed &= np.abs(reserve) > _REPORTED * np.abs(reserve).max()
     order = [k for k in np.argsort(-np.abs(reserve), kind="stable") if needed[k]]
-    return listed([f"{dofs[k]} lacks {moment_text(reserve[k], dofs[k], directions)}" for k in order])
+    return enumerated([f"{dofs[k]} lacks {moment_text(reserve[k], dofs[k], directions)}" for k in order])
 
 
 def _limits(problem: Problem, solution: Solution, time: Array) -> dict[str, Array]:

@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
-from musclesolve._util.message_text import as_text, with_sizes
+from musclesolve._util.message_text import as_text, enumerated, with_sizes
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import farkas_ratio, is_proof
@@ -269,7 +269,7 @@ class Diagnosis:
         when = f"in frame {frame}" if time is None else f"at {times[frame]:.3f} s"
         short = {dof: self.shortage[number, self.dof.index(dof)] for dof in self.lacking(number)}
         parts = [f"{dof} lacks {moment_text(value, dof, names)}" for dof, value in short.items()]
-        clauses = [f"{listed(parts)} {when}", at_limit(self.limited_muscles(number))]
+        clauses = [f"{enumerated(parts)} {when}", at_limit(self.limited_muscles(number))]
         cause, too_active = self.passive_cause(number), self._too_active(number)
         matrix = self.part.moment_matrix[number]
         if cause is not None:
@@ -439,11 +439,6 @@ def _solved(problem: Problem) -> Mask:
     return np.atleast_1d(solve(exact, "force_squared").status == Status.SOLVED)
 
 
-def listed(parts: list[str]) -> str:
-    """Join parts of a sentence, such as: one, two and three."""
-    return " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
-
-
 def moment_text(moment: float, dof: str, directions: Directions) -> str:
     """Describe a signed moment [N m] about a degree of freedom, with the word for its direction."""
     size = abs(moment)
@@ -462,4 +457,4 @@ def at_limit(names: list[str]) -> str:
 def shown(names: list[str]) -> str:
     """The first three names, and how many more there are."""
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    return listed(names[:_NAMED] + more)
+    return enumerated(names[:_NAMED] + more)

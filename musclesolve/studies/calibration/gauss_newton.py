@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.message_text import enumerated
 
 LONGEST_STEP = 0.3
 """Longest step of a parameter [natural logarithm], and no longer than its prior standard deviation."""
@@ -164,11 +165,10 @@ class Direction:
         if len(names) == 1:
             return f"These trials say little about {names[0]}."
         (first, size), *others = self.shares
-        listed = f"{', '.join(names[:-1])} and {names[-1]}"
         if len(names) == 2:
             way = "together" if size * others[0][1] > 0.0 else "against each other"
             return f"{first} and {names[1]} are not told apart by these trials: both may change {way}."
-        return f"{listed} are not told apart by these trials."
+        return f"{enumerated(names)} are not told apart by these trials."
 
 
 def undetermined(posterior: Posterior, prior: Prior, names: Sequence[str]) -> tuple[Direction, ...]:

@@ -39,6 +39,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Indices, mean_of_known, median_of_known
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import enumerated
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_MASS
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
 from musclesolve.results.cycles.outliers import JUDGED, NORMAL
@@ -362,9 +363,9 @@ def _unusual(quantities: Sequence[_Quantity], groups: Any, counts: Any) -> tuple
         if apart[n] < HOPELESS
     ]
     if hopeless:
-        numbers = " or ".join(filter(None, [", ".join(hopeless[:-1]), hopeless[-1]]))
         said.append(
-            f"in a group of {numbers}, no subject can be found unusual: only units, signs, legs and masses are judged"
+            f"in a group of {enumerated(hopeless, 'or')}, no subject can be found unusual: only units, signs, "
+            "legs and masses are judged"
         )
     return found, said
 
