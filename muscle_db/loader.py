@@ -406,9 +406,8 @@ def _muscle(table: TomlTable, common: _Common) -> Muscle:
     for record, deviation in zip(records, muscle.deviations, strict=True):
         if deviation.field == "wraps":
             held: object = tuple(wrap.object for wrap in muscle.wraps)
-        elif (
-            deviation.field == "point" and deviation.used is None
-        ):  # a last point that the print has and the path not
+        elif deviation.field == "point" and deviation.used is None:
+            # a last point that the print has and the path not
             held = None if deviation.point == len(path) + 1 else f"a point {deviation.point}"
         elif deviation.point is None:
             held = getattr(muscle, deviation.field)
@@ -433,11 +432,8 @@ ATTRIBUTES = {
 }
 """Attributes of `Muscle` by the keys of the file."""
 _POINT_FIELDS = ("point", "position", "active")
-_ABSENT = {
-    "point": "absent",
-    "active": "always",
-    "wraps": "absent",
-}  # how the file states that the print has no value
+# how the file states that the print has no value
+_ABSENT = {"point": "absent", "active": "always", "wraps": "absent"}
 
 
 def _deviations(owner: TomlTable, full_name: str, names: Names) -> tuple[Deviation, ...]:

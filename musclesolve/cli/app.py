@@ -135,9 +135,8 @@ class Commands(Brief, TyperGroup):
         """Store the words of the command line, which usage errors depend on."""
         self.words = list(args)
         with _usage_errors(self.words):
-            if {("-o", ""), ("--output", "")} & set(
-                pairwise(args)
-            ):  # a variable of the shell that is not set
+            if {("-o", ""), ("--output", "")} & set(pairwise(args)):
+                # a variable of the shell that is not set
                 raise typer.BadParameter("the name after -o is empty")
             return super().make_context(info_name, args, *more, **extra)
 

@@ -121,9 +121,8 @@ class StatusLine:
 
     def _show(self, text: str, wrong: bool = False) -> None:
         if self._shown:
-            text = text[
-                : min(WIDEST, get_terminal_size().columns - 1)
-            ]  # a longer one would take a second line
+            # a longer one would take a second line
+            text = text[: min(WIDEST, get_terminal_size().columns - 1)]
             sys.stderr.write(f"{ERASED}\x1b[31m{text}\x1b[0m" if wrong else f"{ERASED}{text}")
             sys.stderr.flush()
             mode.renewed = bool(text)

@@ -203,9 +203,8 @@ def progress(out: Console | None = None) -> Iterator[Progress]:
         def report(stage: str, fraction: float) -> None:
             nonlocal reached
             raise_interrupt()
-            if (
-                fraction < reached
-            ):  # another part of the work begins: its time left is not that of the last one
+            if fraction < reached:
+                # another part of the work begins: its time left is not that of the last one
                 bar.reset(task, start=True, completed=0)
             reached = fraction
             bar.update(task, description=stage, completed=fraction)

@@ -169,9 +169,8 @@ def _application(desk: Desk, token: str) -> FastAPI:
     @pages.get("/files/{name:path}")
     def file(name: str) -> Response:
         path = None
-        with contextlib.suppress(
-            InputError, OSError
-        ):  # such as a name that is longer than those of files may be
+        with contextlib.suppress(InputError, OSError):
+            # such as a name that is longer than those of files may be
             found = desk.folder.inside(name)
             path = found if found.is_file() else None
         if path is None or path.suffix.lower() not in SHOWN:

@@ -298,9 +298,8 @@ def _foot_found(
     if not steps:
         return PlateFoot(plate, named, "nobody steps on it", idle=True)
     sides = {step.side for step in steps if step.side is not None}
-    if not sides and set(plate.columns["point"]) == {
-        ZERO
-    }:  # the moments are about another point than the origin
+    if not sides and set(plate.columns["point"]) == {ZERO}:
+        # the moments are about another point than the origin
         plate = replace(plate, columns={k: v for k, v in plate.columns.items() if k != "point"})
     if len(sides) == 1:
         (side,) = sides

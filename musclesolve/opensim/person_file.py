@@ -342,10 +342,8 @@ def person_of_model(person: PersonMuscles | str | Path, model: OpenSimModel) -> 
 
 def set_names(file: Path) -> dict[str, str]:
     """Names of the muscles of a model as a muscle set, with side, by their names in the model."""
-    from musclesolve.opensim.leg_muscle_set import (
-        left_name,
-        right_name,
-    )  # loads scipy: only where a model is read
+    # loads scipy: only where a model is read
+    from musclesolve.opensim.leg_muscle_set import left_name, right_name
 
     model_names, legs = _model_muscles(str(file), sha256(file)), find_muscle_set(file).sides
     names = {right_name(muscle, model_names): muscle.name for muscle in legs["r"]}

@@ -48,9 +48,8 @@ def read_surfaces(context: Context) -> dict[str, WrapSurface]:
             surface = _surface(context, element, base) if element.tag in _SURFACES and base else None
             if surface is None:
                 context.unsupported[f"wrap object {element.name}"] = element.tag
-            elif surface.kind == "cylinder" and surface.side.endswith(
-                "z"
-            ):  # OpenSim's lengths jump at such points
+            elif surface.kind == "cylinder" and surface.side.endswith("z"):
+                # OpenSim's lengths jump at such points
                 context.unsupported[f"wrap object {element.name}"] = (
                     "a cylinder with a quadrant along its axis"
                 )
@@ -203,9 +202,8 @@ def _over_obstacles(
                 "correct <contact_hint>, or <radius> of the contact geometry",
             )
         x = across / np.linalg.norm(across)
-        y = np.cross(
-            [0.0, 0.0, 1.0] if abs(x[2]) < 0.9 else [0.0, 1.0, 0.0], x
-        )  # a cylinder keeps its axis z
+        # a cylinder keeps its axis z
+        y = np.cross([0.0, 0.0, 1.0] if abs(x[2]) < 0.9 else [0.0, 1.0, 0.0], x)
         y /= np.linalg.norm(y)
         angles, place = shape.vector_in("orientation", 0.0), shape.vector_in("location", 0.0)
         turned = base.rotation @ rotation_xyz(angles) @ np.stack([x, y, np.cross(x, y)], axis=1)

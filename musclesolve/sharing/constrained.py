@@ -164,9 +164,8 @@ class ConstrainedSolution(Solution):
     def summary(self) -> str:
         """See `Solution.summary`; names the constraints that proofs of infeasibility rest on."""
         infeasible = np.atleast_1d(self.status) == Status.INFEASIBLE
-        proofs = (
-            np.abs(np.atleast_2d(self.constraint_multiplier)[infeasible]) > 0.0
-        )  # NaN: no constraint is needed
+        # NaN: no constraint is needed
+        proofs = np.abs(np.atleast_2d(self.constraint_multiplier)[infeasible]) > 0.0
         if not proofs.any():
             return super().summary()
         names = ", ".join(np.array(self.constraint)[proofs.any(axis=0)])

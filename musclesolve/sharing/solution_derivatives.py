@@ -45,11 +45,8 @@ from musclesolve.sharing.problem_change import OF_COSTS, ProblemChange
 from musclesolve.sharing.solution import Solution
 
 LARGEST_BLOCK = 4_000_000  # largest number of entries of a temporary array
-BOUNDING = (
-    "force_capacity",
-    "fiber_force_capacity",
-    "max_isometric_force",
-)  # arrays on which the end of the domain of a cost depends
+# arrays on which the end of the domain of a cost depends
+BOUNDING = ("force_capacity", "fiber_force_capacity", "max_isometric_force")
 
 
 @dataclass(frozen=True, eq=False)

@@ -181,9 +181,8 @@ def _best_exchange(
     """Return the marker with which the worst one must be exchanged so that both fit, None where none does."""
     best, least = None, FITS
     known = set(pairs.markers.tolist())
-    seen = np.asarray(
-        np.isfinite(position).all(axis=2).any(axis=0)
-    )  # a marker that is never seen fits everywhere
+    # a marker that is never seen fits everywhere
+    seen = np.asarray(np.isfinite(position).all(axis=2).any(axis=0))
     for other in range(len(pairs.names)):
         if other == worst or not seen[other]:
             continue

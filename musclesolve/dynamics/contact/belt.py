@@ -333,9 +333,8 @@ def three_point_belt(
     a, b = 0.5 * _distance(hips["l"], hips["r"]), skin["hip_r"].radius
     arc = float(0.5 * np.pi * (3.0 * (a + b) - np.sqrt((3.0 * a + b) * (a + 3.0 * b))))
     straps = [Strap("lap", over_hips, cloth, arc, slack)]
-    if (
-        "shoulder" in anchor_points
-    ):  # from its anchor over scapula and upper torso to the buckle, and on to the lap's anchor
+    if "shoulder" in anchor_points:
+        # from its anchor over scapula and upper torso to the buckle, and on to the lap's anchor
         over = Attachment(np.asarray(anchor_points["shoulder"], float), body, base)
         near, far = ("r", "l") if over.position[1] < 0.5 * (lap[0][1] + lap[1][1]) else ("l", "r")
         top = _outermost(skin[f"scapula_{near}"], (0.0, 0.0, 1.0), called)

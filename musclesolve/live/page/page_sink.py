@@ -120,9 +120,8 @@ class LivePage:
             return
         if self._said and self._said_until == math.inf:  # the first frame with it
             self._said_until = arrival.received + SAID_FOR
-        if (
-            arrival.received > self._said_until or self._said in frame.faults
-        ):  # these the page shows while they last
+        if arrival.received > self._said_until or self._said in frame.faults:
+            # these the page shows while they last
             self._said = ""
         self._ring.write(arrival.received, frame, self._said)
 

@@ -119,9 +119,8 @@ class PageState:
         self._time, self._numbers = np.empty(capacity), np.empty(capacity, np.int64)
         self._values: NDArray[np.float32] = np.empty((capacity, len(self.every)), np.float32)
         self._count = 0
-        self._recent: deque[tuple[float, bool]] = (
-            deque()
-        )  # arrival of the last frames, and whether they failed
+        # arrival of the last frames, and whether they failed
+        self._recent: deque[tuple[float, bool]] = deque()
         self._feet = {side: FootContacts(setup.threshold, setup.firm) for side in SIDES}
         self._spans = {
             (str(side), kind): deque[Span](maxlen=SHOWN_STEPS) for side in SIDES for kind in DURING

@@ -46,9 +46,8 @@ class Stride:
     foot_below_opposite_hip: float  # this foot passes the point below the hip joint of the other leg
     # distance between the two heel strikes along the walking direction, plus the travel of the belt [m]
     length: float = np.nan
-    step_length: float = (
-        np.nan
-    )  # of the second step, from the other heel's strike to the strike of this foot [m]
+    # of the second step, from the other heel's strike to the strike of this foot [m]
+    step_length: float = np.nan
     # distance of the other heel's strike from the line through the two strikes of this foot [m]
     step_width: float = np.nan
     # whether forces or a file show when feet strike and leave in this recording. Events from markers alone are some

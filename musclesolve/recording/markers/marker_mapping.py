@@ -82,9 +82,8 @@ def read_marker_mapping(
         wrong = [document.fault("missing_key", "mapping", "the markers have no mapping", "[mapping]", remedy)]
     elif not tables["mapping"]:
         wrong = wrong[:1]
-    if not (
-        unread and chosen
-    ):  # entries of a set for markers of the standing trial are missing because the trial is
+    if not (unread and chosen):
+        # entries of a set for markers of the standing trial are missing because the trial is
         faults.add("mapping", *wrong)
 
     clusters: dict[str, tuple[str, ...]] = {}

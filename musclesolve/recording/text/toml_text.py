@@ -41,9 +41,8 @@ def tables_text(content: Mapping[str, Any]) -> str:
             continue
         listed = isinstance(table, list)
         for part in table if listed else [table]:
-            if not isinstance(
-                part, Mapping
-            ):  # a value that is no table is kept: the reader of trial files refuses it
+            if not isinstance(part, Mapping):
+                # a value that is no table is kept: the reader of trial files refuses it
                 blocks.insert(0, f"{key_text(name)} = {value_text(table)}")
                 break
             header = f"[[{key_text(name)}]]" if listed else f"[{key_text(name)}]"

@@ -235,9 +235,8 @@ class ExpressionCost(Cost):
     convex: bool = False
     formula: str = ""  # type: ignore[misc]
     source: str = ""  # type: ignore[misc]
-    shapes: Shapes = field(
-        default=(), repr=False, compare=False
-    )  # of its parameters; () before a problem is known
+    # of its parameters; () before a problem is known
+    shapes: Shapes = field(default=(), repr=False, compare=False)
 
     __getstate__ = _fields_alone
 

@@ -151,9 +151,8 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
             job = replace(job, source=source)
             made = trial_file(study, trial, files, path)
             content = made.text.encode("utf-8")
-            if (
-                not path.is_file() or path.read_bytes() != content
-            ):  # its contents decide whether a result is current
+            if not path.is_file() or path.read_bytes() != content:
+                # its contents decide whether a result is current
                 write_files(path.parent, {path.name: content})
             asked_of(path)
         except InputError as error:
