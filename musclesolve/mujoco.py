@@ -381,10 +381,8 @@ def _engine() -> Any:
 
 def _moments(data: Any, model: Any) -> Array:
     """dL/dq (nu, nv) of all actuators."""
-    moments, sparse = (
-        np.zeros((model.nu, model.nv)),
-        (data.moment_rownnz, data.moment_rowadr, data.moment_colind),
-    )
+    moments = np.zeros((model.nu, model.nv))
+    sparse = (data.moment_rownnz, data.moment_rowadr, data.moment_colind)
     _engine().mju_sparse2dense(moments, np.ravel(data.actuator_moment), *sparse)
     return moments
 

@@ -76,10 +76,8 @@ def muscle_change(
         )
         active[:, members], active_slope[:, members] = curves.active(at), curves.active_slope(at)
         by_velocity[:, members], velocity_slope[:, members] = curves.velocity(v), curves.velocity_slope(v)
-        passive[:, members], passive_slope[:, members] = (
-            curves.passive(at, *strains),
-            curves.passive_slope(at, *strains),
-        )
+        passive[:, members] = curves.passive(at, *strains)
+        passive_slope[:, members] = curves.passive_slope(at, *strains)
     active_change = active_slope * by_velocity * normal_change + active * velocity_slope * speed_change
     active, passive_change = active * by_velocity, passive_slope * normal_change
 

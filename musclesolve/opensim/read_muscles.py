@@ -185,15 +185,11 @@ def _over_obstacles(
         if base is None or shape.tag not in _OBSTACLES:
             context.unsupported[f"path of {muscle.name}"] = f"{path.tag} over a {shape.tag}"
             return None
-        name, kind, hint = (
-            f"{muscle.name}/{element.name}",
-            _OBSTACLES[shape.tag],
-            element.vector_in("contact_hint", 0.0),
-        )
-        radius, across = (
-            shape.require("radius").number(),
-            hint * ([1.0, 1.0, 0.0] if kind == "cylinder" else 1.0),
-        )
+        name = f"{muscle.name}/{element.name}"
+        kind = _OBSTACLES[shape.tag]
+        hint = element.vector_in("contact_hint", 0.0)
+        radius = shape.require("radius").number()
+        across = hint * ([1.0, 1.0, 0.0] if kind == "cylinder" else 1.0)
         if not (radius > 0.0 and np.linalg.norm(across) > 0.0):
             element.fail(
                 "bad_model",

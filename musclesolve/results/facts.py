@@ -542,10 +542,8 @@ class Facts:
 
         None where unknown; see `residual_share`.
         """
-        turning, height = (
-            number(self.result, "root_residual_moment_rms_nm"),
-            number(self.result, "root_height_m"),
-        )
+        turning = number(self.result, "root_residual_moment_rms_nm")
+        height = number(self.result, "root_height_m")
         if (size := self.measured_residual) is not None:
             turning = size.rms_moment_nm
         if height is None and (stature := number(self.result, "subject_stature_m")):

@@ -120,10 +120,8 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
             expected = f"{axes}, none of the last {rank} empty; a single frame may drop the first axis"
             raise misshapen(name, shape, f"Problem.{name}", expected)
         frames |= set(shape[:-rank])
-    arm, fitting = (
-        arrays["moment_arm"].shape,
-        (arrays["moment"].shape[-1], arrays["force_capacity"].shape[-1]),
-    )
+    arm = arrays["moment_arm"].shape
+    fitting = (arrays["moment"].shape[-1], arrays["force_capacity"].shape[-1])
     if arm[-2:] == fitting[::-1] != fitting:
         expected = f"{(*arm[:-2], *fitting)}: the degrees of freedom before the muscles"
         raise misshapen("moment_arm", arm, "Problem.moment_arm", expected)

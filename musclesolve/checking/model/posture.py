@@ -305,10 +305,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         asked[:] = True
     elif fits and now.yaw.max() >= TURNS and stands:
         asked |= rotates
-    tried, most = (
-        dict[int, Standing](),
-        _lean(fixed, body_motion(fixed.model, value)) + LEAN if roots else 0.0,
-    )
+    tried = dict[int, Standing]()
+    most = _lean(fixed, body_motion(fixed.model, value)) + LEAN if roots else 0.0
     for some in blocks(int(asked.sum()), TOGETHER) if asked.any() else ():
         ones = np.flatnonzero(asked)[some]
         pose = body_motion(fixed.model, changed[ones].reshape(-1, value.shape[1]))

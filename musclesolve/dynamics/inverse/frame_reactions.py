@@ -104,10 +104,8 @@ class FrameReactions:
         if 0.0 <= time - self._looked < EVERY:
             return
         self._looked = time
-        self._height[self._place], self._velocity[self._place] = (
-            points[..., 2] - self._recorded.lowest,
-            velocity,
-        )
+        self._height[self._place] = points[..., 2] - self._recorded.lowest
+        self._velocity[self._place] = velocity
         self._place = (self._place + 1) % len(self._height)
         moving = ground_velocity(self._height, self._velocity, TRIED)
         self._ground = Ground(self._recorded.lowest, moving)

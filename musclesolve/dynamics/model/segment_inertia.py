@@ -161,10 +161,8 @@ def inertia_parts(topology: Topology, sex: str, age: float | None) -> InertiaPar
     rows, places = segment_rows(sex, age), read_table("definitions", "human_segments.toml")["segment"]
     chosen = [rows[place["source"]] for place in places]
     names = list(dict.fromkeys(place["name"] for place in places))
-    segment, fraction = (
-        np.array([names.index(place["name"]) for place in places]),
-        np.array([row["mass_fraction"] for row in chosen]),
-    )
+    segment = np.array([names.index(place["name"]) for place in places])
+    fraction = np.array([row["mass_fraction"] for row in chosen])
     return InertiaParts(
         stature=read_table("anthropometry", "de_leva_1996.toml")[sex]["stature"],
         levels=tuple(rows[part]["length"] for part in _TRUNK_PARTS),

@@ -156,11 +156,9 @@ def set_paths(topology: Topology, database: MuscleDatabase, side: str) -> SetPat
         for wrap in muscle.wraps
     ]
     ranges = [(p, point.active) for p, (_, point) in enumerate(points) if point.active is not None]
-    of_point, of_object, of_frame = (
-        numbers(bone[each.frame] for _, each in points),
-        numbers(bone[wrap.frame] for wrap in wraps.values()),
-        numbers(each[0] for each in moving),
-    )
+    of_point = numbers(bone[each.frame] for _, each in points)
+    of_object = numbers(bone[wrap.frame] for wrap in wraps.values())
+    of_frame = numbers(each[0] for each in moving)
     objects = [(wrap.kind, wrap.radii, wrap.length, wrap.side) for wrap in wraps.values()]
     paths = Paths(
         rigid_bodies=RigidBodies.build(topology, topology.standing_layout()),

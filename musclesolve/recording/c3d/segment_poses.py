@@ -129,10 +129,8 @@ def points_of_segments(description: Description, frames: int, meters: float) -> 
     toes = [found[f"{side}_toe"] - found[f"{side}_ankle"] for side in SIDES if f"{side}_heel" in found]
     if "pelvis" in segments and toes:
         across, forward = axis_along("pelvis", left), axis_along("pelvis", np.asarray(sum(toes)))
-        middle, width = (
-            0.5 * (hips[0] + hips[1]),
-            float(np.nanmedian(np.linalg.norm(left, axis=1))) / HIPS_APART,
-        )
+        middle = 0.5 * (hips[0] + hips[1])
+        width = float(np.nanmedian(np.linalg.norm(left, axis=1))) / HIPS_APART
         front = middle + width * (SPINES[0] * forward + SPINES[1] * np.cross(forward, across))
         for side, outward in zip(SIDES, (-0.5, 0.5), strict=True):
             found[f"{side}_asis"] = front + outward * width * across

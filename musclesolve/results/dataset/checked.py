@@ -109,10 +109,8 @@ def _check_layout(result: xr.Dataset, names: set[str], least: int) -> None:
     _check_sides(result)
     time = result["time"].values
     if time.size < least:
-        few, source = (
-            f"it has {count_of(time.size, 'frame')}, too few for curves",
-            result.encoding.get("source"),
-        )
+        few = f"it has {count_of(time.size, 'frame')}, too few for curves"
+        source = result.encoding.get("source")
         expected = f"{count_of(least, 'frame')} or more"
         raise file_error("bad_result", (source, "time"), few, expected, "analyze a longer time range")
     if not _increasing(time):

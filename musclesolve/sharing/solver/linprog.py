@@ -64,11 +64,9 @@ class Linprog:
             return self._levels(problem, cost)
         from scipy.optimize import linprog
 
-        attempt, slopes, row = (
-            Attempt.blank(problem),
-            cost.gradient(problem, problem.lower),
-            row_size(problem),
-        )
+        attempt = Attempt.blank(problem)
+        slopes = cost.gradient(problem, problem.lower)
+        row = row_size(problem)
         matrices, moments = problem.moment_matrix / row[:, :, None], problem.moment / row
         limits = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), self.tolerance)
         options = limits | {"maxiter": self.max_iterations}
