@@ -35,9 +35,8 @@ class MeasuredActivation:
     envelope: Array  # (S, k), NaN where not known
     max_delay: float  # the longest delay of activation behind the envelope [s]
     delay: float  # the delay of `expected` [s]
-    largest_counts: tuple[
-        str, ...
-    ] = ()  # channels whose largest envelope of the recording counts as activation 1
+    # channels whose largest envelope of the recording counts as activation 1
+    largest_counts: tuple[str, ...] = ()
     calibrated: tuple[str, ...] = ()  # channels with a gain from a calibration of the person
 
     @classmethod

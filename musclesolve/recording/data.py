@@ -229,9 +229,8 @@ class PlateForce(Sampled):
     impossible: tuple[ImpossibleForce, ...] = ()
     turned: bool = False  # whether its file has the opposite force
     moment_fault: str = ""  # what is wrong with the channel of its vertical moment
-    unloaded: Array | None = (
-        None  # (S, 3) [N], what it shows while nobody is on it, else NaN; None where `force` shows it
-    )
+    # (S, 3) [N], what it shows while nobody is on it, else NaN; None where `force` shows it
+    unloaded: Array | None = None
 
     def possible(self, time: Array) -> Mask:
         """Return a mask of the times (T,) that impossible samples do not affect through the filter."""

@@ -52,9 +52,8 @@ class Walk:
     pelvis: Array  # (T, 3) back of the pelvis, PSIS or sacrum [m], NaN where it was not seen
     feet: dict[str, Array]  # heel_r, heel_l, toe_r, toe_l -> (T, 3) [m], NaN where it was not seen
     heading: Array  # (T, 3) horizontal unit vector of the walking direction
-    travels: (
-        bool  # whether the pelvis travels; if not, a belt runs under the feet, or the subject does not walk
-    )
+    # whether the pelvis travels; if not, a belt runs under the feet, or the subject does not walk
+    travels: bool
 
 
 def walk(recording: Recording) -> Walk | None:

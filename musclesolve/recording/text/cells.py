@@ -424,9 +424,8 @@ def plain_coordinates(
     coordinate of a marker that lacks another one: a typing error.
     """
     clock, seconds = find_time(columns, path, line)
-    found: dict[
-        str, dict[str, list[tuple[int, str | None]]]
-    ] = {}  # marker -> axis -> columns and their units
+    # marker -> axis -> columns and their units
+    found: dict[str, dict[str, list[tuple[int, str | None]]]] = {}
     for k, cell in enumerate(named_columns(columns)):
         name, unit = named_and_unit(cell)
         if k == clock or is_counter(k, name):

@@ -46,9 +46,8 @@ def csv_text(rows: Iterable[Iterable[object]]) -> str:
 
 def csv_lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
     """Rows as lines of comma-separated values, one after the other."""
-    line = csv.writer(
-        SimpleNamespace(write=str), lineterminator="\n"
-    ).writerow  # returns what `write` returns
+    # returns what `write` returns
+    line = csv.writer(SimpleNamespace(write=str), lineterminator="\n").writerow
     return (line([inert(cell) for cell in row]) for row in rows)
 
 
