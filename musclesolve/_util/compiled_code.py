@@ -1,12 +1,16 @@
 """Functions compiled by numba once per machine and kept in its cache on disk."""
 
+import atexit
 import hashlib
 import logging
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from pathlib import Path
 from pickle import PickleError
+from subprocess import DEVNULL
 from types import ModuleType
 from typing import Any
 
@@ -16,6 +20,7 @@ from llvmlite.binding import get_host_cpu_name  # type: ignore[import-untyped]
 from numba import njit, types
 
 from musclesolve._util.locks import OneThread
+from musclesolve._util.processes import cores
 
 LOG = logging.getLogger("musclesolve")
 
@@ -131,6 +136,7 @@ class CompiledFunction:
         self.signature, self.message = signature, message
         self.options = {**WHOLE, **options}
         self._loaded: Any = None
+        self._beside: subprocess.Popen[bytes] | None = None
         # numba names its files after the function: other sources, other files
         function.__qualname__ = function.__name__ = f"{function.__name__}_{version}"
         try:
@@ -167,6 +173,30 @@ class CompiledFunction:
         if self.dispatcher.stats.cache_path is not None:
             self._seal().write_text(self._checksum(), encoding="ascii")
 
+    def compile_beside(self, module: str, name: str) -> None:
+        """Begin to compile in a separate process, for which `load` waits; no effect if the code is in the cache.
+
+        numba compiles one function at a time: a second process uses the second core. It ends with this process.
+
+        Args:
+            module, name: place of this function for the other process.
+        """
+        if self.stays_in_memory() or self.is_kept() or self._beside is not None or cores() < 2:
+            return
+        self._report()
+        code = f"import sys; sys.path[:] = {sys.path!r}; from {module} import {name}; {name}.load()"
+        try:
+            self._beside = subprocess.Popen(
+                [sys.executable, "-c", code], stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL
+            )
+        except OSError:  # no more processes: compiled by this one, when it is needed
+            return
+        atexit.register(self._beside.terminate)
+
+    def stays_in_memory(self) -> bool:
+        """Return whether compiled code is not stored on disk: no folder, or NUMBA_DISABLE_JIT."""
+        return not hasattr(self.dispatcher, "compile") or self.dispatcher.stats.cache_path is None
+
     def _report(self) -> None:
         if self.message not in _REPORTED:
             _REPORTED.add(self.message)
@@ -192,6 +222,8 @@ class CompiledFunction:
     def _load(self) -> Any:
         if not hasattr(self.dispatcher, "compile"):  # NUMBA_DISABLE_JIT
             return self.dispatcher
+        if self._beside is not None:
+            self._beside.wait()
         kept = self.is_kept()
         if (
             not kept and self._files("*.nbc") and self._files(".sha256")

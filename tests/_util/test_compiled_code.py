@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import importlib
 import os
 import runpy
 import subprocess
@@ -17,6 +18,7 @@ from numba import types
 from numba.core.compiler import Flags
 from numba.core.targetconfig import TargetConfig
 
+from musclesolve._util import compiled_code
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, compiled, source_version
 from musclesolve._util.joined_compilation import PartLibrary, WholeLibrary, without_detours
 from musclesolve.muscles.paths.engine import PathLayout, solve_paths
@@ -75,6 +77,28 @@ def test_code_on_disk_is_loaded_without_the_rules_of_compilation(tmp_path):
         for _ in range(2)
     ]
     assert [each.stdout.split() for each in shown] == [["False", "6.0", "True"], ["True", "6.0", "False"]]
+
+
+@pytest.mark.parametrize("name", ["FUNCTION", "no_such_name"])
+def test_another_process_compiles_beside_this_one(name, tmp_path, monkeypatch):
+    """Where it fails, this one compiles."""
+    (tmp_path / "beside.py").write_text(
+        "from numba import types\n"
+        "from musclesolve._util.compiled_code import CompiledFunction\n"
+        "def triple(x):\n    return 3.0 * x\n"
+        'FUNCTION = CompiledFunction(triple, (types.float64,), {}, "1", "compiling")\n'
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(compiled_code, "cores", lambda: 2)
+    function = importlib.import_module("beside").FUNCTION
+    function.compile_beside("beside", name)
+    assert function._beside.wait() == (name != "FUNCTION") and function.is_kept() == (name == "FUNCTION")
+    assert function.load()(2.0) == 6.0
+    del sys.modules["beside"]
+    again = importlib.import_module("beside").FUNCTION
+    again.compile_beside("beside", name)
+    assert again._beside is None  # kept already
+    del sys.modules["beside"]
 
 
 def test_parts_are_joined_in_the_function_that_python_calls():

@@ -102,8 +102,10 @@ def share(
     A trial file of a model, with the same inputs, is for `musclesolve run`. A model of MuJoCo or biorbd gives
     result.nc, page, activations.csv.
     """
+    from musclesolve.sharing.kernel.compiled_solver import compile_kernel_beside
     from musclesolve.studies.many_trials.one_trial import share_into
 
+    compile_kernel_beside()
     options = {"side": side, "loads": loads, "solver": solver, **settings}
     with progress() as report:
         result, paths = share_into(
@@ -129,9 +131,11 @@ def analyze(
     questions: answered beside the questions of the trial file.
     """
     from musclesolve.results.files.result_netcdf import check_folder
+    from musclesolve.sharing.kernel.compiled_solver import compile_kernel_beside
     from musclesolve.studies.many_trials.one_trial import analyze_with_uncertainty
     from musclesolve.studies.questions.answers import answer_files, asked_of
 
+    compile_kernel_beside()
     given = {key: value for key, value in options.items() if value is not None}
     answers = {name: make for name, make in answer_files(asked_of(trial, questions), given).items() if make}
     for name in answers:

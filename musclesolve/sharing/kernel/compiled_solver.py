@@ -8,6 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, fields
 from functools import cache
+from pathlib import Path
 from threading import local
 from typing import Any, NamedTuple
 
@@ -171,6 +172,14 @@ def compile_kernel() -> bool:
     for function in (RUN, FINISH):
         function.load()
     return not there
+
+
+def compile_kernel_beside() -> None:
+    """Start to compile the kernel in another process unless it is cached on disk: a run needs other code first."""
+    if not any((Path(__file__).parent / "__pycache__").glob("entry.run_*.nbc")) and compiles():
+        from musclesolve.sharing.kernel import entry
+
+        entry.RUN.compile_beside(entry.__name__, "RUN")
 
 
 @cache
