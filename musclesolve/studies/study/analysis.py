@@ -118,10 +118,8 @@ def analyze_study(
             result = StudyResult(computed, not_averaged=collected.not_averaged, findings=findings)
         else:
             result = _analyzed(computed, collected, collected.path, report, values_format)
-        written = {path.name for path in result.files}
-        for name in FILES - written:
-            (folder / name).unlink(missing_ok=True)
-        write_files(folder, {KEPT: kept_content(result, of)})
+        outdated = FILES - {path.name for path in result.files}
+        write_files(folder, {KEPT: kept_content(result, of)}, outdated)
     return result
 
 

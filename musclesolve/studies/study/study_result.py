@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,7 @@ def kept_result(computed: ComputedStudy, made_of: Sequence[object]) -> StudyResu
     file = io.BytesIO(content)
     facts = json.loads(np.load(file).tobytes())
     arrays = [np.load(file) for _ in range(facts["arrays"])]
-    own = _unpacked(facts["result"], MAKERS | {"array": arrays.__getitem__})
+    own = _unpacked(facts["result"], arrays)
     hashes = own["files"]
     if any(hash_of(computed.folder / name) != sha for name, sha in hashes.items()):
         return None
@@ -95,9 +95,9 @@ def kept_content(result: StudyResult, made_of: Sequence[object]) -> bytes:
     own |= {"computed": result.computed.notes, "cycles": result.cycles is not None}
     own["files"] = {path.name: hash_of(path) for path in result.files}
     arrays, file = list[AnyArray](), io.BytesIO()
-    packed = _packed(own, arrays)
-    facts = json.dumps({"result": packed, "arrays": len(arrays)}, default=lambda number: number.item())
-    for array in (np.frombuffer(facts.encode(), np.uint8), *arrays):
+    facts = {"result": _packed(own, arrays), "arrays": len(arrays)}
+    text = json.dumps(facts, default=lambda number: number.item())
+    for array in (np.frombuffer(text.encode(), np.uint8), *arrays):
         np.save(file, array, allow_pickle=False)
     return marked(file.getvalue(), *made_of)
 
@@ -111,54 +111,44 @@ def made_of(computed: ComputedStudy, values_format: str) -> tuple[object, ...]:
     return __version__, values_format, stated, computed.notes, trials, hashes
 
 
-PACKED = {each.__name__: each for each in (ComparedSubjects, LegVerdict, Finding, Where, Cost)}
-MAKERS: dict[str, Any] = {
-    **PACKED,
-    "Dataset": xr.Dataset,
-    "Variable": xr.Variable,
-    "DataFrame": lambda columns, types: pd.DataFrame(columns).astype(types),
-    "texts": lambda texts: np.array(texts, object),
-    "dict": lambda *pairs: dict(pairs),
-    "list": lambda *parts: list(parts),
-    "tuple": lambda *parts: parts,
-    "Path": Path,
+def _fields(value: Any) -> list[Any]:
+    return [getattr(value, each.name) for each in fields(value)]
+
+
+KINDS: dict[str, tuple[Callable[..., Iterable[Any]], Callable[..., Any]]] = {
+    "Dataset": (lambda data: (dict(data.data_vars), dict(data.coords), dict(data.attrs)), xr.Dataset),
+    "DataArray": (lambda array: (array.dims, array.values, dict(array.attrs)), xr.Variable),
+    "DataFrame": (
+        lambda table: (table.to_dict("list"), table.dtypes.astype(str).to_dict()),
+        lambda columns, types: pd.DataFrame(columns).astype(types),
+    ),
+    "dict": (dict.items, lambda *pairs: dict(pairs)),
+    "list": (iter, lambda *parts: list(parts)),
+    "tuple": (iter, lambda *parts: parts),
+    **dict.fromkeys(("PosixPath", "WindowsPath"), (lambda path: [str(path)], Path)),
+    **{each.__name__: (_fields, each) for each in (ComparedSubjects, LegVerdict, Finding, Where, Cost)},
 }
-"""Kind of a value in the kept file -> what makes the value of its parts."""
+"""Name of a type -> the parts of a value of this type, and what makes the value of the parts."""
 
 
 def _packed(value: Any, arrays: list[AnyArray]) -> Any:
-    """A value in the form of JSON, as {kind: parts}; the numbers of arrays are added to `arrays`."""
-    kind: str = type(value).__name__
-    parts: Sequence[Any]
-    match value:
-        case xr.Dataset():
-            parts = dict(value.data_vars), dict(value.coords), dict(value.attrs)
-        case xr.DataArray():
-            kind, parts = "Variable", (value.dims, value.values, dict(value.attrs))
-        case pd.DataFrame():
-            types = {str(name): str(dtype) for name, dtype in value.dtypes.items()}
-            parts = value.to_dict("list"), types
-        case np.ndarray() if value.dtype == object:
-            kind, parts = "texts", (value.tolist(),)
-        case np.ndarray():
-            arrays.append(value)
-            return {"array": [len(arrays) - 1]}
-        case Mapping():
-            kind, parts = "dict", [*value.items()]
-        case Path():
-            kind, parts = "Path", (str(value),)
-        case list() | tuple():
-            parts = value
-        case _ if is_dataclass(value):
-            parts = [getattr(value, each.name) for each in fields(value)]
-        case _:
-            return value
-    return {kind: [_packed(part, arrays) for part in parts]}
+    """A value in the form of JSON, as {type: parts}; the numbers of arrays are added to `arrays`."""
+    if isinstance(value, np.ndarray):
+        if value.dtype == object:
+            return {"texts": [value.tolist()]}
+        arrays.append(value)
+        return {"array": [len(arrays) - 1]}
+    kind = type(value).__name__
+    if kind not in KINDS:
+        return value
+    return {kind: [_packed(part, arrays) for part in KINDS[kind][0](value)]}
 
 
-def _unpacked(value: Any, makers: Mapping[str, Any]) -> Any:
+def _unpacked(value: Any, arrays: Sequence[AnyArray]) -> Any:
     """The value that `_packed` packed."""
     if not isinstance(value, dict):
         return value
     ((kind, parts),) = value.items()
-    return makers[kind](*(_unpacked(part, makers) for part in parts))
+    if kind in ("array", "texts"):
+        return arrays[parts[0]] if kind == "array" else np.array(parts[0], object)
+    return KINDS[kind][1](*(_unpacked(part, arrays) for part in parts))
