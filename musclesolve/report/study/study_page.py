@@ -330,9 +330,9 @@ def study_into(
     )
     folder, style, there = result.computed.folder, current_style(), dict[str, bytes]()
     page, paths = folder / STUDY_PAGE, [folder / name for name in sorted(group_figures_in(folder))]
-    reports = [(record.folder / REPORT).is_file() for record in result.computed.records.values()]
+    linked = [(record.folder / REPORT).is_file() for record in result.computed.records.values()]
     norms = style.norm_file and hash_of(file_path(style.norm_file))
-    made_of = versions(), style, norms, figures, reports, hash_of(folder / KEPT)
+    made_of = versions(), style, norms, figures, linked, hash_of(folder / KEPT)
     if unchanged(page, *made_of, *map(hash_of, paths)) is None:
         outdated = [path.name for path in paths]
         text = study_page(result, report).encode("utf-8", "replace")

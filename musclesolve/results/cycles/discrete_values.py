@@ -95,7 +95,7 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
 
 
 @contextmanager
-def values_file(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
+def values_file(path: Path) -> Iterator[Callable[[pd.DataFrame], object]]:
     """A file of values, CSV or Parquet, that tables are added to one by one; it appears when it is complete."""
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".parquet"):
@@ -111,13 +111,13 @@ def values_file(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
 
 
 @contextmanager
-def _csv(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
+def _csv(path: Path) -> Iterator[Callable[[pd.DataFrame], object]]:
     with open(path, "wb") as file:
         yield lambda table: file.write(frame_csv(table, "", 8, header=file.tell() == 0))
 
 
 @contextmanager
-def _parquet(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
+def _parquet(path: Path) -> Iterator[Callable[[pd.DataFrame], object]]:
     try:
         import pyarrow as pa
         from pyarrow import parquet

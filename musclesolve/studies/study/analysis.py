@@ -106,8 +106,8 @@ def analyze_study(
     """
     report, folder = progress or no_progress, computed.folder
     with reserved(folder):
-        of = made_of(computed, values_format)
-        if (kept := kept_result(computed, of)) is not None:
+        basis = made_of(computed, values_format)
+        if (kept := kept_result(computed, basis)) is not None:
             write_table(computed, {**kept.not_averaged, **kept.left_out})
             return kept
         collected = write_study_data(computed, lambda stage, share: report(stage, COMPUTING + 0.03 * share))
@@ -119,7 +119,7 @@ def analyze_study(
         else:
             result = _analyzed(computed, collected, collected.path, report, values_format)
         outdated = FILES - {path.name for path in result.files}
-        write_files(folder, {KEPT: kept_content(result, of)}, outdated)
+        write_files(folder, {KEPT: kept_content(result, basis)}, outdated)
     return result
 
 

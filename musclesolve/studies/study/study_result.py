@@ -111,10 +111,6 @@ def made_of(computed: ComputedStudy, values_format: str) -> tuple[object, ...]:
     return __version__, values_format, stated, computed.notes, trials, hashes
 
 
-def _fields(value: Any) -> list[Any]:
-    return [getattr(value, each.name) for each in fields(value)]
-
-
 KINDS: dict[str, tuple[Callable[..., Iterable[Any]], Callable[..., Any]]] = {
     "Dataset": (lambda data: (dict(data.data_vars), dict(data.coords), dict(data.attrs)), xr.Dataset),
     "DataArray": (lambda array: (array.dims, array.values, dict(array.attrs)), xr.Variable),
@@ -126,7 +122,10 @@ KINDS: dict[str, tuple[Callable[..., Iterable[Any]], Callable[..., Any]]] = {
     "list": (iter, lambda *parts: list(parts)),
     "tuple": (iter, lambda *parts: parts),
     **dict.fromkeys(("PosixPath", "WindowsPath"), (lambda path: [str(path)], Path)),
-    **{each.__name__: (_fields, each) for each in (ComparedSubjects, LegVerdict, Finding, Where, Cost)},
+    **{
+        each.__name__: (lambda value: [getattr(value, own.name) for own in fields(value)], each)
+        for each in (ComparedSubjects, LegVerdict, Finding, Where, Cost)
+    },
 }
 """Name of a type -> the parts of a value of this type, and what makes the value of the parts."""
 

@@ -47,7 +47,7 @@ def computed(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def place(computed, tmp_path) -> Path:
-    """The same folder for one test, whose results a call has kept."""
+    """A copy of the folder for one test, whose results a call has kept."""
     shutil.copytree(computed, tmp_path / "study")
     again(tmp_path / "study")
     return tmp_path / "study"
