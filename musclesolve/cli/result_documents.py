@@ -21,7 +21,7 @@ from musclesolve.results.statements import document, statements
 if TYPE_CHECKING:
     from musclesolve.studies.benchmark.benchmark import BenchmarkReport
     from musclesolve.studies.many_trials.trial_record import TrialRecord
-    from musclesolve.studies.study.analysis import StudyResult
+    from musclesolve.studies.study.study_result import StudyResult
 
 AGREEMENT = ("peak_n", "rms_difference_n", "correlation", "peak_ratio")
 """Keys of the rows of `ComparisonFacts`."""

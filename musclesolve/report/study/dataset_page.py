@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,16 +18,18 @@ from musclesolve._util.message_text import count_of
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.plotting.figure_names import DATASET_PAGE
+from musclesolve.recording.text.text_file import hash_of
 from musclesolve.report.content.methods import Citations, study_methods
 from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, PageTable, cell, plain
 from musclesolve.report.inputs import RESULT, TrialFiles, read_inputs
 from musclesolve.report.rendering import rendered, whole_page
-from musclesolve.report.study.study_page import is_new, left_out_table, not_judged, page_mark, trial_rows
+from musclesolve.report.study.study_page import left_out_table, not_judged, trial_rows
 from musclesolve.report.study.study_words import COUNTS
 from musclesolve.results.cycles.outliers import NORMAL
 from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS, UNSAID
 from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.files.marked_content import marked, unchanged
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER
 from musclesolve.results.movement import UNKNOWN
 from musclesolve.results.plausibility import in_vivo
@@ -35,9 +38,9 @@ from musclesolve.settings.trial import MOVEMENTS
 from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.dataset.compute_dataset import compute_dataset
 from musclesolve.studies.dataset.data_set import FIT_FOR_USE, SUBJECTS, TRIALS, DataSet, open_dataset
-from musclesolve.studies.many_trials.trial_record import CSV
-from musclesolve.studies.study.analysis import StudyResult
+from musclesolve.studies.many_trials.trial_record import CSV, Outcome
 from musclesolve.studies.study.run_study import ComputedStudy
+from musclesolve.studies.study.study_result import StudyResult
 
 CARD = "DATA_CARD.md"
 EXAMPLES, DESCRIBED = 3, 24
@@ -90,12 +93,12 @@ def dataset_into(
     computed = compute_dataset(sources, output, **how)
     data, folder = open_dataset(computed.folder), computed.folder
     page, card, *tables = paths = [folder / name for name in (DATASET_PAGE, CARD, CSV, SUBJECTS)]
-    mark = page_mark(computed.notes, how.get("keep"), *(path.read_bytes() for path in tables))
-    if is_new(computed) or not card.is_file() or not page.is_file() or not page.read_bytes().endswith(mark):
-        text, about = _page_and_card(data, computed)
-        write_files(
-            folder, {DATASET_PAGE: text.encode("utf-8", "replace") + mark, CARD: about.encode("utf-8")}
-        )
+    made_of = versions(), computed.notes, how.get("keep"), *(path.read_bytes() for path in tables)
+    is_new = any(record.outcome is Outcome.COMPUTED for record in computed.records.values())
+    if is_new or unchanged(page, *made_of, hash_of(card)) is None:
+        text, about = (part.encode("utf-8", "replace") for part in _page_and_card(data, computed))
+        whole = marked(text, *made_of, hashlib.sha256(about).hexdigest())
+        write_files(folder, {DATASET_PAGE: whole, CARD: about})
     return data, computed, paths
 
 

@@ -17,8 +17,9 @@ from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
 from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE, group_figures_in
+from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.study.group_figures import group_drawings, group_files
-from musclesolve.recording.text.text_file import sha256
+from musclesolve.recording.text.text_file import file_path, hash_of
 from musclesolve.report.content.methods import Citations
 from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DASH, PageTable, from_rich, plain
@@ -28,15 +29,17 @@ from musclesolve.report.rendering import whole_page
 from musclesolve.report.study import study_words, value_tables
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.results.files.marked_content import marked, unchanged
 from musclesolve.results.judgement import LABELS, USABLE, words
 from musclesolve.results.plausibility import NOT_KNOWN
 from musclesolve.results.tables import study_tables
 from musclesolve.results.tables.lines import decimal
 from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome
-from musclesolve.studies.study.analysis import VALUES, StudyResult, analyze_study
+from musclesolve.studies.study.analysis import VALUES, analyze_study
 from musclesolve.studies.study.plausible_trials import VERDICTS, counted, reasons
-from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
+from musclesolve.studies.study.run_study import compute_trials
+from musclesolve.studies.study.study_result import KEPT, StudyResult
 
 NUMBER = re.compile(r"[0-9]+(?:[.][0-9]+)?")
 """Pattern of numbers: reasons that differ only in numbers are joined."""
@@ -203,7 +206,8 @@ def left_out_table(result: StudyResult) -> PageTable | None:
         trial = study.trial_of[name]
         if not record.outcome.has_result:
             message = Markup("<br>").join(line.strip() for line in record.message.splitlines())
-            rows.append((name, trial.subject, trial.condition, record.outcome.value, message))
+            outcome = Outcome.REFUSED if record.outcome.is_refusal else record.outcome
+            rows.append((name, trial.subject, trial.condition, outcome.value, message))
     reasons: dict[str, list[str]] = {}
     for name, why in result.not_averaged.items():
         reasons.setdefault(NUMBER.sub("#", why), []).append(name)
@@ -324,35 +328,16 @@ def study_into(
     result = analyze_study(
         compute_trials(study, folder, pages=pages, progress=report, **how), report, values_format
     )
-    computed, drawn = result.computed, dict[str, bytes]()
-    if figures and result.groups is not None:
-        drawn = group_files(result.groups, result.comparisons, report, computed.study.design.drawn)
-    page, mark = computed.folder / STUDY_PAGE, _mark_of(result)
-    if is_new(computed) or not page.is_file() or not page.read_bytes().endswith(mark):
-        drawn[STUDY_PAGE] = study_page(result, report).encode("utf-8", "replace") + mark
-    paths = write_files(computed.folder, drawn, group_figures_in(computed.folder))
-    return result, [*dict.fromkeys([page, *paths]), *result.files, computed.folder / CSV]
-
-
-def is_new(computed: ComputedStudy) -> bool:
-    """Return whether a trial was computed now, so that any page on it is old."""
-    return any(record.outcome is Outcome.COMPUTED for record in computed.records.values())
-
-
-def page_mark(*made_of: object) -> bytes:
-    """Return the end of a page, which differs where the page was made of other values."""
-    return f"<!-- {hashlib.sha256(repr((versions(), *made_of)).encode()).hexdigest()} -->".encode()
-
-
-def _mark_of(result: StudyResult) -> bytes:
-    """The mark of the page of a study, by all that its content follows from, besides the results of its trials."""
-    computed = result.computed
-    records = [
-        (record.name, record.outcome.has_result or record.outcome, record.measures, record.message)
-        for record in computed.records.values()
-    ]
-    reports = [(record.folder / REPORT).is_file() for record in computed.records.values()]
-    stated = computed.study.path.read_bytes(), computed.study.subjects, computed.notes
-    found = [(each.as_dict(), names) for each, names in result.findings]
-    reasons = result.not_averaged, result.left_out, result.compared.said, result.sensitivity
-    return page_mark(records, reports, stated, found, reasons, result.sizes, [*map(sha256, result.files)])
+    folder, style, there = result.computed.folder, current_style(), dict[str, bytes]()
+    page, paths = folder / STUDY_PAGE, [folder / name for name in sorted(group_figures_in(folder))]
+    linked = [(record.folder / REPORT).is_file() for record in result.computed.records.values()]
+    norms = style.norm_file and hash_of(file_path(style.norm_file))
+    made_of = versions(), style, norms, figures, linked, hash_of(folder / KEPT)
+    if unchanged(page, *made_of, *map(hash_of, paths)) is None:
+        outdated = [path.name for path in paths]
+        text = study_page(result, report).encode("utf-8", "replace")
+        if figures and result.groups is not None:
+            there = group_files(result.groups, result.comparisons, report, result.computed.study.design.drawn)
+        hashes = [hashlib.sha256(there[name]).hexdigest() for name in sorted(there)]
+        paths = write_files(folder, there | {STUDY_PAGE: marked(text, *made_of, *hashes)}, outdated)
+    return result, [*dict.fromkeys([page, *paths]), *result.files, folder / CSV]

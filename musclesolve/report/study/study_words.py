@@ -21,7 +21,7 @@ from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.results.judgement import counted_verdicts
 from musclesolve.results.tables import study_tables
 from musclesolve.studies.many_trials.one_trial import RESULT
-from musclesolve.studies.study.analysis import StudyResult
+from musclesolve.studies.study.study_result import StudyResult
 
 COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("without_solution", "infeasible"),
          ("not_measured", "not_measured"))  # fmt: skip

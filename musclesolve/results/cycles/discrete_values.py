@@ -26,7 +26,7 @@ from musclesolve.results.cycles.normalization import check_cycles
 from musclesolve.results.cycles.outcomes import CYCLE, STANCE
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set
 from musclesolve.results.files.atomic_writing import written_whole
-from musclesolve.results.tables.lines import inert_frame
+from musclesolve.results.tables.lines import frame_csv
 
 OF_CYCLE = (
     *("subject", "group", "condition", "session", "cycle_trial", "cycle_side", "cycle_start", "cycle_end"),
@@ -95,7 +95,7 @@ def discrete_values(cycles: xr.Dataset, variables: Sequence[str] | None = None) 
 
 
 @contextmanager
-def values_file(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
+def values_file(path: Path) -> Iterator[Callable[[pd.DataFrame], object]]:
     """A file of values, CSV or Parquet, that tables are added to one by one; it appears when it is complete."""
     suffix = path.suffix.lower()
     if suffix not in (".csv", ".parquet"):
@@ -111,14 +111,13 @@ def values_file(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
 
 
 @contextmanager
-def _csv(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        how: dict[str, Any] = {"index": False, "float_format": "%.8g", "lineterminator": "\n"}
-        yield lambda table: inert_frame(table).to_csv(file, header=file.tell() == 0, **how)
+def _csv(path: Path) -> Iterator[Callable[[pd.DataFrame], object]]:
+    with open(path, "wb") as file:
+        yield lambda table: file.write(frame_csv(table, "", 8, header=file.tell() == 0))
 
 
 @contextmanager
-def _parquet(path: Path) -> Iterator[Callable[[pd.DataFrame], None]]:
+def _parquet(path: Path) -> Iterator[Callable[[pd.DataFrame], object]]:
     try:
         import pyarrow as pa
         from pyarrow import parquet

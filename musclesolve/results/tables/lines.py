@@ -57,10 +57,19 @@ def inert_frame(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**texts).rename(columns=inert) if texts else table.rename(columns=inert)
 
 
-def frame_csv(table: pd.DataFrame, missing: str = "nan") -> bytes:
-    """A frame as comma-separated values of six digits, with a word where a number is missing."""
-    table = inert_frame(table)
-    return table.to_csv(index=False, float_format="%.6g", na_rep=missing, lineterminator="\n").encode()
+def frame_csv(table: pd.DataFrame, missing: str = "nan", digits: int = 6, header: bool = True) -> bytes:
+    """A frame as comma-separated values of some digits, with a word where a number is missing.
+
+    Numbers are written here: pandas takes four times as long.
+    """
+    form, table = f"%.{digits}g", inert_frame(table)
+    written = {
+        name: [form % value if value == value else missing for value in values.tolist()]
+        for name, values in table.items()
+        if values.dtype.kind == "f"
+    }
+    table = table.assign(**written)
+    return table.to_csv(index=False, header=header, na_rep=missing, lineterminator="\n").encode()
 
 
 def show(title: str, table: pd.DataFrame, formats: Sequence[str]) -> Table:

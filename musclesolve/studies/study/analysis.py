@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,15 +26,15 @@ from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.plausibility import NOT_KNOWN, NOT_PLAUSIBLE
 from musclesolve.results.tables.study_tables import comparisons_csv
 from musclesolve.settings.commands import VALUES_FORMATS
-from musclesolve.studies.many_trials.one_trial import RESULT
-from musclesolve.studies.study.compare_subjects import ComparedSubjects, compare_subjects
+from musclesolve.studies.study.compare_subjects import compare_subjects
 from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, Design, compare_curves
 from musclesolve.studies.study.means import WITHIN, group_means, groups_of, subject_means, without
-from musclesolve.studies.study.plausible_trials import LegVerdict, believable, leg_verdicts, sensitivity
+from musclesolve.studies.study.plausible_trials import LegVerdict, believable, sensitivity
 from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials, write_table
 from musclesolve.studies.study.study_data import Collected, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
-from musclesolve.studies.study.study_findings import Listed, each_once
+from musclesolve.studies.study.study_findings import each_once
+from musclesolve.studies.study.study_result import KEPT, StudyResult, kept_content, kept_result, made_of
 from musclesolve.studies.study.tidy_tables import CURVES, SUBJECT_VALUES, csv_of, curves_table, values_table
 
 VALUES, COMPARISONS = "values", "comparisons.csv"
@@ -50,47 +50,6 @@ LEG_NAMES = {"right_left": ("right", "left"), "affected": ("sound", "affected"),
 """Legs distinguished by [design] legs: the reference, and the leg that is compared with it."""
 LONGEST_CYCLE = 2.5
 """Factor of the median length of the cycles, beyond which a cycle is named."""
-NO_CYCLES = "there are no cycles"
-
-
-@dataclass(frozen=True)
-class StudyResult:
-    """The result of a study: trials, cycles, means, tests and values.
-
-    Args:
-        computed: the trials.
-        cycles: of all trials (`open_study`); None where no trial has any.
-        groups: mean curves of groups and conditions (`group_means`).
-        comparisons: tests (`compare_curves`); None where there are none.
-        not_compared: reason without tests; "" with tests.
-        not_averaged: name of a trial with a result -> why none of its cycles is in `cycles`.
-        compared: each subject held against the others.
-        left_out: name of a trial whose cycles are in `cycles` -> why its subject does not count there.
-        findings: all findings, on subjects and on trials, each fault once with its trials.
-        verdicts: whether each leg of each trial in `cycles` is plausible, and why not.
-        plausible: tests without the legs that are not plausible; None where all are, or nothing can be tested.
-        sensitivity: change of the differences without these legs, in a sentence; "" where all are plausible.
-        values: mean and standard deviation over subjects of the discrete values, by variable, name, phase, measure,
-            unit, group and condition.
-        sizes: subject -> mass_kg and stature_m that its trial files and models state, means over its trials.
-        files: files that were written beside the folders of the trials.
-    """
-
-    computed: ComputedStudy
-    cycles: xr.Dataset | None = None
-    groups: xr.Dataset | None = None
-    comparisons: xr.Dataset | None = None
-    not_compared: str = NO_CYCLES
-    not_averaged: Mapping[str, str] = field(default_factory=dict)
-    compared: ComparedSubjects = field(default_factory=ComparedSubjects)
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    findings: Sequence[Listed] = ()
-    verdicts: Sequence[LegVerdict] = ()
-    plausible: xr.Dataset | None = None
-    sensitivity: str = ""
-    values: pd.DataFrame = field(default_factory=pd.DataFrame)
-    sizes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    files: tuple[Path, ...] = ()
 
 
 def run_study(
@@ -138,7 +97,7 @@ def analyze_study(
     Subjects with an error, found by comparison with the others, have `counts` false in study.nc and values.csv, and are
     in no mean and no test, unless `keep` of the subject is stated. Writes study.nc, values.csv (or values.parquet),
     subject_values.csv, curves.csv, comparisons.csv and, with the reasons why trials do not count, trials.csv into the
-    folder of the study.
+    folder of the study. Where nothing has changed since an earlier call, they are kept, and the result is read.
 
     Args:
         computed: the trials.
@@ -147,6 +106,10 @@ def analyze_study(
     """
     report, folder = progress or no_progress, computed.folder
     with reserved(folder):
+        basis = made_of(computed, values_format)
+        if (kept := kept_result(computed, basis)) is not None:
+            write_table(computed, {**kept.not_averaged, **kept.left_out})
+            return kept
         collected = write_study_data(computed, lambda stage, share: report(stage, COMPUTING + 0.03 * share))
         computed = replace(computed, notes=(*computed.notes, *collected.notes))
         if collected.path is None:
@@ -155,9 +118,8 @@ def analyze_study(
             result = StudyResult(computed, not_averaged=collected.not_averaged, findings=findings)
         else:
             result = _analyzed(computed, collected, collected.path, report, values_format)
-        written = {path.name for path in result.files}
-        for name in FILES - written:
-            (folder / name).unlink(missing_ok=True)
+        outdated = FILES - {path.name for path in result.files}
+        write_files(folder, {KEPT: kept_content(result, basis)}, outdated)
     return result
 
 
@@ -174,7 +136,7 @@ def _analyzed(
         everyone = plan.means(cycles, judged)
         compared = compare_subjects(everyone, *_of_subjects(computed, cycles))
         trials = dict.fromkeys(map(str, cycles["trial"].values))
-    verdicts = [leg for name in trials for leg in leg_verdicts(name, computed.records[name].folder / RESULT)]
+    verdicts = [leg for name in trials for leg in collected.verdicts[name]]
     kept = {subject: computed.study.of_subject(subject, "keep") for subject, _ in compared.wrong}
     cells = {cell: why for cell, why in compared.wrong.items() if not kept[cell[0]]}
     add_to_cycles(path, lambda cycles: _counting(cycles, cells, computed, verdicts))

@@ -125,7 +125,7 @@ def subject_means(
         "cycles": xr.Variable(dims, counts, {"units": "1", "long_name": "cycles that count"})
     }
     for name in numeric if variables is None else variables:
-        each = cycles[name]
+        each = cycles[name].variable
         mean, spread = np.full((2, *shape, *each.shape[1:]), np.nan)
         for place, members in cells.items():  # of a file that is opened lazily only these cycles are read
             values = np.asarray(each.isel(cycle=members).values, float)

@@ -5,9 +5,9 @@ them.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TypeVar
 
+import netCDF4
 import numpy as np
 import xarray as xr
 
@@ -15,7 +15,6 @@ from musclesolve._util.message_text import count_of
 from musclesolve._util.names import shortened
 from musclesolve.recording.data import SIDES
 from musclesolve.results.cycles.curve_test import curve_tests
-from musclesolve.results.files.result_netcdf import opened_netcdf
 from musclesolve.results.plausibility import AT_EDGE, DEGREES, FLAGS, NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
 
 VERDICTS = (PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN)
@@ -39,14 +38,13 @@ class LegVerdict:
     reasons: tuple[tuple[str, str, str], ...] = ()
 
 
-def leg_verdicts(trial: str, path: Path) -> list[LegVerdict]:
-    """The verdicts stored with a result; none where it was not judged."""
-    with opened_netcdf(path) as source:
-        if "plausible" not in source.variables:
-            return []
-        stored = source["plausible"]
-        flags = dict(zip(map(str, source["side"][:]), map(int, stored[:]), strict=True))
-        lines = str(getattr(stored, "criteria", "")).splitlines()
+def leg_verdicts(trial: str, result: netCDF4.Dataset) -> list[LegVerdict]:
+    """The verdicts stored with the result of a trial; none where it was not judged."""
+    if "plausible" not in result.variables:
+        return []
+    stored = result["plausible"]
+    flags = dict(zip(map(str, result["side"][:]), map(int, stored[:]), strict=True))
+    lines = str(getattr(stored, "criteria", "")).splitlines()
     names = {flag: verdict for verdict, flag in FLAGS.items()}
     found = []
     for side, flag in flags.items():

@@ -35,6 +35,7 @@ from musclesolve.results.files.result_netcdf import DAMAGED, opened_netcdf, stor
 from musclesolve.results.finding import Finding
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.cycles_file import CYCLES
+from musclesolve.studies.study.plausible_trials import LegVerdict, leg_verdicts
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import Unusable, findings_of_result, unusable
@@ -74,7 +75,7 @@ class Collected:
     Args:
         path: study.nc; None where there are no cycles.
         not_averaged: name of a trial with a result -> why no cycle of it is in study.nc.
-        findings: name of a trial with a result -> what is stored with it.
+        findings, verdicts: name of a trial with a result -> what is stored with it.
         notes: on masses that differ.
         sizes: subject -> mass_kg and stature_m that trial files and models state, means over its trials.
     """
@@ -82,6 +83,7 @@ class Collected:
     path: Path | None = None
     not_averaged: Mapping[str, str] = field(default_factory=dict)
     findings: Mapping[str, tuple[Finding, ...]] = field(default_factory=dict)
+    verdicts: Mapping[str, Sequence[LegVerdict]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     sizes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
@@ -94,11 +96,12 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     for its names, and for its numbers.
     """
     report, study = progress or no_progress, computed.study
-    trials = [
-        _Trial(name, record.folder / CYCLES, findings_of_result(record.folder / RESULT), study)
-        for name, record in computed.records.items()
-        if record.outcome.has_result
-    ]
+    trials, verdicts = list[_Trial](), dict[str, Sequence[LegVerdict]]()
+    for name, record in computed.records.items():
+        if record.outcome.has_result:
+            with _opened(record.folder / RESULT) as result:
+                verdicts[name] = leg_verdicts(name, result)
+                trials.append(_Trial(name, record.folder / CYCLES, findings_of_result(result), study))
     # cycles.nc of every trial has the other curves
     wanted = {*in_set("study"), *(study.design.quantities or ()), *study.outcome_variables}
     layouts = dict[str, _Layout]()
@@ -139,6 +142,7 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
         path if used else None,
         {trial.name: trial.why for trial in trials if trial.why},
         {trial.name: trial.findings for trial in trials},
+        verdicts,
         tuple(_notes(trials)),
         _mean_sizes(trials),
     )
@@ -269,7 +273,7 @@ def _written(path: Path) -> Iterator[netCDF4.Dataset]:
 
 @contextmanager
 def _opened(file: Path) -> Iterator[netCDF4.Dataset]:
-    """The cycles of a trial."""
+    """The cycles of a trial, or its result."""
     try:
         with opened_netcdf(file) as source:
             yield source
@@ -277,7 +281,7 @@ def _opened(file: Path) -> Iterator[netCDF4.Dataset]:
         raise file_error(
             "bad_result",
             file,
-            f"the cycles cannot be read: {getattr(error, 'strerror', None) or error}",
+            f"it cannot be read: {getattr(error, 'strerror', None) or error}",
             remedy="delete this file: the next call writes it again",
         ) from error
 

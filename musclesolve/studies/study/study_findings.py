@@ -2,22 +2,21 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+import netCDF4
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve.recording.data import SIDES
-from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.results.finding import FINDINGS, Finding, Run, stored_findings, texts
 
 Listed = tuple[Finding, tuple[str, ...]]
 """A finding, and the names of its trials."""
 
 
-def findings_of_result(path: Path) -> tuple[Finding, ...]:
+def findings_of_result(result: netCDF4.Dataset) -> tuple[Finding, ...]:
     """The findings that are stored with a result; none where its recording was not examined."""
-    return stored_findings(str(result_attributes(path).get(FINDINGS, "[]")))
+    return stored_findings(str(getattr(result, FINDINGS, "[]")))
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,19 @@ unit in the name.
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
-from musclesolve.results.tables.lines import inert_frame
+from musclesolve.results.tables.lines import frame_csv
 from musclesolve.studies.study.means import WITHIN
 
 CURVES, SUBJECT_VALUES = "curves.csv", "subject_values.csv"
-DIGITS = "%.6g"
+csv_of = partial(frame_csv, missing="")
+"""A table as comma-separated values with six digits, empty where there is no number."""
 
 
 def column(*parts: str, unit: str = "") -> str:
@@ -65,8 +67,3 @@ def values_table(values: pd.DataFrame, apart: Sequence[str] = ()) -> pd.DataFram
     over = ["subject", "group", "condition", *apart]
     table = own.pivot_table(index=over, columns="column", values="value", sort=False, observed=True)
     return table.reset_index().rename_axis(columns=None)
-
-
-def csv_of(table: pd.DataFrame) -> bytes:
-    """A table as comma-separated values with six digits, empty where there is no number."""
-    return inert_frame(table).to_csv(index=False, float_format=DIGITS, lineterminator="\n").encode("utf-8")

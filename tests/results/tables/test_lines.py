@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -44,3 +45,14 @@ def test_tables_are_written_through_the_guard_alone() -> None:
 def test_zero_has_no_sign() -> None:
     table = show("torques", pd.DataFrame({"least [N m]": [-0.02, -0.2]}), [".1f"])
     assert list(table.columns[0].cells) == ["0.0", "-0.2"]
+
+
+def test_numbers_of_a_table_are_written_as_pandas_writes_them():
+    values = np.concatenate(
+        [np.random.default_rng(0).normal(size=50) * 10.0 ** np.arange(-25, 25), [0.0, -0.0]]
+    )
+    table = pd.DataFrame({"x [m]": [*values, np.nan, np.inf], "count": 1, "word": ["a,b", None] * 27})
+    table["single"] = table["x [m]"].astype(np.float32)
+    for digits, missing in ((6, "nan"), (8, "")):
+        how = {"index": False, "float_format": f"%.{digits}g", "na_rep": missing, "lineterminator": "\n"}
+        assert frame_csv(table, missing, digits).decode() == table.to_csv(**how)
