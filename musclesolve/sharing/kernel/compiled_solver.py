@@ -19,8 +19,8 @@ from musclesolve._util.processes import threads as threads_allowed
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import kernel_arrays
-from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, HUGE, SOLVE
-from musclesolve.sharing.kernel.workspace_layout import MAX_MUSCLES, workspace_arrays
+from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, HUGE, IN_ORDER, SOLVE, UNRESOLVED
+from musclesolve.sharing.kernel.workspace_layout import MAX_MUSCLES, RateBounds, workspace_arrays
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import SolutionArrays
 
@@ -41,6 +41,7 @@ class KernelOptions(NamedTuple):
 _OUTPUT = [field.name for field in fields(SolutionArrays)[:-1]]
 """Names of the output arrays, in the order of solve_frame.FrameOutput."""
 _NO_OPTIONS = KernelOptions(0.0, 0, False)
+_NO_RATE = RateBounds(np.zeros(0), 0.0, 0.0, np.zeros(0), np.zeros(1))
 _THREAD = local()
 """The work arrays of this thread, reused when the next problem has the same size."""
 
@@ -91,7 +92,7 @@ class KernelProblem:
         `block` frames are solved at a time, by at most `threads` threads; None uses all cores of the processor.
         """
         out, frames = SolutionArrays.unfilled(*self.shape), self.shape[0]
-        run = self._call(SOLVE, out, options)
+        run = self._call(SOLVE, out, options, _NO_RATE)
         threads = 1 if frames <= FEW else threads or threads_allowed()
         block = min(block, max(-(-frames // threads), 1))
         block = -(-block // CHAIN) * CHAIN  # whole chains, however many threads there are
@@ -101,6 +102,12 @@ class KernelProblem:
         list(over(lambda first: run(first, min(first + block, frames)), starts))
         return out
 
+    def solve_in_order(
+        self, first: int, out: SolutionArrays, rate: RateBounds, options: KernelOptions
+    ) -> int:
+        """Solve frames in order, each within rate limits of the frame before; return the first unresolved one."""
+        return int(self._call(IN_ORDER, out, options, rate)(first, self.shape[0]))
+
     def certify(self, activation: Array, reserve: Array, multiplier: Array) -> Array:
         """The compiled certificate, (T,), of activations (T, n), reserves (T, m) [N m] and multipliers (T, m).
 
@@ -108,24 +115,29 @@ class KernelProblem:
         """
         out = SolutionArrays.unfilled(*self.shape)
         out.activation[:], out.reserve[:], out.multiplier[:] = activation, reserve, multiplier
-        self._call(CERTIFY, out, _NO_OPTIONS)(0, self.shape[0])
+        self._call(CERTIFY, out, _NO_OPTIONS, _NO_RATE)(0, self.shape[0])
         return out.kkt_residual
 
-    def _call(self, task: int, out: SolutionArrays, options: KernelOptions) -> Callable[[int, int], None]:
-        """A function of the first frame and the frame after the last."""
+    def _call(
+        self, task: int, out: SolutionArrays, options: KernelOptions, rate: RateBounds
+    ) -> Callable[[int, int], int]:
+        """A function of the first frame and the frame after the last; it returns the frame where it ends."""
         from musclesolve.sharing.kernel.entry import FINISH, RUN
 
         compiled = RUN.load()
         arrays = [getattr(out, name) for name in _OUTPUT]
 
-        def run(first: int, last: int) -> None:
+        def run(first: int, last: int) -> int:
             if getattr(_THREAD, "sizes", None) != self.sizes:
                 _THREAD.arrays, _THREAD.sizes = workspace_arrays(*self.sizes), self.sizes
-            given = *self.arrays, *options, *arrays, *_THREAD.arrays
+            given = *self.arrays, *options, *rate, *arrays, *_THREAD.arrays
             t: int = compiled(task, first, first, last, *given)
             while t < last:
                 FINISH.load()(t, *given)
+                if task == IN_ORDER and out.status[t] == UNRESOLVED:
+                    return t
                 t = compiled(task, first, t + 1, last, *given)
+            return last
 
         return run
 

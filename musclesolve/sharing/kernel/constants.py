@@ -59,4 +59,4 @@ TERM_POWER, TERM_SATURATION, TERM_TARGET = 0, 1, 2
 # Calls of the compiled function
 CHAIN = 64
 """Length of a chain of frames that start from the multipliers of the frame before; the next chain starts cold."""
-SOLVE, CERTIFY = 0, 1
+SOLVE, CERTIFY, IN_ORDER = 0, 1, 2

@@ -23,16 +23,16 @@ from musclesolve.sharing.kernel.solve_frame import (
     reset_warm_start,
     solve_by_interior_point,
 )
-from musclesolve.sharing.kernel.workspace_layout import RESERVE_WEIGHT
+from musclesolve.sharing.kernel.workspace_layout import RESERVE_WEIGHT, RateBounds
 
 MESSAGE = "compiling the force-sharing kernel for this machine, once (ten to twenty seconds)"
 
 
 _ARRAYS = types_of(
     "r3? r2? r2? r2? r2? r2? b1? r2? r3? r2? r2? i1? r1? r2? i1? r3? "
-    "r i b r2 r2 r2 r2 s1 r1 r1 i1 r2 r2 r1 r2 r2 r2 r2 i1"
+    "r i b r1? r r r1 r1 r2 r2 r2 r2 s1 r1 r1 i1 r2 r2 r1 r2 r2 r2 r2 i1"
 )
-"""Problem and cost, options, solution, work arrays."""
+"""Problem and cost, options, rate limits, solution, work arrays."""
 
 
 def build_run(version: str) -> CompiledFunction:
@@ -44,6 +44,7 @@ def build_run(version: str) -> CompiledFunction:
         soft_matrix, soft_target, soft_weight,
         kind, exponent, factor, row, coefficient,
         tolerance, max_iterations, allow_reserve,
+        time, activation_time, deactivation_time, before, since,
         activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight,
         w, s, full_matrix, matrix, schur, free,
     ):  # fmt: skip
@@ -56,18 +57,19 @@ def build_run(version: str) -> CompiledFunction:
         output = FrameOutput(
             activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight
         )
+        rate = RateBounds(time, activation_time, deactivation_time, before, since)
         work = Workspace(w, s, full_matrix, matrix, schur, free)
         for t in range(first, last):
             if t == start or t % CHAIN == 0:
                 reset_warm_start(s)
             if task != CERTIFY:
-                found = begin_frame(data, t, work, output, tolerance, max_iterations, allow_reserve)
+                found = begin_frame(data, t, rate, work, output, tolerance, max_iterations, allow_reserve)
                 if found <= ONWARD:
                     status[t] = found
                     return t
-                end_frame(t, output, found)
+                end_frame(data, t, rate, output, found)
             else:
-                bounds_of(data, t, work.w)
+                bounds_of(data, t, rate, work.w)
                 reserved = data.reserve_weight.size > 0
                 for r in range(moment.shape[1]):
                     work.s[RESERVE_WEIGHT, r] = data.reserve_weight[t, r] if reserved else 0.0
@@ -84,6 +86,7 @@ def finish(
     soft_matrix, soft_target, soft_weight,
     kind, exponent, factor, row, coefficient,
     tolerance, max_iterations, allow_reserve,
+    time, activation_time, deactivation_time, before, since,
     activation, force, reserve, multiplier, status, residual, cost, iterations, proof, weight,
     w, s, full_matrix, matrix, schur, free,
 ):  # fmt: skip
@@ -99,7 +102,8 @@ def finish(
     work = Workspace(w, s, full_matrix, matrix, schur, free)
     reserved = status[t] == ONWARD_RESERVED or reserve_weight.size > 0
     found = solve_by_interior_point(data, t, work, output, tolerance, max_iterations, allow_reserve, reserved)
-    end_frame(t, output, found)
+    rate = RateBounds(time, activation_time, deactivation_time, before, since)
+    end_frame(data, t, rate, output, found)
 
 
 def below(table, limit, usable):

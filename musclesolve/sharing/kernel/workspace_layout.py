@@ -9,9 +9,11 @@ Rows are padded to a multiple of LANES with muscles that move nothing and cost a
 maxima and sums over muscles leave them out.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import AnyArray, Array
 
 STRIDE = 4104
 MAX_MUSCLES = 4096
@@ -35,6 +37,16 @@ PADDING_WIDTH = 1e-3  # distance between the bounds of a padding muscle; no more
     RHS, DIAGONAL, WEIGHT, RESERVE_WEIGHT, TRIAL, PREVIOUS,
     SMALL_ROWS,
 ) = np.arange(14)  # fmt: skip
+
+
+class RateBounds(NamedTuple):
+    """Limits on the change of activations from frame to frame (rate_limits.py); no limits where `time` is empty."""
+
+    time: Array  # (T,) [s]
+    activation_time: float  # time constant [s]
+    deactivation_time: float  # time constant [s]
+    before: Array  # (n,) activations of the last frame that was solved, updated in place
+    since: Array  # (1,) its time [s], updated in place; NaN before the first one
 
 
 def workspace_arrays(rows: int, muscles: int, terms: int) -> tuple[AnyArray, ...]:

@@ -1,6 +1,8 @@
 """The project's own solver: all frames at once."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +12,7 @@ from musclesolve._util.checks import check_integer
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.compiled_solver import KernelOptions, KernelProblem
 from musclesolve.sharing.kernel.constants import UNRESOLVED
+from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import SolutionArrays
 from musclesolve.sharing.solver.interior_point import FramesInteriorPoint, nearest_moments
@@ -76,6 +79,14 @@ class Batch:
         kernel = KernelProblem.from_problem(problem, cost)
         options = KernelOptions(self.tolerance, self.max_iterations, allow_reserve)
         return None if kernel is None else kernel.solve(options, self.block, self.threads)
+
+    def sequence(
+        self, problem: Problem, cost: Cost, rate: RateBounds, allow_reserve: bool
+    ) -> Callable[[int, SolutionArrays], int] | None:
+        """See Solver; None for a cost that cannot be described as data."""
+        kernel = KernelProblem.from_problem(problem, cost)
+        options = KernelOptions(self.tolerance, self.max_iterations, allow_reserve)
+        return None if kernel is None else partial(kernel.solve_in_order, rate=rate, options=options)
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to an interior-point method and is ignored."""
