@@ -131,10 +131,8 @@ def check_reserves(
         compared = np.atleast_2d(
             check_real_array(moment, "moment", expected, where="check_reserves", shapes=shapes)
         )
-        unknown, expected = (
-            problem.valid[:, None] & ~np.isfinite(compared),
-            "a number in every valid frame [N m]",
-        )
+        unknown = problem.valid[:, None] & ~np.isfinite(compared)
+        expected = "a number in every valid frame [N m]"
         refuse_numbers(
             compared, unknown, "moment", problem.dof or (), expected, "check_reserves", "not_finite"
         )
