@@ -27,8 +27,8 @@ from musclesolve._util.locks import OneThread
 Item = TypeVar("Item")
 Values = TypeVar("Values", AnyArray, tuple[AnyArray, ...])
 
-LARGE = 1 << 19
-"""Size from which an array lies in a file [bytes]."""
+LARGE, BEGINS = 1 << 19, 4
+"""Size from which an array lies in a file [bytes], and how many times larger one begins a file: a walk needs none."""
 FILE = 1 << 30
 """Size of a file, of which the part that arrays use is on the disk [bytes]."""
 FOLDER = "/var/tmp"
@@ -90,9 +90,10 @@ if hasattr(os, "register_at_fork"):
 
 
 def long_array(shape: tuple[int, ...], dtype: Any = float) -> AnyArray:
-    """An array of zeros, which lies in a file from `LARGE` bytes on."""
+    """An array of zeros, which lies in a file if it is large (`LARGE`)."""
     size = prod(shape) * np.dtype(dtype).itemsize
-    if size >= LARGE and hasattr(os, "posix_fallocate") and hasattr(mmap, "MADV_DONTNEED"):
+    large = size >= (LARGE if _FILES else BEGINS * LARGE)
+    if large and hasattr(os, "posix_fallocate") and hasattr(mmap, "MADV_DONTNEED"):
         with suppress(OSError), _LOCK:
             places = ((pages, pages.reserved(size)) for pages in tuple(_FILES))
             pages, place = next((each for each in places if each[1] is not None), (None, None))

@@ -19,6 +19,7 @@ in_files = pytest.mark.skipif(sys.platform != "linux", reason="arrays lie in mem
 def small(monkeypatch, tmp_path):
     """Arrays of 100 bytes are large, their pages are always let go, and the folder of the files is known."""
     monkeypatch.setattr(long_arrays, "LARGE", 100)
+    monkeypatch.setattr(long_arrays, "BEGINS", 1)
     monkeypatch.setattr(long_arrays, "FILE", 1 << 16)
     monkeypatch.setattr(long_arrays, "ROOM", -np.inf)
     monkeypatch.setattr(long_arrays, "LOOK", -np.inf)
@@ -66,6 +67,14 @@ def test_small_arrays_lie_in_memory_and_arrays_larger_than_a_file_get_their_own(
 
 
 @in_files
+def test_a_file_begins_with_an_array_that_a_short_recording_has_not(small, monkeypatch):
+    monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
+    monkeypatch.setattr(long_arrays, "BEGINS", 4)
+    alone, first, beside = long_array((49,)), long_array((50,)), long_array((13,))
+    assert alone.base is None and first.base is not None and beside.base is first.base
+
+
+@in_files
 def test_a_file_ends_with_its_arrays(small, monkeypatch):
     monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
     array = long_array((50, 50))
@@ -107,6 +116,7 @@ def test_without_a_folder_or_space_for_files_arrays_lie_in_memory(small, monkeyp
     assert long_array((50, 3)).base is None
     monkeypatch.undo()
     monkeypatch.setattr(long_arrays, "LARGE", 100)
+    monkeypatch.setattr(long_arrays, "BEGINS", 1)
     monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
     monkeypatch.setenv("TMPDIR", str(small / "nowhere"))
     assert long_array((50, 3)).base is None
