@@ -624,8 +624,7 @@ def _other_mass(case: Case, sample: Observed, names: list[str], name: str) -> fl
 
     The balance compares what each plate carries with the stated mass. Where one carries too little and the other too
     much, the mass decides which of them is accused. The stated one may be off by `STATED_MASS_ERROR`; where plates and
-    mass do not fit it may be the one that the plates carry. A greater mass needs
-    more of all that the plates carry together.
+    mass do not fit it may be the one that the plates carry. A greater mass needs more of all that the plates carry.
     """
     scales, stated = [each for each in names if each.startswith("scale")], case.trial.subject.mass
     masses = [stated * (1.0 - STATED_MASS_ERROR), stated * (1.0 + STATED_MASS_ERROR)]

@@ -92,10 +92,10 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
     for name, begin, end, value, rate in held_stretches(moments, time, names):
         k = names.index(name)
         if size[k] and _is_apart(time, moments[:, k], begin, end, rate):
-            said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": value + 0.0}
+            keeps = "lies on a straight line" if rate else f"is exactly {value + 0.0:.3g} N m"
+            said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "keeps": keeps}
             severity: Severity = "warning" if rate else "error"
-            code = "moment_zero.line" if rate else "moment_zero.stretch"
-            yield case.fault(code, severity, said, times=((begin, end),))
+            yield case.fault("moment_zero.stretch", severity, said, times=((begin, end),))
     for name, moment in zip(names, moments.T, strict=True):
         steps = np.nan_to_num(np.abs(np.diff(moment)))
         rounding = float(steps.min(where=steps > 0.0, initial=np.inf))
@@ -239,10 +239,8 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     faults = _faults_of(seen, tried)
     if sooner := [near for fault, *_ in faults if fault.in_part for near in fault.near(seen.time)]:
         faults = _faults_of(seen, [*tried, *sooner])
-    if not faults:
-        return
     mended = seen.without([fault.repaired(size) for fault, size, _ in faults])(case.table)
-    if (left := surplus(replace(case, table=mended))) is None or left.rest > FITS:
+    if not faults or (left := surplus(replace(case, table=mended))) is None or left.rest > FITS:
         return  # no fault of columns makes them moments of this motion
     faults = [each for each in faults if exceeds(each[1], LEAST.get(each[0].kind, 0.0), each[2])]
     count = Counter(name for fault, *_ in faults for name in fault.names)

@@ -340,14 +340,16 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
     if due.size and float(np.sqrt(np.mean(due**2))) > LEAST_MOMENT_RMS:
         likeness = float(np.fmin(likeness, likeness_of(case.given(names), due)))
     if likeness < LEAST_LIKENESS:
-        values = {"likeness": likeness, "limit": LEAST_LIKENESS}
-        yield case.fault("another_trial.moments", "error", values)
+        how = f"correlation {likeness:.2f}, at least {LEAST_LIKENESS:g} expected"
+        yield case.fault("another_trial.moments", "error", {"how": how})
         return
     limit = MASS if foreign_columns(case.table, case.fixed.model) else OWN_MASS
     if fit is None or case.found("moment_zero", "over_filtered"):
         return
     if exceeds(fit.factor - 1.0, limit, fit.factor_error):
         seen = surplus(case)
-        rest = 0.0 if seen is None else seen.rest
-        values = {"factor": fit.factor, "limit": limit, "mass": mass, "rest": rest, "most": FITS}
-        yield case.fault("mass.moments" if rest < FITS else "another_trial.unlike", "warning", values)
+        if seen is not None and seen.rest > FITS:
+            how = f"{fit.factor:.2f} times as large, and no other masses explain {seen.rest:.0%} of it"
+            yield case.fault("another_trial.moments", "warning", {"how": how})
+        else:
+            yield case.fault("mass.moments", "warning", {"factor": fit.factor, "limit": limit, "mass": mass})
