@@ -73,7 +73,9 @@ SHORTER = {
 """Codes that a part of a recording may have: something was measured too shortly or not at all, and they say so; or a
 mean over the part lies at the edge, which that over the whole does not."""
 EXCUSED = dict.fromkeys(("files_cut", "range_stated", "second_cut", "one_plate"), SHORTER)
-EXCUSED |= {name: {"subject"} for name in ("scaled", "heavier")} | {"inclined": {"at_edge", "space_scale"}}
+EXCUSED |= {name: {"subject"} for name in ("scaled", "heavier")} | {
+    "inclined": {"at_edge", "space_scale", "segment_length"}
+}
 """Kind of variations -> codes that are no accusations: a small adult has the body mass index of no child; a shear
 stretches segments by up to half of the slope, which is true, and motion and forces of a rigid body fit less."""
 FACTS = tomllib.loads(Path(__file__).with_name("sound_facts.toml").read_text(encoding="utf-8"))

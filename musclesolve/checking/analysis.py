@@ -286,9 +286,9 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
 
 SHORTEST_WALK = 0.8
 """Duration from which a spectrum is known [s]."""
-LEAST_F90 = 5.4
+LEAST_F90, TALL = 5.4, 1.85
 """Least frequency f90 (`low_pass.f90`) of the angles of a leg in level walking [Hz]: recorded walks have 6.1 to 7.5;
-of markers that were filtered at 3 Hz 3.8 to 5.3."""
+of markers that were filtered at 3 Hz 3.8 to 5.3. The stature [m] above which it falls: a long leg swings slowly."""
 WALKING = 2.0
 """Speed of the swinging foot relative to the other one from which the subject walks [m/s]."""
 
@@ -309,12 +309,10 @@ def _spectrum(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         return
     rate = 1.0 / float(np.diff(motion.time).mean())
     highest = max(f90(motion.coordinates[:, k], rate, 4) for k in legs)
-    if highest < LEAST_F90:
-        values = {
-            "frequency": highest,
-            "least": LEAST_F90,
-            "cutoff": case.trial.settings.filter.fixed_cutoff or np.nan,
-        }
+    least = LEAST_F90 * min(1.0, (TALL / case.trial.subject.stature) ** 0.5)
+    if highest < least:
+        cutoff = case.trial.settings.filter.fixed_cutoff or np.nan
+        values = {"frequency": highest, "least": least, "cutoff": cutoff}
         yield finding("over_filtered", "warning", values, case.key("filter", "cutoff_hz"))
 
 

@@ -30,6 +30,7 @@ from musclesolve.checking.forces.newtons_law import time_offset
 from musclesolve.checking.forces.plate_axes import displaced_plates, passages
 from musclesolve.checking.loading import load
 from musclesolve.results.finding import texts
+from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from tests.support.recorded_data import recorded
 
 WALKS = {"p1": "treadmill_walk/p1/walk.toml", "p3": "treadmill_walk/p3/walk.toml"}
@@ -184,3 +185,10 @@ def test_one_foot_on_plates_shows_a_displaced_plate(
     for each in found:
         (after,) = passages(case.repaired(each))
         assert np.abs(after.off).max() < 3e-3
+
+
+def test_a_tall_person_who_walks_slowly_is_not_filtered(tmp_path: Path) -> None:
+    copy = copy_of(
+        synthetic_recording(tmp_path, noise_mm=0.5, force_noise_n=1.0, strides=3), tmp_path / "text"
+    )
+    assert "over_filtered" not in ms.check(write(scaled(1.7)(copy), tmp_path / "varied")).codes

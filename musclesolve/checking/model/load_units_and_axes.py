@@ -309,7 +309,7 @@ WINDOW = 4.0
 its ends by less than a step."""
 CYCLE = 1.0
 """Approximate duration of a cycle [s]: in a shorter recording errors of the body model, which vary with the cycle,
-imitate a shift of up to `SERIOUS`, and no drift is measured."""
+imitate a shift of up to `SERIOUS`, and no drift is measured; in less than half of it any shift."""
 LEAST_OVERLAP = 0.7
 """Least share of the frames within the loads at a shift that is examined."""
 EXPLAINED = 0.5
@@ -388,8 +388,8 @@ def _fit_from(case: ModelCase, shift: float) -> Fit | None:
             return None
         rate = np.gradient(given, time, axis=0) / (1.0 + drift)
         patterns = np.stack([scale * rate, scale * (time - middle)[:, None] * rate, given], axis=2)
-        if np.ptp(time) < CYCLE:
-            patterns[:, :, 1] = 0.0
+        if np.ptp(time[kept]) < CYCLE:
+            patterns[:, :, 1], drift = 0.0, 0.0
         change, spread = covariance(patterns[kept], left[kept], memory)
         shift += float(np.clip(change[0], -SHIFT_STEP, SHIFT_STEP))
         drift = float(np.clip(drift + change[1], -0.2, 0.2))
@@ -436,7 +436,7 @@ def residual_moment(case: ModelCase, scale: float, loads: Sequence[ExternalLoad]
 def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find a shift in time between loads and motion, or clocks of different rates."""
     fit = best_fit(case, FARTHEST)
-    if fit is None or fit.misfit > UNCLEAR:
+    if fit is None or fit.misfit > UNCLEAR or np.ptp(case.time) < 0.5 * CYCLE:
         return
     if sliding(case, fit.shift, fit.drift) > sliding(case) + STANDS:
         return  # with a missing load a shift would put other loads onto swinging feet
@@ -457,7 +457,7 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
         seen: Severity = "error" if abs(fit.drift) > limit / DRIFTS * SERIOUS_DRIFT else "warning"
         yield case.fault("clock_rate", seen, values, repair)
         return
-    limit = SMALLEST_S if np.ptp(case.time) >= CYCLE else SERIOUS
+    limit = SMALLEST_S if fit.errors[1] > 0.0 else SERIOUS  # the loads last a cycle
     if abs(fit.shift) < max(limit, CLEAR * fit.errors[0]):
         return
     repair = delayed(fit.shift)

@@ -34,7 +34,7 @@ from musclesolve._util.sides import SIDES, has_side, split_side, twin
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.checking.model.load_units_and_axes import exceeds
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
-from musclesolve.checking.model.moment_surplus import SHOWN, Surplus, surplus
+from musclesolve.checking.model.moment_surplus import FITS, SHOWN, Added, Surplus, surplus
 from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, Severity
@@ -42,9 +42,6 @@ from musclesolve.results.finding import Finding, Severity
 EVIDENCE, EVIDENCE_OF_SIDES = 14.0, 40.0
 """F from which a hypothesis is no chance and no error of the model, and the same where gains of both sides of a column
 are no errors. Sound files have up to 9, and up to 27."""
-BELONGS = 0.13
-"""Most that may be left of P tau after all corrections, as a share of the power of what is corrected: sound files leave
-0.02, files with one fault up to 0.10. Moments of other motions leave 0.4 and more: corrections take them away."""
 MOST_FAULTS, FEW = 4, 2
 """Most corrections of one file, and most groups of columns that have names of their own: a wrong motion needs more."""
 STRETCH, STRETCH_STEP = 0.25, 0.05
@@ -95,10 +92,10 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
     for name, begin, end, value, rate in held_stretches(moments, time, names):
         k = names.index(name)
         if size[k] and _is_apart(time, moments[:, k], begin, end, rate):
-            said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": value + 0.0}
+            keeps = "lies on a straight line" if rate else f"is exactly {value + 0.0:.3g} N m"
+            said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "keeps": keeps}
             severity: Severity = "warning" if rate else "error"
-            code = "moment_zero.line" if rate else "moment_zero.stretch"
-            yield case.fault(code, severity, said, times=((begin, end),))
+            yield case.fault("moment_zero.stretch", severity, said, times=((begin, end),))
     for name, moment in zip(names, moments.T, strict=True):
         steps = np.nan_to_num(np.abs(np.diff(moment)))
         rounding = float(steps.min(where=steps > 0.0, initial=np.inf))
@@ -189,6 +186,10 @@ class Hypothesis:
             change[:, columns] += moments[:, others] if self.kind == "leak" else -moments[:, others]
         return np.where(((time >= begin) & (time < end))[:, None], change, 0.0)
 
+    def repaired(self, size: float) -> tuple[Added, float]:
+        """Return what is added, and how much of it a repair takes away: of an exchange all."""
+        return self.added, 1.0 if self.kind in ("exchange", "sides") else size
+
     def admits(self, size: float) -> bool:
         """Return whether a fault of this kind has this size."""
         if self.kind == "gain":
@@ -238,6 +239,9 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     faults = _faults_of(seen, tried)
     if sooner := [near for fault, *_ in faults if fault.in_part for near in fault.near(seen.time)]:
         faults = _faults_of(seen, [*tried, *sooner])
+    mended = seen.without([fault.repaired(size) for fault, size, _ in faults])(case.table)
+    if not faults or (left := surplus(replace(case, table=mended))) is None or left.rest > FITS:
+        return  # no fault of columns makes them moments of this motion
     faults = [each for each in faults if exceeds(each[1], LEAST.get(each[0].kind, 0.0), each[2])]
     count = Counter(name for fault, *_ in faults for name in fault.names)
     few_faults = len({fault.names for fault, *_ in faults}) <= FEW
@@ -246,7 +250,7 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
             yield _named(case, seen, fault, size, error)
     unlike = [(name,) for name in count if count[name] > 1] if few_faults else [tuple(count)]
     for names in unlike:
-        own = [(fault.added, size) for fault, size, _ in faults if {*names} & {*fault.names}]
+        own = [fault.repaired(size) for fault, size, _ in faults if {*names} & {*fault.names}]
         change = np.sum([size * added(seen.time, seen.moments) for added, size in own], axis=0)
         rms = float(np.sqrt(np.mean(change[:, [number[name] for name in names]] ** 2)))
         said = {"names": " and of ".join(names), "rms": rms}
@@ -284,12 +288,11 @@ def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis,
         if change[one] < REST * max(change[two] for two in beside):
             found.remove(one)
     sizes = np.linalg.lstsq(patterns[:, found], rest, rcond=None)[0]
+    if not found:
+        return []
     left = rest - patterns[:, found] @ sizes
     apart = seen.of_sides.left(np.concatenate([moments, added[:, :, found]], axis=2))
     remains = apart[:, 0] - apart[:, 1:] @ np.linalg.lstsq(apart[:, 1:], apart[:, 0], rcond=None)[0]
-    mended = moments[:, :, 0] - added[:, :, found] @ sizes
-    if not found or float(remains @ remains) > BELONGS * float((mended**2).sum()):
-        return []
     shape = len(seen.time), seen.beyond.shape[1], len(found)
     used = slice(0, shape[0] * shape[1])
     of_columns, of_both = (
@@ -321,8 +324,7 @@ def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, erro
     elif fault.in_part and fault.kind == "gain" and size > NOTHING:
         code = "moment_unlike.part"
     severity: Severity = "warning" if fault.kind in ("offset", "drift", "leak") else "error"
-    whole = 1.0 if fault.kind in ("exchange", "sides") else size
-    return case.fault(code, severity, said, seen.without([(fault.added, whole)]))
+    return case.fault(code, severity, said, seen.without([fault.repaired(size)]))
 
 
 def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ import pytest
 from musclesolve.checking.forces.plate_balance import (
     CORRELATION,
     BalanceTerm,
+    Estimate,
     Observed,
     accusations,
     balance,
@@ -85,12 +86,16 @@ def test_a_size_that_a_short_part_hardly_shows_is_no_accusation() -> None:
     for error, said in ((0.005, True), (0.02, False)):
         term = BalanceTerm(np.full((100, 1), 0.1 / error), np.array([1e-4]))
         nothing = BalanceTerm(np.zeros((100, 1)), np.array([1.0]))
-        sample = Observed(
-            term.effect[:, 0] * 0.1, {"late forward 0": term, "mass": nothing}, np.ones(6), np.ones(2)
-        )
+        terms = {"late forward 0": term, "mass": nothing}
+        sample = Observed(term.effect[:, 0] * 0.1, terms, np.ones(6), forward=True)
         fit = sample.fit("late forward 0")
         assert fit.deviation[0] == pytest.approx(error) and fit.size[0] == pytest.approx(0.1)
         assert bool(accusations(sample, ["late forward 0"])) is said
+
+
+def test_a_variance_below_zero_by_rounding_is_unknown() -> None:
+    fit = Estimate(np.array([0.2, 0.1]), np.diag([-1e-18, 4e-6]), 9.0)
+    np.testing.assert_array_equal(fit.deviation, [np.inf, 0.002])
 
 
 def test_what_the_terms_explain_is_not_left() -> None:

@@ -38,6 +38,13 @@ def test_a_reversed_angle_of_the_pelvis_is_named(name: str, angle: str) -> None:
     assert not {"moment_scale", "moment_sign", "another_trial"} & set(found)
 
 
+@pytest.mark.parametrize(("name", "factor"), [("pelvis_rotation", -1.0), ("pelvis_tz", 0.0)])
+def test_moments_beside_a_wrong_pelvis_accuse_neither_mass_nor_columns(name: str, factor: float) -> None:
+    table = moved("belt 3", name, factor)
+    found = {each.code for each in findings(replace(case_of("belt 3"), coordinates=table))}
+    assert "another_trial" in found and not {"mass", "moment_sign", "moment_scale", "moment_unlike"} & found
+
+
 @pytest.mark.parametrize("by", [-10.0, 10.0])
 def test_an_offset_of_both_hips_is_no_reversed_pelvis(by: float) -> None:
     table = moved("moments", "hip_flexion_r", 1.0, by)
