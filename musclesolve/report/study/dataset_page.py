@@ -159,7 +159,8 @@ def _lead(data: DataSet) -> str:
 def _usable(data: DataSet) -> str:
     """Return a sentence on the trials that may be used."""
     named = " or ".join(f"“{LABELS[verdict]}”" for verdict in FIT_FOR_USE)
-    return f"A trial can be used if its verdict is {named}: {len(data.names())} of {count_of(len(data.trials), 'trial')}."
+    usable = f"{len(data.names())} of {count_of(len(data.trials), 'trial')}"
+    return f"A trial can be used if its verdict is {named}: {usable}."
 
 
 def _verdicts(trials: pd.DataFrame) -> PageTable:
