@@ -65,7 +65,7 @@ def listed_beside(meant: str | None, known: Sequence[str]) -> str:
     """Known names between commas, fewer of them beside a suggestion; the last ones only counted."""
     most = (
         _LISTED
-        if meant
+        if meant and len(known) > _LISTED + 1
         else sum(length <= _LONGEST for length in accumulate(len(name) + 2 for name in known))
     )
     return ", ".join(known[:most]) + (f" ... ({len(known)} names)" if len(known) > most else "")

@@ -167,7 +167,7 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
     stated = int.from_bytes(stream.read(_LENGTH), "little", signed=True)
     start = _LENGTH + stated
     if size < _LENGTH or not 0 < stated < _LONGEST_HEADER:
-        raise _fault(file, "the file does not begin with the length of its header")
+        raise _fault(file, "this is no B3D file: it does not begin with the length of its header")
     if start > size:
         raise _fault(
             file,

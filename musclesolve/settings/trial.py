@@ -39,10 +39,10 @@ class SubjectSettings(Settings):
         within=(2.0, 400.0),
         mistaken_units={"newtons": 0.10197, "grams": 0.001},
     )
-    stature_m: float = setting("stature [m]", required=True, within=(0.4, 2.6), mistaken_units=MILLIMETERS)
+    stature_m: float = setting("height [m]", required=True, within=(0.4, 2.6), mistaken_units=MILLIMETERS)
     sex: str = setting("selects the table of segment masses", required=True, choices=SEXES)
     shoe_mass_kg: float = setting(
-        "mass of one shoe, added to each foot; mass_kg is weighed with the shoes on [kg]",
+        "mass of one shoe, added to each foot; the body is weighed with the shoes on [kg]",
         default=0.0,
         within=(0.0, 5.0),
         mistaken_units={"grams": 0.001},

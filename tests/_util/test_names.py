@@ -8,3 +8,8 @@ def test_without_a_similar_name_all_of_them_are_listed() -> None:
     alone, near = unknown_name("xyz", "muscle", known), unknown_name("muscle_4x", "muscle", known)
     assert alone.expected == f"one of {', '.join(known)}" and alone.remedy
     assert near.remedy and "muscle_4" in near.remedy and "(43 names)" in (near.expected or "")
+
+
+def test_a_single_name_is_never_only_counted() -> None:
+    known = [f"cost_{k}" for k in range(13)]
+    assert unknown_name("cost_1x", "cost", known).expected == f"one of {', '.join(known)}"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from musclesolve._util.names import similar
 from musclesolve.cli.options import marker_set_names, muscle_names, output_option, with_settings
 from musclesolve.cli.printing import console, finish, print_files, progress
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
@@ -44,7 +45,7 @@ def muscles(
     from musclesolve.opensim.person_file import person_of_set
 
     database = settings.get("database")
-    if database is None and name in muscle_db.available():
+    if database is None and name and similar(name, muscle_db.available()):
         name, database = None, name
     shown: list[RenderableType] = []
     person = None if database is None else person_of_set(database)

@@ -81,7 +81,7 @@
         if (!mark.s || !mark.runs || mark.h || !this.drawn(mark) || !["line", "area"].includes(mark.k) || mark.x.length < 2) continue;
         const after = Math.min(Math.max(d3.bisector((value) => value).left(mark.x, place), 1), mark.x.length - 1), before = after - 1;
         const share = (place - mark.x[before]) / (mark.x[after] - mark.x[before]);
-        if (!(share >= -1e-9 && share <= 1 + 1e-9)) continue;
+        if (!(share >= -0.5 && share <= 1.5)) continue; // of the nearest frame: strikes lie between frames
         const at = (values) => share < 1e-6 ? values[before] : share > 1 - 1e-6 ? values[after] : values[before] + share * (values[after] - values[before]);
         const own = mark.k === "area" ? [at(mark.y), at(mark.y2)] : [at(mark.y)];
         if (!own.every(Number.isFinite) || found.some((other) => other.name === mark.s)) continue;

@@ -323,8 +323,8 @@ def no_file(path: Path) -> InputError:
     elif not folder.is_dir():
         expected, remedy = f"a file in {folder}, but there is no such folder", "check the folder"
     else:
-        # Files of a recording, or of the same kind; no script of a similar name.
-        kinds = (*RECORDED, path.suffix.casefold())
+        kind = path.suffix.casefold()  # or another file of a recording; TRC has markers alone, storage never
+        kinds = {kind, *RECORDED} - set(STORAGE if kind == ".trc" else [".trc"] if kind in STORAGE else [])
         with suppress(OSError):
             present = sorted(name for name in os.listdir(folder) if Path(name).suffix.casefold() in kinds)
             remedy = suggestion(path.name, present) or remedy

@@ -161,9 +161,8 @@ def _lead(data: DataSet) -> str:
 def _usable(data: DataSet) -> str:
     """Return a sentence on the trials that may be used."""
     named = " or ".join(f"“{LABELS[verdict]}”" for verdict in FIT_FOR_USE)
-    return (
-        f"{len(data.names())} of {count_of(len(data.trials), 'trial')} can be used: their verdict is {named}."
-    )
+    usable = f"{len(data.names())} of {count_of(len(data.trials), 'trial')}"
+    return f"A trial can be used if its verdict is {named}: {usable}."
 
 
 def _verdicts(trials: pd.DataFrame) -> PageTable:

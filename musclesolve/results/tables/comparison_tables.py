@@ -14,7 +14,7 @@ from musclesolve._util.sides import split_side, with_side
 from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.facts import Facts, LegFacts
 from musclesolve.results.judgement import judge
-from musclesolve.results.plausibility import plausibility
+from musclesolve.results.plausibility import criteria, plausibility
 from musclesolve.results.tables.lines import decimal, lines, names, numbers, titled_table, words
 
 MOST_MUSCLES = 10
@@ -162,10 +162,10 @@ def _page_of_contact(facts: ComparisonFacts) -> Table | None:
         peaks = {peak.joint: peak.body_weights for peak in under.contact_peaks}
         judged = plausibility(under)
         beyond = dict.fromkeys(
-            comparison.place.split()[-1] for comparison in judged.failed or judged.at_edge if comparison.place
+            (comparison.place.split() or [criteria()[comparison.criterion]["label"]])[-1]
+            for comparison in judged.failed or judged.at_edge
         )
-        label = judge(under).label
-        verdict = f"{label} ({', '.join(beyond)})" if beyond else label
+        verdict = judge(under).label + (f" ({', '.join(beyond)})" if beyond else "")
         table.add_row(cost, *(_of_legs(facts, joint, peaks, 2) for joint in joints), verdict)
     return table
 

@@ -33,5 +33,8 @@ def test_only_what_could_be_meant_is_suggested(tmp_path: Path) -> None:
         read_lines(tmp_path / "walk.c3d")
     assert "did you mean 'walks.trc'?" in str(refusal.value)
     with pytest.raises(InputError) as refusal:
+        read_lines(tmp_path / "walks_grf.mot")  # a TRC file has no forces
+    assert "did you mean" not in str(refusal.value)
+    with pytest.raises(InputError) as refusal:
         read_lines(tmp_path / "walk2.nc")
     assert "walk.nc" in str(refusal.value)

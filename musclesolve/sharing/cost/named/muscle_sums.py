@@ -235,7 +235,7 @@ class KneeSparingActivation(SumOfTerms):
 
     name = "knee_sparing_activation"
     formula = "sum_i a_i^p + sum_knee (F_i / F_s)^p, F_s = 1400 N, p = 2"
-    source = "this library: EMG, hips and knees of eight recordings"
+    source = "musclesolve: EMG, hips and knees of eight recordings"
     use = "the usual one: no decision of your own"
     positive = ("scale",)
     of_all_frames = True
