@@ -22,7 +22,7 @@ from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, PageTable, cell, plain
 from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.rendering import rendered, whole_page
-from musclesolve.report.study.study_page import is_new, left_out_table, not_judged, page_mark, trial_rows
+from musclesolve.report.study.study_page import left_out_table, new_mark, not_judged, trial_rows
 from musclesolve.report.study.study_words import COUNTS
 from musclesolve.results.cycles.outliers import NORMAL
 from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS, UNSAID
@@ -91,8 +91,8 @@ def dataset_into(
     computed = compute_dataset(sources, output, **how)
     data, folder = open_dataset(computed.folder), computed.folder
     page, card, *tables = paths = [folder / name for name in (DATASET_PAGE, CARD, CSV, SUBJECTS)]
-    mark = page_mark(computed.notes, how.get("keep"), *(path.read_bytes() for path in tables))
-    if is_new(computed) or not card.is_file() or not page.is_file() or not page.read_bytes().endswith(mark):
+    made_of = computed.notes, how.get("keep"), *(path.read_bytes() for path in tables)
+    if mark := new_mark([page, card], computed, *made_of):
         text, about = _page_and_card(data, computed)
         write_files(
             folder, {DATASET_PAGE: text.encode("utf-8", "replace") + mark, CARD: about.encode("utf-8")}

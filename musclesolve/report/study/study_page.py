@@ -327,32 +327,28 @@ def study_into(
     computed, drawn = result.computed, dict[str, bytes]()
     if figures and result.groups is not None:
         drawn = group_files(result.groups, result.comparisons, report, computed.study.design.drawn)
-    page, mark = computed.folder / STUDY_PAGE, _mark_of(result)
-    if is_new(computed) or not page.is_file() or not page.read_bytes().endswith(mark):
+    page = computed.folder / STUDY_PAGE
+    if mark := new_mark([page], computed, *_made_of(result)):
         drawn[STUDY_PAGE] = study_page(result, report).encode("utf-8", "replace") + mark
     paths = write_files(computed.folder, drawn, group_figures_in(computed.folder))
     return result, [*dict.fromkeys([page, *paths]), *result.files, computed.folder / CSV]
 
 
-def is_new(computed: ComputedStudy) -> bool:
-    """Return whether a trial was computed now, so that any page on it is old."""
-    return any(record.outcome is Outcome.COMPUTED for record in computed.records.values())
+def new_mark(files: Sequence[Path], computed: ComputedStudy, *made_of: object) -> bytes:
+    """Return the end of a page, the first file, made of such values; empty where all files stand and it ends so."""
+    mark = f"<!-- {hashlib.sha256(repr((versions(), *made_of)).encode()).hexdigest()} -->".encode()
+    new = any(record.outcome is Outcome.COMPUTED for record in computed.records.values())
+    stand = all(file.is_file() for file in files)
+    return b"" if stand and not new and files[0].read_bytes().endswith(mark) else mark
 
 
-def page_mark(*made_of: object) -> bytes:
-    """Return the end of a page, which differs where the page was made of other values."""
-    return f"<!-- {hashlib.sha256(repr((versions(), *made_of)).encode()).hexdigest()} -->".encode()
-
-
-def _mark_of(result: StudyResult) -> bytes:
-    """The mark of the page of a study, by all that its content follows from, besides the results of its trials."""
+def _made_of(result: StudyResult) -> Iterator[object]:
+    """All that the content of the page of a study follows from, besides the results of its trials."""
     computed = result.computed
-    records = [
-        (record.name, record.outcome.has_result or record.outcome, record.measures, record.message)
-        for record in computed.records.values()
-    ]
-    reports = [(record.folder / REPORT).is_file() for record in computed.records.values()]
-    stated = computed.study.path.read_bytes(), computed.study.subjects, computed.notes
-    found = [(each.as_dict(), names) for each, names in result.findings]
-    reasons = result.not_averaged, result.left_out, result.compared.said, result.sensitivity
-    return page_mark(records, reports, stated, found, reasons, result.sizes, [*map(sha256, result.files)])
+    for each in computed.records.values():
+        yield each.name, each.outcome.has_result or each.outcome, each.measures, each.message
+        yield (each.folder / REPORT).is_file()
+    yield computed.study.path.read_bytes(), computed.study.subjects, computed.notes
+    yield [(each.as_dict(), names) for each, names in result.findings], result.sizes
+    yield result.not_averaged, result.left_out, result.compared.said, result.sensitivity
+    yield [*map(sha256, result.files)]
