@@ -170,12 +170,16 @@ def in_blocks(function: Callable[..., Values], *arrays: AnyArray) -> Values:
     several arrays.
     """
     frames, whole = len(arrays[0]), list[AnyArray]()
+
+    def unfilled(values: AnyArray) -> AnyArray:
+        return long_array((frames, *values.shape[1:]), values.dtype)
+
     if frames <= BLOCK:
         return function(*(array[:] for array in arrays))
     for part in blocks(frames):
         values = function(*(array[part] for array in arrays))
         several: tuple[AnyArray, ...] = values if isinstance(values, tuple) else (values,)
-        whole = whole or [long_array((frames, *each.shape[1:]), each.dtype) for each in several]
+        whole = whole or list(map(unfilled, several))
         for every, some in zip(whole, several, strict=True):
             every[part] = some
     return cast(Values, tuple(whole) if isinstance(values, tuple) else whole[0])
