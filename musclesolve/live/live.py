@@ -503,12 +503,9 @@ class Live:
 
     def _interrupted(self, time: float, begun: float, notes: tuple[str, ...], taken: Taken) -> Frame:
         """A frame without any known value."""
-        return Frame(
-            time=time,
-            **{name: np.full(shape, np.nan) for name, shape in self.shapes.items()},
-            status=np.full(len(self.sides), Status.INTERRUPTED, np.int8),
-            **self._beside(begun, notes, taken),
-        )
+        unknown: dict[str, Any] = {name: np.full(shape, np.nan) for name, shape in self.shapes.items()}
+        status = np.full(len(self.sides), Status.INTERRUPTED, np.int8)
+        return Frame(time=time, **unknown, status=status, **self._beside(begun, notes, taken))
 
 
 def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:
