@@ -497,7 +497,7 @@ class Live:
         )
 
     def _beside(self, begun: float, notes: tuple[str, ...], taken: Taken) -> dict[str, Any]:
-        """What a frame holds beside its results; begun: clock at the start of the step [s]."""
+        """Attributes of a frame beside its results; begun: clock at the start of the step [s]."""
         said = {"notes": notes, "taken": taken, "left_out": self._left_out, "faults": self._faults}
         return {"seconds": perf_counter() - begun, "shift": self._poses.shift, **said}
 
