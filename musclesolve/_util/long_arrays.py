@@ -39,10 +39,10 @@ MOST_FRAMES = 4096
 """Largest number of frames of which everything is held in memory together."""
 ROOM = 96 << 20
 """Size of the pages of files in memory, beside the program, from which they are handed back [bytes]."""
-LOOK = 0.002
+LOOK = 0.01
 """Time after which the pages in memory are counted again [s]."""
-TRIM = 0.25
-"""Time after which memory that was freed is handed back again [s]: the C library of Linux keeps what is small."""
+FREED = 32 << 20
+"""Growth of the other memory after which what is free of it is handed back, too [bytes]: the C library keeps it."""
 MAP_FIXED = 0x10
 """Flag of mmap on Linux: at this address, in the place of what is there."""
 
@@ -56,8 +56,8 @@ class _Pages(mmap.mmap):
     """Size of the pages of other files in memory when these were made [bytes]."""
     counted = -inf
     """Time at which the pages of all files were counted last [s]."""
-    trimmed = -inf
-    """Time at which freed memory was handed back last [s]."""
+    others = inf
+    """Least size of the other memory since free memory was handed back [bytes]."""
 
     def reserved(self, size: int) -> int | None:
         """The place of an array of some bytes after the others; None where the file ends."""
@@ -120,7 +120,7 @@ def _new_file(size: int) -> _Pages:
     except OSError:
         file.close()
         raise
-    pages.descriptor, pages.used, pages.beside = file.fileno(), 0, _in_memory()
+    pages.descriptor, pages.used, pages.beside = file.fileno(), 0, _in_memory()[0]
     weakref.finalize(pages, file.close)
     _FILES.add(pages)
     return pages
@@ -132,21 +132,24 @@ def let_go() -> None:
         return
     with _LOCK:
         files, _Pages.counted = tuple(_FILES), monotonic()
-    if _in_memory() >= ROOM + min(pages.beside for pages in files):
+    mapped, others = _in_memory()
+    if mapped >= ROOM + min(pages.beside for pages in files):
         for pages in files:
             pages.madvise(mmap.MADV_DONTNEED)
-    if monotonic() > _Pages.trimmed + TRIM:
-        _Pages.trimmed = monotonic()
+    if others > _Pages.others + FREED:
         getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
+        _Pages.others = _in_memory()[1]
+    _Pages.others = min(_Pages.others, others)
 
 
-def _in_memory() -> float:
-    """Size of the pages of all files that the process has in memory [bytes], the program among them."""
+def _in_memory() -> tuple[float, float]:
+    """Size of what the process has in memory [bytes]: the pages of all files, the program among them, and the rest."""
     try:
         with open("/proc/self/statm", "rb", buffering=0) as file:
-            return float(file.read().split()[2]) * mmap.PAGESIZE
+            whole, mapped = (float(pages) * mmap.PAGESIZE for pages in file.read().split()[1:3])
+            return mapped, whole - mapped
     except OSError:
-        return inf  # not known on this system: as if there were many
+        return inf, 0.0  # not known on this system: as if there were many
 
 
 def in_turn(items: Iterable[Item]) -> Iterator[Item]:

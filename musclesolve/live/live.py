@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -492,27 +493,19 @@ class Live:
             kkt_residual=np.concatenate([solution.kkt_residual for solution in solutions]),
             cost=np.concatenate([solution.cost for solution in solutions]),
             reserve=np.concatenate([solution.reserve for solution in solutions]),
-            seconds=perf_counter() - begun,
-            shift=self._poses.shift,
-            notes=notes,
-            taken=taken,
-            left_out=self._left_out,
-            faults=self._faults,
+            **self._beside(begun, notes, taken),
         )
+
+    def _beside(self, begun: float, notes: tuple[str, ...], taken: Taken) -> dict[str, Any]:
+        """Attributes of a frame beside its results; begun: clock at the start of the step [s]."""
+        said = {"notes": notes, "taken": taken, "left_out": self._left_out, "faults": self._faults}
+        return {"seconds": perf_counter() - begun, "shift": self._poses.shift, **said}
 
     def _interrupted(self, time: float, begun: float, notes: tuple[str, ...], taken: Taken) -> Frame:
         """A frame without any known value."""
-        return Frame(
-            time=time,
-            **{name: np.full(shape, np.nan) for name, shape in self.shapes.items()},
-            status=np.full(len(self.sides), Status.INTERRUPTED, np.int8),
-            seconds=perf_counter() - begun,
-            shift=self._poses.shift,
-            notes=notes,
-            taken=taken,
-            left_out=self._left_out,
-            faults=self._faults,
-        )
+        unknown: dict[str, Any] = {name: np.full(shape, np.nan) for name, shape in self.shapes.items()}
+        status = np.full(len(self.sides), Status.INTERRUPTED, np.int8)
+        return Frame(time=time, **unknown, status=status, **self._beside(begun, notes, taken))
 
 
 def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:

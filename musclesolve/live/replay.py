@@ -1,7 +1,7 @@
 """A recording through `Live`, sample by sample, and the result in the form of `run`."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter, sleep
 from typing import Any
@@ -12,7 +12,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array, Indices, nearest_known, stretch
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
-from musclesolve._util.long_arrays import in_blocks, let_go, long_array, unknown
+from musclesolve._util.long_arrays import in_blocks, in_turn, long_array, unknown
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.splines import spline_through
 from musclesolve.checking.check import findings_of
@@ -91,36 +91,29 @@ def _interpolated(time: Array, position: Array, at: Array) -> Array:
 
 
 class PassedFrames(Sequence[Frame]):
-    """Frames that came one after the other, whose numbers lie in arrays (T, ...) by attribute."""
+    """Frames of samples in their order: numbers (T, ...) of all by attribute, what else each frame holds by frame."""
 
-    def __init__(self, most: int) -> None:
-        self._most, self._numbers, self._words = most, dict[str, AnyArray](), list[dict[str, Any]]()
-
-    def append(self, frame: Frame) -> None:
-        """Add a frame after the others."""
-        words = dict[str, Any]()
-        for name in (field.name for field in fields(Frame)):
-            value = getattr(frame, name)
-            if not isinstance(value, (float, np.ndarray)):
-                words[name] = value
-                continue
-            if name not in self._numbers:
-                self._numbers[name] = long_array((self._most, *np.shape(value)), np.asarray(value).dtype)
-            self._numbers[name][len(self)] = value
-        self._words.append(words)
-
-    def stacked(self, name: str) -> AnyArray:
-        """A number or array of all frames, (T, ...)."""
-        return self._numbers[name][: len(self)]
+    def __init__(self, live: Live, samples: Iterator[Sample], count: int) -> None:
+        self.numbers, self._others = dict[str, AnyArray](), list[dict[str, Any]]()
+        for number, sample in enumerate(in_turn(samples)):
+            values = dict(vars(live.step(*sample)))
+            if not number:
+                self.numbers = {
+                    name: long_array((count, *np.shape(value)), np.asarray(value).dtype)
+                    for name, value in values.items()
+                    if isinstance(value, float | np.ndarray)
+                }
+            for name, array in self.numbers.items():
+                array[number] = values.pop(name)
+            self._others.append(values)
 
     def __len__(self) -> int:
-        return len(self._words)
+        return len(self._others)
 
     def __getitem__(self, place: Any) -> Any:
         if isinstance(place, slice):
             return [self[k] for k in range(len(self))[place]]
-        numbers = {name: self.stacked(name)[place] for name in self._numbers}
-        return Frame(**numbers, **self._words[place])
+        return Frame(**{name: array[place] for name, array in self.numbers.items()}, **self._others[place])
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +132,7 @@ class Replay:
     @property
     def seconds(self) -> Array:
         """(T,) time that each step took [s]."""
-        return self.frames.stacked("seconds")
+        return self.stacked("seconds")
 
     @property
     def frames_per_second(self) -> float:
@@ -159,7 +152,7 @@ class Replay:
 
     def stacked(self, name: str, frames: slice | Indices = EVERY) -> Array:
         """A number or array of all frames, or of some, (T, ...)."""
-        return self.frames.stacked(name)[frames]
+        return self.frames.numbers[name][frames]
 
     @property
     def result(self) -> xr.Dataset:
@@ -200,16 +193,17 @@ def replay(
     live = Live(trial, **settings) if live is None else live
     source = trial if isinstance(trial, Trial) else live.trial
     live.warm_up()
-    count = len(source.markers.time)
-    frames = PassedFrames(count)
-    begun = perf_counter()
-    for number, sample in enumerate(samples(live, source)):
-        if rate is not None:
-            sleep(max(0.0, begun + number / rate - perf_counter()))
-        if number % 100 == 0:
-            report("live", 0.1 + 0.8 * number / count)
-        frames.append(live.step(*sample))
-        let_go()
+    count, begun = len(source.markers.time), perf_counter()
+
+    def in_time() -> Iterator[Sample]:
+        for number, sample in enumerate(samples(live, source)):
+            if rate is not None:
+                sleep(max(0.0, begun + number / rate - perf_counter()))
+            if number % 100 == 0:
+                report("live", 0.1 + 0.8 * number / count)
+            yield sample
+
+    frames = PassedFrames(live, in_time(), count)
     return Replay(live, frames, perf_counter() - begun, live.findings)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import pickle
 import subprocess
 import sys
@@ -46,14 +47,30 @@ def test_numbers_stay_when_the_pages_are_let_go(small):
 @in_files
 def test_pages_stay_until_they_are_many(small, monkeypatch):
     array = long_array((1 << 20,))
-    before = long_arrays._in_memory()
+    before = long_arrays._in_memory()[0]
     array[:] = 1.0
     monkeypatch.setattr(long_arrays, "ROOM", 1 << 30)
     let_go()
-    assert long_arrays._in_memory() - before > array.nbytes // 2
+    assert long_arrays._in_memory()[0] - before > array.nbytes // 2
     monkeypatch.setattr(long_arrays, "ROOM", -np.inf)
     let_go()
-    assert long_arrays._in_memory() - before < array.nbytes // 2 and (array == 1.0).all()
+    assert long_arrays._in_memory()[0] - before < array.nbytes // 2 and (array == 1.0).all()
+
+
+@in_files
+@pytest.mark.skipif(
+    not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="the C library hands memory back itself"
+)
+def test_free_memory_is_handed_back_once_the_rest_has_grown(small):
+    array = long_array((1 << 20,))
+    let_go()
+    pieces = [b"1" * 50_000 for _ in range(2 * long_arrays.FREED // 50_000)]
+    held = pieces[::500]
+    pieces.clear()
+    before = long_arrays._in_memory()[1]
+    let_go()
+    assert before - long_arrays._in_memory()[1] > long_arrays.FREED
+    assert all(each == held[0] for each in held) and not array.any()
 
 
 @in_files

@@ -10,6 +10,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.long_arrays import in_turn, long_array
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side, with_side
 from musclesolve.plotting.figure_names import CONTACT_TITLE
 from musclesolve.plotting.page.arrangement import KEPT, broken
@@ -94,10 +95,13 @@ def coordinates_and_moments(result: xr.Dataset) -> Sheet:
 
 def _angles(result: xr.Dataset) -> tuple[xr.DataArray, set[str]]:
     """Joint angles (T, m) [deg] without whole turns, and the names of those that had any."""
-    angles = DEGREES * result["joint_angle"].transpose("time", "dof")
-    shown = np.array([without_turns(angle) for angle in angles.values.T]).T.reshape(angles.shape)
-    moved = (np.abs(shown - angles.values) > 1.0).any(axis=0)
-    return angles.copy(data=shown), set(map(str, angles["dof"].values[moved]))
+    angles = result["joint_angle"].transpose("time", "dof")
+    shown, moved = long_array(angles.shape), set[str]()
+    for k, (name, angle) in in_turn(enumerate(zip(angles["dof"].values, angles.values.T, strict=True))):
+        shown[:, k] = without_turns(DEGREES * angle)
+        if (np.abs(shown[:, k] - DEGREES * angle) > 1.0).any():
+            moved.add(str(name))
+    return angles.copy(data=shown), moved
 
 
 def _note_turns(axes: Axes, stem: str, turned: set[str]) -> None:

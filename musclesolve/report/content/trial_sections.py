@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.long_arrays import blocks
 from musclesolve._util.message_text import capitalized, count_of
 from musclesolve._util.sides import (
     ALL_SIDES,
@@ -259,9 +260,11 @@ def _extremes_over(trial: TrialFiles, dim: str, first: str) -> list[PageTable]:
             unit = of_body[0]
             scale = scale / (trial.facts.body_weight if over[unit] == ("weight",) else mass)
         values = trial.base[name].transpose("time", dim)
-        series = dict(zip(map(str, values[dim].values), scale * values.values.T, strict=True))
         if quantity.kind == "angle":
-            series = {label: without_turns(angle) for label, angle in series.items()}
+            ends = [_ends(without_turns(scale * angle)) for angle in values.values.T]
+        else:
+            ends = list(scale * _ends(values.values).T)
+        series = dict(zip(map(str, values[dim].values), ends, strict=True))
         stems = list(dict.fromkeys(split_side(label)[0] for label in series))
         # A model's own coordinates are few, and only some of them have these names.
         stems = [stem for stem in stems if dim != "dof" or trial.of_model or stem in OPPOSITE] or stems
@@ -270,7 +273,7 @@ def _extremes_over(trial: TrialFiles, dim: str, first: str) -> list[PageTable]:
         rows = [
             (
                 titles[stem] + (f" (–: {OPPOSITE[stem]})" if stem in OPPOSITE else ""),
-                [series.get(with_side(stem, side), np.empty(0)) for side in sides],
+                [series.get(with_side(stem, side), np.full(2, np.nan)) for side in sides],
             )
             for stem in stems
         ]
@@ -279,6 +282,16 @@ def _extremes_over(trial: TrialFiles, dim: str, first: str) -> list[PageTable]:
         digits = 0 if unit in ("deg", "N") else 2
         tables.append(_extremes(f"Extremes of {heading} [{unit}]", first, legs, rows, digits))
     return tables
+
+
+def _ends(values: Array) -> Array:
+    """Least and greatest (2, ...) of the finite values (T, ...); NaN without any."""
+    ends = np.full((2, *values.shape[1:]), np.nan)
+    for some in blocks(len(values)):
+        known = np.where(np.isfinite(values[some]), values[some], np.nan)
+        least, greatest = (extreme.reduce(known, initial=np.nan) for extreme in (np.fmin, np.fmax))
+        ends = np.stack([np.fmin(ends[0], least), np.fmax(ends[1], greatest)])
+    return ends
 
 
 def ground(trial: TrialFiles) -> dict[str, object]:
@@ -291,7 +304,7 @@ def ground(trial: TrialFiles) -> dict[str, object]:
     force = along_heading(result, result["ground_reaction_force"]) / trial.facts.body_weight
     sides = [str(side) for side in result["side"].values]
     rows = [
-        (name, [force.sel(side=side, axis=axis).values for side in sides])
+        (name, [_ends(force.sel(side=side, axis=axis).values) for side in sides])
         for axis, name in AXIS_WORDS.items()
     ]
     legs = [SIDE_NAMES.get(side, side) for side in sides]
@@ -301,13 +314,11 @@ def ground(trial: TrialFiles) -> dict[str, object]:
 def _extremes(
     title: str, first: str, legs: Sequence[str], rows: Sequence[tuple[str, Sequence[Array]]], digits: int
 ) -> PageTable:
-    """Least and greatest of the values (T,) of each row and leg."""
+    """A table of least and greatest (2,) of each row and leg."""
     columns = [f"{leg} {end}".strip() for leg in legs for end in ("least", "greatest")]
-    cells = []
-    for name, of_legs in rows:
-        known = [values[np.isfinite(values)] for values in of_legs]
-        ends = [end for own in known for end in ((own.min(), own.max()) if own.size else (np.nan, np.nan))]
-        cells.append((name, *(cell(float(end), digits) for end in ends)))
+    cells = [
+        (name, *(cell(float(end), digits) for ends in of_legs for end in ends)) for name, of_legs in rows
+    ]
     return PageTable(title, (first, *columns), cells)
 
 

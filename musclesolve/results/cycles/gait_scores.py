@@ -27,6 +27,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.long_arrays import in_turn
 from musclesolve.errors import input_error
 from musclesolve.results.cycles.clinical_sheet import Curve, leg_curves, panels
 from musclesolve.results.cycles.gait_cycles import covered_cycles, sampled
@@ -67,7 +68,8 @@ def mean_curves(result: xr.Dataset, side: str) -> dict[Curve, Array]:
     time, percent = np.asarray(result["time"].values, dtype=float), np.linspace(0.0, 1.0, POINTS)
     table = np.stack(list(curves.values()), axis=1)
     strides = [
-        sampled(time, table, each.start + percent * (each.end - each.start), each.reach) for each in used
+        sampled(time, table, each.start + percent * (each.end - each.start), each.reach)
+        for each in in_turn(used)
     ]
     return dict(zip(curves, np.mean(strides, axis=0).T, strict=True))
 
