@@ -103,16 +103,22 @@ def read_trc(path: str | Path) -> Markers:
             raise damaged("missing_marker", (path, named_in), "the file has no markers", "at least one")
         wrong = f"The header of {path.name} states {stated:.15g} markers, but {len(places)} have a name."
         edited = [] if stated in (len(places), len(places) + unnamed) else [wrong]  # its rows decide
+        if not header["headed"]:
+            edited.append(f"{path.name} lacks the first line of a TRC file, which begins with PathFileType.")
         columns, repeated = distinct_names(places, f"line {named_in}, columns")
         triples = [[column, column + 1, column + 2] for column in columns.values()]
         named = dict(places)
         titles = [f"{named.get(2 + 3 * k, '')} {axis}" for k in range(count) for axis in "xyz"]
         titles[:0] = ["Frame#", "Time"]
         rate, meters = header["datarate"], header["meters"]
+        starts = [text.split(None, 2)[1:2] for text in reader.ahead if text.strip()]
+        timeless = rate > 0.0 and len(starts) > 1 and all(one and set(*one) <= set("0.,") for one in starts)
+        if timeless:
+            edited.append(f"The times of {path.name} are zero: they follow from Frame# and DataRate.")
         time, position, _, notes, warning = timed_rows(
             reader,
             reader.blocks(titles, split_cells, "\t", blank_end=True, unnamed=beyond > 0),
-            lambda rows: (rows[:, 1], without_lost(rows[:, triples] * (meters or 1.0))),
+            lambda rows: ((rows[:, 0] - 1) / rate if timeless else rows[:, 1], without_lost(rows[:, triples] * (meters or 1.0))),
             "marker",
             tuple(columns),
             repeated,
@@ -174,8 +180,9 @@ def _unnamed_markers(reader: RowReader, named: int, stated: float) -> int:
 
 def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
     """Read the three lines before the names of the markers; return their numbers and the unit of length [m], or 0."""
-    lines = [reader.first_line(), *(reader.line() or "" for _ in range(_NAME_LINE - 2))]
-    if not lines[0].lstrip().casefold().startswith("pathfiletype"):
+    first = reader.first_line()
+    headed = first.lstrip().casefold().startswith("pathfiletype")
+    if not headed and not first.lstrip().casefold().startswith("datarate"):
         raise file_error(
             "bad_format",
             (path, 1),
@@ -183,34 +190,37 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
             "a first line that begins with PathFileType",
             "export the markers as TRC, or name the TRC file",
         )
-    filled = len([line for line in lines if line.strip()])
-    if not lines[2].strip():
+    named = (reader.line() or "") if headed else first
+    valued = reader.line() or ""
+    if not valued.strip():
+        filled = len([line for line in {first, named} if line.strip()])
         raise damaged(
             "truncated_file", path, f"the file ends after {filled} lines", "five header lines and rows"
         )
-    titles, cells = (split_cells(line.strip()) for line in lines[1:3])
+    titles, cells = (split_cells(line.strip()) for line in (named, valued))
     if len(titles) != len(cells):  # not an empty cell between tabs
-        titles, cells = lines[1].split(), lines[2].split()
+        titles, cells = named.split(), valued.split()
     fields = dict(zip([title.casefold() for title in titles], cells, strict=False))
     values: dict[str, float] = {}
     for name in ("DataRate", "NumFrames", "NumMarkers"):
         if name.casefold() not in fields:
             raise damaged(
                 "bad_format",
-                (path, "lines 2 and 3"),
+                (path, f"lines {reader.line_number - 1} and {reader.line_number}"),
                 f"the header has no {name}",
-                f"{name} in line 2, its value in line 3",
+                f"{name} among the titles, its value in the next line",
             )
         try:
             values[name.casefold()] = float(fields[name.casefold()].replace(",", "."))
         except ValueError:
             text = fields[name.casefold()]
-            raise damaged("bad_format", (path, 3), f"{name} is '{text}'", "a number") from None
+            raise damaged("bad_format", (path, reader.line_number), f"{name} is '{text}'", "a number") from None
     unit = fields.get("units", "")
     meters = meters_in(unit) if unit else 0.0
     if meters is None:
-        raise input_error("recording.text.unit_length", file=path, where="line 3, Units", unit=unit)
-    return values | {"meters": meters}
+        where = f"line {reader.line_number}, Units"
+        raise input_error("recording.text.unit_length", file=path, where=where, unit=unit)
+    return values | {"meters": meters, "headed": headed}
 
 
 def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals: int = 5) -> None:
