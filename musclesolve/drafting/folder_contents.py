@@ -182,7 +182,7 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
     if suffix == ".c3d" and path.suffix.casefold() != PACKED:
         file = read_c3d(path)
         plates = file.description.count("FORCE_PLATFORM:USED") or 0
-        if file.shows_body:
+        if file.shows_body or not (plates or file.channel_names):  # the reader says what a file lacks
             contents.markers.append(MarkerFile(path, by_person(file.markers()), file, plates))
         elif plates:
             contents.plates.append(PlateFile(path, plates))

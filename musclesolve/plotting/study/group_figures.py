@@ -436,8 +436,7 @@ def _draw_norm(
     if unit not in NORM_UNITS:
         return
     key, scale = in_models().get(name, name), NORM_UNITS[unit]
-    if name == "knee_angle" and "joint_angle" in means:  # negative in flexion in some models
-        scale *= -1.0 if float(means["joint_angle"].sel(dof=name).mean()) < 0.0 else 1.0
+    scale *= -1.0 if name in listed(means, "extension_positive") else 1.0
     if variable == "joint_power":
         # norms are of joints; a knee that only bends has all its power there
         knees = [dof for dof in map(str, means["dof"].values) if dof.startswith("knee")]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import WarningNote
+from musclesolve._util.message_text import WarningNote, few
 from musclesolve._util.names import folded, shortened
 from musclesolve._util.sides import SIDE_NAMES, SIDES, Side
 from musclesolve.errors import file_error
@@ -180,12 +180,12 @@ class C3D:
         if not names and shown:
             return self._markers_of_segments(shown)
         if not names:
+            problem, remedy = "the file has no labeled markers", "label the markers in the capture software"
+            if poses := self.description.texts("ROTATION:LABELS"):
+                problem += f"; the segments of its poses are called {few(poses)}"
+                remedy = "export the poses with the names of Theia3D, such as l_thigh_4X4, or export markers"
             raise file_error(
-                "missing_marker",
-                (self.path, "POINT:LABELS"),
-                "the file has no labeled markers",
-                "a label",
-                "label the markers in the capture software",
+                "missing_marker", (self.path, "POINT:LABELS"), problem, "labeled markers, or poses", remedy
             )
         position = np.empty((layout.frames, len(places), 3))
         scale = layout.scale if layout.width == 2 else 1.0
