@@ -284,7 +284,9 @@ def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
         return False
     if plates:
         contents.forces.append(ForceFile(path, table, tuple(plates)))
-        unused = [name for name in table.names if name not in {*of_plates, *table.repeated, *channels.muscles}]
+        unused = [
+            name for name in table.names if name not in {*of_plates, *table.repeated, *channels.muscles}
+        ]
         if unused and not channels.muscles:
             said = "that are no force, point or moment of a plate by their names"
             contents.left_out.append(f"{contents.name_of(path)}: columns {said}: {few(unused)}")

@@ -118,7 +118,10 @@ def read_trc(path: str | Path) -> Markers:
         time, position, _, notes, warning = timed_rows(
             reader,
             reader.blocks(titles, split_cells, "\t", blank_end=True, unnamed=beyond > 0),
-            lambda rows: ((rows[:, 0] - 1) / rate if timeless else rows[:, 1], without_lost(rows[:, triples] * (meters or 1.0))),
+            lambda rows: (
+                (rows[:, 0] - 1) / rate if timeless else rows[:, 1],
+                without_lost(rows[:, triples] * (meters or 1.0)),
+            ),
             "marker",
             tuple(columns),
             repeated,
@@ -214,7 +217,9 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
             values[name.casefold()] = float(fields[name.casefold()].replace(",", "."))
         except ValueError:
             text = fields[name.casefold()]
-            raise damaged("bad_format", (path, reader.line_number), f"{name} is '{text}'", "a number") from None
+            raise damaged(
+                "bad_format", (path, reader.line_number), f"{name} is '{text}'", "a number"
+            ) from None
     unit = fields.get("units", "")
     meters = meters_in(unit) if unit else 0.0
     if meters is None:

@@ -93,7 +93,9 @@ def test_the_bundled_stride_is_near_the_norm_but_for_its_feet(stride):
 
 def test_the_sense_of_a_knee_is_stated_and_not_guessed(stride):
     key = "joint_angle", "knee_flexion"
-    other = stride.assign_coords(dof=[str(d).replace("knee_flexion", "knee_angle") for d in stride.dof.values])
+    other = stride.assign_coords(
+        dof=[str(d).replace("knee_flexion", "knee_angle") for d in stride.dof.values]
+    )
     other["joint_angle"] = other["joint_angle"] * xr.where(other.dof.str.startswith("knee"), -1.0, 1.0)
     np.testing.assert_array_equal(leg_curves(other, "r")[key], -leg_curves(stride, "r")[key])
     stated = other.assign_attrs(extension_positive=["knee_angle_r", "knee_angle_l"])
