@@ -278,15 +278,14 @@ def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
         for name, place in table.repeated.items()
     ]
     of_plates = {name for plate in plates for names in plate.columns.values() for name in names}
-    channels = emg_channels([name for name in table.names if name not in of_plates])
+    others = [name for name in table.names if name not in of_plates]
+    channels = emg_channels(others)
     if channels.computed:
         contents.others.append(f"{path.name} (computed by a model)")
         return False
     if plates:
         contents.forces.append(ForceFile(path, table, tuple(plates)))
-        unused = [
-            name for name in table.names if name not in {*of_plates, *table.repeated, *channels.muscles}
-        ]
+        unused = [name for name in others if name not in table.repeated]
         if unused and not channels.muscles:
             said = "that are no force, point or moment of a plate by their names"
             contents.left_out.append(f"{contents.name_of(path)}: columns {said}: {few(unused)}")

@@ -51,7 +51,6 @@ from musclesolve.recording.text.text_file import (
 )
 from musclesolve.recording.units import LARGEST, METERS, meters_in
 
-_NAME_LINE = 4
 _AXIS = re.compile(r"[XYZ]\d*", re.IGNORECASE)
 """A cell of the line below the names: X1, Y1, Z1 and so on from any number, or without numbers."""
 RATE_TOLERANCE = 0.01
@@ -112,16 +111,14 @@ def read_trc(path: str | Path) -> Markers:
         titles[:0] = ["Frame#", "Time"]
         rate, meters = header["datarate"], header["meters"]
         starts = [text.split(None, 2)[1:2] for text in reader.ahead if text.strip()]
-        timeless = rate > 0.0 and len(starts) > 1 and all(one and set(*one) <= set("0.,") for one in starts)
-        if timeless:
+        clock, first, per = 1, 0.0, 1.0
+        if rate > 0.0 and len(starts) > 1 and all(one and set(*one) <= set("0.,") for one in starts):
+            clock, first, per = 0, 1.0, rate
             edited.append(f"The times of {path.name} are zero: they follow from Frame# and DataRate.")
         time, position, _, notes, warning = timed_rows(
             reader,
             reader.blocks(titles, split_cells, "\t", blank_end=True, unnamed=beyond > 0),
-            lambda rows: (
-                (rows[:, 0] - 1) / rate if timeless else rows[:, 1],
-                without_lost(rows[:, triples] * (meters or 1.0)),
-            ),
+            lambda rows: ((rows[:, clock] - first) / per, without_lost(rows[:, triples] * (meters or 1.0))),
             "marker",
             tuple(columns),
             repeated,
@@ -131,7 +128,8 @@ def read_trc(path: str | Path) -> Markers:
     if not meters:
         sized = unit_by_size(position, path)
         if sized is None:
-            raise input_error("recording.text.unit_length", file=path, where="line 3, Units", unit="")
+            where = f"line {header['line']:g}, Units"
+            raise input_error("recording.text.unit_length", file=path, where=where, unit="")
         position *= sized[0]
         notes = (*notes, sized[1])
     if unnamed:
@@ -146,7 +144,7 @@ def read_trc(path: str | Path) -> Markers:
     if abs(markers.rate - rate) > RATE_TOLERANCE * rate:
         raise file_error(
             "bad_units",
-            (path, 3),
+            (path, int(header["line"])),
             f"DataRate is {rate:g} Hz, but the Time column has {markers.rate:g} rows a second",
             "one rate in both",
             "find out which one is right and correct the other",
@@ -196,36 +194,27 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
     named = (reader.line() or "") if headed else first
     valued = reader.line() or ""
     if not valued.strip():
-        filled = len([line for line in {first, named} if line.strip()])
-        raise damaged(
-            "truncated_file", path, f"the file ends after {filled} lines", "five header lines and rows"
-        )
+        problem = f"the file ends after {reader.line_number} lines"
+        raise damaged("truncated_file", path, problem, "five header lines and rows")
     titles, cells = (split_cells(line.strip()) for line in (named, valued))
     if len(titles) != len(cells):  # not an empty cell between tabs
         titles, cells = named.split(), valued.split()
     fields = dict(zip([title.casefold() for title in titles], cells, strict=False))
-    values: dict[str, float] = {}
+    number = reader.line_number
+    values: dict[str, float] = {"headed": headed, "line": number}
     for name in ("DataRate", "NumFrames", "NumMarkers"):
-        if name.casefold() not in fields:
-            raise damaged(
-                "bad_format",
-                (path, f"lines {reader.line_number - 1} and {reader.line_number}"),
-                f"the header has no {name}",
-                f"{name} among the titles, its value in the next line",
-            )
+        if (text := fields.get(key := name.casefold())) is None:
+            problem, expected = f"the header has no {name}", f"{name} in line {number - 1}, its value below"
+            raise damaged("bad_format", (path, f"lines {number - 1} and {number}"), problem, expected)
         try:
-            values[name.casefold()] = float(fields[name.casefold()].replace(",", "."))
+            values[key] = float(text.replace(",", "."))
         except ValueError:
-            text = fields[name.casefold()]
-            raise damaged(
-                "bad_format", (path, reader.line_number), f"{name} is '{text}'", "a number"
-            ) from None
+            raise damaged("bad_format", (path, number), f"{name} is '{text}'", "a number") from None
     unit = fields.get("units", "")
     meters = meters_in(unit) if unit else 0.0
     if meters is None:
-        where = f"line {reader.line_number}, Units"
-        raise input_error("recording.text.unit_length", file=path, where=where, unit=unit)
-    return values | {"meters": meters, "headed": headed}
+        raise input_error("recording.text.unit_length", file=path, where=f"line {number}, Units", unit=unit)
+    return values | {"meters": meters}
 
 
 def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals: int = 5) -> None:
@@ -294,16 +283,7 @@ def _stated_rate(time: Array) -> float:
 # The names of the two generations of the format.
 _ROWS = ("nRows", "datarows")
 _COLUMNS = ("nColumns", "datacolumns")
-_ANSWERS = {
-    "yes": True,
-    "no": False,
-    "true": True,
-    "false": False,
-    "1": True,
-    "0": False,
-    "y": True,
-    "n": False,
-}
+_ANSWERS = dict.fromkeys(("yes", "true", "1", "y"), True) | dict.fromkeys(("no", "false", "0", "n"), False)
 MOST_DECIMALS = 30
 _LONGEST_HEADER = 10_000
 _HOLE = 1.5  # steps beyond which a frame is lost
