@@ -17,6 +17,7 @@ from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
 from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE, group_figures_in
+from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.study.group_figures import group_drawings, group_files
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.report.content.methods import Citations
@@ -346,7 +347,8 @@ def page_mark(*made_of: object) -> bytes:
 
 def _mark_of(result: StudyResult) -> bytes:
     """The mark of the page of a study, by all that its content follows from, besides the results of its trials."""
-    computed = result.computed
+    computed, style = result.computed, current_style()
+    norms = style.norms, style.norm_file and sha256(Path(style.norm_file))
     records = [
         (record.name, record.outcome.has_result or record.outcome, record.measures, record.message)
         for record in computed.records.values()
@@ -355,4 +357,6 @@ def _mark_of(result: StudyResult) -> bytes:
     stated = computed.study.path.read_bytes(), computed.study.subjects, computed.notes
     found = [(each.as_dict(), names) for each, names in result.findings]
     reasons = result.not_averaged, result.left_out, result.compared.said, result.sensitivity
-    return page_mark(records, reports, stated, found, reasons, result.sizes, [*map(sha256, result.files)])
+    return page_mark(
+        norms, records, reports, stated, found, reasons, result.sizes, [*map(sha256, result.files)]
+    )
