@@ -27,6 +27,7 @@ from musclesolve.recording.c3d.c3d_description import (
     LONGEST_HEADER,
     DataLayout,
     Description,
+    damaged_file,
     read_description,
     read_layout,
 )
@@ -258,12 +259,8 @@ class C3D:
             problem = "a scale is not a number"
             if scale.size < layout.channels:
                 problem = f"{scale.size} scales for {layout.channels} analog channels"
-            raise file_error(
-                "bad_number",
-                (self.path, "ANALOG:SCALE"),
-                problem,
-                "a number for every channel",
-                "export the file again, or copy it again",
+            raise damaged_file(
+                "bad_number", (self.path, "ANALOG:SCALE"), problem, "a number for every channel"
             )
         offset = np.zeros(layout.channels)
         stated = description.joined("ANALOG:OFFSET")[: layout.channels]
@@ -301,12 +298,8 @@ class C3D:
                 count = min(step, layout.frames - first)
                 raw = file.read(count * frame_bytes)
                 if len(raw) < count * frame_bytes:
-                    raise file_error(
-                        "truncated_file",
-                        self.path,
-                        "the file became shorter while it was read",
-                        remedy="export the file again, or copy it again",
-                    )
+                    problem = "the file became shorter while it was read"
+                    raise damaged_file("truncated_file", self.path, problem, "")
                 numbers: NDArray[np.generic] = (
                     coding.reals(raw) if layout.width == 4 else coding.integers(raw)
                 )
