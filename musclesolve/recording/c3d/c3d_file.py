@@ -252,16 +252,12 @@ class C3D:
         general = description.number("ANALOG:GEN_SCALE")
         # Zero times infinity is refused below.
         with np.errstate(invalid="ignore"):
-            scale = description.joined("ANALOG:SCALE")[: layout.channels] * (
-                1.0 if general is None else general
-            )
+            scale = (1.0 if general is None else general) * description.joined("ANALOG:SCALE")
+        scale = scale[: layout.channels]
         if scale.size < layout.channels or not (np.abs(scale) < LARGEST).all():
-            problem = "a scale is not a number"
-            if scale.size < layout.channels:
-                problem = f"{scale.size} scales for {layout.channels} analog channels"
-            raise damaged_file(
-                "bad_number", (self.path, "ANALOG:SCALE"), problem, "a number for every channel"
-            )
+            counted = f"{scale.size} scales for {layout.channels} analog channels"
+            problem = counted if scale.size < layout.channels else "a scale is not a number"
+            raise damaged_file("bad_number", (self.path, "ANALOG:SCALE"), problem, "one for each channel")
         offset = np.zeros(layout.channels)
         stated = description.joined("ANALOG:OFFSET")[: layout.channels]
         unsigned = description.texts("ANALOG:FORMAT")[:1] == ["UNSIGNED"]

@@ -328,11 +328,9 @@ def read_mot(path: str | Path) -> Table:
             raise damaged(
                 "missing_column", (path, number), "the file has no column but the time", "one or more"
             )
-        stated, edited = _stated_count(header, _COLUMNS), list[str]()
-        if stated not in ("", str(len(names))):  # its rows decide
-            edited = [
-                f"The header of {path.name} states {stated[:40]} columns, but {len(names)} have a name."
-            ]
+        stated = _stated_count(header, _COLUMNS)
+        wrong = f"The header of {path.name} states {stated[:40]} columns, but {len(names)} have a name."
+        edited = [] if stated in ("", str(len(names))) else [wrong]  # its rows decide
         columns, repeated = distinct_names(list(enumerate(names))[1:], f"line {number}, columns")
         indices = slice(1, None) if not repeated else list(columns.values())
         time, values, lines, notes, warning = timed_rows(
