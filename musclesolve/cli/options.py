@@ -66,10 +66,11 @@ def _questions(text: str) -> list[str]:
 
 
 Questions = Annotated[
-    Any,
+    list[Any] | None,
     typer.Option(
         "--questions",
         parser=_questions,
+        callback=lambda groups: [name for group in groups or () for name in group],
         metavar="NAME,...",
         help=f"Questions that are answered beside the result and in its report, besides the trial file's questions: "
         f"{', '.join(QUESTIONS)}.",

@@ -12,7 +12,7 @@ _INSIDE = re.compile(r"_on_.*_in_")
 """Names of joint reactions, which a model computed: "knee_r_on_tibia_r_in_tibia_r_fx"."""
 _ROLE_OF = {
     **dict.fromkeys("force forces for f v grf kraft fuerza forza força forca".split(), "force"),
-    **dict.fromkeys("point p cop cofp cof a px position pos c punkt punto ponto".split(), "point"),
+    **dict.fromkeys("point p cop cofp cof px position pos c punkt punto ponto".split(), "point"),
     **dict.fromkeys("moment moments mom torque torques m t tz free freemoment momento".split(), "moment"),
 }
 _FEWEST = {"force": 3, "point": 2, "moment": 1}
@@ -69,6 +69,7 @@ def common_beginning(names: tuple[str, ...]) -> str | None:
 def _role_and_words(stem: str, end: str) -> tuple[str | None, tuple[str, ...]]:
     """The role of a vector, by the last word of its name that states one, and the words that name its plate."""
     split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", stem.replace("CoP", " cop "))
+    split = re.sub(r"(?<![^\W\d_])[aA]$", "cop", split)  # "Ax" is a point, "Force A x" the force of plate A
     words = _WORDS.findall(f"{split} {end}".casefold())
     roles = [_ROLE_OF[word] for word in words if word in _ROLE_OF]
     if not roles:

@@ -169,7 +169,7 @@ def _completed(contents: FolderContents, found: FoundStudy) -> FolderContents:
         if len(persons) == 1 and not found.trials:
             about = [stated.path for stated in contents.subjects]
             contents = folder_contents(folder, [*sorted(found.recordings), *about])
-            contents.copies += found.copies
+            contents.left_out += found.copies
     elif not any(is_standing(file) for file in contents.markers):
         for place in (*folder.iterdir(), *folder.absolute().parent.iterdir()):
             if place.is_dir() and place.name != folder.absolute().name and is_static_folder(place.name):

@@ -126,7 +126,7 @@ class FolderContents:
     models: list[Path] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
-    copies: list[str] = field(default_factory=list)  # as of `FoundStudy`
+    left_out: list[str] = field(default_factory=list)  # copies of files, and columns
 
     @property
     def every_unread(self) -> tuple[str, ...]:
@@ -162,7 +162,7 @@ def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> Folde
     contents = FolderContents(folder)
     files = [path for path in files if path.name not in parts]
     if chosen is None:
-        files, contents.copies = without_copies(files, folder)
+        files, contents.left_out = without_copies(files, folder)
     for path in files:
         try:
             if path.suffix.casefold() == ".toml" and path.name not in cameras:
@@ -182,7 +182,7 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
     if suffix == ".c3d" and path.suffix.casefold() != PACKED:
         file = read_c3d(path)
         plates = file.description.count("FORCE_PLATFORM:USED") or 0
-        if file.shows_body:
+        if file.shows_body or not (plates or file.channel_names):  # the reader says what a file lacks
             contents.markers.append(MarkerFile(path, by_person(file.markers()), file, plates))
         elif plates:
             contents.plates.append(PlateFile(path, plates))
@@ -278,12 +278,17 @@ def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
         for name, place in table.repeated.items()
     ]
     of_plates = {name for plate in plates for names in plate.columns.values() for name in names}
-    channels = emg_channels([name for name in table.names if name not in of_plates])
+    others = [name for name in table.names if name not in of_plates]
+    channels = emg_channels(others)
     if channels.computed:
         contents.others.append(f"{path.name} (computed by a model)")
         return False
     if plates:
         contents.forces.append(ForceFile(path, table, tuple(plates)))
+        unused = [name for name in others if name not in table.repeated]
+        if unused and not channels.muscles:
+            said = "that are no force, point or moment of a plate by their names"
+            contents.left_out.append(f"{contents.name_of(path)}: columns {said}: {few(unused)}")
     if channels.muscles or (channels.unknown and not plates):
         contents.emg.append(EmgFile(path, table, channels))
     elif not plates:
@@ -427,7 +432,7 @@ def too_large(markers: Markers) -> str:
 def file_roles(contents: FolderContents) -> FileRoles:
     """Determine the roles of the files."""
     files, left_out = _once(contents)
-    left_out[:0] = contents.copies
+    left_out[:0] = contents.left_out
     # One leg alone moves where a joint is moved to be found.
     moves = {file.path: travel(file, 0.9 if says_functional(file.path.stem) else 0.5) for file in files}
     # Some who stand raise the arms, or come and go.

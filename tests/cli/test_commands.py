@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import muscle_db
 import musclesolve as ms
 from musclesolve.cli import app as cli
+from musclesolve.cli.options import Questions
 from musclesolve.errors import InputError
 from musclesolve.plotting import figure_sets as save
 
@@ -309,3 +310,17 @@ def test_an_empty_name_after_the_option_of_the_output_is_refused(tmp_path, monke
     assert ended.exit_code == 2
     assert "-o is empty" in ended.output
     assert not list(tmp_path.iterdir())
+
+
+def test_an_option_of_questions_may_be_repeated():
+    answered = []
+    app = typer.Typer()
+
+    @app.command()
+    def ask(questions: Questions = None) -> None:
+        answered.extend(questions or ())
+
+    for words in ((), ("--questions", "margins,what-if", "--questions", "contributions")):
+        assert CliRunner().invoke(app, words).exit_code == 0
+    assert answered == ["margins", "what_if", "contributions"]
+    assert CliRunner().invoke(app, ["--questions", "weather"]).exit_code == 2

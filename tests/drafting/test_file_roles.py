@@ -13,6 +13,7 @@ from drafted_folders import as_c3d, drafted, recordings, standing_forces, table
 from refusals import refused
 
 from musclesolve import read_trial
+from musclesolve.drafting.column_triples import plates_of
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.folder_contents import (
     bent_joints,
@@ -288,6 +289,23 @@ def test_a_plate_with_a_repeated_column_is_not_passed_over(tmp_path: Path) -> No
     (tmp_path / "forces.mot").write_text(text.replace("right_force_y", "right_force_x"))
     unread = folder_contents(tmp_path).unread
     assert any("'right_force_x' occurs twice" in each for each in unread)
+
+
+def test_columns_of_forces_that_belong_to_no_plate_are_named(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    text = (tmp_path / "forces.mot").read_text()
+    (tmp_path / "forces.mot").write_text(text.replace("left_force_", "left_blob_"))
+    left_out = draft_folder(tmp_path).left_out
+    said = [text for text in left_out if text.startswith("forces.mot: columns that are no")]
+    assert len(said) == 1 and "left_blob_x" in said[0]
+
+
+def test_letters_of_plates_are_no_points() -> None:
+    stems = ("Force A ", "COP A ", "Force B ", "COP B ", "FP_3_F", "FP_3_A")
+    names = tuple(stem + axis for stem in stems for axis in "xyz")
+    plates = plates_of(Table(np.arange(3.0), names, np.zeros((3, len(names))), None, None))
+    assert [plate.columns["force"][0] for plate in plates] == ["Force A x", "Force B x", "FP_3_Fx"]
+    assert [plate.columns["point"][0] for plate in plates] == ["COP A x", "COP B x", "FP_3_Ax"]
 
 
 def test_many_missing_landmarks_are_one_decision(tmp_path: Path) -> None:

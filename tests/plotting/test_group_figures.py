@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matplotlib as mpl
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
@@ -160,6 +161,18 @@ def test_what_is_drawn_is_chosen_and_a_single_comparison_has_the_color_of_its_co
     color = axes.lines[2].get_color()
     assert any(line.get_color() == color and line.get_linewidth() == 3.0 for line in axes.lines)
     assert any("against c0" in text.get_text() for text in sheet.texts)
+
+
+def test_colors_and_widths_that_the_user_changed_are_those_of_the_curves():
+    means, found = many(3)
+    (draw,) = group_drawings(means, found).values()
+    usual = panel(draw(means), "hip flexion").lines[0].get_linewidth()
+    with mpl.rc_context(
+        {"axes.prop_cycle": mpl.cycler(color=["red", "green", "blue"]), "lines.linewidth": 3.0}
+    ):
+        curves = panel(draw(means), "hip flexion").lines[:3]
+    assert [curve.get_color() for curve in curves] == ["red", "green", "blue"]
+    assert {curve.get_linewidth() for curve in curves} == {2.0 * usual}
 
 
 def test_a_band_ends_where_a_subject_has_no_value():

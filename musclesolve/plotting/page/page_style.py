@@ -47,6 +47,11 @@ def changed_setting(name: str) -> Any:
     return None if value == mpl.rcParamsDefault[name] else value
 
 
+def line_scale() -> float:
+    """Factor on the usual widths of curves: of "lines.linewidth" if a user has changed it."""
+    return float(changed_setting("lines.linewidth") or 1.5) / 1.5
+
+
 def _usual_size() -> float:
     return float(changed_setting("font.size") or RULES["font_pt"].default)
 
@@ -211,7 +216,7 @@ class _OfSides(Mapping[str, Any]):
         if self._name in chosen:
             return self._made(chosen[self._name])
         if self._name == "linewidth":
-            return usual * (changed_setting("lines.linewidth") or 1.5) / 1.5
+            return usual * line_scale()
         return usual
 
     def __iter__(self) -> Iterator[str]:

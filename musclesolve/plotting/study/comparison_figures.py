@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -153,11 +154,16 @@ def _curve(
 def line_style(number: int, count: int, name: str = "") -> dict[str, Any]:
     """Color, width and dashes of the curve of a cost: what the user chose, or the usual ones."""
     width = WIDTHS[0] + (WIDTHS[1] - WIDTHS[0]) * number / max(1, count - 1)
-    cycle = page_style.changed_setting("axes.prop_cycle")
-    colors = cycle.by_key().get("color", COST_COLORS) if cycle else COST_COLORS
+    colors, width = curve_colors(), width * page_style.line_scale()
     usual = {"color": colors[number % len(colors)], "linewidth": width, "linestyle": DASHES[number]}
     chosen = page_style.current_style().chosen(name)
     return usual | {key: value for key, value in chosen.items() if key in usual}
+
+
+def curve_colors() -> Sequence[str]:
+    """Colors of compared curves: the usual ones, or of "axes.prop_cycle" where a user has changed it."""
+    cycle = page_style.changed_setting("axes.prop_cycle")
+    return cycle.by_key().get("color", COST_COLORS) if cycle else COST_COLORS
 
 
 def _check(comparison: xr.Dataset) -> None:

@@ -25,10 +25,10 @@ from musclesolve.plotting.page.curves import MARKED, mark_range, percents
 from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.plotting.page.keys import APART, area, line
 from musclesolve.plotting.page.norm_bands import NormBands
-from musclesolve.plotting.page.page_style import BAND, GRID_COLOR, NOTE_COLOR, current_style
+from musclesolve.plotting.page.page_style import BAND, GRID_COLOR, NOTE_COLOR, current_style, line_scale
 from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group, with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page, sheet_of, zero_line
-from musclesolve.plotting.study.comparison_figures import COST_COLORS as COLORS
+from musclesolve.plotting.study.comparison_figures import COST_COLORS, curve_colors
 from musclesolve.results.cycles.clinical_sheet import in_models
 from musclesolve.results.cycles.curve_test import CurveTest, curve_tests
 from musclesolve.results.cycles.gait_cycles import curves_of
@@ -275,7 +275,7 @@ def group_curves(
                 fewer += count[some].tolist()
                 # joined to the curve on either side
                 joined = some | np.roll(some, 1) | np.roll(some, -1)
-                thin: dict[str, Any] = style | {"linewidth": 0.4 * WIDTH}
+                thin: dict[str, Any] = style | {"linewidth": 0.4 * style["linewidth"]}
                 thin["label"] = f"{label}{APART}fewer subjects"
                 axes.plot(percent, np.where(joined, mean, np.nan), **thin)
         _draw_norm(norms, axes, means, variable, name, unit, several)
@@ -353,24 +353,24 @@ def _styles(means: xr.Dataset) -> dict[tuple[str, ...], dict[str, Any]]:
     """
     groups, conditions = ([str(name) for name in means[key].values] for key in ("group", "condition"))
     legs = [str(name) for name in means["leg"].values] if "leg" in means.dims else []
-    several = len(groups) > 1
+    several, colors, width = len(groups) > 1, curve_colors(), WIDTH * line_scale()
     styles = {}
     for row, group in enumerate(groups):
         for column, condition in enumerate(conditions):
             if not int(means["subjects"].values[row, column]):
                 continue
             # the first of several conditions is black: beside it stand others on every page
-            of = row if several else max(column - 1, 0)
-            first = not several and column == 0 and len(conditions) > 1
-            color = FIRST_COLOR if first else COLORS[of % len(COLORS)]
+            black = colors is COST_COLORS and not several and len(conditions) > 1
+            of = row if several else max(column - black, 0)
+            color = FIRST_COLOR if black and column == 0 else colors[of % len(colors)]
             for place, key in enumerate([(group, condition, leg) for leg in legs] or [(group, condition)]):
-                dash = of % len(DASHES) + of // (2 * len(COLORS))
-                if several and len(groups) <= len(COLORS):
+                dash = of % len(DASHES) + of // (2 * len(colors))
+                if several and len(groups) <= len(colors):
                     dash = column * max(len(legs), 1)
                 elif legs:
                     dash = 0
                 dashes = DASHES[(dash + place) % len(DASHES)]
-                styles[key] = {"color": color, "linestyle": dashes, "linewidth": WIDTH}
+                styles[key] = {"color": color, "linestyle": dashes, "linewidth": width}
                 chosen = current_style().chosen(_curve_name(means, key))
                 styles[key] |= {name: value for name, value in chosen.items() if name in styles[key]}
     return styles
@@ -436,8 +436,7 @@ def _draw_norm(
     if unit not in NORM_UNITS:
         return
     key, scale = in_models().get(name, name), NORM_UNITS[unit]
-    if name == "knee_angle" and "joint_angle" in means:  # negative in flexion in some models
-        scale *= -1.0 if float(means["joint_angle"].sel(dof=name).mean()) < 0.0 else 1.0
+    scale *= -1.0 if name in listed(means, "extension_positive") else 1.0
     if variable == "joint_power":
         # norms are of joints; a knee that only bends has all its power there
         knees = [dof for dof in map(str, means["dof"].values) if dof.startswith("knee")]
@@ -585,7 +584,7 @@ def _legend(
     entries[_band_words(means, band)] = bands
     if fewer:
         span = f"{min(fewer)} to {max(fewer)}" if min(fewer) < max(fewer) else f"{min(fewer)}"
-        entries[f"thin, without a band: n = {span}"] = line(NOTE_COLOR, 0.4 * WIDTH)
+        entries[f"thin, without a band: n = {span}"] = line(NOTE_COLOR, 0.4 * WIDTH * line_scale())
     if marked:
         entries[MARKED] = line(NOTE_COLOR, 1.2, marker="_", markersize=6)
     if len(effects) > 1:

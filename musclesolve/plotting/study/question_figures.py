@@ -29,7 +29,7 @@ MOST_BARS, MOST_CURVES = 14, 6
 ALL_PARTS = "acceleration (all parts)"
 VARIANCE = {"variance_accounted": "all muscles", "least_of_muscle": "the muscle described worst"}
 """Curves over the number of synergies -> their words."""
-LABEL_STEP = 0.06
+LABEL_STEP = 0.08
 """Least distance of the labels of curves, as a share of the largest force."""
 LEFT_OUT, FOLLOWED, CURVE = "#0072B2", "#E69F00", "#111111"
 AXIS_LABEL = 0.25
@@ -40,7 +40,8 @@ AXIS_LABEL = 0.25
 def strength_margins(answer: xr.Dataset) -> Sheet:
     """Draw the least strength of groups and muscles as bars; peak activations and contact forces along the path."""
     contact = "contact_peak" in answer
-    space = {"left": 1.25, "below": 0.25, "least": height_for(MOST_BARS)}
+    below = AXIS_LABEL * (1.5 if current_style().narrow else 1.0)  # two lines in a column
+    space = {"left": 1.25, "below": below, "least": height_for(MOST_BARS)}
     sheet, panels = page(answer, "Margins of strength", 2 + contact, 1, height=1.0, space=space)
     _bars(panels.flat[0], answer)
     entries = _activations(panels.flat[1], answer)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import WarningNote
+from musclesolve._util.message_text import WarningNote, few
 from musclesolve._util.names import folded, shortened
 from musclesolve._util.sides import SIDE_NAMES, SIDES, Side
 from musclesolve.errors import file_error
@@ -27,6 +27,7 @@ from musclesolve.recording.c3d.c3d_description import (
     LONGEST_HEADER,
     DataLayout,
     Description,
+    damaged_file,
     read_description,
     read_layout,
 )
@@ -180,12 +181,12 @@ class C3D:
         if not names and shown:
             return self._markers_of_segments(shown)
         if not names:
+            problem, remedy = "the file has no labeled markers", "label the markers in the capture software"
+            if poses := self.description.texts("ROTATION:LABELS"):
+                problem += f"; the segments of its poses are called {few(poses)}"
+                remedy = "export the poses with the names of Theia3D, such as l_thigh_4X4, or export markers"
             raise file_error(
-                "missing_marker",
-                (self.path, "POINT:LABELS"),
-                "the file has no labeled markers",
-                "a label",
-                "label the markers in the capture software",
+                "missing_marker", (self.path, "POINT:LABELS"), problem, "labeled markers, or poses", remedy
             )
         position = np.empty((layout.frames, len(places), 3))
         scale = layout.scale if layout.width == 2 else 1.0
@@ -251,20 +252,12 @@ class C3D:
         general = description.number("ANALOG:GEN_SCALE")
         # Zero times infinity is refused below.
         with np.errstate(invalid="ignore"):
-            scale = description.joined("ANALOG:SCALE")[: layout.channels] * (
-                1.0 if general is None else general
-            )
+            scale = (1.0 if general is None else general) * description.joined("ANALOG:SCALE")
+        scale = scale[: layout.channels]
         if scale.size < layout.channels or not (np.abs(scale) < LARGEST).all():
-            problem = "a scale is not a number"
-            if scale.size < layout.channels:
-                problem = f"{scale.size} scales for {layout.channels} analog channels"
-            raise file_error(
-                "bad_number",
-                (self.path, "ANALOG:SCALE"),
-                problem,
-                "a number for every channel",
-                "export the file again, or copy it again",
-            )
+            counted = f"{scale.size} scales for {layout.channels} analog channels"
+            problem = counted if scale.size < layout.channels else "a scale is not a number"
+            raise damaged_file("bad_number", (self.path, "ANALOG:SCALE"), problem, "one for each channel")
         offset = np.zeros(layout.channels)
         stated = description.joined("ANALOG:OFFSET")[: layout.channels]
         unsigned = description.texts("ANALOG:FORMAT")[:1] == ["UNSIGNED"]
@@ -301,12 +294,8 @@ class C3D:
                 count = min(step, layout.frames - first)
                 raw = file.read(count * frame_bytes)
                 if len(raw) < count * frame_bytes:
-                    raise file_error(
-                        "truncated_file",
-                        self.path,
-                        "the file became shorter while it was read",
-                        remedy="export the file again, or copy it again",
-                    )
+                    problem = "the file became shorter while it was read"
+                    raise damaged_file("truncated_file", self.path, problem, "")
                 numbers: NDArray[np.generic] = (
                     coding.reals(raw) if layout.width == 4 else coding.integers(raw)
                 )

@@ -16,8 +16,7 @@ import math
 import numpy as np
 
 from musclesolve._util.arrays import Array, unit
-from musclesolve.errors import file_error
-from musclesolve.recording.c3d.c3d_description import BLOCK, Description
+from musclesolve.recording.c3d.c3d_description import BLOCK, Description, damaged_file
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.text.text_file import open_input, opening
 
@@ -67,13 +66,11 @@ def read_poses(description: Description, frames: int, meters: float) -> Array:
         stream.seek(BLOCK * max(block - 1, 0))
         raw = stream.read(size)
     if block < 2 or used < 1 or len(raw) < size:
-        raise file_error(
+        raise damaged_file(
             "truncated_file",
             (description.path, "ROTATION"),
-            f"{used} poses in {count} frames from block {block} on are stated, but the file "
-            "has no bytes for them",
+            f"{used} poses in {count} frames from block {block} on are stated, but the file has no bytes for them",
             "USED, DATA_START and FRAMES of the poses, and 17 numbers for each",
-            "export or copy the file again",
         )
     values = description.coding.reals(raw).astype(float).reshape(-1, used, REALS)
     poses = np.swapaxes(values[..., :16].reshape(-1, used, 4, 4), 2, 3)

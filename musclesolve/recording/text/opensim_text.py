@@ -51,7 +51,6 @@ from musclesolve.recording.text.text_file import (
 )
 from musclesolve.recording.units import LARGEST, METERS, meters_in
 
-_NAME_LINE = 4
 _AXIS = re.compile(r"[XYZ]\d*", re.IGNORECASE)
 """A cell of the line below the names: X1, Y1, Z1 and so on from any number, or without numbers."""
 RATE_TOLERANCE = 0.01
@@ -103,16 +102,23 @@ def read_trc(path: str | Path) -> Markers:
             raise damaged("missing_marker", (path, named_in), "the file has no markers", "at least one")
         wrong = f"The header of {path.name} states {stated:.15g} markers, but {len(places)} have a name."
         edited = [] if stated in (len(places), len(places) + unnamed) else [wrong]  # its rows decide
+        if not header["headed"]:
+            edited.append(f"{path.name} lacks the first line of a TRC file, which begins with PathFileType.")
         columns, repeated = distinct_names(places, f"line {named_in}, columns")
         triples = [[column, column + 1, column + 2] for column in columns.values()]
         named = dict(places)
         titles = [f"{named.get(2 + 3 * k, '')} {axis}" for k in range(count) for axis in "xyz"]
         titles[:0] = ["Frame#", "Time"]
         rate, meters = header["datarate"], header["meters"]
+        starts = [text.split(None, 2)[1:2] for text in reader.ahead if text.strip()]
+        clock, first, per = 1, 0.0, 1.0
+        if rate > 0.0 and len(starts) > 1 and all(one and set(*one) <= set("0.,") for one in starts):
+            clock, first, per = 0, 1.0, rate
+            edited.append(f"The times of {path.name} are zero: they follow from Frame# and DataRate.")
         time, position, _, notes, warning = timed_rows(
             reader,
             reader.blocks(titles, split_cells, "\t", blank_end=True, unnamed=beyond > 0),
-            lambda rows: (rows[:, 1], without_lost(rows[:, triples] * (meters or 1.0))),
+            lambda rows: ((rows[:, clock] - first) / per, without_lost(rows[:, triples] * (meters or 1.0))),
             "marker",
             tuple(columns),
             repeated,
@@ -122,7 +128,8 @@ def read_trc(path: str | Path) -> Markers:
     if not meters:
         sized = unit_by_size(position, path)
         if sized is None:
-            raise input_error("recording.text.unit_length", file=path, where="line 3, Units", unit="")
+            where = f"line {header['line']:g}, Units"
+            raise input_error("recording.text.unit_length", file=path, where=where, unit="")
         position *= sized[0]
         notes = (*notes, sized[1])
     if unnamed:
@@ -137,7 +144,7 @@ def read_trc(path: str | Path) -> Markers:
     if abs(markers.rate - rate) > RATE_TOLERANCE * rate:
         raise file_error(
             "bad_units",
-            (path, 3),
+            (path, int(header["line"])),
             f"DataRate is {rate:g} Hz, but the Time column has {markers.rate:g} rows a second",
             "one rate in both",
             "find out which one is right and correct the other",
@@ -174,8 +181,9 @@ def _unnamed_markers(reader: RowReader, named: int, stated: float) -> int:
 
 def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
     """Read the three lines before the names of the markers; return their numbers and the unit of length [m], or 0."""
-    lines = [reader.first_line(), *(reader.line() or "" for _ in range(_NAME_LINE - 2))]
-    if not lines[0].lstrip().casefold().startswith("pathfiletype"):
+    first = reader.first_line()
+    headed = first.lstrip().casefold().startswith("pathfiletype")
+    if not headed and not first.lstrip().casefold().startswith("datarate"):
         raise file_error(
             "bad_format",
             (path, 1),
@@ -183,33 +191,29 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
             "a first line that begins with PathFileType",
             "export the markers as TRC, or name the TRC file",
         )
-    filled = len([line for line in lines if line.strip()])
-    if not lines[2].strip():
-        raise damaged(
-            "truncated_file", path, f"the file ends after {filled} lines", "five header lines and rows"
-        )
-    titles, cells = (split_cells(line.strip()) for line in lines[1:3])
+    named = (reader.line() or "") if headed else first
+    valued = reader.line() or ""
+    if not valued.strip():
+        problem = f"the file ends after {reader.line_number} lines"
+        raise damaged("truncated_file", path, problem, "five header lines and rows")
+    titles, cells = (split_cells(line.strip()) for line in (named, valued))
     if len(titles) != len(cells):  # not an empty cell between tabs
-        titles, cells = lines[1].split(), lines[2].split()
+        titles, cells = named.split(), valued.split()
     fields = dict(zip([title.casefold() for title in titles], cells, strict=False))
-    values: dict[str, float] = {}
+    number = reader.line_number
+    values: dict[str, float] = {"headed": headed, "line": number}
     for name in ("DataRate", "NumFrames", "NumMarkers"):
-        if name.casefold() not in fields:
-            raise damaged(
-                "bad_format",
-                (path, "lines 2 and 3"),
-                f"the header has no {name}",
-                f"{name} in line 2, its value in line 3",
-            )
+        if (text := fields.get(key := name.casefold())) is None:
+            problem, expected = f"the header has no {name}", f"{name} in line {number - 1}, its value below"
+            raise damaged("bad_format", (path, f"lines {number - 1} and {number}"), problem, expected)
         try:
-            values[name.casefold()] = float(fields[name.casefold()].replace(",", "."))
+            values[key] = float(text.replace(",", "."))
         except ValueError:
-            text = fields[name.casefold()]
-            raise damaged("bad_format", (path, 3), f"{name} is '{text}'", "a number") from None
+            raise damaged("bad_format", (path, number), f"{name} is '{text}'", "a number") from None
     unit = fields.get("units", "")
     meters = meters_in(unit) if unit else 0.0
     if meters is None:
-        raise input_error("recording.text.unit_length", file=path, where="line 3, Units", unit=unit)
+        raise input_error("recording.text.unit_length", file=path, where=f"line {number}, Units", unit=unit)
     return values | {"meters": meters}
 
 
@@ -279,16 +283,7 @@ def _stated_rate(time: Array) -> float:
 # The names of the two generations of the format.
 _ROWS = ("nRows", "datarows")
 _COLUMNS = ("nColumns", "datacolumns")
-_ANSWERS = {
-    "yes": True,
-    "no": False,
-    "true": True,
-    "false": False,
-    "1": True,
-    "0": False,
-    "y": True,
-    "n": False,
-}
+_ANSWERS = dict.fromkeys(("yes", "true", "1", "y"), True) | dict.fromkeys(("no", "false", "0", "n"), False)
 MOST_DECIMALS = 30
 _LONGEST_HEADER = 10_000
 _HOLE = 1.5  # steps beyond which a frame is lost
@@ -333,11 +328,9 @@ def read_mot(path: str | Path) -> Table:
             raise damaged(
                 "missing_column", (path, number), "the file has no column but the time", "one or more"
             )
-        stated, edited = _stated_count(header, _COLUMNS), list[str]()
-        if stated not in ("", str(len(names))):  # its rows decide
-            edited = [
-                f"The header of {path.name} states {stated[:40]} columns, but {len(names)} have a name."
-            ]
+        stated = _stated_count(header, _COLUMNS)
+        wrong = f"The header of {path.name} states {stated[:40]} columns, but {len(names)} have a name."
+        edited = [] if stated in ("", str(len(names))) else [wrong]  # its rows decide
         columns, repeated = distinct_names(list(enumerate(names))[1:], f"line {number}, columns")
         indices = slice(1, None) if not repeated else list(columns.values())
         time, values, lines, notes, warning = timed_rows(

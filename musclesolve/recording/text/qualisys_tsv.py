@@ -121,7 +121,7 @@ def _other_content(keys: dict[str, list[str]], path: Path) -> InputError:
         path,
         f"this export of Qualisys holds {content}",
         "the markers (3D)",
-        "export the 3D data as well, and name that file",
+        "name the file of the 3D data, or export it as well",
     )
 
 

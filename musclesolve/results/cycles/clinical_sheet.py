@@ -11,7 +11,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.results.cycles.gait_cycles import of_leg
 from musclesolve.results.dataset.leg_kinetics import joint_dofs, joint_power
-from musclesolve.results.dataset.result_quantities import number, without_turns
+from musclesolve.results.dataset.result_quantities import listed, number, without_turns
 
 Curve = tuple[str, str]
 """A quantity and a name, such as ("joint_angle", "hip_flexion"); the keys of norms, too."""
@@ -59,25 +59,24 @@ def in_models() -> dict[str, str]:
 def leg_curves(result: xr.Dataset, side: str) -> dict[Curve, Array]:
     """The curves of the sheet that a result has of a leg, each (T,), in deg, N m/kg and W/kg.
 
-    Pelvis and foot are seen from the leg, in its walking direction. A knee coordinate of a model that is negative in
-    flexion changes its sign. Without a body mass there are no moments and powers.
+    Pelvis and foot are seen from the leg, in its walking direction. A coordinate of a model that is positive in
+    extension changes its sign. Without a body mass there are no moments and powers.
     """
     seen = {"heading", "pelvis_angle", "joint_angle", "joint_moment", *OWN_NAME} & set(result.variables)
     own, mass, found = of_leg(result[[*seen]], side, without_side=True), number(result, "subject_mass_kg"), {}
-    names, flipped = in_models(), set()
+    names, flipped = in_models(), listed(result, "extension_positive")
     per_mass = 1.0 / mass if mass else np.nan
     if "heading" in result and "pelvis_angle" in own:
         for name, angle in zip(own["pelvis_rotation"].values, own["pelvis_angle"].values.T, strict=True):
             found["pelvis_angle", str(name)] = np.degrees(angle)
     for label in map(str, own["dof"].values) if "dof" in own.dims else ():
+        sign = -1.0 if f"{label}_{side}" in flipped else 1.0
         if "joint_angle" in own:
             angle = without_turns(np.degrees(own["joint_angle"].sel(dof=label).values))
-            if label == "knee_angle" and np.nanmean(angle) < 0.0:  # negative in flexion in some models
-                flipped.add(label)
-            found["joint_angle", names.get(label, label)] = -angle if label in flipped else angle
+            found["joint_angle", names.get(label, label)] = sign * angle
         if "joint_moment" in own:
-            moment = per_mass * own["joint_moment"].sel(dof=label).values
-            found["joint_moment", names.get(label, label)] = -moment if label in flipped else moment
+            moment = sign * per_mass * own["joint_moment"].sel(dof=label).values
+            found["joint_moment", names.get(label, label)] = moment
     for name, scale in zip(OWN_NAME, (np.degrees(1.0), per_mass), strict=True):
         if name in own:
             found[name, name] = scale * own[name].values

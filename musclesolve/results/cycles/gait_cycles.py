@@ -34,7 +34,7 @@ from musclesolve.results.cycles.movement_landmarks import Interval, Intervals, i
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.quantities import QUANTITIES, following, in_set
-from musclesolve.results.dataset.result_quantities import along_heading, is_moment, walks_backward
+from musclesolve.results.dataset.result_quantities import along_heading, is_moment, texts, walks_backward
 
 NEARLY = 95
 """Percentage of a cycle that the frames have to cover, as printed: the recording may end before the last strike."""
@@ -211,7 +211,7 @@ METHODS = (
     *("hip_method", "knee_method", "ankle_method"),
     *("consistency_method", "consistency_derivatives", "consistency_weights", "consistency_residual"),
     *("muscle_database", "muscle_parameters", "muscle_person", "passive", "strength", "fiber_lengths"),
-    *("shared_dofs", "tendon", "tendon_strain", "curves"),
+    *("shared_dofs", "extension_positive", "tendon", "tendon_strain", "curves"),
 )
 """Attributes that state the method, as far as it is one choice for many recordings."""
 RESERVES = "with_reserve"
@@ -537,9 +537,8 @@ def _attributes(
     kept = {
         key: result.attrs[key] for key in (*SUBJECT_ATTRIBUTES, *METHODS, "inputs") if key in result.attrs
     }
-    if "shared_dofs" in kept:
-        dofs = map(str, np.atleast_1d(kept["shared_dofs"]).tolist())
-        kept["shared_dofs"] = [dof[:-2] for dof in dofs if dof.endswith(f"_{side}")]
+    for key in {"shared_dofs", "extension_positive"} & set(kept):
+        kept[key] = [dof[:-2] for dof in texts(kept[key]) if dof.endswith(f"_{side}")]
     leg = f"{short_path(str(result.attrs.get('trial_file', 'result')))}, {SIDE_NAMES[side]} leg"
     unused = [
         (cycle.start, cycle.end, f"the frames cover {100.0 * cycle.coverage:.0f} % of it")

@@ -149,6 +149,7 @@ def subject_means(
     coords |= _numbers_of_subjects(cycles, subject, subjects, used)
     movements = sorted(set(_labels(cycles, "cycle_movement")[used]) - {""})
     attrs = {"groups": group_order, "movements": movements, "cycles": int(used.sum())}
+    attrs |= {key: value for key, value in cycles.attrs.items() if key == "extension_positive"}
     return xr.Dataset(found, coords, attrs)
 
 

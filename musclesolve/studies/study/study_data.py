@@ -406,7 +406,8 @@ class _Layout:
         self.cycles += count
         self.percent = source["percent"][:].data
         labels = {dim: source[dim][:].tolist() for dim in source.dimensions if dim not in (CYCLE, "percent")}
-        alike = {key: source.getncattr(key) for key in source.ncattrs() if key in PROBLEM}
+        stated = (*PROBLEM, "extension_positive")
+        alike = {key: source.getncattr(key) for key in source.ncattrs() if key in stated}
         meaning, muscles = getattr(source["percent"], "long_name", ""), tuple(labels.get("muscle", ()))
         if (choice := (str(alike), meaning, muscles)) not in self.choices:
             percent = xr.Variable("percent", self.percent, {"long_name": meaning})

@@ -126,3 +126,8 @@ def test_poses_without_points_and_poses_cut_off(tmp_path: Path) -> None:
     path.write_bytes(raw[: len(raw) // 2])
     with refused("truncated_file", "ROTATION"):
         read_c3d(path).markers()
+    path.write_bytes(raw.replace(b"_4X4", b"_pos"))
+    with refused("missing_marker", "its poses are called", "_4X4"):
+        read_c3d(path).markers()
+    with refused("missing_file", "no recording can be read: walk.c3d, POINT:LABELS: the file has no labeled"):
+        draft_folder(tmp_path)

@@ -32,6 +32,27 @@ SAMPLE = (
     "3\t0.02\t1002\t2002\t3002\t-6\t7\t8\n"
 )
 
+
+@pytest.mark.parametrize("ending", ["0.00", "0,000", "0"])
+def test_times_that_are_all_zero_follow_from_frames_and_rate(tmp_path: Path, ending: str) -> None:
+    zero = [(f"\t{time}\t", f"\t{ending}\t") for time in ("0.00", "0.01", "0.02")]
+    markers = read_trc(sample(tmp_path, *zero))
+    np.testing.assert_allclose(markers.time, [0.0, 0.01, 0.02], atol=1e-12)
+    assert "The times of sample.trc are zero: they follow from Frame# and DataRate." in markers.notes
+
+
+def test_a_file_without_its_first_line_is_read_and_says_so(tmp_path: Path) -> None:
+    whole = read_trc(sample(tmp_path))
+    first = SAMPLE.partition("\n")[0] + "\n"
+    markers = read_trc(sample(tmp_path, (first, "")))
+    np.testing.assert_array_equal(markers.position, whole.position)
+    assert set(markers.notes) - set(whole.notes) == {
+        "sample.trc lacks the first line of a TRC file, which begins with PathFileType."
+    }
+    with refused("unknown_unit", "line 2, Units"):
+        read_trc(sample(tmp_path, (first, ""), ("\tmm\t", "\tfurlong\t")))
+
+
 names = st.lists(
     st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min_size=1, max_size=8),
     min_size=1,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
@@ -88,6 +89,19 @@ def test_the_bundled_stride_is_near_the_norm_but_for_its_feet(stride):
     assert mean.min() == pytest.approx(direct.min(), abs=0.2) and mean.max() == pytest.approx(
         direct.max(), abs=0.2
     )
+
+
+def test_the_sense_of_a_knee_is_stated_and_not_guessed(stride):
+    key = "joint_angle", "knee_flexion"
+    other = stride.assign_coords(
+        dof=[str(d).replace("knee_flexion", "knee_angle") for d in stride.dof.values]
+    )
+    other["joint_angle"] = other["joint_angle"] * xr.where(other.dof.str.startswith("knee"), -1.0, 1.0)
+    np.testing.assert_array_equal(leg_curves(other, "r")[key], -leg_curves(stride, "r")[key])
+    stated = other.assign_attrs(extension_positive=["knee_angle_r", "knee_angle_l"])
+    np.testing.assert_array_equal(leg_curves(stated, "r")[key], leg_curves(stride, "r")[key])
+    one = stride.assign_attrs(extension_positive=["knee_flexion_r", "knee_flexion_l"])
+    assert ms.cycles(one, "r").attrs["extension_positive"] == ["knee_flexion"]
 
 
 def test_a_result_without_stride_says_why(stride):

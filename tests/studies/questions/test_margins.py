@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import xarray as xr
+from drawn_texts import drawn_texts, outside, overprinted
 from refusals import refused
 from typer.testing import CliRunner
 
@@ -15,6 +16,7 @@ import musclesolve as ms
 from musclesolve import Status
 from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
+from musclesolve.plotting import page_style, strength_margins
 from musclesolve.results.files.result_netcdf import trial_from
 from musclesolve.results.tables.question_tables import assistance_facts, margin_document, ordered_margins
 from musclesolve.sharing.analysis.strength_margin import NUDGE
@@ -98,6 +100,13 @@ def test_the_command_writes_margins(tmp_path):
     assert all(0.0 <= each <= 1.0 for each in margin.values())
     stored = margin_document(xr.open_dataset(tmp_path / "margins.nc"))
     assert margin == pytest.approx({each["of"]: each["least_strength"] for each in stored["margins"]})
+
+
+def test_no_text_lies_on_another_in_a_column_of_a_paper(found):
+    with page_style(width_mm=85.0, font_pt=7.0):
+        figure = strength_margins(found)
+        drawn = drawn_texts(figure)
+    assert not overprinted(drawn) and not outside(figure, drawn)
 
 
 def test_a_folder_holds_the_answers_on_one_trial(tmp_path):

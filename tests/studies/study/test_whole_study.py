@@ -30,7 +30,8 @@ from musclesolve.cli.result_documents import study_document
 from musclesolve.cli.tables.check_tables import study_tables as tables
 from musclesolve.drafting.study.draft_study import draft_study
 from musclesolve.errors import InputError
-from musclesolve.report.study.study_page import study_page
+from musclesolve.plotting import page_style
+from musclesolve.report.study.study_page import study_into, study_page
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.finding import Finding, finding
 from musclesolve.results.judgement import Report
@@ -251,6 +252,17 @@ def test_links_of_the_page_lead_to_files(page):
     assert all((page.parent / link.partition("#")[0]).exists() for link in beside), beside
     anchors = set(re.findall(r'id="([^"]+)"', text))
     assert {link[1:] for link in re.findall(r'href="(#[^"]+)"', text)} <= anchors
+
+
+def test_a_page_is_kept_while_all_that_it_shows_is_the_same(page):
+    stated = page.parent.with_name("page.toml")
+    study_into(page.parent, stated)  # from now on the broken trial is one that was refused before
+    before = page.stat().st_mtime_ns
+    study_into(page.parent, stated)
+    assert page.stat().st_mtime_ns == before
+    with page_style(norms=False):
+        study_into(page.parent, stated)
+    assert page.stat().st_mtime_ns > before
 
 
 @needs_chromium
