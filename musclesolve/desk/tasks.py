@@ -154,7 +154,7 @@ def check_study(progress: Progress, study: Path) -> dict[str, Any]:
 
 def study(progress: Progress, study: Path, folder: Path) -> list[Path]:
     """All trials of a study and its page, as `musclesolve study`; the files."""
-    from musclesolve.report.study.study_page import study_into
+    from musclesolve.report.study.written_pages import study_into
 
     return study_into(folder, study, progress=progress)[1]
 

@@ -50,7 +50,7 @@ def study(
     """
     from musclesolve.cli.result_documents import study_document
     from musclesolve.cli.tables.trial_table import exit_code
-    from musclesolve.report.study.study_page import study_into
+    from musclesolve.report.study.written_pages import study_into
 
     style = PageStyle(**{key: settings.pop(key) for key in settings_of(FigureSettings)})
     drawn = bool(drawn_figures(figures, style))
@@ -96,7 +96,7 @@ def dataset(
         finish("dataset", _estimated(found), lambda: asdict(found), code=code)
         return
     from musclesolve.cli.tables.trial_table import exit_code
-    from musclesolve.report.study.dataset_page import dataset_into
+    from musclesolve.report.study.written_pages import dataset_into
 
     with progress() as report:
         data, computed, paths = dataset_into(sources, output, progress=report, **settings)

@@ -1,1 +1,1 @@
-"""The page of a study."""
+"""The pages of a study and of a data set."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,8 @@ import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.message_text import count_of
-from musclesolve._util.progress import Progress
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.plotting.figure_names import DATASET_PAGE
-from musclesolve.recording.text.text_file import hash_of
 from musclesolve.report.content.methods import Citations, study_methods
 from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, PageTable, cell, plain
@@ -28,17 +25,13 @@ from musclesolve.report.study.study_page import left_out_table, not_judged, tria
 from musclesolve.report.study.study_words import COUNTS
 from musclesolve.results.cycles.outliers import NORMAL
 from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS, UNSAID
-from musclesolve.results.files.atomic_writing import write_files
-from musclesolve.results.files.marked_content import marked, unchanged
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER
 from musclesolve.results.movement import UNKNOWN
 from musclesolve.results.plausibility import in_vivo
-from musclesolve.settings.commands import KEPT
 from musclesolve.settings.trial import MOVEMENTS
 from musclesolve.sharing.status import verdict_words
-from musclesolve.studies.dataset.compute_dataset import compute_dataset
-from musclesolve.studies.dataset.data_set import FIT_FOR_USE, SUBJECTS, TRIALS, DataSet, open_dataset
-from musclesolve.studies.many_trials.trial_record import CSV, Outcome
+from musclesolve.studies.dataset.data_set import FIT_FOR_USE, SUBJECTS, TRIALS, DataSet
+from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_result import StudyResult
 
@@ -52,57 +45,7 @@ FAR, FEWEST = 3.5, 5
 """
 
 
-def make_dataset(
-    sources: str | Path | Iterable[str | Path],
-    output: str | Path,
-    *,
-    keep: Sequence[str] = KEPT,
-    progress: Progress | None = None,
-    **how: Any,
-) -> DataSet:
-    """Compute the forces of all trials in some folders and files, and write them as a data set.
-
-    Every trial is read, examined, shared and judged as `run` does; a trial at fault costs itself alone. What is up to
-    date is kept, so that a call that was stopped goes on. In the folder there are then trials/NAME/result.nc with the
-    kept variables (numbers of 32 bits), trials.csv, subjects.csv with a split by subject, DATA_CARD.md and
-    dataset.html. On one machine this starts processes: in a script, call it below ``if __name__ == "__main__":``.
-
-    Args:
-        sources: folders with trials in them or below them, and B3D files; or one study file.
-        output: folder of the data set, made when it is missing.
-        keep: what is kept of each trial: activation, force, moment, contact, angle, ground, or names of variables of
-            a result. Status, validity and certificate of each frame are always kept.
-        progress: called with the names of running trials, and the share of the work that is done.
-        **how: jobs, scheduler and again, see `ManyOptions`.
-
-    Returns:
-        The data set, as `open_dataset` opens it.
-
-    Raises:
-        InputError: a source does not exist, no trial is found, `keep` names no variable, or the folder cannot be
-            written.
-        KeyboardInterrupt: after Ctrl-C; the same call goes on with the trials that are left.
-    """
-    return dataset_into(sources, output, keep=keep, progress=progress, **how)[0]
-
-
-def dataset_into(
-    sources: str | Path | Iterable[str | Path], output: str | Path, **how: Any
-) -> tuple[DataSet, ComputedStudy, list[Path]]:
-    """Make a data set as `make_dataset` does; also return the study and the files beside the trials."""
-    computed = compute_dataset(sources, output, **how)
-    data, folder = open_dataset(computed.folder), computed.folder
-    page, card, *tables = paths = [folder / name for name in (DATASET_PAGE, CARD, CSV, SUBJECTS)]
-    made_of = versions(), computed.notes, how.get("keep"), *(path.read_bytes() for path in tables)
-    is_new = any(record.outcome is Outcome.COMPUTED for record in computed.records.values())
-    if is_new or unchanged(page, *made_of, hash_of(card)) is None:
-        text, about = (part.encode("utf-8", "replace") for part in _page_and_card(data, computed))
-        whole = marked(text, *made_of, hashlib.sha256(about).hexdigest())
-        write_files(folder, {DATASET_PAGE: whole, CARD: about})
-    return data, computed, paths
-
-
-def _page_and_card(data: DataSet, computed: ComputedStudy) -> tuple[str, str]:
+def page_and_card(data: DataSet, computed: ComputedStudy) -> tuple[str, str]:
     """Return the page of a data set, which needs no other file, and its card in Markdown, with the same tables."""
     result, colors = StudyResult(computed), verdict_words()
     citations, described, unusual = Citations(), _described(data), list(_unusual(data.trials))

@@ -1,12 +1,10 @@
 """The page of a study: subjects, trials left out and why, mean curves, differences, a strip for every trial."""
 
-import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,30 +14,24 @@ from musclesolve._util.message_text import capitalized, count_of
 from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
-from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE, group_figures_in
-from musclesolve.plotting.page.page_style import current_style
-from musclesolve.plotting.study.group_figures import group_drawings, group_files
-from musclesolve.recording.text.text_file import file_path, hash_of
+from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE
+from musclesolve.plotting.study.group_figures import group_drawings
 from musclesolve.report.content.methods import Citations
 from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DASH, PageTable, from_rich, plain
 from musclesolve.report.figures.figure_choice import Picture, drawn
-from musclesolve.report.page import trial_report
 from musclesolve.report.rendering import whole_page
 from musclesolve.report.study import study_words, value_tables
 from musclesolve.results.dataset.result_quantities import listed
-from musclesolve.results.files.atomic_writing import write_files
-from musclesolve.results.files.marked_content import marked, unchanged
 from musclesolve.results.judgement import LABELS, USABLE, words
 from musclesolve.results.plausibility import NOT_KNOWN
 from musclesolve.results.tables import study_tables
 from musclesolve.results.tables.lines import decimal
 from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome
-from musclesolve.studies.study.analysis import VALUES, analyze_study
+from musclesolve.studies.study.analysis import VALUES
 from musclesolve.studies.study.plausible_trials import VERDICTS, counted, reasons
-from musclesolve.studies.study.run_study import compute_trials
-from musclesolve.studies.study.study_result import KEPT, StudyResult
+from musclesolve.studies.study.study_result import StudyResult
 
 NUMBER = re.compile(r"[0-9]+(?:[.][0-9]+)?")
 """Pattern of numbers: reasons that differ only in numbers are joined."""
@@ -296,48 +288,3 @@ def _figures(result: StudyResult, report: Progress) -> Iterator[Picture]:
         label = f"{quantity}, page {page}" if page.isdecimal() else name.removeprefix("group_")
         label = plain(label).capitalize()
         yield drawn(f"s-{name}", name, draw, groups, label)
-
-
-def study_into(
-    folder: Path,
-    study: Path,
-    *,
-    reports: bool = True,
-    figures: bool = False,
-    values_format: str = "csv",
-    progress: Progress | None = None,
-    **how: Any,
-) -> tuple[StudyResult, list[Path]]:
-    """Compute a study as `run_study` does, and write its page into the same folder.
-
-    Args:
-        folder: of all that is written.
-        study: the study file.
-        reports: whether every trial gets a report, which the page leads to.
-        figures: whether the mean curves are also drawn as files.
-        values_format, progress: as of `run_study`.
-        **how: its jobs, scheduler, again and samples.
-
-    Returns:
-        The result of the study, and the files in the folder.
-
-    Raises:
-        InputError, KeyboardInterrupt: as `run_study`.
-    """
-    report, pages = progress or no_progress, {REPORT: trial_report if reports else None}
-    result = analyze_study(
-        compute_trials(study, folder, pages=pages, progress=report, **how), report, values_format
-    )
-    folder, style, there = result.computed.folder, current_style(), dict[str, bytes]()
-    page, paths = folder / STUDY_PAGE, [folder / name for name in sorted(group_figures_in(folder))]
-    linked = [(record.folder / REPORT).is_file() for record in result.computed.records.values()]
-    norms = style.norm_file and hash_of(file_path(style.norm_file))
-    made_of = versions(), style, norms, figures, linked, hash_of(folder / KEPT)
-    if unchanged(page, *made_of, *map(hash_of, paths)) is None:
-        outdated = [path.name for path in paths]
-        text = study_page(result, report).encode("utf-8", "replace")
-        if figures and result.groups is not None:
-            there = group_files(result.groups, result.comparisons, report, result.computed.study.design.drawn)
-        hashes = [hashlib.sha256(there[name]).hexdigest() for name in sorted(there)]
-        paths = write_files(folder, there | {STUDY_PAGE: marked(text, *made_of, *hashes)}, outdated)
-    return result, [*dict.fromkeys([page, *paths]), *result.files, folder / CSV]

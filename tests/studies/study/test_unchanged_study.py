@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli import app as cli
-from musclesolve.report.study import study_page
-from musclesolve.report.study.study_page import study_into
+from musclesolve.report.study import written_pages
+from musclesolve.report.study.written_pages import study_into
 from musclesolve.studies.study import analysis, study_result
 
 MADE = (
@@ -97,7 +97,7 @@ def test_a_second_call_makes_nothing_and_says_the_same(place, monkeypatch):
         raise AssertionError("nothing has changed")
 
     monkeypatch.setattr(analysis, "_analyzed", made)
-    monkeypatch.setattr(study_page, "study_page", made)
+    monkeypatch.setattr(written_pages, "study_page", made)
     assert call() == fresh and states(place) == before
     table = pd.read_csv(place / "results" / "trials.csv").set_index("name")
     assert (

@@ -31,7 +31,8 @@ from musclesolve.cli.tables.check_tables import study_tables as tables
 from musclesolve.drafting.study.draft_study import draft_study
 from musclesolve.errors import InputError
 from musclesolve.plotting import page_style
-from musclesolve.report.study.study_page import study_into, study_page
+from musclesolve.report.study.study_page import study_page
+from musclesolve.report.study.written_pages import study_into
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.finding import Finding, finding
 from musclesolve.results.judgement import Report
