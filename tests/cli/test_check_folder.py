@@ -37,7 +37,7 @@ def test_every_trial_file_has_a_row_and_the_worst_decides(tmp_path):
     done = call("check", str(tmp_path))
     assert done.exit_code == 2
     assert "bad.toml" in done.stdout and stride.name in done.stdout
-    assert "1 of 2 trials has an error: mend them" in " ".join(done.stdout.split())
+    assert "1 of 2 trials has an error: mend it" in " ".join(done.stdout.split())
 
 
 def test_the_table_is_drawn_when_the_progress_bar_is_gone(tmp_path, monkeypatch):

@@ -63,9 +63,9 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
     if paths:  # of its own scale
         axes = panels[-1, -1]
         axes.set_aspect("equal", adjustable="datalim")
-        heading(axes, "center of pressure (vertical force above 20 N; dot: first frame)")
+        heading(axes, "center of pressure, above 20 N (dot: first frame)")
         sheet.label_below(axes, "in the walking direction [m]")
-        axes.set_ylabel("[m] to the left")
+        axes.set_ylabel("to the left [m]")
     dashed = [side for side in legs.sides if frames.predicted(result, side).any()]
     styles = tuple(line(SIDE_COLOR[side], SIDE_WIDTH[side], linestyle=PREDICTED_STYLE) for side in dashed)
     legs.legend(sheet, measured=True, stance=True, further={PREDICTED: styles} if dashed else None)

@@ -298,6 +298,10 @@ class ExpressionCost(Cost):
             width = np.minimum(few.upper - few.lower, 1.0)
             with np.errstate(all="ignore"):
                 low, high = (np.abs(self.term_gradient(few, few.lower + x * width)) for x in (TENTH, 0.9))
+            if few.n_frames and not (low.any() or high.any()):
+                return (
+                    f"{self.name} does not depend on the activations: all that carry the moments cost the same.",
+                )
             if not (((low < LEAST_NORMAL) & (high >= LEAST_NORMAL)) | ~(high < LARGEST_SLOPE)).any():
                 return ()
             return (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from musclesolve._util.message_text import count_of
 from musclesolve._util.processes import cores
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
@@ -69,11 +70,12 @@ class StudyCheck:
         failing = len(self.refused) + sum(not report.ok for report in self.reports.values())
         count = len(self.reports) + len(self.refused)
         if failing:
-            return f"{failing} of {count} trials {'has an error' if failing == 1 else 'have errors'}: " + (
-                "mend them" if self.of_folder else 'mend them, or leave them out with exclude = "the reason"'
-            )
+            has, them = ("has an error", "it") if failing == 1 else ("have errors", "them")
+            leave = "" if self.of_folder else f', or leave {them} out with exclude = "the reason"'
+            return f"{failing} of {count_of(count, 'trial')} {has}: mend {them}{leave}"
         verdicts = [report.judgement.verdict for report in self.reports.values() if report.judgement]
-        return f"all {count} trials can be computed: {counted_verdicts(verdicts)}"
+        all_trials = f"all {count} trials" if count > 1 else "the trial"
+        return f"{all_trials} can be computed: {counted_verdicts(verdicts)}"
 
 
 def check_study(path: str | Path, jobs: int | None = None, progress: Progress | None = None) -> StudyCheck:

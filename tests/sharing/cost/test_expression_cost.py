@@ -279,6 +279,15 @@ def test_powers_beyond_the_numbers_of_the_computer_are_noted(expression, noted):
     assert any("orders of magnitude" in note for note in found.notes) == noted
 
 
+@pytest.mark.parametrize(
+    ("expression", "noted"), [(lambda a, f, d: 3, 1), (lambda a, f, d: casadi.sum1(a), 0)]
+)
+def test_a_cost_without_activations_is_noted(expression, noted):
+    problem = Problem([[0.05, 0.03]], [20.0], [1000.0, 800.0], [1000.0, 800.0])
+    found = solve(problem, expression_cost("own", expression, convex=True))
+    assert sum("does not depend on the activations" in note for note in found.notes) == noted
+
+
 def test_rounding_at_rest_is_no_sign_of_concavity():
     """exp(a) - 1 - a is 1e-16 at rest, where it should be zero: a value that round-off alone decides."""
     problem = Problem([[0.05, 0.03, -0.04]], [1e-18], [1000.0, 800.0, 900.0], [1000.0, 800.0, 900.0])
