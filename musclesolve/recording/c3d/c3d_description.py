@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve.errors import FilePlace, InputError, file_error
-from musclesolve.recording.text.text_file import decoded
+from musclesolve.errors import InputError, file_error
+from musclesolve.recording.text.text_file import damaged, decoded
 
 Value = Array | list[str]
 BLOCK = 512
@@ -162,7 +162,7 @@ def read_description(raw: bytes, path: Path) -> Description:
         )
     start = BLOCK * (raw[0] - 1)
     if len(raw) < max(start + 4, BLOCK) or start < BLOCK:
-        raise damaged_file(
+        raise damaged(
             "truncated_file",
             path,
             f"the file ends after {len(raw)} bytes",
@@ -170,7 +170,7 @@ def read_description(raw: bytes, path: Path) -> Description:
         )
     processor = raw[start + 3]
     if processor not in ORDERS:
-        raise damaged_file(
+        raise damaged(
             "bad_format",
             (path, f"byte {start + 3}"),
             f"the processor is {processor}",
@@ -212,7 +212,7 @@ def _record(raw: bytes, start: int, coding: Coding, path: Path) -> tuple[int, st
 
     def broken(what: str) -> InputError:
         problem = f"the parameter section is corrupted: the record {name!r} {what}"
-        return damaged_file("bad_format", (path, f"byte {start}"), problem, "records, one after the other")
+        return damaged("bad_format", (path, f"byte {start}"), problem, "records, one after the other")
 
     def part(first: int, last: int) -> bytes:
         if last > len(raw):
@@ -291,11 +291,6 @@ class DataLayout:
         return (self.first_frame - 1) / self.rate
 
 
-def damaged_file(code: str, place: FilePlace, problem: str, expected: str) -> InputError:
-    """Return the error of a file that was damaged on its way."""
-    return file_error(code, place, problem, expected, "export the file again, or copy it again")
-
-
 def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayout:
     """Return the layout of the data in a file of `size` bytes that ends in `zeros`; refuse contradicting counts."""
     path, header = description.path, description.header
@@ -304,7 +299,7 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     rate = description.number("POINT:RATE") or stated_rate
     plausible = math.isfinite(rate) and RATES[0] <= rate <= RATES[1]
     if not plausible or (stated_rate != 0.0 and not math.isclose(rate, stated_rate, rel_tol=0.01)):
-        raise damaged_file(
+        raise damaged(
             "bad_number",
             (path, "POINT:RATE"),
             f"the frame rate is {stated_rate:g} Hz in the header and {rate:g} Hz in the parameters",
@@ -312,7 +307,7 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
         )
     channels = _agreed(description, "ANALOG:USED", "analog channels", header.measurements // samples)
     if channels * samples != header.measurements:
-        raise damaged_file(
+        raise damaged(
             "conflict",
             (path, "header, words 3 and 10"),
             f"{header.measurements} analog values in a frame, but {channels} channels of {samples} samples",
@@ -320,7 +315,7 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
         )
     samples, analog_rate = samples if channels else 0, description.number("ANALOG:RATE")
     if channels and analog_rate and not math.isclose(analog_rate, samples * rate, rel_tol=1e-3):
-        raise damaged_file(
+        raise damaged(
             "conflict",
             (path, "ANALOG:RATE"),
             f"the analog rate is {analog_rate:g} Hz, the frame rate {rate:g} Hz, with "
@@ -337,7 +332,7 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     scale = description.number("POINT:SCALE")
     scale = header.scale if scale is None else scale
     if not (math.isfinite(scale) and scale != 0.0 and scale * header.scale > 0.0 and abs(scale) < 1e6):
-        raise damaged_file(
+        raise damaged(
             "bad_number",
             (path, "POINT:SCALE"),
             f"the scale of points is {header.scale:g} in the header and {scale:g} in the parameters",
@@ -349,11 +344,11 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
         if description.count("ROTATION:USED"):  # poses alone
             frames, first = header.last_frame - header.first_frame + 1, max(header.first_frame, 1)
             return DataLayout(start, width, abs(scale), 0, 0, 0, frames, first, rate)
-        raise damaged_file(
+        raise damaged(
             "truncated_file", path, "the file has neither points nor analog channels", "markers or plates"
         )
     if not BLOCK <= start < size:
-        raise damaged_file(
+        raise damaged(
             "truncated_file",
             (path, "POINT:DATA_START"),
             f"the data begin at byte {start} of {size}",
@@ -363,7 +358,7 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     filled = room - min(zeros // (numbers * width), padding)
     first, frames, by_length = _frames(description, room, padding, filled)
     if frames <= room - padding and not (header.data_block or stated):
-        raise damaged_file(
+        raise damaged(
             "truncated_file",
             (path, "POINT:DATA_START"),
             f"the start of the data is not stated, and {frames} frames do not fill the file",
@@ -377,7 +372,7 @@ def _agreed(description: Description, name: str, what: str, stated: int) -> int:
     count = description.count(name)
     if count is None or count == stated:
         return stated
-    raise damaged_file(
+    raise damaged(
         "conflict",
         (description.path, name),
         f"the header states {stated} {what}, {name} states {count}",
@@ -431,5 +426,5 @@ def _frames(description: Description, room: int, padding: int, filled: int) -> t
     elif not fitting and len(set(counts)) > 1:
         problem = f"the counts of frames disagree: {', '.join(str(count) for count in counts)}"
     if problem:
-        raise damaged_file("truncated_file", (description.path, "POINT:FRAMES"), problem, expected)
+        raise damaged("truncated_file", (description.path, "POINT:FRAMES"), problem, expected)
     return start, frames, by_length

@@ -27,7 +27,6 @@ from musclesolve.recording.c3d.c3d_description import (
     LONGEST_HEADER,
     DataLayout,
     Description,
-    damaged_file,
     read_description,
     read_layout,
 )
@@ -257,7 +256,7 @@ class C3D:
         if scale.size < layout.channels or not (np.abs(scale) < LARGEST).all():
             counted = f"{scale.size} scales for {layout.channels} analog channels"
             problem = counted if scale.size < layout.channels else "a scale is not a number"
-            raise damaged_file("bad_number", (self.path, "ANALOG:SCALE"), problem, "one for each channel")
+            raise damaged("bad_number", (self.path, "ANALOG:SCALE"), problem, "one for each channel")
         offset = np.zeros(layout.channels)
         stated = description.joined("ANALOG:OFFSET")[: layout.channels]
         unsigned = description.texts("ANALOG:FORMAT")[:1] == ["UNSIGNED"]
@@ -295,7 +294,7 @@ class C3D:
                 raw = file.read(count * frame_bytes)
                 if len(raw) < count * frame_bytes:
                     problem = "the file became shorter while it was read"
-                    raise damaged_file("truncated_file", self.path, problem, "")
+                    raise damaged("truncated_file", self.path, problem, "")
                 numbers: NDArray[np.generic] = (
                     coding.reals(raw) if layout.width == 4 else coding.integers(raw)
                 )

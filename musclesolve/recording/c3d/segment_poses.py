@@ -16,9 +16,9 @@ import math
 import numpy as np
 
 from musclesolve._util.arrays import Array, unit
-from musclesolve.recording.c3d.c3d_description import BLOCK, Description, damaged_file
+from musclesolve.recording.c3d.c3d_description import BLOCK, Description
 from musclesolve.recording.data import SIDES
-from musclesolve.recording.text.text_file import open_input, opening
+from musclesolve.recording.text.text_file import damaged, open_input, opening
 
 REALS = 17
 """Numbers of a pose in the file: its matrix, then its residual, negative where nothing was seen."""
@@ -66,7 +66,7 @@ def read_poses(description: Description, frames: int, meters: float) -> Array:
         stream.seek(BLOCK * max(block - 1, 0))
         raw = stream.read(size)
     if block < 2 or used < 1 or len(raw) < size:
-        raise damaged_file(
+        raise damaged(
             "truncated_file",
             (description.path, "ROTATION"),
             f"{used} poses in {count} frames from block {block} on are stated, but the file has no bytes for them",

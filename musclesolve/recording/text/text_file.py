@@ -15,6 +15,7 @@ from typing import Any
 from muscle_db.parsed_toml import toml_table
 from muscle_db.regular_file import (
     RECORDING,
+    RESULT,
     SETTINGS,
     UnsuitableFileError,
     check_regular,
@@ -43,8 +44,8 @@ TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
 
 
 def damaged(code: str, place: FilePlace, problem: str, expected: str) -> InputError:
-    """Return the error of a file that its program has to export again."""
-    return file_error(code, place, problem, expected, EXPORT_AGAIN)
+    """Return the error of a file that was not exported whole, or damaged on its way."""
+    return file_error(code, place, problem, expected, f"{EXPORT_AGAIN}, or copy it again")
 
 
 def file_path(path: object, where: str | None = None) -> Path:
@@ -236,8 +237,8 @@ _hashes: dict[tuple[int, ...], str] = {}
 
 
 def sha256(path: Path) -> str:
-    """Return the hash of a file, which is read once in each of its states; errors as of `open_input`."""
-    with open_input(path) as file, opening(path):
+    """Return the hash of a recording or result, which is read once in each of its states; errors as of `open_input`."""
+    with open_input(path, RESULT) as file, opening(path):
         of = os.fstat(file.fileno())
         state = of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns
         if state in _hashes:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
+from muscle_db.regular_file import RECORDING
 from musclesolve.errors import InputError
-from musclesolve.recording.text.text_file import read_lines
+from musclesolve.recording.text.text_file import hash_of, read_lines
 from tests.support.refusals import refused
 
 
@@ -38,3 +41,11 @@ def test_only_what_could_be_meant_is_suggested(tmp_path: Path) -> None:
     with pytest.raises(InputError) as refusal:
         read_lines(tmp_path / "walk2.nc")
     assert "walk.nc" in str(refusal.value)
+
+
+def test_a_result_that_is_larger_than_any_recording_has_a_hash(tmp_path: Path, monkeypatch) -> None:
+    """Without one it would be the same as a missing file, and as another one of this size."""
+    (tmp_path / "study.nc").touch()
+    os.truncate(tmp_path / "study.nc", RECORDING + 1)
+    monkeypatch.setattr(hashlib, "file_digest", lambda file, name: hashlib.new(name))
+    assert hash_of(tmp_path / "study.nc") and not hash_of(tmp_path / "walk.nc")
