@@ -1,8 +1,14 @@
-"""Version of musclesolve."""
+"""Version of musclesolve, and of the packages that it uses."""
 
 from importlib.metadata import PackageNotFoundError, version
 
-try:
-    __version__ = version("musclesolve")
-except PackageNotFoundError:  # run from a copy of the sources
-    __version__ = "not installed"
+
+def version_of(package: str) -> str:
+    """The version of a package, "not installed" without it."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+__version__ = version_of("musclesolve")  # without one it runs from a copy of the sources

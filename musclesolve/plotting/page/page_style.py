@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from musclesolve._util.names import check_known
@@ -45,6 +44,14 @@ def changed_setting(name: str) -> Any:
         return None
     value = mpl.rcParams[name]
     return None if value == mpl.rcParamsDefault[name] else value
+
+
+def changed_settings() -> dict[str, Any]:
+    """All settings in `matplotlib.rcParams` that a user has changed, but the choice of a window."""
+    import matplotlib as mpl  # slow to load
+
+    names = (name for name in mpl.rcParams if name != "backend")
+    return {name: value for name in names if (value := changed_setting(name)) is not None}
 
 
 def line_scale() -> float:
@@ -182,14 +189,9 @@ A4_PAGE = PageStyle()
 _style: ContextVar[PageStyle | None] = ContextVar("page_style", default=None)
 
 
-@cache
-def _usual_style(font_pt: float, width_mm: float) -> PageStyle:
-    return PageStyle(width_mm, font_pt)
-
-
 def current_style() -> PageStyle:
     """The current page style."""
-    return _style.get() or _usual_style(_usual_size(), _usual_width())
+    return _style.get() or PageStyle()
 
 
 @contextmanager
@@ -255,4 +257,4 @@ FAILED_MARK: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 2.5
 # Shares of the height of a panel, below what the curves use of it.
 FAILED_ROW = {"r": 0.02, "l": 0.06, "other": 0.02}
 TEXT, SMALL = 8.0, 6.5
-"""Resolution of maps; the current style decides for pages."""
+"""Size of the text of maps and of their notes [points]; the current style decides for pages."""

@@ -1,6 +1,5 @@
 """The page of a study: subjects, trials left out and why, mean curves, differences, a strip for every trial."""
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -11,7 +10,7 @@ import numpy as np
 from markupsafe import Markup
 
 from musclesolve._util.message_text import capitalized, count_of
-from musclesolve._util.names import shortened
+from musclesolve._util.names import alike, shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
 from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE
@@ -28,13 +27,11 @@ from musclesolve.results.plausibility import NOT_KNOWN
 from musclesolve.results.tables import study_tables
 from musclesolve.results.tables.lines import decimal
 from musclesolve.sharing.status import verdict_words
-from musclesolve.studies.many_trials.trial_record import CSV, Outcome
+from musclesolve.studies.many_trials.trial_record import CSV
 from musclesolve.studies.study.analysis import VALUES
 from musclesolve.studies.study.plausible_trials import VERDICTS, counted, reasons
 from musclesolve.studies.study.study_result import StudyResult
 
-NUMBER = re.compile(r"[0-9]+(?:[.][0-9]+)?")
-"""Pattern of numbers: reasons that differ only in numbers are joined."""
 MOST_ROWS = 400
 """Number of trials up to which all are listed; of more trials only those with remarks."""
 
@@ -198,12 +195,8 @@ def left_out_table(result: StudyResult) -> PageTable | None:
         trial = study.trial_of[name]
         if not record.outcome.has_result:
             message = Markup("<br>").join(line.strip() for line in record.message.splitlines())
-            outcome = Outcome.REFUSED if record.outcome.is_refusal else record.outcome
-            rows.append((name, trial.subject, trial.condition, outcome.value, message))
-    reasons: dict[str, list[str]] = {}
-    for name, why in result.not_averaged.items():
-        reasons.setdefault(NUMBER.sub("#", why), []).append(name)
-    for names in reasons.values():
+            rows.append((name, trial.subject, trial.condition, record.outcome.at_last.value, message))
+    for names in map(list, alike(result.not_averaged.items())):
         of = [study.trial_of[name] for name in names]
         people, conditions = (
             shortened(list(dict.fromkeys(each)))
@@ -211,10 +204,11 @@ def left_out_table(result: StudyResult) -> PageTable | None:
         )
         why = result.not_averaged[names[0]] + (f" ({names[0]}; the others alike)" if len(names) > 1 else "")
         rows.append((shortened(names), people, conditions, "not averaged", why))
-    alike: dict[tuple[str, str, str], list[str]] = {}
+    of_cells: dict[tuple[str, str, str], list[str]] = {}
     for name, why in result.left_out.items():
-        alike.setdefault((study.trial_of[name].subject, study.trial_of[name].condition, why), []).append(name)
-    for (subject, condition, why), names in alike.items():
+        cell = study.trial_of[name].subject, study.trial_of[name].condition, why
+        of_cells.setdefault(cell, []).append(name)
+    for (subject, condition, why), names in of_cells.items():
         remedy = f'{why}; to let it count: {subject} = {{ keep = "the reason" }} in [subjects]'
         rows.append((shortened(names), subject, condition, "left out", remedy))
     if not rows:

@@ -9,7 +9,7 @@ from typing import Any
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.plotting.figure_names import DATASET_PAGE, REPORT, STUDY_PAGE, group_figures_in
-from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.page_style import changed_settings, current_style
 from musclesolve.plotting.study.group_figures import group_files
 from musclesolve.recording.text.text_file import file_path, hash_of
 from musclesolve.report.content.overview import versions
@@ -57,11 +57,12 @@ def study_into(
     result = analyze_study(
         compute_trials(study, folder, pages=pages, progress=report, **how), report, values_format
     )
+    changed = changed_settings()  # first: the usual style follows them
     folder, style, there = result.computed.folder, current_style(), dict[str, bytes]()
     page, paths = folder / STUDY_PAGE, [folder / name for name in sorted(group_figures_in(folder))]
     linked = [(record.folder / REPORT).is_file() for record in result.computed.records.values()]
     norms = style.norm_file and hash_of(file_path(style.norm_file))
-    made_of = versions(), style, norms, figures, linked, hash_of(folder / KEPT)
+    made_of = versions(), changed, style, norms, figures, linked, hash_of(folder / KEPT)
     if unchanged(page, *made_of, *map(hash_of, paths)) is None:
         outdated = [path.name for path in paths]
         text = study_page(result, report).encode("utf-8", "replace")

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from multiprocessing import TimeoutError, get_context
 from pathlib import Path
 from time import perf_counter
@@ -28,7 +27,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solver.solver_registry import REGISTRY
 from musclesolve.sharing.solving import solve
-from musclesolve.version import __version__
+from musclesolve.version import __version__, version_of
 
 PACKAGES = (
     *("numpy", "scipy", "numba", "casadi", "cyipopt-wheels"),
@@ -161,12 +160,7 @@ def machine() -> dict[str, str]:
     if hasattr(os, "getloadavg"):
         found["load"] = f"{os.getloadavg()[0]:.1f} of {found['cores']} cores in the minute before"
     found |= {name: os.environ[name] for name in THREADS if name in os.environ}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+    return found | {package: version_of(package) for package in PACKAGES}
 
 
 class NoResultError(MuscleSolveError):

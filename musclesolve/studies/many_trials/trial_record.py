@@ -53,6 +53,12 @@ class Outcome(StrEnum):
         """Whether the input is at fault."""
         return self in (Outcome.REFUSED, Outcome.REFUSED_BEFORE)
 
+    @property
+    def at_last(self) -> Outcome:
+        """The outcome, whichever call reached it: there is a result, the input is refused, or another one."""
+        earlier = {Outcome.COMPUTED: Outcome.UNCHANGED, Outcome.REFUSED_BEFORE: Outcome.REFUSED}
+        return earlier.get(self, self)
+
 
 @dataclass(frozen=True)
 class Measures:

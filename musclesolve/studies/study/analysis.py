@@ -97,7 +97,8 @@ def analyze_study(
     Subjects with an error, found by comparison with the others, have `counts` false in study.nc and values.csv, and are
     in no mean and no test, unless `keep` of the subject is stated. Writes study.nc, values.csv (or values.parquet),
     subject_values.csv, curves.csv, comparisons.csv and, with the reasons why trials do not count, trials.csv into the
-    folder of the study. Where nothing has changed since an earlier call, they are kept, and the result is read.
+    folder of the study. Where nothing has changed since an earlier call, all but trials.csv is kept, and the result is
+    read.
 
     Args:
         computed: the trials.

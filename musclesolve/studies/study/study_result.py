@@ -24,11 +24,13 @@ from musclesolve.studies.study.plausible_trials import LegVerdict
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_data import open_study
 from musclesolve.studies.study.study_findings import Listed
-from musclesolve.version import __version__
+from musclesolve.version import __version__, version_of
 
 KEPT = "study.kept"
 """File with the analysis: JSON, then the arrays that it numbers, each as `numpy.save` writes it."""
 NO_CYCLES = "there are no cycles"
+PACKAGES = ("numpy", "scipy", "pandas", "xarray", "spm1d", "matplotlib")
+"""Packages on which the analysis rests; spm1d is optional, and loads matplotlib."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +107,11 @@ def kept_content(result: StudyResult, made_of: Sequence[object]) -> bytes:
 def made_of(computed: ComputedStudy, values_format: str) -> tuple[object, ...]:
     """All that the analysis of a study follows from."""
     study, records = computed.study, computed.records.values()
-    trials = [(record.name, record.outcome.has_result, record.measures, record.message) for record in records]
+    trials = [(record.name, record.outcome.at_last, record.measures, record.message) for record in records]
     hashes = [hash_of(record.folder / name) for record in records for name in (RESULT, CYCLES)]
-    stated = study.path.read_bytes(), study.title, study.design, study.units, study.subjects, study.trials
-    return __version__, values_format, stated, computed.notes, trials, hashes
+    stated = hash_of(study.path), study.title, study.design, study.units, study.subjects, study.trials
+    versions = __version__, *map(version_of, PACKAGES)
+    return versions, values_format, stated, computed.notes, trials, hashes
 
 
 KINDS: dict[str, tuple[Callable[..., Iterable[Any]], Callable[..., Any]]] = {

@@ -7,6 +7,7 @@ import shutil
 from dataclasses import fields
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -159,6 +160,12 @@ def version(place: Path, monkeypatch) -> None:
     monkeypatch.setattr(study_result, "__version__", "another")
 
 
+def package(place: Path, monkeypatch) -> None:
+    """As where the package of the tests is installed between two calls: a kept result would lack the tests."""
+    of = study_result.version_of
+    monkeypatch.setattr(study_result, "version_of", lambda name: of(name) + " later" * (name == "spm1d"))
+
+
 def cycles(place: Path, monkeypatch) -> None:
     path = place / "results" / "trials" / "S01_free_1" / "cycles.nc"
     with xr.open_dataset(path) as stored:
@@ -172,7 +179,7 @@ def trial(place: Path, monkeypatch) -> None:
     path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
 
 
-@pytest.mark.parametrize("change", [title, version, cycles, trial])
+@pytest.mark.parametrize("change", [title, version, package, cycles, trial])
 def test_any_change_makes_the_analysis_and_the_page_anew(place, change, monkeypatch):
     before = states(place)
     change(place, monkeypatch)
@@ -181,6 +188,22 @@ def test_any_change_makes_the_analysis_and_the_page_anew(place, change, monkeypa
     assert all(after[name][0] != before[name][0] for name in MADE)
     again(place)
     assert states(place) == after
+
+
+def test_a_page_is_drawn_anew_with_other_settings_of_matplotlib(place, monkeypatch):
+    before = states(place)
+    monkeypatch.setitem(mpl.rcParams, "lines.linewidth", 3.0)
+    again(place)
+    after = states(place)
+    assert [name for name in before if after[name] != before[name]] == ["study.html"]
+    again(place)
+    assert states(place) == after
+
+
+def test_a_study_that_was_read_is_analyzed_without_its_file(place):
+    study = ms.read_study(place / "study.toml")
+    (place / "study.toml").unlink()
+    assert ms.run_study(study, place / "results", jobs=1).groups is not None
 
 
 def test_figures_and_formats_are_made_as_they_are_asked_for(place):
