@@ -291,8 +291,7 @@ def _trial(
             "every frame",
             f"trial {name}",
         )
-    by_plate = {field: column.reshape(read, -1, 3) for field, column in plates.items()} if read else {}
-    by_plate = by_plate or {field: np.zeros((0, 0, 3)) for field in _PLATES}
+    by_plate = {field: column.reshape(read, column.shape[1] // 3, 3) for field, column in plates.items()}
     time = np.arange(frames, dtype=float) * step
     return B3DTrial(
         name, header.text(10) or name, time, missing, tuple(passes_read), **by_plate

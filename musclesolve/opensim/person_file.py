@@ -129,48 +129,34 @@ def _check_emg(document: Document, emg: Mapping[str, Any]) -> None:
 def _covariance(document: Document, listed: Sequence[ParameterSettings]) -> Array:
     """The covariance (p, p) of the fitted parameters from its rows."""
     count = len(listed)
+
+    def wrong(row: int, problem: str, expected: str, remedy: str) -> InputError:
+        return document.fault("bad_value", ("parameter", "covariance", row), problem, expected, remedy)
+
     for k, parameter in enumerate(listed):
         if len(parameter.covariance) != count:
-            raise document.fault(
-                "bad_value",
-                ("parameter", "covariance", k),
-                f"{len(parameter.covariance)} covariances of one of {count} parameters",
-                f"{count} numbers, one for every [[parameter]] in the order of the file",
-                "write the covariance with every parameter, 0 where there is none",
+            problem = f"{len(parameter.covariance)} covariances of one of {count} parameters"
+            expected = f"{count} numbers, one for every [[parameter]] in the order of the file"
+            raise wrong(
+                k, problem, expected, "write the covariance with every parameter, 0 where there is none"
             )
     matrix = np.array([parameter.covariance for parameter in listed], dtype=float)
     names, scale = [parameter.name for parameter in listed], np.abs(matrix).max()
     if not np.isfinite(matrix).all():
         row = int(np.flatnonzero(~np.isfinite(matrix).all(axis=1))[0])
-        raise document.fault(
-            "bad_value",
-            ("parameter", "covariance", row),
-            "a covariance is not finite",
-            "finite numbers",
-            "correct the row",
-        )
+        raise wrong(row, "a covariance is not finite", "finite numbers", "correct the row")
     uneven = np.argwhere(np.abs(matrix - matrix.T) > _ROUND_OFF * scale)
     if uneven.size:
         j, k = uneven[0]
-        raise document.fault(
-            "bad_value",
-            ("parameter", "covariance", int(j)),
-            f"the covariance of {names[j]} with {names[k]} is {matrix[j, k]:g}, and the other "
-            f"way round {matrix[k, j]:g}",
-            "a symmetric matrix",
-            "make both equal",
-        )
+        problem = f"the covariance of {names[j]} with {names[k]} is {matrix[j, k]:g}, and the other way round"
+        raise wrong(int(j), f"{problem} {matrix[k, j]:g}", "a symmetric matrix", "make both equal")
     least = float(np.linalg.eigvalsh(matrix)[0])
     if least < -_ROUND_OFF * scale:
         k = int(np.argmin(np.diag(matrix)))
-        raise document.fault(
-            "bad_value",
-            ("parameter", "covariance", k),
-            f"the matrix of the covariances has the eigenvalue {least:g}",
-            "no negative variance of any combination of parameters: |covariance of two| at "
-            "most the product of their standard deviations",
-            "write the covariances as the calibration gave them",
-        )
+        problem = f"the matrix of the covariances has the eigenvalue {least:g}"
+        of_pairs = "|covariance of two| at most the product of their standard deviations"
+        expected = f"no negative variance of any combination of parameters: {of_pairs}"
+        raise wrong(k, problem, expected, "write the covariances as the calibration gave them")
     for k, parameter in enumerate(listed):
         if abs(parameter.sd - np.sqrt(matrix[k, k])) > _ROUNDED * max(parameter.sd, np.sqrt(scale) * 1e-3):
             raise document.fault(

@@ -104,6 +104,10 @@ class Description:
     path: Path
     following_block: int = 0
 
+    def damaged(self, code: str, name: str, problem: str, expected: str) -> InputError:
+        """Return the error of a parameter that contradicts the file or another number in it."""
+        return damaged(code, (self.path, name), problem, expected)
+
     def numbers(self, name: str) -> Array:
         """Return a numeric parameter in its stated shape, first index fastest in the file; empty if it is absent."""
         value = self.parameters.get(name)
@@ -293,35 +297,24 @@ class DataLayout:
 
 def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayout:
     """Return the layout of the data in a file of `size` bytes that ends in `zeros`; refuse contradicting counts."""
-    path, header = description.path, description.header
+    header = description.header
     points = _agreed(description, "POINT:USED", "points", header.points)
     stated_rate, samples = header.rate, max(header.samples, 1)
     rate = description.number("POINT:RATE") or stated_rate
     plausible = math.isfinite(rate) and RATES[0] <= rate <= RATES[1]
     if not plausible or (stated_rate != 0.0 and not math.isclose(rate, stated_rate, rel_tol=0.01)):
-        raise damaged(
-            "bad_number",
-            (path, "POINT:RATE"),
-            f"the frame rate is {stated_rate:g} Hz in the header and {rate:g} Hz in the parameters",
-            "one rate above 0",
-        )
+        problem = f"the frame rate is {stated_rate:g} Hz in the header and {rate:g} Hz in the parameters"
+        raise description.damaged("bad_number", "POINT:RATE", problem, "one rate above 0")
     channels = _agreed(description, "ANALOG:USED", "analog channels", header.measurements // samples)
     if channels * samples != header.measurements:
-        raise damaged(
-            "conflict",
-            (path, "header, words 3 and 10"),
-            f"{header.measurements} analog values in a frame, but {channels} channels of {samples} samples",
-            "as many values as samples",
+        problem = (
+            f"{header.measurements} analog values in a frame, but {channels} channels of {samples} samples"
         )
+        raise description.damaged("conflict", "header, words 3 and 10", problem, "as many values as samples")
     samples, analog_rate = samples if channels else 0, description.number("ANALOG:RATE")
     if channels and analog_rate and not math.isclose(analog_rate, samples * rate, rel_tol=1e-3):
-        raise damaged(
-            "conflict",
-            (path, "ANALOG:RATE"),
-            f"the analog rate is {analog_rate:g} Hz, the frame rate {rate:g} Hz, with "
-            f"{samples} samples a frame",
-            f"{samples * rate:g} Hz",
-        )
+        problem = f"the analog rate is {analog_rate:g} Hz, the frame rate {rate:g} Hz, with {samples} samples a frame"
+        raise description.damaged("conflict", "ANALOG:RATE", problem, f"{samples * rate:g} Hz")
     # Header and POINT:DATA_START both state the block at which the data begin; programs leave 0 in one of them, or in
     # both, and the data then follow the blocks of the parameters.
     stated = description.count("POINT:DATA_START")
@@ -332,38 +325,27 @@ def read_layout(description: Description, size: int, zeros: int = 0) -> DataLayo
     scale = description.number("POINT:SCALE")
     scale = header.scale if scale is None else scale
     if not (math.isfinite(scale) and scale != 0.0 and scale * header.scale > 0.0 and abs(scale) < 1e6):
-        raise damaged(
-            "bad_number",
-            (path, "POINT:SCALE"),
-            f"the scale of points is {header.scale:g} in the header and {scale:g} in the parameters",
-            "one number, negative where data are stored as reals",
-        )
+        problem = f"the scale of points is {header.scale:g} in the header and {scale:g} in the parameters"
+        expected = "one number, negative where data are stored as reals"
+        raise description.damaged("bad_number", "POINT:SCALE", problem, expected)
     width = 4 if scale < 0.0 else 2
     numbers = 4 * points + channels * samples
     if numbers == 0:
         if description.count("ROTATION:USED"):  # poses alone
             frames, first = header.last_frame - header.first_frame + 1, max(header.first_frame, 1)
             return DataLayout(start, width, abs(scale), 0, 0, 0, frames, first, rate)
-        raise damaged(
-            "truncated_file", path, "the file has neither points nor analog channels", "markers or plates"
-        )
+        problem = "the file has neither points nor analog channels"
+        raise damaged("truncated_file", description.path, problem, "markers or plates")
     if not BLOCK <= start < size:
-        raise damaged(
-            "truncated_file",
-            (path, "POINT:DATA_START"),
-            f"the data begin at byte {start} of {size}",
-            "data behind the parameters",
-        )
+        problem = f"the data begin at byte {start} of {size}"
+        raise description.damaged("truncated_file", "POINT:DATA_START", problem, "data behind the parameters")
     room, padding = (size - start) // (numbers * width), -(-BLOCK // (numbers * width))
     filled = room - min(zeros // (numbers * width), padding)
     first, frames, by_length = _frames(description, room, padding, filled)
     if frames <= room - padding and not (header.data_block or stated):
-        raise damaged(
-            "truncated_file",
-            (path, "POINT:DATA_START"),
-            f"the start of the data is not stated, and {frames} frames do not fill the file",
-            "the number of the block at which the data begin",
-        )
+        problem = f"the start of the data is not stated, and {frames} frames do not fill the file"
+        expected = "the number of the block at which the data begin"
+        raise description.damaged("truncated_file", "POINT:DATA_START", problem, expected)
     return DataLayout(start, width, abs(scale), points, channels, samples, frames, first, rate, by_length)
 
 
@@ -372,12 +354,8 @@ def _agreed(description: Description, name: str, what: str, stated: int) -> int:
     count = description.count(name)
     if count is None or count == stated:
         return stated
-    raise damaged(
-        "conflict",
-        (description.path, name),
-        f"the header states {stated} {what}, {name} states {count}",
-        "one number in both",
-    )
+    problem = f"the header states {stated} {what}, {name} states {count}"
+    raise description.damaged("conflict", name, problem, "one number in both")
 
 
 def _frames(description: Description, room: int, padding: int, filled: int) -> tuple[int, int, bool]:
@@ -426,5 +404,5 @@ def _frames(description: Description, room: int, padding: int, filled: int) -> t
     elif not fitting and len(set(counts)) > 1:
         problem = f"the counts of frames disagree: {', '.join(str(count) for count in counts)}"
     if problem:
-        raise damaged("truncated_file", (description.path, "POINT:FRAMES"), problem, expected)
+        raise description.damaged("truncated_file", "POINT:FRAMES", problem, expected)
     return start, frames, by_length

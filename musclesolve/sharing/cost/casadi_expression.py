@@ -155,12 +155,10 @@ def named_expression(
         )
     if isinstance(uses, str):
         uses = (uses,)
-    values = {str(key): Constant.of(name, str(key), value, 0) for key, value in (constants or {}).items()}
-    values |= {
-        str(key): Constant.of(name, str(key), value, 1) for key, value in (frame_constants or {}).items()
-    }
-    count = len(constants or {}) + len(frame_constants or {})
-    if len(values) < count:
+    given = [(str(key), each, 0) for key, each in (constants or {}).items()]
+    given += [(str(key), each, 1) for key, each in (frame_constants or {}).items()]
+    values = {key: Constant.of(name, key, each, frames) for key, each, frames in given}
+    if len(values) < len(given):
         raise input_error("sharing.same_data_twice", name=name)
     return ExpressionCost(name, expression, tuple(uses), tuple(values.items()), convex, **described)
 
