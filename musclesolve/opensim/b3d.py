@@ -134,14 +134,17 @@ class B3DSubject:
     trials: tuple[B3DTrial, ...]
 
 
+_AGAIN = "download the file again"
+
+
 def _fault(
-    file: Path,
-    problem: str,
-    expected: str = "a B3D file of AddBiomechanics",
-    where: str | None = None,
-    code: str = "bad_format",
+    file: Path, problem: str, expected: str = "a B3D file of AddBiomechanics", where: str | None = None
 ) -> InputError:
-    return file_error(code, (file, where), problem, expected, "download the file again")
+    return file_error("bad_format", (file, where), problem, expected, _AGAIN)
+
+
+def _cut(file: Path, problem: str) -> InputError:
+    return file_error("truncated_file", file, problem, "a file that is whole", _AGAIN)
 
 
 def read_b3d(path: str | Path, names: Collection[str] | None = None) -> B3DSubject:
@@ -169,12 +172,7 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
     if size < _LENGTH or not 0 < stated < _LONGEST_HEADER:
         raise _fault(file, "this is no B3D file: it does not begin with the length of its header")
     if start > size:
-        raise _fault(
-            file,
-            f"the header has {stated} bytes, the file {size}",
-            "a file that is whole",
-            code="truncated_file",
-        )
+        raise _cut(file, f"the header has {stated} bytes, the file {size}")
     header = _header(stream.read(stated), file)
     version = header.whole(10)
     if not 1 <= version <= NEWEST:
@@ -195,12 +193,8 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
         position += length
         stream.seek(position)
     if names is None and position != size:
-        raise _fault(
-            file,
-            f"{size - position} bytes follow the last frame",
-            "the frames that the header states",
-            f"byte {position}",
-        )
+        problem = f"{size - position} bytes follow the last frame"
+        raise _fault(file, problem, "the frames that the header states", f"byte {position}")
     sex, age = header.text(13).casefold(), header.whole(16)
     return B3DSubject(
         path=file,
@@ -246,21 +240,14 @@ def _trial(
     name, frames, step = header.text(1), header.whole(3), header.real(4)
     passes = header.messages(5)
     if not name or frames < 0 or not (step > 0.0 and np.isfinite(step)) or min(sizes) < 0:
-        raise _fault(
-            file,
-            f"trial {name!r} has {frames} frames of {step:g} s in blocks of {sizes[0]} and {sizes[1]} bytes",
-            "a name, frames and a time step",
-            "header",
+        problem = (
+            f"trial {name!r} has {frames} frames of {step:g} s in blocks of {sizes[0]} and {sizes[1]} bytes"
         )
+        raise _fault(file, problem, "a name, frames and a time step", "header")
     length = sizes[0] + len(passes) * sizes[1]
     if stream is not None and frames * length > left:
         whole = max(left, 0) // max(length, 1)
-        raise _fault(
-            file,
-            f"trial {name} has {frames} frames, {whole} of which are there",
-            "a file that is whole",
-            code="truncated_file",
-        )
+        raise _cut(file, f"trial {name} has {frames} frames, {whole} of which are there")
     read = frames if stream is not None else 0
     raw = stream.read(read * length) if stream is not None else b""
     table = np.frombuffer(raw, np.uint8).reshape(read, length)
@@ -273,24 +260,16 @@ def _trial(
         widths = {field: of_body[field] * counts[1] if field in of_body else counts[0] for field in _PASS}
         for field, width in widths.items():
             if read and columns[field].shape[1] != width:
-                raise _fault(
-                    file,
-                    f"{field} has {columns[field].shape[1]} numbers a frame",
-                    f"{width}",
-                    f"trial {name}",
-                )
+                problem = f"{field} has {columns[field].shape[1]} numbers a frame"
+                raise _fault(file, problem, f"{width}", f"trial {name}")
         by_body = {field: columns[field].reshape(read, counts[1], size) for field, size in of_body.items()}
         kind = message.whole(1)
         called = PASSES[kind] if 0 <= kind < len(PASSES) else f"pass of kind {kind}"
         passes_read.append(B3DPass(called, number, **columns | by_body))
     missing = np.array(header.wholes(2), np.int64)
     if len(missing) != frames:
-        raise _fault(
-            file,
-            f"it is stated of {len(missing)} of {frames} frames whether their forces are missing",
-            "every frame",
-            f"trial {name}",
-        )
+        problem = f"it is stated of {len(missing)} of {frames} frames whether their forces are missing"
+        raise _fault(file, problem, "every frame", f"trial {name}")
     by_plate = {field: column.reshape(read, column.shape[1] // 3, 3) for field, column in plates.items()}
     time = np.arange(frames, dtype=float) * step
     return B3DTrial(

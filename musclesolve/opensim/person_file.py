@@ -176,12 +176,9 @@ def _check_names(document: Document, parameters: tuple[FittedParameter, ...], pa
         twice = [muscle for muscle in parameter.muscles if parameter.muscles.count(muscle) > 1]
         if twice or parameter.name in names:
             key, name = ("muscles", twice[0]) if twice else ("name", parameter.name)
+            problem, expected = f"{name!r} is stated twice", "every parameter and every muscle of it once"
             raise document.fault(
-                "duplicate_name",
-                ("parameter", key, k),
-                f"{name!r} is stated twice",
-                "every parameter and every muscle of it once",
-                "remove or rename one",
+                "duplicate_name", ("parameter", key, k), problem, expected, "remove or rename one"
             )
         names.add(parameter.name)
     named: dict[tuple[str, str], str] = {}
