@@ -430,9 +430,7 @@ def test_check_looks_at_every_trial(few):
 
 def test_tables_of_a_check_say_a_finding_once_with_its_trials(few, tmp_path):
     report = Report(tmp_path / "trial.toml", (Finding("mass", "warning", "83 kg", "weigh the subject"),))
-    assert StudyCheck(few, {"a": Report(few, ())}, {}, ()).verdict.startswith(
-        "all 1 trials can be computed: 1 "
-    )
+    assert StudyCheck(few, {"a": Report(few, ())}, {}, ()).verdict.startswith("the trial can be computed: 1 ")
     found = StudyCheck(few, {"a": report, "b": report, "c": Report(few, ())}, {"d": "no such file"}, ())
     counts, errors, warnings = tables(found)
     assert [list(column.cells) for column in counts.columns] == [
