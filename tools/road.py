@@ -36,9 +36,9 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 159032,
+    "Python, package and muscle_db": 158989,
     "public names": 180,
-    "bindings of vague names": 1285,
+    "bindings of vague names": 1290,
     "records of one module": 232,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
