@@ -59,7 +59,7 @@ READERS = {
     "muscles.toml": muscle_db.load,
     "result.nc": ms.read_result,
     "model.toml": load_topology,
-    "hashed.trc": sha256,
+    "hashed.nc": sha256,
 }
 
 
