@@ -79,7 +79,7 @@ LIKE = 0.5
 """Largest unexplained share of the moments at which a shift is measured."""
 FITS = 0.025
 """Most that may be left of P tau at the right times and without faults of columns, as a share of its power: sound
-moments leave 0.009, repaired ones up to 0.014. Where the motion is wrong 0.037 and more are left."""
+moments leave 0.009, repaired ones up to 0.014. Wrong motions leave 0.032 and more, but for one of 0.019."""
 
 Added = Callable[[Array, Array], Array]
 """A function of times (T,) and of moments (T, R) at these times, of some columns (T, c) or of all (T, R)."""
