@@ -19,7 +19,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_state import ScaledState
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.pipeline.body import JointLoads, Pulls
-from musclesolve.pipeline.patella import Ligament, PatellarLever, lean_table, quadriceps
+from musclesolve.pipeline.knee import Ligament, PatellarLever, lean_table, quadriceps
 from musclesolve.recording.data import SIDES
 
 

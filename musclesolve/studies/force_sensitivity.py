@@ -28,7 +28,7 @@ from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_chang
 from musclesolve.muscles.path_point_derivatives import point_derivatives
 from musclesolve.pipeline.body import SolvedGroup
 from musclesolve.pipeline.muscle_pulls import MuscleJoints
-from musclesolve.pipeline.patella import quadriceps
+from musclesolve.pipeline.knee import quadriceps
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial

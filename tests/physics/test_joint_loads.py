@@ -12,7 +12,7 @@ from musclesolve.dynamics import joint_loads, projected_moments, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.muscle_pulls import MuscleJoints
-from musclesolve.pipeline.patella import quadriceps
+from musclesolve.pipeline.knee import quadriceps
 
 
 @pytest.mark.parametrize("side", ["r", "l"])

@@ -17,7 +17,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline import patella
 from musclesolve.pipeline.muscle_pulls import MuscleJoints
-from musclesolve.pipeline.patella import Ligament, quadriceps
+from musclesolve.pipeline.knee import Ligament, quadriceps
 from musclesolve.results.dataset.assemble import unrecognized
 
 

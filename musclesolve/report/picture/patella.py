@@ -3,7 +3,7 @@
 The cartilage at the back of the patella is tangent to a curve g(s) in the sagittal plane of the femur (bones.toml,
 `knee`), and its apex a(s) lies at the constant length L of the patellar ligament from the tibial tuberosity p:
 |a(s) - p| = L. This is the mechanism of van Eijden et al. (1986, J Biomech 19:219-229) with a ligament that does not
-stretch. Nothing is computed from it: the sharing has a patella of its own (`pipeline.patella`).
+stretch. Nothing is computed from it: the sharing has a patella of its own (`pipeline.knee`).
 """
 
 from collections.abc import Mapping, Sequence
