@@ -32,7 +32,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.constants import FAST, USUAL_COST
 from musclesolve.files import Table, read_c3d, read_mot, write_mot
 from musclesolve.forces import prepare_recording, recording_of
-from musclesolve.pipeline.knee_contact import compartments
+from musclesolve.pipeline.knee import compartments
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.model_settings import model_settings

@@ -20,7 +20,7 @@ from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.muscles.muscle_state import MuscleState, arms_in, group_blocks, zero_arms
 from musclesolve.muscles.person import PersonMuscles
-from musclesolve.pipeline.knee_contact import ContactSpacing
+from musclesolve.pipeline.knee import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
 from musclesolve.recording.data import AnyTrial

@@ -1,4 +1,4 @@
-"""Compiled parts of `patella`: the lever, and the loads from the pulls of the quadriceps."""
+"""Compiled parts of `knee`: the lever, and the loads from the pulls of the quadriceps."""
 
 from math import cos, sin, sqrt
 from pathlib import Path

@@ -24,7 +24,7 @@ from musclesolve.muscles.muscle_state import MuscleState, ScaledState, muscle_st
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
 from musclesolve.pipeline.body import BLOCK, EVERY, Pulls, Sharing, SharingGroup, over_frames
-from musclesolve.pipeline.knee_contact import ContactSpacing
+from musclesolve.pipeline.knee import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
 from musclesolve.pipeline.mechanics import Mechanics, carries_foot, measured_moments

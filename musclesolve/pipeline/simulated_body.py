@@ -20,7 +20,7 @@ from musclesolve.muscles.muscle_parameters import TENDON_STRAIN, MuscleParameter
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.pipeline.body import Sharing, SharingGroup
-from musclesolve.pipeline.knee_contact import ContactSpacing
+from musclesolve.pipeline.knee import ContactSpacing
 from musclesolve.pipeline.share import sharing_problem
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.pipeline.knee_contact import OF_STATURE, OF_WIDTH, ContactSpacing, compartments
+from musclesolve.pipeline.knee import OF_STATURE, OF_WIDTH, ContactSpacing, compartments
 
 RIGHT = np.array([[0.0, 0.0, -1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])  # down, forward, medial
 LEFT = RIGHT * [1.0, -1.0, 1.0]

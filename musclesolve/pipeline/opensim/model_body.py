@@ -14,7 +14,7 @@ from musclesolve.opensim.kinematics import BodyMotion, body_poses, coordinate_va
 from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Sharing, SharingGroup
-from musclesolve.pipeline.knee_contact import ContactSpacing
+from musclesolve.pipeline.knee import ContactSpacing
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
 from musclesolve.pipeline.mechanics import MotionChange

@@ -18,8 +18,7 @@ from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve.pipeline.body import Analysis, Body, SolvedGroup
 from musclesolve.pipeline.emg_informed import followed_notes
 from musclesolve.pipeline.energy import metabolic_power
-from musclesolve.pipeline.knee_contact import compartments
-from musclesolve.pipeline.knee import quadriceps
+from musclesolve.pipeline.knee import compartments, quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
 from musclesolve.pipeline.simulated_body import SimulatedBody

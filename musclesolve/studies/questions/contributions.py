@@ -185,7 +185,7 @@ def _of_contact_forces(
         place, joint = sides.index(side), names.index(name)
 
         def pressed(push: Array, about: Array, name: str = name) -> Array:
-            """Return the forces on the medial and the lateral contact, (..., T, 2); see `pipeline.knee_contact`."""
+            """Return the forces on the medial and the lateral contact, (..., T, 2); see `pipeline.knee`."""
             down, _, medial = np.moveaxis(axes[name], 1, 0)
             axial = 0.5 * (push * down).sum(axis=-1)
             frontal = (about * np.cross(down, medial)).sum(axis=-1) / spacing[name].distance
