@@ -16,6 +16,7 @@ from benchmarks.chapter_4 import FLOOR, TWO_SKINS
 from benchmarks.printed_inertia import printed_human
 from benchmarks.sled import seated
 from musclesolve._util.arrays import Array
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics import (
     HertzContact,
     Model,
@@ -28,7 +29,6 @@ from musclesolve.dynamics import (
 )
 from musclesolve.dynamics.contact.belt import Strap
 from musclesolve.dynamics.contact.contact_pairs import ContactLaw
-from musclesolve.dynamics.model.data_files import read_table
 
 DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 FRONT = ("driver", "passenger")
@@ -87,7 +87,9 @@ def occupant(name: str, model: Model) -> Occupant:
         turn = np.array([1.0, -1.0 if right else 1.0, 1.0])
         anchors = {
             what: turn * np.array(at)
-            for what, at in read_table("definitions", "seat.toml")["anchors"].items()
+            for what, at in bundled_toml("musclesolve.dynamics.model", "definitions", "seat.toml")[
+                "anchors"
+            ].items()
         }
         belt = three_point_belt(model, name, "truck", "chassis", anchors=anchors)
         straps = [replace(strap, name=f"{name} {strap.name}") for strap in belt]

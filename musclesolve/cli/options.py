@@ -252,7 +252,7 @@ def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dic
 
     Numbers by word are what `share_model` takes.
     """
-    from musclesolve.muscles.tendon_strain import ALL  # loads numpy: only where the command runs
+    from musclesolve.muscles.strength import ALL  # loads numpy: only where the command runs
 
     found: dict[str, float] = {}
     for text in given:

@@ -19,7 +19,7 @@ from musclesolve.muscles.curves.millard_2013 import Millard2013
 from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 from musclesolve.muscles.hill_model import PassiveElement
 from musclesolve.muscles.muscle_parameters import MuscleParameters, families_of
-from musclesolve.muscles.tendon_strain import ACHILLES, TendonStrain, achilles_muscles, stated_strains
+from musclesolve.muscles.strength import ACHILLES, TendonStrain, achilles_muscles, stated_strains
 from musclesolve.opensim.model import OpenSimMuscle
 from musclesolve.opensim.read_context import Context
 from musclesolve.opensim.xml_tree import Element

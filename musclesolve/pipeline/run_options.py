@@ -23,8 +23,12 @@ from musclesolve.muscles.scaling.scale_muscles import (
     scale_muscles,
     served_dofs,
 )
-from musclesolve.muscles.strength import checked_strength
-from musclesolve.muscles.tendon_strain import TendonStrain, check_tendon_strains, set_tendon_strains
+from musclesolve.muscles.strength import (
+    TendonStrain,
+    check_tendon_strains,
+    checked_strength,
+    set_tendon_strains,
+)
 from musclesolve.opensim.find_muscle_set import fitting_muscle_set
 from musclesolve.opensim.person_file import person_of_set
 from musclesolve.pipeline.body import Sharing

@@ -21,7 +21,7 @@ from musclesolve._util.sides import SIDE_NAMES, SIDES, joint_kind, side_of, side
 from musclesolve.constants import BAND_95, STANDARD_GRAVITY
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
 from musclesolve.muscles.metabolic_power import BASAL
-from musclesolve.muscles.tendon_strain import achilles_muscles
+from musclesolve.muscles.strength import achilles_muscles
 from musclesolve.results.cycles.gait_cycles import stride_measures
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import MODEL

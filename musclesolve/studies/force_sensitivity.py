@@ -27,8 +27,8 @@ from musclesolve.muscles.muscle_state import MuscleState, ScaledState
 from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.path_point_derivatives import point_derivatives
 from musclesolve.pipeline.body import SolvedGroup
-from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.pipeline.knee import quadriceps
+from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import Trial

@@ -17,9 +17,9 @@ from benchmarks.sled import SPEED, belted, figures, sled
 from benchmarks.tackle import FRONTAL, RUNS, tackle
 from benchmarks.tackle import figures as tackle_figures
 from benchmarks.timing import side_by_side
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.dynamics import RigidSeat, three_point_belt
-from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.errors import MuscleSolveError
 
 
@@ -150,9 +150,8 @@ MIDDLE = RigidSeat.printed().attachment[1]
 
 def harness(model):
     """The printed belt and the mirror image of its shoulder strap."""
-    anchors = {
-        name: np.array(place) for name, place in read_table("definitions", "seat.toml")["anchors"].items()
-    }
+    seat = bundled_toml("musclesolve.dynamics.model", "definitions", "seat.toml")
+    anchors = {name: np.array(place) for name, place in seat["anchors"].items()}
     anchors["shoulder"] = anchors["shoulder"] * (1.0, -1.0, 1.0) + (0.0, 2.0 * MIDDLE, 0.0)
     other = three_point_belt(model, "occupant", anchors=anchors)[1]
     return [*belted(model), replace(other, name="other shoulder")]

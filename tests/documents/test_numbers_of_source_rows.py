@@ -17,6 +17,7 @@ from benchmarks.serial_chains import random_chain
 from benchmarks.thesis_figures.figure_registry import FIGURES
 from benchmarks.thesis_figures.saturation import NEAREST, SOURCE, outcomes
 from benchmarks.thesis_figures.study import Study
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import (
@@ -27,7 +28,6 @@ from musclesolve.dynamics import (
     human_model,
     joint_moments_by_route,
 )
-from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.signals import low_pass
 
 STUDY = Study(reference_stride())
@@ -54,7 +54,7 @@ def size(model):
 
 
 def limiting_moments():
-    table = read_table("definitions", "forward_resistance.toml")
+    table = bundled_toml("musclesolve.dynamics.model", "definitions", "forward_resistance.toml")
     moments = sorted({row["moment"] for kind in ("cone", "stop") for row in table[kind]})
     return f"{', '.join(f'{moment:.0f}' for moment in moments)} N m"
 

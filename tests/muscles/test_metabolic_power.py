@@ -15,7 +15,7 @@ import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.forces import prepare
 from musclesolve.muscles.metabolic_power import MODELS, EnergyState, slow_fibers
-from musclesolve.pipeline.energy import energy_state, leg_volume
+from musclesolve.pipeline.body import energy_state, leg_volume
 from musclesolve.pipeline.share import share
 
 SLOW, STRENGTH, OPTIMAL, FASTEST, DENSITY, TENSION = 0.6, 1000.0, 0.10, 10.0, 1059.7, 0.25e6

@@ -11,7 +11,7 @@ from refusals import refused
 import muscle_db
 from musclesolve.dynamics import human_model
 from musclesolve.muscles import muscle_forces, muscle_state, scale_muscles
-from musclesolve.muscles.tendon_strain import (
+from musclesolve.muscles.strength import (
     achilles_muscles,
     check_tendon,
     check_tendon_strains,

@@ -13,8 +13,8 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import Wrench, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.muscles import muscle_state, scale_muscles
-from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.pipeline.knee import quadriceps
+from musclesolve.pipeline.muscle_pulls import MuscleJoints
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,9 @@ from musclesolve.dynamics import joint_loads, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import muscle_state, scale_muscles
-from musclesolve.pipeline import patella
-from musclesolve.pipeline.muscle_pulls import MuscleJoints
+from musclesolve.pipeline import knee
 from musclesolve.pipeline.knee import Ligament, quadriceps
+from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.results.dataset.assemble import unrecognized
 
 
@@ -171,7 +171,7 @@ def test_extensors_whose_names_are_not_known_are_said(model, bending, monkeypatc
 
     assert said()[1] == []
     heads = [said()[0][k] for k in quadriceps(said()[0])]
-    monkeypatch.setattr(patella, "QUADRICEPS", re.compile("rec"))
+    monkeypatch.setattr(knee, "QUADRICEPS", re.compile("rec"))
     names, (note,) = said()
     unknown = [head for head in heads if not head.startswith("rec")]
     assert len(unknown) == 3 and f"knee_{side}" in note

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, equal_groups, vector_product
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_array, check_number
 from musclesolve._util.names import check_known
 from musclesolve._util.sides import SIDES
@@ -22,7 +23,6 @@ from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.contact.contact_pairs import CushionContact, body_number
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.kernel.arrays import BodyMotions
-from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology_file import load_topology
@@ -231,7 +231,7 @@ class RigidSeat:
     @classmethod
     def printed(cls) -> RigidSeat:
         """The seat with the numbers that the source prints."""
-        table = read_table("definitions", "seat.toml")
+        table = bundled_toml("musclesolve.dynamics.model", "definitions", "seat.toml")
         seat = table["seat"]
         values = {name: value for name, value in seat.items() if name != "attachment"}
         return cls(tuple(seat["attachment"]), **values, cushion=CushionContact(**table["cushion"]))
@@ -252,7 +252,7 @@ class RigidSeat:
         self, surfaces: Iterable[Surface], model: str = "sled"
     ) -> dict[tuple[str, str], CushionContact]:
         """Contact pairs of the seat with the surfaces of `body_surfaces` on the pan, at the back and on the floor."""
-        touches = read_table("definitions", "seat.toml")["touches"]
+        touches = bundled_toml("musclesolve.dynamics.model", "definitions", "seat.toml")["touches"]
         chosen: dict[tuple[str, str], CushionContact] = {}
         for surface in surfaces:
             part_name = surface.name.removeprefix(f"{surface.model} ")
@@ -314,7 +314,7 @@ def three_point_belt(
         >>> [strap.name for strap in ms.dynamics.three_point_belt(occupant, "driver")]
         ['lap', 'shoulder']
     """
-    table = read_table("definitions", "seat.toml")
+    table = bundled_toml("musclesolve.dynamics.model", "definitions", "seat.toml")
     anchor_points: Mapping[str, Array] = table["anchors"] if anchors is None else anchors
     check_known(anchor_points, "anchor", ("lap", "shoulder"))
     check_known(["lap"], "anchor", tuple(anchor_points), " among the stated ones")

@@ -5,11 +5,11 @@ from functools import cache
 
 import numpy as np
 
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_type
 from musclesolve._util.names import check_known
 from musclesolve.dynamics.contact.contact_pairs import HertzContact
 from musclesolve.dynamics.contact.surfaces import Surface
-from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 
@@ -97,7 +97,7 @@ def _rows() -> tuple[dict, ...]:
         return name[:-1] + "l" if name.endswith("_r") else name
 
     rows = []
-    for row in read_table("definitions", "forward_surfaces.toml")["surface"]:
+    for row in bundled_toml("musclesolve.dynamics.model", "definitions", "forward_surfaces.toml")["surface"]:
         rows.append(row)
         if row["name"].endswith("_r"):
             line = [left(name) for name in row["line"]]

@@ -21,15 +21,16 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, contiguous, dot, unit_or_zero
+from musclesolve._util.bundled_toml import locate, read_text, toml_of
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kernel.arrays import BodyMotions, Cones, JointArrays, Stops
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles
-from musclesolve.dynamics.model.data_files import locate, read_text, toml_of
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import wrapped
 from musclesolve.errors import InputError, file_error
 
 FORWARD = "forward_resistance"
+_TABLES = "musclesolve.dynamics.model", "definitions"
 _BUNDLED = {"inverse_human": "inverse_resistance"}
 
 
@@ -53,10 +54,10 @@ class JointResistance:
         Raises:
             InputError: the file is no such table, or names what the model does not have.
         """
-        path = locate(_BUNDLED.get(model.topology.name, FORWARD) if table is None else table)
+        path = locate(_BUNDLED.get(model.topology.name, FORWARD) if table is None else table, *_TABLES)
         raw = toml_of(read_text(path, "table of joint resistance"))
         base = (
-            toml_of(read_text(locate(raw["extends"]), "table of joint resistance"))
+            toml_of(read_text(locate(raw["extends"], *_TABLES), "table of joint resistance"))
             if "extends" in raw
             else {}
         )

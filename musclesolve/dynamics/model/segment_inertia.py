@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, unit, vector_product
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_array, check_number, check_type
 from musclesolve._util.names import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import ADULT_AGE
-from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.mass_matrix import MassProperties, second_moment
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Topology
@@ -44,7 +44,9 @@ def segment_rows(sex: str, age: float | None = None) -> dict[str, dict[str, Any]
     thigh from trunk so that the thigh has 11 % of the body mass, de Leva so that it has 14 %. Below 4 years the values
     at 4 years are used. Centers and radii, as shares of the length, are as in adults.
     """
-    adult: dict[str, dict[str, Any]] = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]
+    adult: dict[str, dict[str, Any]] = bundled_toml(__package__, "anthropometry", "de_leva_1996.toml")[sex][
+        "segment"
+    ]
     if age is None or age >= ADULT_AGE:
         return adult
     now, grown = child_masses(age), child_masses(ADULT_AGE)
@@ -62,7 +64,7 @@ _LIMBS = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
 
 def child_masses(age: float) -> dict[str, float]:
     """Shares of the body mass of the segments of a child of an age [years] (Jensen 1989, 1986), one side of a limb."""
-    table = read_table("anthropometry", "jensen_1989.toml")
+    table = bundled_toml(__package__, "anthropometry", "jensen_1989.toml")
     first, last = table["ages"]
     years = np.array([1.0, min(max(age, first), last), min(max(age, first), last) ** 2])
 
@@ -85,7 +87,7 @@ def inertia_source(sex: str, age: float | None = None) -> str:
     table = f"de Leva (1996), {'women' if sex == 'female' else 'men'}"
     if age is None or age >= ADULT_AGE:
         return table
-    first, _ = read_table("anthropometry", "jensen_1989.toml")["ages"]
+    first, _ = bundled_toml(__package__, "anthropometry", "jensen_1989.toml")["ages"]
     return f"{table}, with masses of {max(age, first):g} years by Jensen (1989)"
 
 
@@ -158,13 +160,16 @@ class InertiaParts:
 @lru_cache(maxsize=8)
 def inertia_parts(topology: Topology, sex: str, age: float | None) -> InertiaParts:
     """The parts of a table, by sex and age (`segment_rows`), with the places of `human_segments.toml`."""
-    rows, places = segment_rows(sex, age), read_table("definitions", "human_segments.toml")["segment"]
+    rows, places = (
+        segment_rows(sex, age),
+        bundled_toml(__package__, "definitions", "human_segments.toml")["segment"],
+    )
     chosen = [rows[place["source"]] for place in places]
     names = list(dict.fromkeys(place["name"] for place in places))
     segment = np.array([names.index(place["name"]) for place in places])
     fraction = np.array([row["mass_fraction"] for row in chosen])
     return InertiaParts(
-        stature=read_table("anthropometry", "de_leva_1996.toml")[sex]["stature"],
+        stature=bundled_toml(__package__, "anthropometry", "de_leva_1996.toml")[sex]["stature"],
         levels=tuple(rows[part]["length"] for part in _TRUNK_PARTS),
         start=tuple(place["start"] for place in places),
         end=tuple(place["end"] for place in places),
@@ -206,7 +211,7 @@ def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, fl
     """Factors on the offsets of scale groups that give measured segment lengths [m] (chi_L of Silva 2003, 3.1)."""
     expected = "a dict of lengths [m] by the names of segments"
     check_type(lengths, Mapping, "lengths", expected)  # type: ignore[type-abstract]
-    pairs = read_table("definitions", "human_lengths.toml")["group"]
+    pairs = bundled_toml(__package__, "definitions", "human_lengths.toml")["group"]
     check_known(lengths, "segment with a length", pairs)
     where = named_points(topology, topology.standing_layout())
     scales = {}
@@ -252,7 +257,7 @@ def segments_of(model: Model) -> tuple[Segment, ...]:
 
     Length and center are NaN for a segment whose ends are not known.
     """
-    ends = read_table("definitions", "human_lengths.toml")["segment"]
+    ends = bundled_toml(__package__, "definitions", "human_lengths.toml")["segment"]
     where = named_points(model.topology, model.standing)
     pieces: dict[str, list[InertiaPart]] = {}
     for body, *part in zip(
@@ -356,8 +361,11 @@ def with_stated(
             )
     masses, centers, inertias = table.mass.copy(), table.center.copy(), table.inertia.copy()
     unstated = np.array([body.segment not in segments for body in bodies])
-    where, lengths = named_points(topology, standing), read_table("definitions", "human_lengths.toml")
-    places = read_table("definitions", "human_segments.toml")["segment"]
+    where, lengths = (
+        named_points(topology, standing),
+        bundled_toml(__package__, "definitions", "human_lengths.toml"),
+    )
+    places = bundled_toml(__package__, "definitions", "human_segments.toml")["segment"]
     for name, stated in segments.items():
         numbers = [k for k, body in enumerate(bodies) if body.segment == name]
         whole, center, inertia = compose(
@@ -420,7 +428,7 @@ def divided(
     the share `_TAKEN` of the second moment, the centers are moved together. A segment without centers of parts in
     `human_segments.toml` gives its share, at the segment's center.
     """
-    rules = read_table("definitions", "human_segments.toml")["division"]
+    rules = bundled_toml(__package__, "definitions", "human_segments.toml")["division"]
     mass, center, inertia = whole
     for rule in rules:
         if rule["segment"] == segment:

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.bundled_toml import locate, read_text, toml_of
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
-from musclesolve.dynamics.model.data_files import locate, read_text, toml_of
 from musclesolve.dynamics.model.topology import (
     NO_DIRECTION,
     Direction,
@@ -141,7 +141,7 @@ def _of_file(path: Path) -> Topology:
 
 @lru_cache(maxsize=4)
 def _bundled(name: str) -> Topology:
-    return _of_file(locate(name))
+    return _of_file(locate(name, __package__, "definitions"))
 
 
 @lru_cache(maxsize=16)

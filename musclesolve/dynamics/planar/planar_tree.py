@@ -27,11 +27,11 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.bundled_toml import bundled_toml, locate, read_text, toml_of
 from musclesolve._util.checks import check_array, check_choice, check_increasing
 from musclesolve._util.names import check_known
 from musclesolve._util.splines import spline_through
 from musclesolve.constants import SEXES, STANDARD_GRAVITY
-from musclesolve.dynamics.model.data_files import locate, read_table, read_text, toml_of
 from musclesolve.dynamics.model.human_model import check_size
 from musclesolve.dynamics.model.segment_inertia import InertiaPart, compose
 from musclesolve.errors import input_error
@@ -166,7 +166,9 @@ def planar_body(
         scale = stature / raw["stature"]
         segments = raw["segment"]
         names = tuple(segment["name"] for segment in segments)
-        rows = read_table("anthropometry", "de_leva_1996.toml")[sex]["segment"]
+        rows = bundled_toml("musclesolve.dynamics.model", "anthropometry", "de_leva_1996.toml")[sex][
+            "segment"
+        ]
         # In the plane of space perpendicular to the joint axes, which are the third axis.
         composed = []
         for segment in segments:

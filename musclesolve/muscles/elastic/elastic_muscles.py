@@ -25,7 +25,7 @@ from musclesolve.muscles.elastic.smooth_curves import (
     tendons_of,
 )
 from musclesolve.muscles.muscle_parameters import MuscleParameters
-from musclesolve.muscles.tendon_strain import check_tendon_strains
+from musclesolve.muscles.strength import check_tendon_strains
 
 LEAST_ALONG = 2e-3
 """Lower bound of the fiber length along the tendon, about this share of L0, where the path is shorter than the

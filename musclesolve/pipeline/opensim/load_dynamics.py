@@ -37,8 +37,8 @@ from musclesolve.opensim.kinematics import BodyMotion, body_motion, body_poses, 
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import JointLoads, Pulls
-from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.knee import Ligament, PatellarLever, quadriceps
+from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 
 COLUMN_ENDINGS = ("_moment", "_force")
 """Ends of the names of columns of moments and forces."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from musclesolve._util.checks import check_choice
 from musclesolve.errors import input_error
-from musclesolve.muscles.tendon_strain import check_tendon
+from musclesolve.muscles.strength import check_tendon
 from musclesolve.recording.schema import check_value
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.settings.schema import settings_of, tables_of

@@ -11,8 +11,7 @@ from musclesolve._util.message_text import WarningNote, few
 from musclesolve.constants import RIGID
 from musclesolve.muscles.muscle_state import MuscleState, zero_arms
 from musclesolve.muscles.person import PersonMuscles
-from musclesolve.muscles.strength import parameter_warnings
-from musclesolve.muscles.tendon_strain import check_tendon_strains
+from musclesolve.muscles.strength import check_tendon_strains, parameter_warnings
 from musclesolve.opensim.geometry import (
     OpenSimGeometry,
     difference_note,

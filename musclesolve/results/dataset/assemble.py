@@ -15,9 +15,8 @@ from musclesolve._util.long_arrays import in_blocks, unknown
 from musclesolve._util.message_text import REMARK, WarningNote, few
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
-from musclesolve.pipeline.body import Analysis, Body, SolvedGroup
+from musclesolve.pipeline.body import Analysis, Body, SolvedGroup, metabolic_power
 from musclesolve.pipeline.emg_informed import followed_notes
-from musclesolve.pipeline.energy import metabolic_power
 from musclesolve.pipeline.knee import compartments, quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share

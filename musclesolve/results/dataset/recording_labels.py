@@ -14,8 +14,7 @@ from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict
-from musclesolve.muscles.strength import parameter_warnings
-from musclesolve.muscles.tendon_strain import stated_texts
+from musclesolve.muscles.strength import parameter_warnings, stated_texts
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.mechanics import measured_moments
 from musclesolve.pipeline.recorded_body import RecordedBody

@@ -24,7 +24,7 @@ from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import OTHER, SIDES, side_of, split_side, with_side
 from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_parameters import QUANTITIES
-from musclesolve.muscles.tendon_strain import ACHILLES, achilles_muscles
+from musclesolve.muscles.strength import ACHILLES, achilles_muscles
 from musclesolve.opensim.muscle_set import long_name
 
 STRENGTH, FIBER, SLACK, STRAIN = QUANTITIES

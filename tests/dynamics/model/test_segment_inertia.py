@@ -7,6 +7,7 @@ import pytest
 from refusals import refused
 
 from benchmarks.printed_inertia import printed_human, printed_table
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics import (
     Wrench,
     human_model,
@@ -17,7 +18,6 @@ from musclesolve.dynamics import (
 )
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.segment_inertia import compose, segment_table, segments_of
 
 PLAIN = load_topology().standing_layout()
@@ -172,7 +172,9 @@ def test_measured_lengths_are_the_subjects(sex):
 
 
 def test_segments_of_a_subject_are_those_of_the_table():
-    rows = read_table("anthropometry", "de_leva_1996.toml")["female"]["segment"]
+    rows = bundled_toml("musclesolve.dynamics.model", "anthropometry", "de_leva_1996.toml")["female"][
+        "segment"
+    ]
     found = {segment.name: segment for segment in segments_of(human_model(62.0, 1.70, "female"))}
     for name in ("thigh", "shank", "foot", "upper_arm", "forearm", "hand"):
         segment, row = found[f"{name}_r"], rows[name]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
+from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics import (
     Sensitivity,
     StatedSegment,
@@ -12,7 +13,6 @@ from musclesolve.dynamics import (
     projected_moments,
 )
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.dynamics.model.data_files import read_table
 from musclesolve.dynamics.model.segment_inertia import compose, named_points, segment_axes, segments_of
 
 SIZE = (70.25, 1.70, "male")
@@ -29,11 +29,11 @@ def as_in_table(model, name):
     """Return the values that the table gives a segment, in the terms in which a trial states it."""
     mass, center, inertia = whole(model, name)
     lengths, where = (
-        read_table("definitions", "human_lengths.toml"),
+        bundled_toml("musclesolve.dynamics.model", "definitions", "human_lengths.toml"),
         named_points(model.topology, model.standing),
     )
     start, end = (where[point] for point in lengths["segment"][name])
-    places = read_table("definitions", "human_segments.toml")["segment"]
+    places = bundled_toml("musclesolve.dynamics.model", "definitions", "human_segments.toml")["segment"]
     transverse = next(place["transverse"] for place in places if place["name"] == name)
     ends = (where[point] for point in lengths["long_axis"].get(name, lengths["segment"][name]))
     axes = segment_axes(*ends, transverse)

@@ -23,12 +23,12 @@ from musclesolve.opensim.inverse_dynamics import joint_reactions
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
+from musclesolve.pipeline.knee import Ligament, quadriceps
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.model_settings import model_settings
-from musclesolve.pipeline.knee import Ligament, quadriceps
 from musclesolve.run_trial import share_model
 
 XML = """<OpenSimDocument Version="40000"><ExternalLoads name="loads"><objects>
