@@ -21,7 +21,7 @@ from musclesolve.errors import InputError
 from musclesolve.forces import mechanics_of
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
-from musclesolve.motion.motion_warnings import USUAL_CUTOFF_HZ, cutoff_with_flight
+from musclesolve.motion.motion_plausibility import USUAL_CUTOFF_HZ, cutoff_with_flight
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics
 from musclesolve.pipeline.run_options import find_options

@@ -37,9 +37,9 @@ from .model.human_model import forward_human_model as forward_human_model
 from .model.human_model import human_model as human_model
 from .model.joint_and_body_constraints import coincident as coincident
 from .model.joint_and_body_constraints import fixed as fixed
-from .model.mass_matrix import MassProperties as MassProperties
-from .model.mass_matrix import mass_matrix as mass_matrix
 from .model.model import Model as Model
+from .model.rigid_body import MassProperties as MassProperties
+from .model.rigid_body import mass_matrix as mass_matrix
 from .model.segment_inertia import StatedSegment as StatedSegment
 from .model.topology_file import load_topology as load_topology
 from .sensitivity.moment_sensitivity import Sensitivity as Sensitivity

@@ -42,7 +42,7 @@ from musclesolve.checking.markers.trajectories import (
     STRETCHED,
 )
 from musclesolve.checking.repair import Recorded
-from musclesolve.motion.motion_warnings import BROKEN, LOOSE
+from musclesolve.motion.motion_plausibility import BROKEN, LOOSE
 from musclesolve.recording.data import Trial
 from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Shapes, breadth, register
 from musclesolve.recording.markers.landmark_names import upper_markers

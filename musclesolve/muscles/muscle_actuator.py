@@ -38,8 +38,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.errors import input_error
 from musclesolve.muscles.paths.engine import PathLayout
 from musclesolve.muscles.paths.length_acceleration import Course, length_acceleration
-from musclesolve.muscles.paths.moving_frames import MovingFrames, WrapObjects
-from musclesolve.muscles.paths.paths import Paths
+from musclesolve.muscles.paths.paths import MovingFrames, Paths, WrapObjects
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 
 _LENGTH_STEP = 0.01  # Largest change of a length in one step of the assembly [m]

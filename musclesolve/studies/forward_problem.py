@@ -21,8 +21,8 @@ from musclesolve.dynamics.forward.simulate import Integration, Simulation, Syste
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.joint_couples import Couples
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, joint_angles, motion_from, motion_with
-from musclesolve.dynamics.model.mass_matrix import mass_matrix
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import mass_matrix
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import input_error
 from musclesolve.forces import prepare_recording, recording_of

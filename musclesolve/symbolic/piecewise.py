@@ -12,7 +12,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.curves.bezier import Tabulated
 from musclesolve.muscles.elastic.smooth_curves import SampledCurves
-from musclesolve.muscles.paths.moving_frames import NaturalSpline
+from musclesolve.muscles.paths.paths import NaturalSpline
 from musclesolve.opensim import functions
 
 _NUMBER = count()

@@ -30,7 +30,7 @@ from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import MuscleSolveError
 from musclesolve.muscles import MuscleActuator, muscle_rows, muscle_state, scale_muscles
 from musclesolve.muscles.paths.engine import KINDS
-from musclesolve.muscles.paths.moving_frames import WrapObjects
+from musclesolve.muscles.paths.paths import WrapObjects
 
 X, Y, Z = np.eye(3)
 POSES = 30

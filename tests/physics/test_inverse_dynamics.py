@@ -7,7 +7,7 @@ from musclesolve.dynamics import Wrench, joint_loads, lagrange_multipliers, mass
 from musclesolve.dynamics.inverse.inverse_dynamics import external_force
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.model.mass_matrix import inertia_force, weight_force
+from musclesolve.dynamics.model.rigid_body import inertia_force, weight_force
 
 
 def test_multipliers_agree_with_projection(model, motion, wrenches):

@@ -7,8 +7,7 @@ import numpy as np
 from muscle_db.model import LEG_DOFS
 from musclesolve.muscles import MuscleParameters
 from musclesolve.muscles.paths.engine import KINDS, PathLayout
-from musclesolve.muscles.paths.moving_frames import MovingFrames, NaturalSpline, WrapObjects
-from musclesolve.muscles.paths.paths import Paths
+from musclesolve.muscles.paths.paths import MovingFrames, NaturalSpline, Paths, WrapObjects
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 
 GLIDING, PATELLA = 0, 1

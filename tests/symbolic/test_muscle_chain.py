@@ -21,7 +21,7 @@ from symbolic_states import (
 
 import musclesolve as ms
 from musclesolve.muscles.muscle_parameters import load_muscle_set
-from musclesolve.muscles.paths.moving_frames import NaturalSpline
+from musclesolve.muscles.paths.paths import NaturalSpline
 from tests.support.refusals import refused
 
 FEW = {

@@ -44,7 +44,7 @@ from musclesolve.checking.model.model_case import (
 )
 from musclesolve.checking.model.posture import pressure_along_feet, walks
 from musclesolve.motion.events.force_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
-from musclesolve.motion.motion_warnings import CUTOFF_WITH_FLIGHT_HZ
+from musclesolve.motion.motion_plausibility import CUTOFF_WITH_FLIGHT_HZ
 from musclesolve.opensim.external_loads import ExternalLoad, load_force, side_in
 from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics

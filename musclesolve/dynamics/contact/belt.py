@@ -23,8 +23,8 @@ from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.contact.contact_pairs import CushionContact, body_number
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.kernel.arrays import BodyMotions
-from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import MassProperties
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.errors import input_error
 

@@ -35,8 +35,8 @@ from musclesolve.dynamics.forward.accelerations import (
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_of
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
-from musclesolve.dynamics.model.mass_matrix import inertia_force, mass_matrix, weight_force
 from musclesolve.dynamics.model.model import Model, mass_center, mass_weighted
+from musclesolve.dynamics.model.rigid_body import inertia_force, mass_matrix, weight_force
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 
 STEPPERS = ("dop853", "rk45", "radau")

@@ -10,8 +10,8 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, vector_product
 from musclesolve._util.checks import check_array, check_type
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
-from musclesolve.dynamics.model.mass_matrix import inertia_on_bodies, weight_on_bodies
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import inertia_on_bodies, weight_on_bodies
 from musclesolve.errors import input_error
 
 

@@ -12,8 +12,8 @@ from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.names import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import SEXES
-from musclesolve.dynamics.model.mass_matrix import MassProperties
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import MassProperties
 from musclesolve.dynamics.model.segment_inertia import (
     InertiaPart,
     StatedSegment,

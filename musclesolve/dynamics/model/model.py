@@ -14,8 +14,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.kernel.arrays import MassArrays
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.model.joint_tree import Tree
-from musclesolve.dynamics.model.mass_matrix import MassProperties, basic_mass_matrix
-from musclesolve.dynamics.model.rigid_body import RigidBodies
+from musclesolve.dynamics.model.rigid_body import MassProperties, RigidBodies, basic_mass_matrix
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.errors import input_error
 

@@ -24,8 +24,8 @@ from musclesolve._util.checks import check_array, check_number, check_type
 from musclesolve._util.names import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import ADULT_AGE
-from musclesolve.dynamics.model.mass_matrix import MassProperties, second_moment
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import MassProperties, second_moment
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.errors import input_error
 

@@ -11,7 +11,17 @@ import numpy as np
 from musclesolve._util.arrays import UP, Array, Indices, across, by_name, mean_length, unit
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
-from musclesolve.motion.anatomy.joint_centers import between, joint_center, moving_medials, unseen
+from musclesolve.motion.anatomy.joint_centers import (
+    between,
+    completed,
+    joint_center,
+    moving_medials,
+    pelvic_landmarks,
+    pelvis_depth,
+    trunk_top,
+    unseen,
+    upper_body,
+)
 from musclesolve.motion.anatomy.landmark_positions import (
     MarkerMap,
     Points,
@@ -19,7 +29,6 @@ from musclesolve.motion.anatomy.landmark_positions import (
     filtered_markers,
     standing_trial,
 )
-from musclesolve.motion.anatomy.pelvis import pelvic_landmarks, pelvis_depth, trunk_top
 from musclesolve.motion.anatomy.proportions import (
     Unusual,
     stature_notes,
@@ -37,9 +46,8 @@ from musclesolve.motion.anatomy.standing_posture import (
     shows_axis,
     standing_offsets,
 )
-from musclesolve.motion.anatomy.upper_body import completed, upper_body
 from musclesolve.motion.events.force_events import FootLoads
-from musclesolve.motion.motion_warnings import (
+from musclesolve.motion.motion_plausibility import (
     check_rigid,
     cutoff_notes,
     filter_notes,

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
+from musclesolve.motion.anatomy.joint_centers import pelvic_landmarks
 from musclesolve.motion.anatomy.landmark_positions import Points, registered
-from musclesolve.motion.anatomy.pelvis import pelvic_landmarks
 from musclesolve.motion.anatomy.proportions import FAR_HIP
 from musclesolve.motion.anatomy.rotation_estimates import rotation_center
 from musclesolve.motion.signals.low_pass import low_pass

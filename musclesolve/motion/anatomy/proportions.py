@@ -9,12 +9,10 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, mean_length
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.message_text import capitalized
 from musclesolve.errors import InputError
-from musclesolve.motion.anatomy.joint_centers import between
+from musclesolve.motion.anatomy.joint_centers import back_of_pelvis, between, segment_shares, trunk_top
 from musclesolve.motion.anatomy.landmark_positions import Points
-from musclesolve.motion.anatomy.pelvis import back_of_pelvis, trunk_top
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording, Side
 from musclesolve.recording.markers.landmark_names import shows_spines
 from musclesolve.recording.schema import Document
@@ -64,11 +62,6 @@ class Unusual:
             expected=self.expected,
             remedy=self.remedy,
         )
-
-
-def segment_shares() -> dict[str, dict[str, Any]]:
-    """Return segment -> its share of the stature and its landmarks."""
-    return bundled_toml(__package__, "segment_shares.toml")
 
 
 def unusual_landmarks(recording: Recording, stature: float, moving: Points) -> list[Unusual]:

@@ -12,16 +12,19 @@ import numpy as np
 from musclesolve._util.arrays import UP, Array, horizontal, mean_length, vector_product
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.functional_hip import functional_hips
-from musclesolve.motion.anatomy.joint_centers import between, hip_needs, joint_center, standing_medials
-from musclesolve.motion.anatomy.landmark_positions import Points, standing_landmarks
-from musclesolve.motion.anatomy.pelvis import (
+from musclesolve.motion.anatomy.joint_centers import (
     PUBLISHED_TILT,
     assumed_standing,
+    between,
+    hip_needs,
+    joint_center,
     neutral_axes,
     standing_hips,
+    standing_medials,
     trunk_top,
     upright_tilt,
 )
+from musclesolve.motion.anatomy.landmark_positions import Points, standing_landmarks
 from musclesolve.recording.data import SIDES, Recording, Side, Subject
 from musclesolve.recording.markers.landmark_names import shows_spines
 

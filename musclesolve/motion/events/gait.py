@@ -19,9 +19,8 @@ import numpy as np
 from musclesolve._util.arrays import Array, at_times
 from musclesolve.motion.anatomy.anatomy import Anatomy
 from musclesolve.motion.events.gait_events import gait_events
-from musclesolve.motion.events.marker_events import Walk, walk
+from musclesolve.motion.events.marker_events import Walk, headings, walk
 from musclesolve.motion.ground_reaction import GroundReaction
-from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Side, Trial
 
 LONGEST_STRIDE = 1.5

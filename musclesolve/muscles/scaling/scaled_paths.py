@@ -36,8 +36,7 @@ from musclesolve.dynamics.model.topology import Topology
 from musclesolve.dynamics.rotations import nearest_rotation
 from musclesolve.muscles.paths.engine import PathLayout, solve_paths
 from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID
-from musclesolve.muscles.paths.moving_frames import MovingFrames, NaturalSpline, WrapObjects
-from musclesolve.muscles.paths.paths import Paths
+from musclesolve.muscles.paths.paths import MovingFrames, NaturalSpline, Paths, WrapObjects
 
 
 def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mapping[str, FrameMap]) -> Paths:

@@ -21,8 +21,8 @@ from musclesolve.dynamics.inverse.induced_accelerations import (
 from musclesolve.dynamics.inverse.inverse_dynamics import external_force
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
-from musclesolve.dynamics.model.mass_matrix import weight_force
 from musclesolve.dynamics.model.model import mass_weighted
+from musclesolve.dynamics.model.rigid_body import weight_force
 from musclesolve.forces import prepare
 
 FRAMES = (5, 20, 45)

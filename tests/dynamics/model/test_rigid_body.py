@@ -8,8 +8,7 @@ from refusals import refused
 
 from musclesolve.dynamics import MassProperties, mass_matrix
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
-from musclesolve.dynamics.model.mass_matrix import basic_mass_matrix, inertia_force
-from musclesolve.dynamics.model.rigid_body import RigidBodies
+from musclesolve.dynamics.model.rigid_body import RigidBodies, basic_mass_matrix, inertia_force
 from musclesolve.dynamics.model.topology import Point, RigidBody, Topology
 
 KINDS = {

@@ -15,8 +15,8 @@ from musclesolve.errors import InputError
 from musclesolve.files import Trial
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.anatomy.functional_hip import functional_hips
+from musclesolve.motion.anatomy.joint_centers import standing_hips
 from musclesolve.motion.anatomy.landmark_positions import standing_landmarks, standing_markers
-from musclesolve.motion.anatomy.pelvis import standing_hips
 
 RATE, SECONDS = 100.0, 8.0
 ASKED = (

@@ -5,11 +5,14 @@ import pytest
 from refusals import refused
 from scipy.spatial.transform import Rotation
 
-from musclesolve.motion.anatomy.joint_centers import hip_center, hip_needs, hip_regressions, shoulder_center
-from musclesolve.motion.anatomy.pelvis import (
+from musclesolve.motion.anatomy.joint_centers import (
     assumed_standing,
+    hip_center,
+    hip_needs,
+    hip_regressions,
     neutral_axes,
     pelvic_frame,
+    shoulder_center,
     standing_hips,
     upright_tilt,
 )

@@ -13,8 +13,8 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.files import Trial
 from musclesolve.forces import mechanics
+from musclesolve.motion.anatomy.joint_centers import PUBLISHED_TILT, pelvic_frame, upright_tilt
 from musclesolve.motion.anatomy.landmark_positions import standing_landmarks, standing_trial
-from musclesolve.motion.anatomy.pelvis import PUBLISHED_TILT, pelvic_frame, upright_tilt
 from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.studies.uncertainty.error_sources import sources
 

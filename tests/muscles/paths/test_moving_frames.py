@@ -7,7 +7,7 @@ import pytest
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from musclesolve.muscles.paths.moving_frames import MovingFrames, NaturalSpline
+from musclesolve.muscles.paths.paths import MovingFrames, NaturalSpline
 
 KNOTS = np.array([-0.4, -0.1, 0.0, 0.5, 1.3, 2.0])
 
