@@ -31,8 +31,8 @@ from musclesolve.plotting.page.sheet import Sheet, heading, native, page, sheet_
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, curve_colors
 from musclesolve.results.cycles.clinical_sheet import in_models
 from musclesolve.results.cycles.curve_test import CurveTest, curve_tests
+from musclesolve.results.cycles.discrete_values import without_arms_and_empty
 from musclesolve.results.cycles.gait_cycles import curves_of
-from musclesolve.results.cycles.outcomes import without_arms_and_empty
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, heading_of, in_set, shown
 from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
 from musclesolve.results.movement import RUNNING, WALKING, Movement

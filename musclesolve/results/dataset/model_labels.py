@@ -24,10 +24,17 @@ from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.input_hashes import change_notes, input_lines
-from musclesolve.results.dataset import labels, muscle_variables
+from musclesolve.results.dataset import labels
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.results.dataset.reasons import reasons_of_sides
-from musclesolve.results.dataset.skeleton import Skeleton, Variable, VariablesAndAttributes, path_labels
+from musclesolve.results.dataset.labels import Skeleton, Variable, VariablesAndAttributes, path_labels
+from musclesolve.results.dataset.muscle_labels import (
+    beyond_plausible,
+    emg_attributes,
+    fascicle_attributes,
+    fiber_range,
+    person_attributes,
+    reasons_of_sides,
+)
 from musclesolve.settings.trial import PREDICTED
 
 
@@ -86,7 +93,7 @@ def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> labels.Lab
             *body.warnings,
             f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
             *analysis.notes,
-            *muscle_variables.beyond_plausible(body.muscles, *muscle_variables.fiber_range(analysis)),
+            *beyond_plausible(body.muscles, *fiber_range(analysis)),
             *([] if body.trial is None else change_notes(body.trial, read_later=True)),
         ],
         segment_axes=model_axes(body),
@@ -216,7 +223,7 @@ def _provenance(body: ModelBody) -> dict[str, object]:
         "model_file": os.path.realpath(model.file),
         "inputs": inputs,
         "muscle_database": model.file.name,
-        **muscle_variables.person_attributes(body.person),
+        **person_attributes(body.person),
         "passive": muscles.passive,
         "musculotendon_length_over_several_wraps": "OpenSim 4" if muscles.tendon == RIGID else "path",
         "tendon_strain": stated_texts(muscles.tendon_strain),
@@ -240,9 +247,9 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     if trial_file is not None:
         attributes["trial_file"] = os.path.realpath(trial_file)
     if body.trial is not None:
-        attributes |= muscle_variables.emg_attributes(
-            body.trial.emg, body.settings.emg.weight
-        ) | muscle_variables.fascicle_attributes(body.trial.fascicles)
+        attributes |= emg_attributes(body.trial.emg, body.settings.emg.weight) | fascicle_attributes(
+            body.trial.fascicles
+        )
     if time.movement is not None:
         attributes["movement"] = time.movement
     if time.cycles_s is not None and len(time.cycles_s):

@@ -1,6 +1,8 @@
 """Values read from a result: attributes, subject and choices, vectors in walking axes, moved points, residuals."""
 
+import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -8,6 +10,17 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import joint_kind, side_of, split_side, with_side
 from musclesolve.constants import ELASTIC, RIGID, STANDARD_GRAVITY
+
+_BYTE = re.compile(r"[\udc80-\udcff]")
+NO_CHARACTER = re.compile(r"[\x00\ud800-\udfff]")
+
+
+def storable(value: Any) -> Any:
+    r"""Replace bytes that are no characters by "\xff" in texts, alone or in a list; other values are unchanged."""
+    if isinstance(value, str):
+        text = _BYTE.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", value)
+        return NO_CHARACTER.sub(lambda letter: f"\\u{ord(letter[0]):04x}", text)
+    return [storable(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def texts(value: object) -> list[str]:

@@ -8,9 +8,8 @@ from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.simulated_body import LENGTH, SimulatedBody
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.results.dataset.labels import Labels
-from musclesolve.results.dataset.reasons import reserve_reasons
-from musclesolve.results.dataset.skeleton import Skeleton, VariablesAndAttributes, path_labels
+from musclesolve.results.dataset.labels import Labels, Skeleton, VariablesAndAttributes, path_labels
+from musclesolve.results.dataset.muscle_labels import reserve_reasons
 
 
 def simulated_labels(body: SimulatedBody, analysis: Analysis, paths: bool) -> Labels:

@@ -13,9 +13,8 @@ import xarray as xr
 from muscle_db.regular_file import RECORDING, open_regular
 from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.errors import file_error
-from musclesolve.results.dataset.result_quantities import listed
+from musclesolve.results.dataset.result_quantities import listed, storable
 from musclesolve.results.facts import Facts
-from musclesolve.results.files.result_netcdf import storable
 from musclesolve.results.judgement import NOT_USABLE, USABLE, judge
 from musclesolve.results.plausibility import judged_facts
 from musclesolve.results.tables.lines import csv_text

@@ -28,9 +28,9 @@ from musclesolve.pipeline.share import share
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble, segment_axes
+from musclesolve.results.dataset.labels import Variable
 from musclesolve.results.dataset.quantities import QUANTITIES, explained
 from musclesolve.results.dataset.result_quantities import body_weight, heading_angle
-from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.studies.known_names import COMPARTMENTS

@@ -16,9 +16,8 @@ from musclesolve._util.names import shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES
-from musclesolve.results.cycles.discrete_values import discrete_values, values_file
+from musclesolve.results.cycles.discrete_values import discrete_values, values_file, with_values
 from musclesolve.results.cycles.gait_cycles import SPREAD
-from musclesolve.results.cycles.outcomes import with_values
 from musclesolve.results.cycles.outliers import JUDGED, with_outliers
 from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.dataset.result_quantities import listed
@@ -28,14 +27,23 @@ from musclesolve.results.tables.study_tables import comparisons_csv
 from musclesolve.settings.commands import VALUES_FORMATS
 from musclesolve.studies.study.compare_subjects import compare_subjects
 from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, Design, compare_curves
-from musclesolve.studies.study.means import WITHIN, group_means, groups_of, subject_means, without
-from musclesolve.studies.study.plausible_trials import LegVerdict, believable, sensitivity
+from musclesolve.studies.study.means import (
+    CURVES,
+    SUBJECT_VALUES,
+    WITHIN,
+    csv_of,
+    curves_table,
+    group_means,
+    groups_of,
+    subject_means,
+    values_table,
+    without,
+)
 from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials, write_table
 from musclesolve.studies.study.study_data import Collected, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
-from musclesolve.studies.study.study_findings import each_once
+from musclesolve.studies.study.study_findings import LegVerdict, believable, each_once, sensitivity
 from musclesolve.studies.study.study_result import KEPT, StudyResult, kept_content, kept_result, made_of
-from musclesolve.studies.study.tidy_tables import CURVES, SUBJECT_VALUES, csv_of, curves_table, values_table
 
 VALUES, COMPARISONS = "values", "comparisons.csv"
 CSV, PARQUET = VALUES_FORMATS

@@ -29,16 +29,21 @@ from musclesolve.results.cycles.gait_cycles import SPREAD, STRENGTH
 from musclesolve.results.cycles.movement_landmarks import NO_CYCLE
 from musclesolve.results.cycles.normalization import OF_SUBJECT, normalized
 from musclesolve.results.dataset.quantities import KINDS, in_set
-from musclesolve.results.dataset.result_quantities import texts
+from musclesolve.results.dataset.result_quantities import storable, texts
 from musclesolve.results.files.atomic_writing import written_whole
-from musclesolve.results.files.result_netcdf import DAMAGED, opened_netcdf, storable
+from musclesolve.results.files.result_netcdf import DAMAGED, opened_netcdf
 from musclesolve.results.finding import Finding
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.cycles_file import CYCLES
-from musclesolve.studies.study.plausible_trials import LegVerdict, leg_verdicts
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_file import Study
-from musclesolve.studies.study.study_findings import Unusable, findings_of_result, unusable
+from musclesolve.studies.study.study_findings import (
+    LegVerdict,
+    Unusable,
+    findings_of_result,
+    leg_verdicts,
+    unusable,
+)
 from musclesolve.version import __version__
 
 DATA = STUDY_FILE

@@ -15,15 +15,14 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve.recording.text.text_file import hash_of
-from musclesolve.results.files.marked_content import marked, unchanged
+from musclesolve.results.files.atomic_writing import marked, unchanged
 from musclesolve.results.finding import Cost, Finding, Where
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.compare_subjects import ComparedSubjects
 from musclesolve.studies.study.cycles_file import CYCLES
-from musclesolve.studies.study.plausible_trials import LegVerdict
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_data import open_study
-from musclesolve.studies.study.study_findings import Listed
+from musclesolve.studies.study.study_findings import LegVerdict, Listed
 from musclesolve.version import __version__, version_of
 
 KEPT = "study.kept"
