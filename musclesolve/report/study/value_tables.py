@@ -11,9 +11,8 @@ from musclesolve.results.cycles.discrete_values import CYCLE, STRIDE, without_ar
 from musclesolve.results.cycles.gait_cycles import SPREAD
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.tables import study_tables
-from musclesolve.studies.study.analysis import COMPARISONS, VALUES
+from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
 from musclesolve.studies.study.study_data import DATA
-from musclesolve.studies.study.study_result import StudyResult
 
 
 def differences_of(result: StudyResult) -> PageTable | None:

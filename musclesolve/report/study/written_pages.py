@@ -21,9 +21,8 @@ from musclesolve.settings.commands import KEPT as KEPT_VARIABLES
 from musclesolve.studies.dataset.compute_dataset import compute_dataset
 from musclesolve.studies.dataset.data_set import SUBJECTS, DataSet, open_dataset
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome
-from musclesolve.studies.study.analysis import analyze_study
+from musclesolve.studies.study.analysis import KEPT, StudyResult, analyze_study
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
-from musclesolve.studies.study.study_result import KEPT, StudyResult
 
 
 def study_into(

@@ -24,11 +24,11 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
 from musclesolve.pipeline.simulated_body import SimulatedBody
 from musclesolve.results.dataset.labels import DIRECTIONS, Labels, Variable
+from musclesolve.results.dataset.model_labels import simulated_labels
 from musclesolve.results.dataset.muscle_labels import balance_error, emg_labels, fascicle_labels, fiber_range
 from musclesolve.results.dataset.quantities import ANALYSIS, QUANTITIES, by_formula, of_parts
 from musclesolve.results.dataset.recording_labels import recording_axes, recording_labels
 from musclesolve.results.dataset.result_quantities import storable
-from musclesolve.results.dataset.simulated_labels import simulated_labels
 from musclesolve.results.finding import FINDINGS, Finding, finding, texts
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.sharing.status import status_flags

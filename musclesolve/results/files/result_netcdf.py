@@ -24,7 +24,6 @@ from musclesolve.constants import RESULT_FILE
 from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
-from musclesolve.results.dataset import result_view  # noqa: F401  # registers the accessor
 from musclesolve.results.dataset.checked import MODEL, check_moments, check_run
 from musclesolve.results.dataset.result_quantities import NO_CHARACTER, storable
 from musclesolve.results.files.atomic_writing import Content

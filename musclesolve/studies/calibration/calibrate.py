@@ -57,7 +57,7 @@ from musclesolve.studies.calibration.observations import (
     TrialMuscles,
     by_channel,
 )
-from musclesolve.studies.emg_offset import FEWEST_CHANNELS, shared_lag
+from musclesolve.studies.emg_trade_off import FEWEST_CHANNELS, shared_lag
 from musclesolve.version import __version__
 
 AnyBody = RecordedBody | ModelBody

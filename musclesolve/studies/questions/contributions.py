@@ -34,7 +34,7 @@ from musclesolve.results.dataset.result_quantities import body_weight, heading_a
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.studies.known_names import COMPARTMENTS
-from musclesolve.studies.questions.judged import judgement_of
+from musclesolve.studies.written_answer import judgement_of
 
 WITHOUT_POWER = ("motion", "free_moment")
 """Parts without a power of their own: velocities, and a share of the ground reaction."""

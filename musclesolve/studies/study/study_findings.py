@@ -15,9 +15,9 @@ from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.message_text import count_of
 from musclesolve._util.names import shortened
 from musclesolve.recording.data import SIDES
-from musclesolve.results.cycles.curve_test import curve_tests
 from musclesolve.results.finding import FINDINGS, Finding, Run, stored_findings, texts
 from musclesolve.results.plausibility import AT_EDGE, DEGREES, FLAGS, NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
+from musclesolve.results.tables.study_tables import curve_tests
 
 VERDICTS = (PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN)
 

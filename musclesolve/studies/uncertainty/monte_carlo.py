@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
 from math import prod
 from pathlib import Path
@@ -39,10 +40,14 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
+from musclesolve.plotting.figure_names import UNCERTAINTIES, UNCERTAINTY, pages_of
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import assemble as labeled
 from musclesolve.results.facts import counted_frames
+from musclesolve.results.files.result_netcdf import netcdf_bytes
+from musclesolve.results.plausibility import with_uncertainty
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.studies.uncertainty.contributions import Task, summed
@@ -273,3 +278,27 @@ def _gathered(
             statistics.add(sample[0])
             reserve += sample[1]
     return statistics, reserve, reasons
+
+
+@dataclass
+class UncertaintyFiles:
+    """A maker of the uncertainty files of a trial, which keeps the computed uncertainty."""
+
+    samples: int | str  # how many, or "fast"
+    seed: int  # of the random numbers
+    figures: bool  # whether they are drawn
+    progress: Progress  # as in `run`
+    found: xr.Dataset | None = None  # what `uncertainty` returned
+
+    def __call__(self, body: RecordedBody | ModelBody, result: xr.Dataset) -> dict[str, bytes]:
+        """The content of every file, by its name, of a body and its result."""
+        self.found = uncertainty(body, self.samples, self.seed, progress=self.progress, result=result)
+        pages = pages_of(self.found, UNCERTAINTIES) if self.figures else {}
+        drawn = figures_of(self.found, pages, self.progress)
+        return {UNCERTAINTY: netcdf_bytes(self.found), **drawn}
+
+    def judged(self, result: xr.Dataset) -> xr.Dataset:
+        """The result of the trial, judged by the uncertainty that was found for it."""
+        if self.found is None or "joint" not in result.coords or "joint" not in self.found.coords:
+            return result
+        return with_uncertainty(result, self.found)

@@ -18,7 +18,7 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.report.study import written_pages
 from musclesolve.report.study.written_pages import study_into
-from musclesolve.studies.study import analysis, study_result
+from musclesolve.studies.study import analysis
 
 MADE = (
     "study.nc",
@@ -157,13 +157,13 @@ def title(place: Path, monkeypatch) -> None:
 
 
 def version(place: Path, monkeypatch) -> None:
-    monkeypatch.setattr(study_result, "__version__", "another")
+    monkeypatch.setattr(analysis, "__version__", "another")
 
 
 def package(place: Path, monkeypatch) -> None:
     """As where the package of the tests is installed between two calls: a kept result would lack the tests."""
-    of = study_result.version_of
-    monkeypatch.setattr(study_result, "version_of", lambda name: of(name) + " later" * (name == "spm1d"))
+    of = analysis.version_of
+    monkeypatch.setattr(analysis, "version_of", lambda name: of(name) + " later" * (name == "spm1d"))
 
 
 def cycles(place: Path, monkeypatch) -> None:
