@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib as mpl
+import netCDF4
 import numpy as np
 import pandas as pd
 import pytest
@@ -172,6 +174,37 @@ def cycles(place: Path, monkeypatch) -> None:
         changed = stored.load()
     changed["joint_moment"] = changed["joint_moment"] * np.float32(1.5)
     changed.to_netcdf(path)
+
+
+def test_coordinates_of_opposite_signs_are_named(place):
+    """A model whose knee is positive in flexion among models whose knee is positive in extension."""
+    path = place / "results" / "trials" / "S01_free_1" / "cycles.nc"
+    assert not [
+        note
+        for note in ms.run_study(place / "study.toml", place / "results").computed.notes
+        if "sign" in note
+    ]
+    with netCDF4.Dataset(path, "a") as stored:
+        stored.delncattr("extension_positive")
+    (said,) = [
+        note
+        for note in ms.run_study(place / "study.toml", place / "results").computed.notes
+        if "sign" in note
+    ]
+    others, _, flexed = said.partition("flexion in")
+    assert said.startswith("knee_angle ") and "S01_free_1" in flexed and "S01_free_1" not in others
+
+
+class Pair(NamedTuple):
+    """A type that the file of a result does not know."""
+
+    first: int
+
+
+def test_a_result_with_an_unknown_type_is_not_kept(place):
+    found = replace(ms.run_study(place / "study.toml", place / "results", jobs=1), left_out={"S01": Pair(1)})
+    with pytest.raises(TypeError, match="Pair"):
+        analysis.kept_content(found, ())
 
 
 def trial(place: Path, monkeypatch) -> None:
