@@ -23,7 +23,7 @@ from benchmarks.timing import console
 from musclesolve import read_trial
 from musclesolve._util.arrays import Array
 from musclesolve.files import read_c3d
-from musclesolve.results.cycles.clinical_sheet import leg_curves, panels
+from musclesolve.results.cycles.gait_scores import leg_curves, panels
 from musclesolve.results.dataset import frame_validity as frames
 
 ANGLES = {"pelvis": "PelvisAngles", "hip": "HipAngles", "knee": "KneeAngles", "ankle": "AnkleAngles"}

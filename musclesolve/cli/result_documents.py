@@ -14,14 +14,14 @@ import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.results.comparison_facts import PREFIX, ComparisonFacts
-from musclesolve.results.cycles.curve_test import curve_tests
 from musclesolve.results.facts import STRIDE_MEASURES
 from musclesolve.results.statements import document, statements
+from musclesolve.results.tables.study_tables import curve_tests
 
 if TYPE_CHECKING:
     from musclesolve.studies.benchmark.benchmark import BenchmarkReport
     from musclesolve.studies.many_trials.trial_record import TrialRecord
-    from musclesolve.studies.study.study_result import StudyResult
+    from musclesolve.studies.study.analysis import StudyResult
 
 AGREEMENT = ("peak_n", "rms_difference_n", "correlation", "peak_ratio")
 """Keys of the rows of `ComparisonFacts`."""

@@ -21,8 +21,15 @@ from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.settings.trial import is_model_trial
-from musclesolve.studies.many_trials.recipe import ATTRIBUTE, changed_inputs, has_settings, hashed_files
-from musclesolve.studies.many_trials.trial_record import MEASURES, Measures, Outcome
+from musclesolve.studies.many_trials.trial_record import (
+    ATTRIBUTE,
+    MEASURES,
+    Measures,
+    Outcome,
+    changed_inputs,
+    has_settings,
+    hashed_files,
+)
 
 if TYPE_CHECKING:
     from musclesolve.studies.many_trials.watch_folder import Watch

@@ -22,7 +22,7 @@ from musclesolve.drafting.draft_text import TODO
 from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.toml_text import key_text, value_text
 from musclesolve.results.files.atomic_writing import write_files
-from musclesolve.studies.many_trials.recipe import settings_hash
+from musclesolve.studies.many_trials.trial_record import settings_hash
 
 Place = tuple[str | int, ...]
 """Place of a value: names of tables and keys, and numbers of tables of a list: ("force", 0, "side")."""

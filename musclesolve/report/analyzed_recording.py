@@ -51,7 +51,7 @@ def recording_state(result: xr.Dataset) -> str:
 
 def _same_settings(result: xr.Dataset, path: Path) -> bool:
     """Whether a trial file differs from the one of a result in comments or [questions] alone."""
-    from musclesolve.studies.many_trials.recipe import ATTRIBUTE, has_settings
+    from musclesolve.studies.many_trials.trial_record import ATTRIBUTE, has_settings
 
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -37,7 +37,7 @@ from musclesolve.report.sections import Headline, headline
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import identity
 from musclesolve.results.statements import Statement, chosen
-from musclesolve.results.tables import average_table, comparison_tables
+from musclesolve.results.tables import comparison_tables
 from musclesolve.results.tables.question_tables import judgement_document
 
 STYLE = PageStyle(width_mm=100.0, font_pt=7.0, titled=False, file_format="svg")
@@ -153,7 +153,7 @@ def _average(result: xr.Dataset) -> View:
         result = result.assign_coords(stems).expand_dims(side=[side])
     draw = average_angles_and_moments
     figures = [(caption("", draw), partial(draw, result))]
-    return View(identity(result), None, figures, lambda: [from_rich(average_table.table(result))])
+    return View(identity(result), None, figures, lambda: [from_rich(comparison_tables.table(result))])
 
 
 def _answer(found: xr.Dataset, question: str) -> View:

@@ -7,10 +7,10 @@ the damaged facts. Results of `run` and of `share` have the same facts; facts th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import xarray as xr
@@ -40,6 +40,7 @@ from musclesolve.results.movement import RUNNING, WALKING, Movement, SeenMotion,
 from musclesolve.sharing.analysis.reserve_check import NEGLIGIBLE, share_of_peak, worst_reserve
 from musclesolve.sharing.status import is_solved
 
+Said = TypeVar("Said")
 FULL = 0.99
 """Activation from which a muscle works at its limit."""
 SHORTEST_CARRIED = 0.5
@@ -328,11 +329,24 @@ class AtLimit:
     share: float  # of the valid frames of its leg
 
 
+def once(rule: Callable[[Facts], Said]) -> Callable[[Facts], Said]:
+    """Decorator of a rule on facts, such as a verdict: it is applied once to the facts, which keep what it says."""
+
+    @wraps(rule)
+    def said(facts: Facts) -> Said:
+        if rule.__qualname__ not in facts.said:
+            facts.said[rule.__qualname__] = rule(facts)
+        return cast(Said, facts.said[rule.__qualname__])
+
+    return said
+
+
 class Facts:
-    """Facts of a result of `run` or `share`."""
+    """Facts of a result of `run` or `share`, and what rules say of them (`once`)."""
 
     def __init__(self, result: xr.Dataset) -> None:
         self.result = result
+        self.said = dict[str, Any]()
 
     @cached_property
     def legs(self) -> dict[str, LegFacts]:

@@ -26,7 +26,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -35,7 +34,7 @@ from musclesolve._util.message_text import capitalized, count_of
 from musclesolve._util.names import shortened
 from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.results.dataset.frame_validity import frames_word
-from musclesolve.results.facts import Facts, LegFacts
+from musclesolve.results.facts import Facts, LegFacts, once
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, codes, finding, sorted_findings
 from musclesolve.results.plausibility import AT_EDGE, NOT_KNOWN, Plausibility, plausibility
 from musclesolve.results.plausibility import NOT_PLAUSIBLE as IMPLAUSIBLE
@@ -216,16 +215,6 @@ class Report:
         return cls(Path(document["trial"]), tuple(map(Finding.from_dict, document["findings"])), judgement)
 
 
-_JUDGED: WeakKeyDictionary[Facts, Judgement] = WeakKeyDictionary()
-
-
-def judge(facts: Facts) -> Judgement:
-    """Judge a result by its findings, its frames and its facts."""
-    if facts not in _JUDGED:
-        _JUDGED[facts] = _judge(facts)
-    return _JUDGED[facts]
-
-
 def judge_findings(findings: Sequence[Finding]) -> Judgement:
     """Judge a trial without a result, by its findings alone."""
     ordered = sorted_findings(findings)
@@ -234,7 +223,9 @@ def judge_findings(findings: Sequence[Finding]) -> Judgement:
     return Judgement(ordered, {}, verdict, tuple(_counts(ordered)) or ("Nothing is wrong with this trial.",))
 
 
-def _judge(facts: Facts) -> Judgement:
+@once
+def judge(facts: Facts) -> Judgement:
+    """Judge a result by its findings, its frames and its facts."""
     judged, legs = plausibility(facts), dict[str, str]()
     on_trial = judged.with_deciding(facts.findings)
     findings, cautions = list(on_trial), list(_cautions(facts))

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 import xarray as xr
@@ -28,7 +27,7 @@ from musclesolve.constants import BAND_95, KEY_POINT_CUTOFF_HZ
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.dataset.result_quantities import choice_name, leg_joint, number, text
-from musclesolve.results.facts import ContactPeak, Facts
+from musclesolve.results.facts import ContactPeak, Facts, once
 from musclesolve.results.finding import FINDINGS, Finding
 from musclesolve.results.movement import CHAIR, ONE_LEG, SQUAT, STANDING, UNKNOWN, WORDS, Movement
 
@@ -353,17 +352,9 @@ def _worst(verdicts: Iterable[str]) -> str:
     return next((each for each in (NOT_PLAUSIBLE, AT_EDGE, PLAUSIBLE) if each in known), NOT_KNOWN)
 
 
-_JUDGED: WeakKeyDictionary[Facts, Plausibility] = WeakKeyDictionary()
-
-
+@once
 def plausibility(facts: Facts) -> Plausibility:
-    """Judge the plausibility of a result, once; a criterion whose quantity the result lacks is left out."""
-    if facts not in _JUDGED:
-        _JUDGED[facts] = _judge(facts)
-    return _JUDGED[facts]
-
-
-def _judge(facts: Facts) -> Plausibility:
+    """Judge the plausibility of a result; a criterion whose quantity the result lacks is left out."""
     asked = criteria()
     found = [
         each

@@ -1,5 +1,5 @@
 from .center_of_pressure import center_of_pressure_correction as center_of_pressure_correction
-from .emg_offset import emg_offset as emg_offset
+from .emg_trade_off import emg_offset as emg_offset
 from .emg_trade_off import emg_trade_off as emg_trade_off
 from .force_sensitivity import force_sensitivity as force_sensitivity
 from .questions.contributions import contributions as contributions

@@ -2,21 +2,30 @@
 
 Skeleton and muscle set, or the OpenSim model, define the names of degrees of freedom, joints and muscles. So a misspelt
 name is found before any computation; no recording is read.
+
+The words of a question name a muscle, a muscle of both sides, or a function group.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
+from typing import TypeVar
 
-from musclesolve._util.names import unknown_name
-from musclesolve._util.sides import has_side, joint_kind, split_side
+import numpy as np
+import xarray as xr
+
+from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_number, check_type
+from musclesolve._util.names import check_known, unknown_name
+from musclesolve._util.sides import has_side, joint_kind, side_of, split_side, with_side
 from musclesolve.dynamics.model.topology_file import load_topology
 from musclesolve.muscles.scaling.scale_muscles import served_dofs
 from musclesolve.opensim.find_muscle_set import find_muscle_set
 from musclesolve.opensim.muscle_set import long_name
 from musclesolve.opensim.person_file import person_of_set
 from musclesolve.opensim.read_model import read_osim
+from musclesolve.pipeline.body import SharingGroup
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.schema import examined, trial_document
 from musclesolve.recording.trial.settings import is_own_set
@@ -101,3 +110,72 @@ def known_names(path: Path) -> KnownNames:
         *(f"{joint}_{of}" for joint in joints if joint_kind(joint) == "knee" for of in COMPARTMENTS),
     }
     return KnownNames({dim: frozenset(names) for dim, names in labels.items()}, frozenset(asked or ()))
+
+
+def muscle_groups(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
+    """The muscles of each function group of a side, by the name of the group with the side: ankle_dorsiflexors_r."""
+    found: dict[str, list[str]] = {}
+    for muscle, group in zip(result["muscle"].values, result["group"].values, strict=True):
+        found.setdefault(with_side(str(group), side_of(str(muscle))), []).append(str(muscle))
+    return {name: tuple(muscles) for name, muscles in found.items()}
+
+
+def muscles_named(name: str, result: xr.Dataset) -> tuple[str, ...]:
+    """The muscles that a name means: soleus_r, soleus (both sides), ankle_dorsiflexors_r, ankle_dorsiflexors."""
+    known = names_of_muscles(result)
+    check_known([name], "muscle or group of muscles", known)
+    return known[name]
+
+
+def names_of_muscles(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
+    """The muscles of every name that `muscles_named` knows."""
+    muscles = [str(value) for value in result["muscle"].values]
+    single = muscle_groups(result) | {muscle: (muscle,) for muscle in muscles}
+    known: dict[str, tuple[str, ...]] = {}
+    for each, own in single.items():
+        stem, side = split_side(each)
+        if side_of(each) == side and stem not in muscles:
+            known[stem] = tuple(dict.fromkeys((*known.get(stem, ()), *own)))
+    return known | single
+
+
+def strength_factors(strength: Mapping[str, float], result: xr.Dataset) -> dict[str, float]:
+    """Muscle -> factor on its maximum isometric force; of a muscle that is named twice the product.
+
+    Args:
+        strength: muscle or group (see `muscles_named`) -> factor from 0 to 10; zero: the muscle is missing.
+        result: with the coordinates `muscle` and `group`.
+    """
+    factors: dict[str, float] = {}
+    check_type(strength, Mapping, "strength", "a dict: muscle or group -> factor")  # type: ignore[type-abstract]
+    for name, value in strength.items():
+        factor = check_factor(name, value)
+        for muscle in muscles_named(name, result):
+            factors[muscle] = factors.get(muscle, 1.0) * factor
+    return factors
+
+
+Stated = TypeVar("Stated")
+
+
+def of_sides(stated: Mapping[str, Stated], names: Sequence[str], what: str, more: str) -> dict[str, Stated]:
+    """Give each of some names the value that is stated for it; a name without side is of both sides."""
+    values: dict[str, Stated] = {}
+    for name, value in stated.items():
+        meant = [known for known in names if name in (known, split_side(known)[0])]
+        if not meant:
+            stems = dict.fromkeys(split_side(known)[0] for known in names)
+            raise unknown_name(name, what, [*stems, *names], more)
+        values |= dict.fromkeys(meant, value)
+    return values
+
+
+def check_factor(name: str, value: object) -> float:
+    """The factor from 0 to 10 on the strength of a muscle or group."""
+    expected = "a factor from 0 to 10, such as 0.5 for half"
+    return check_number(value, f"the strength of {name}", expected, least=0.0, most=10.0, where="strength")
+
+
+def factors_of(part: SharingGroup, factors: Mapping[str, float]) -> Array:
+    """The factors (n,) of the muscles of a part; 1 where none is given."""
+    return np.array([factors.get(name, 1.0) for name in part.state.parameters.names])

@@ -1,7 +1,11 @@
-"""Answers that are written beside their trial: the dataset, its tables and its figures, all of them or none."""
+"""Answers that are written beside their trial: the dataset, its tables and its figures, all of them or none.
+
+The verdict on the trial holds for every answer, and stands in its attributes.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,8 +14,27 @@ import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.results.facts import Facts
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import check_folder, check_inputs, netcdf_bytes, trial_from
+from musclesolve.results.finding import FINDINGS
+from musclesolve.results.judgement import judge
+
+VERDICT = "verdict"
+"""Attribute of an answer: the verdict on the trial, in words."""
+
+
+def judgement_of(result: xr.Dataset) -> dict[str, Any]:
+    """The attributes of an answer with the files of the trial, the verdict on its result and the findings on both."""
+    judged = judge(Facts(result))
+    findings = json.dumps([entry.as_dict() for entry in judged.findings])
+    return {**of_trial(result), VERDICT: judged.label, FINDINGS: findings}
+
+
+def of_trial(result: xr.Dataset) -> dict[str, Any]:
+    """The attributes of a result that name its files."""
+    return {key: result.attrs[key] for key in ("inputs", "trial_file") if key in result.attrs}
+
 
 Tables = Mapping[str, Callable[[xr.Dataset], bytes]]
 """File name -> function that makes the table of an answer."""

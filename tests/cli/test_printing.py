@@ -15,7 +15,7 @@ from musclesolve.results.comparison_facts import MEASURES as MEASURES_OF_PAIR
 from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.facts import STRIDE_MEASURES
 from musclesolve.results.tables import comparison_tables
-from musclesolve.results.tables.average_table import table
+from musclesolve.results.tables.comparison_tables import table
 
 TEXT = "right leg         51 solved, " + "6 with reserve, " * 8 + "end\nshort             line"
 

@@ -19,7 +19,7 @@ from musclesolve.pipeline.body import Sharing, SolvedGroup
 from musclesolve.pipeline.recorded_body import sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.share import share_part
-from musclesolve.results.dataset.reasons import reserve_reasons
+from musclesolve.results.dataset.muscle_labels import reserve_reasons
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
 

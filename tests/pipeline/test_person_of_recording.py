@@ -15,7 +15,7 @@ from musclesolve.data import reference_stride
 from musclesolve.dynamics import Model, human_model
 from musclesolve.files import Trial
 from musclesolve.pipeline.run_options import find_options
-from musclesolve.studies.many_trials.recipe import input_hashes
+from musclesolve.studies.many_trials.trial_record import input_hashes
 
 FACTORS = [
     ("optimal_fiber_length", ("soleus_r", "gastrocnemius_medial_r"), 1.1),

@@ -10,7 +10,7 @@ import musclesolve as ms
 from musclesolve.plotting import contact_force_components, function_groups, ground_reaction, joint_powers
 from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.plotting.page.page_style import SIDE_COLOR
-from musclesolve.results.dataset.leg_kinetics import group_force, joint_dofs, support_moment
+from musclesolve.results.dataset.result_quantities import group_force, joint_dofs, support_moment
 
 
 def in_time(data):

@@ -32,7 +32,7 @@ from musclesolve.report.study.study_words import measurement_error
 from musclesolve.results.dataset.result_quantities import inputs_of
 from musclesolve.results.plausibility import in_vivo
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.studies.many_trials.recipe import ATTRIBUTE, recipe, settings_hash
+from musclesolve.studies.many_trials.trial_record import ATTRIBUTE, recipe, settings_hash
 
 
 def paragraph(data):

@@ -21,7 +21,7 @@ from musclesolve.results.comparison_facts import ComparisonFacts, agreement_csv
 from musclesolve.results.tables.comparison_tables import summary_parts, tables
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.studies import compare as comparison
-from musclesolve.studies.side_by_side import co_contraction, side_by_side
+from musclesolve.studies.compare import co_contraction, side_by_side
 
 REFERENCE = "musclesolve/data/reference_stride/trial.toml"
 COSTS = ["stress_cubed", "force_squared"]

@@ -11,7 +11,7 @@ import xarray as xr
 from stored_results import write_result
 from synthetic_result import few_muscles, result
 
-from musclesolve.studies.side_by_side import side_by_side
+from musclesolve.studies.compare import side_by_side
 
 IDENTITY = {
     "subject": "S01",

@@ -53,7 +53,7 @@ def average(
     """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
     from musclesolve.cli.result_documents import average_document
     from musclesolve.results.files.atomic_writing import reserved
-    from musclesolve.results.tables.average_table import remarks, table
+    from musclesolve.results.tables.comparison_tables import remarks, table
     from musclesolve.studies.average import average_results, stated_units
     from musclesolve.studies.written_answer import write_answer
 

@@ -29,9 +29,8 @@ def emg(
 ) -> None:
     """Compare effort and EMG misfit over the weight of EMG, predict left-out channels, estimate the clock offset."""
     from musclesolve.errors import InputError
-    from musclesolve.results.tables.emg_tables import clock_lines, trade_off_document, trade_off_table
-    from musclesolve.studies.emg_offset import emg_offset
-    from musclesolve.studies.emg_trade_off import emg_trade_off
+    from musclesolve.results.tables.comparison_tables import clock_lines, trade_off_document, trade_off_table
+    from musclesolve.studies.emg_trade_off import emg_offset, emg_trade_off
     from musclesolve.studies.written_answer import answer_about
 
     clock: xr.Dataset | str = ""

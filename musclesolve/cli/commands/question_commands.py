@@ -77,7 +77,7 @@ def margins(
     """Find the least strength of each muscle and group for the motion, and the muscles that take over."""
     from musclesolve.results.tables.question_tables import margin_document, margins_csv
     from musclesolve.studies.questions.margins import margins
-    from musclesolve.studies.questions.scenario import contact_from_texts, strengths_from_texts
+    from musclesolve.studies.questions.what_if import contact_from_texts, strengths_from_texts
 
     given = MarginSettings(**settings)
     weak = strengths_from_texts(given.strength)

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
     from musclesolve.studies.dataset.compute_dataset import Estimate
     from musclesolve.studies.dataset.data_set import DataSet
+    from musclesolve.studies.study.analysis import StudyResult
     from musclesolve.studies.study.run_study import ComputedStudy
     from musclesolve.studies.study.study_file import Study
-    from musclesolve.studies.study.study_result import StudyResult
 
 
 @with_settings(CommandSettings, command_arguments("many", "study", "figures"))

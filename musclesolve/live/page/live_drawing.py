@@ -30,8 +30,8 @@ from musclesolve.report.picture.picture_data import (
     round_above,
 )
 from musclesolve.results.dataset.frame_validity import VALID
+from musclesolve.results.dataset.labels import Skeleton, subject_skeleton
 from musclesolve.results.dataset.quantities import QUANTITIES
-from musclesolve.results.dataset.skeleton import Skeleton, subject_skeleton
 from musclesolve.sharing.status import Status
 
 COLORED_BY = {name: QUANTITIES[name].frame for name in ("activation", "muscle_force")}

@@ -20,13 +20,16 @@ from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.panels import dof_rows, joint_rows, with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, note, page, sheet_of, zero_line
 from musclesolve.results.dataset.labels import SEGMENT_OF
-from musclesolve.results.dataset.leg_kinetics import joint_dofs, joint_power, powered_joints, support_moment
 from musclesolve.results.dataset.quantities import QUANTITIES, shown
 from musclesolve.results.dataset.result_quantities import (
     OPPOSITE,
     body_weight,
+    joint_dofs,
+    joint_power,
     leg_joint,
     magnitude,
+    powered_joints,
+    support_moment,
     without_turns,
 )
 from musclesolve.results.facts import KNEE_FORCES, Facts

@@ -28,7 +28,7 @@ from musclesolve.plotting.page.panels import (
 from musclesolve.plotting.page.sheet import Sheet, heading, native, note, page, zero_line
 from musclesolve.plotting.study.average_figures import every_muscle
 from musclesolve.results.dataset.frame_validity import valid
-from musclesolve.results.dataset.leg_kinetics import group_force
+from musclesolve.results.dataset.result_quantities import group_force
 from musclesolve.results.facts import achilles
 from musclesolve.results.tables.lines import decimal
 from musclesolve.sharing.solution import Solution

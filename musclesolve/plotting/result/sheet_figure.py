@@ -18,7 +18,7 @@ from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import NOTE_COLOR, SIDE_COLOR, SIDE_WIDTH
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page, zero_line
 from musclesolve.plotting.study.group_figures import DASHES
-from musclesolve.results.cycles.clinical_sheet import Curve, SheetPanel, leg_curves, panels
+from musclesolve.results.cycles.gait_scores import Curve, SheetPanel, leg_curves, panels
 from musclesolve.results.dataset.checked import MODEL
 
 if TYPE_CHECKING:

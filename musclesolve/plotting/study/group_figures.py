@@ -29,15 +29,14 @@ from musclesolve.plotting.page.page_style import BAND, GRID_COLOR, NOTE_COLOR, c
 from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group, with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page, sheet_of, zero_line
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, curve_colors
-from musclesolve.results.cycles.clinical_sheet import in_models
-from musclesolve.results.cycles.curve_test import CurveTest, curve_tests
+from musclesolve.results.cycles.discrete_values import without_arms_and_empty
 from musclesolve.results.cycles.gait_cycles import curves_of
-from musclesolve.results.cycles.outcomes import without_arms_and_empty
+from musclesolve.results.cycles.gait_scores import in_models
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, heading_of, in_set, shown
 from musclesolve.results.dataset.result_quantities import OPPOSITE, listed
 from musclesolve.results.movement import RUNNING, WALKING, Movement
 from musclesolve.results.plausibility import measured
-from musclesolve.results.tables.study_tables import NO_GROUP, p_text
+from musclesolve.results.tables.study_tables import NO_GROUP, CurveTest, curve_tests, p_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

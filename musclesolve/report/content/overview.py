@@ -12,7 +12,7 @@ from musclesolve.report.inputs import KIND_NAMES, Inputs
 from musclesolve.report.sections import Headline
 from musclesolve.results.dataset.result_quantities import listed, number, text
 from musclesolve.results.facts import Facts
-from musclesolve.results.tables import average_table
+from musclesolve.results.tables.comparison_tables import remarks, table
 from musclesolve.version import __version__
 
 
@@ -67,8 +67,8 @@ def subjects(inputs: Inputs) -> list[str]:
 def average(data: xr.Dataset) -> dict[str, object]:
     """Numbers of the strides, and notes on cycles left out."""
     return {
-        "tables": [from_rich(average_table.table(data))],
-        "remarks": [" ".join(remark.split()) for remark in average_table.remarks(data)],
+        "tables": [from_rich(table(data))],
+        "remarks": [" ".join(remark.split()) for remark in remarks(data)],
         "cycles": listed(data, "cycles"),
         "legs": ", ".join(
             f"{int(data['cycles'].sel(side=side))} of the {SIDE_NAMES.get(str(side), side)} leg"

@@ -29,14 +29,13 @@ from musclesolve.plotting.page.page_style import current_style
 from musclesolve.report.content.pieces import DASH, Absent, PageTable, cell, digest, from_rich, plain
 from musclesolve.report.figures.verdict_strip import verdict_strip
 from musclesolve.report.inputs import KIND_NAMES, RESULT, TrialFiles
-from musclesolve.results.cycles.clinical_sheet import leg_curves, panels
-from musclesolve.results.cycles.gait_scores import gait_scores
+from musclesolve.results.cycles.gait_scores import gait_scores, leg_curves, panels
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.dataset.leg_kinetics import group_muscles
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set, shown
 from musclesolve.results.dataset.result_quantities import (
     OPPOSITE,
     along_heading,
+    group_muscles,
     inputs_of,
     number,
     text,

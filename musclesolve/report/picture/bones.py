@@ -14,7 +14,7 @@ from musclesolve.report.picture.lofted_bones import Mesh, lofted_bones, placemen
 from musclesolve.report.picture.patella import Knee, patellae
 
 if TYPE_CHECKING:  # loads the analysis
-    from musclesolve.results.dataset.skeleton import Skeleton
+    from musclesolve.results.dataset.labels import Skeleton
 
 WALKER = "walker_"
 """Beginning of the names of the knees in Rajagopal's models."""

@@ -19,7 +19,7 @@ from musclesolve.report.picture.bones import Bones, bones_of, bones_of_model
 from musclesolve.report.picture.shapes import Shapes, shapes_of
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import MODEL, as_dataset, check_parts, check_status, of_data_set
-from musclesolve.results.dataset.skeleton import Skeleton
+from musclesolve.results.dataset.labels import Skeleton
 
 PICTURE_VARIABLES = ("time", "muscle", "side", "status", "valid")
 GEOMETRY = "geometry_folder"

@@ -18,7 +18,7 @@ from musclesolve.dynamics.forward.simulate import Simulation
 from musclesolve.errors import input_error
 from musclesolve.muscles.driving.muscle_forces import MuscleForces
 from musclesolve.report.picture.picture_data import KIND
-from musclesolve.results.dataset.skeleton import (
+from musclesolve.results.dataset.labels import (
     Skeleton,
     Variable,
     VariablesAndAttributes,

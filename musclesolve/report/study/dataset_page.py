@@ -23,7 +23,7 @@ from musclesolve.report.inputs import RESULT, TrialFiles, read_inputs
 from musclesolve.report.rendering import rendered, whole_page
 from musclesolve.report.study.study_page import left_out_table, not_judged, trial_rows
 from musclesolve.report.study.study_words import COUNTS
-from musclesolve.results.cycles.outliers import NORMAL
+from musclesolve.results.cycles.cycle_averages import NORMAL
 from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS, UNSAID
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER
 from musclesolve.results.movement import UNKNOWN
@@ -32,8 +32,8 @@ from musclesolve.settings.trial import MOVEMENTS
 from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.dataset.data_set import FIT_FOR_USE, SUBJECTS, TRIALS, DataSet
 from musclesolve.studies.many_trials.trial_record import CSV
+from musclesolve.studies.study.analysis import StudyResult
 from musclesolve.studies.study.run_study import ComputedStudy
-from musclesolve.studies.study.study_result import StudyResult
 
 CARD = "DATA_CARD.md"
 EXAMPLES, DESCRIBED = 3, 24

@@ -28,9 +28,8 @@ from musclesolve.results.tables import study_tables
 from musclesolve.results.tables.lines import decimal
 from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.many_trials.trial_record import CSV
-from musclesolve.studies.study.analysis import VALUES
-from musclesolve.studies.study.plausible_trials import VERDICTS, counted, reasons
-from musclesolve.studies.study.study_result import StudyResult
+from musclesolve.studies.study.analysis import VALUES, StudyResult
+from musclesolve.studies.study.study_findings import VERDICTS, counted, reasons
 
 MOST_ROWS = 400
 """Number of trials up to which all are listed; of more trials only those with remarks."""

@@ -15,13 +15,13 @@ from musclesolve._util.message_text import count_of
 from musclesolve.report.content.methods import OF_METHODS, Citations, study_methods
 from musclesolve.report.content.pieces import DAMAGE, plain
 from musclesolve.report.inputs import TrialFiles, read_inputs
-from musclesolve.results.cycles.curve_test import CurveTest, curve_tests
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.results.judgement import counted_verdicts
 from musclesolve.results.tables import study_tables
+from musclesolve.results.tables.study_tables import CurveTest, curve_tests
 from musclesolve.studies.many_trials.one_trial import RESULT
-from musclesolve.studies.study.study_result import StudyResult
+from musclesolve.studies.study.analysis import StudyResult
 
 COUNTS = (("solved", "solved"), ("with_reserve", "solved_with_reserve"), ("without_solution", "infeasible"),
          ("not_measured", "not_measured"))  # fmt: skip

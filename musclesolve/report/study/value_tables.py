@@ -7,13 +7,12 @@ import numpy as np
 import pandas as pd
 
 from musclesolve.report.content.pieces import DASH, PageTable, from_rich, plain
+from musclesolve.results.cycles.discrete_values import CYCLE, STRIDE, without_arms_and_empty
 from musclesolve.results.cycles.gait_cycles import SPREAD
-from musclesolve.results.cycles.outcomes import CYCLE, STRIDE, without_arms_and_empty
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.tables import study_tables
-from musclesolve.studies.study.analysis import COMPARISONS, VALUES
+from musclesolve.studies.study.analysis import COMPARISONS, VALUES, StudyResult
 from musclesolve.studies.study.study_data import DATA
-from musclesolve.studies.study.study_result import StudyResult
 
 
 def differences_of(result: StudyResult) -> PageTable | None:

@@ -16,15 +16,13 @@ from musclesolve.report.content.overview import versions
 from musclesolve.report.page import trial_report
 from musclesolve.report.study.dataset_page import CARD, page_and_card
 from musclesolve.report.study.study_page import study_page
-from musclesolve.results.files.atomic_writing import write_files
-from musclesolve.results.files.marked_content import marked, unchanged
+from musclesolve.results.files.atomic_writing import marked, unchanged, write_files
 from musclesolve.settings.commands import KEPT as KEPT_VARIABLES
 from musclesolve.studies.dataset.compute_dataset import compute_dataset
 from musclesolve.studies.dataset.data_set import SUBJECTS, DataSet, open_dataset
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome
-from musclesolve.studies.study.analysis import analyze_study
+from musclesolve.studies.study.analysis import KEPT, StudyResult, analyze_study
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
-from musclesolve.studies.study.study_result import KEPT, StudyResult
 
 
 def study_into(

@@ -21,13 +21,12 @@ from musclesolve.pipeline.knee import compartments, quadriceps
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
 from musclesolve.pipeline.simulated_body import SimulatedBody
-from musclesolve.results.dataset import muscle_variables
-from musclesolve.results.dataset.labels import DIRECTIONS, Labels
+from musclesolve.results.dataset.labels import DIRECTIONS, Labels, Variable
+from musclesolve.results.dataset.model_labels import simulated_labels
+from musclesolve.results.dataset.muscle_labels import balance_error, emg_labels, fascicle_labels, fiber_range
 from musclesolve.results.dataset.quantities import ANALYSIS, QUANTITIES, by_formula, of_parts
 from musclesolve.results.dataset.recording_labels import recording_axes, recording_labels
-from musclesolve.results.dataset.simulated_labels import simulated_labels
-from musclesolve.results.dataset.skeleton import Variable
-from musclesolve.results.files.result_netcdf import storable
+from musclesolve.results.dataset.result_quantities import storable
 from musclesolve.results.finding import FINDINGS, Finding, finding, texts
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.sharing.status import status_flags
@@ -148,8 +147,8 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None, paths: 
     """
     body, parts = analysis.body, analysis.parts
     labels = labels_of(body, analysis, paths)
-    emg, channels = muscle_variables.emg_labels(analysis)
-    fascicles, columns = muscle_variables.fascicle_labels(analysis)
+    emg, channels = emg_labels(analysis)
+    fascicles, columns = fascicle_labels(analysis)
     knees = knee_labels(analysis, labels.segment_axes)
     variables: dict[str, Variable] = {
         **_of_dofs(analysis),
@@ -157,7 +156,7 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None, paths: 
         **_of_sides(analysis),
         **_components(analysis, labels.segment_axes),
         **knees.variables,
-        **muscle_variables.balance_error(analysis),
+        **balance_error(analysis),
         **emg,
         **fascicles,
         **labels.variables,
@@ -280,7 +279,7 @@ def _of_muscles(analysis: Analysis) -> dict[str, Variable]:
     if all(part.state.parameters.families for part in parts):
         power = analysis.over_muscles([metabolic_power(analysis, part) for part in parts])
         variables["metabolic_power"] = (("time", "muscle"), power)
-    for name, lengths in zip(("least", "greatest"), muscle_variables.fiber_range(analysis), strict=True):
+    for name, lengths in zip(("least", "greatest"), fiber_range(analysis), strict=True):
         variables[f"{name}_normalized_fiber_length"] = (("muscle",), lengths)
     return variables
 

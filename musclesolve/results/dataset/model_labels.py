@@ -1,4 +1,4 @@
-"""Labels of an OpenSim model: its skeleton, the paths of its muscles, loads, joints and provenance."""
+"""Labels of models of OpenSim, MuJoCo and biorbd: skeleton, paths of the muscles, loads, joints and provenance."""
 
 import os
 from dataclasses import dataclass, field, replace
@@ -22,12 +22,21 @@ from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.opensim.coordinate_motion import ORDER
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
 from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.simulated_body import LENGTH, SimulatedBody
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.input_hashes import change_notes, input_lines
-from musclesolve.results.dataset import labels, muscle_variables
+from musclesolve.results.dataset import labels
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.results.dataset.reasons import reasons_of_sides
-from musclesolve.results.dataset.skeleton import Skeleton, Variable, VariablesAndAttributes, path_labels
+from musclesolve.results.dataset.labels import Labels, Skeleton, Variable, VariablesAndAttributes, path_labels
+from musclesolve.results.dataset.muscle_labels import (
+    beyond_plausible,
+    emg_attributes,
+    fascicle_attributes,
+    fiber_range,
+    person_attributes,
+    reasons_of_sides,
+    reserve_reasons,
+)
 from musclesolve.settings.trial import PREDICTED
 
 
@@ -86,7 +95,7 @@ def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> labels.Lab
             *body.warnings,
             f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
             *analysis.notes,
-            *muscle_variables.beyond_plausible(body.muscles, *muscle_variables.fiber_range(analysis)),
+            *beyond_plausible(body.muscles, *fiber_range(analysis)),
             *([] if body.trial is None else change_notes(body.trial, read_later=True)),
         ],
         segment_axes=model_axes(body),
@@ -216,7 +225,7 @@ def _provenance(body: ModelBody) -> dict[str, object]:
         "model_file": os.path.realpath(model.file),
         "inputs": inputs,
         "muscle_database": model.file.name,
-        **muscle_variables.person_attributes(body.person),
+        **person_attributes(body.person),
         "passive": muscles.passive,
         "musculotendon_length_over_several_wraps": "OpenSim 4" if muscles.tendon == RIGID else "path",
         "tendon_strain": stated_texts(muscles.tendon_strain),
@@ -240,9 +249,9 @@ def _provenance(body: ModelBody) -> dict[str, object]:
     if trial_file is not None:
         attributes["trial_file"] = os.path.realpath(trial_file)
     if body.trial is not None:
-        attributes |= muscle_variables.emg_attributes(
-            body.trial.emg, body.settings.emg.weight
-        ) | muscle_variables.fascicle_attributes(body.trial.fascicles)
+        attributes |= emg_attributes(body.trial.emg, body.settings.emg.weight) | fascicle_attributes(
+            body.trial.fascicles
+        )
     if time.movement is not None:
         attributes["movement"] = time.movement
     if time.cycles_s is not None and len(time.cycles_s):
@@ -355,3 +364,56 @@ def load_labels(model: OpenSimModel, dynamics: LoadDynamics | None) -> Variables
     return {"external_force": (over, force), "external_point": (over, point)}, {
         "external_load": [f"{load.name} on {load.body}" for load in dynamics.loads]
     }
+
+
+def simulated_labels(body: SimulatedBody, analysis: Analysis, paths: bool) -> Labels:
+    """Labels of a model of another program; names are the model's; paths: as of `assemble`."""
+    model, drawing = body.model, body.model.drawing(body.positions)
+    bones = [
+        (drawing.bodies[parent], name, name)
+        for name, parent in zip(drawing.bodies, drawing.parents, strict=True)
+        if parent >= 0
+    ]
+    none = np.zeros((len(body.time), 0, 3))
+    origin = drawing.origin.astype(np.float32)
+    skeleton, points = Skeleton(
+        drawing.bodies, origin, tuple(bones), (), none, np.zeros((*none.shape, 3))
+    ).labels
+    lines: VariablesAndAttributes = {}, {}
+    if paths and drawing.paths:
+        owners = np.concatenate([np.repeat(name, path.shape[1]) for name, path in drawing.paths.items()])
+        position = np.concatenate(list(drawing.paths.values()), axis=1).astype(np.float32)
+        lines = path_labels(owners, position)
+    inputs = [f"{role} {path.name} sha256:{sha256(path)}" for role, path in body.files.items()]
+    reasons = {
+        side: [line for part in analysis.of_side(side) for line in reserve_reasons(part)]
+        for side in analysis.sides
+    }
+    return Labels(
+        variables={
+            **skeleton,
+            **lines[0],
+            "short_name": (("muscle",), np.array(body.muscles)),
+            "group": (("muscle",), np.array(["other"] * len(body.muscles))),
+            MUSCLE_SIDE: (("muscle",), np.array(analysis.muscle_sides)),
+        },
+        coordinates={**points, **lines[1]},
+        attributes={
+            "subject": body.files["model"].stem,
+            "model_file": os.path.realpath(body.files["model"]),
+            "simulator": model.program,
+            "inputs": inputs,
+            "muscle_database": body.files["model"].name,
+            "trial_file": os.path.realpath(body.files["coordinates"]),
+            "subject_mass_kg": model.mass,
+            **{f"reasons_{side}": lines for side, lines in reasons.items() if lines},
+        },
+        notes=[
+            *body.notes,
+            *body.warnings,
+            f"{model.program} computed lengths, moment arms, muscle curves and inverse dynamics; coordinates not "
+            "filtered, tendons rigid.",
+            *analysis.notes,
+        ],
+        translates=LENGTH in body.motion.units,
+    )

@@ -23,14 +23,14 @@ from musclesolve.recording.markers.mapping_tables import HINGES
 from musclesolve.recording.trial.input_hashes import change_notes, input_lines
 from musclesolve.results.dataset import labels
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
-from musclesolve.results.dataset.muscle_variables import (
+from musclesolve.results.dataset.labels import Variable, subject_paths, subject_skeleton
+from musclesolve.results.dataset.muscle_labels import (
     emg_attributes,
     fascicle_attributes,
     fiber_notes,
     person_attributes,
+    reasons_of_sides,
 )
-from musclesolve.results.dataset.reasons import reasons_of_sides
-from musclesolve.results.dataset.skeleton import Variable, subject_paths, subject_skeleton
 from musclesolve.settings.trial import PARTLY_PREDICTED, PREDICTED
 
 REPLACED = (

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import re
 import shlex
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,25 +24,15 @@ from musclesolve.constants import RESULT_FILE
 from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.recording.text.text_file import check_input, file_path, is_file, name_in, no_file
-from musclesolve.results.dataset import result_view  # noqa: F401  # registers the accessor
 from musclesolve.results.dataset.checked import MODEL, check_moments, check_run
+from musclesolve.results.dataset.result_quantities import NO_CHARACTER, storable
 from musclesolve.results.files.atomic_writing import Content
 from musclesolve.settings.trial import QUESTIONS
 
 Value = TypeVar("Value")
 
-_BYTE = re.compile(r"[\udc80-\udcff]")
-_NEITHER = re.compile(r"[\x00\ud800-\udfff]")
 TRIAL_FROM_RESULT = "trial_file_from_result"
 """Attribute of a result: the path of its trial file from the folder of the result."""
-
-
-def storable(value: Any) -> Any:
-    r"""Replace bytes that are no characters by "\xff" in texts, alone or in a list; other values are unchanged."""
-    if isinstance(value, str):
-        text = _BYTE.sub(lambda byte: f"\\x{ord(byte[0]) - 0xDC00:02x}", value)
-        return _NEITHER.sub(lambda letter: f"\\u{ord(letter[0]):04x}", text)
-    return [storable(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def with_storable_texts(data: xr.Dataset) -> xr.Dataset:
@@ -54,7 +43,8 @@ def with_storable_texts(data: xr.Dataset) -> xr.Dataset:
             data=np.reshape([storable(str(text)) for text in variable.values.flat], variable.shape)
         )
         for name, variable in data.variables.items()
-        if variable.dtype.kind in "UO" and any(_NEITHER.search(str(text)) for text in variable.values.flat)
+        if variable.dtype.kind in "UO"
+        and any(NO_CHARACTER.search(str(text)) for text in variable.values.flat)
     }
     return data.assign(
         {name: array for name, array in changed.items() if name in data.data_vars}

@@ -35,10 +35,13 @@ from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import REDUCED, PlateSettings
 from musclesolve.studies.calibration.body_fit import BodyFit, fit_body, fit_like
 from musclesolve.studies.calibration.body_record import (
+    BODY,
     BodyCalibration,
     FoundParameter,
     ResidualSize,
     TrialOutcome,
+    check_different,
+    check_one_subject,
 )
 from musclesolve.studies.calibration.body_residual import (
     CENTER,
@@ -55,7 +58,6 @@ from musclesolve.studies.calibration.body_residual import (
     plate_names,
     trial_pieces,
 )
-from musclesolve.studies.calibration.one_subject import BODY, check_different, check_one_subject
 from musclesolve.studies.uncertainty.error_sources import standard_deviations
 
 RULES = settings_of(BodyCalibrationSettings)

@@ -43,6 +43,7 @@ from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.settings import is_own_set
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.studies.calibration.body_record import check_different, check_one_subject
 from musclesolve.studies.calibration.calibration_problem import LEAST_EMG_SD, CalibrationProblem, Noises
 from musclesolve.studies.calibration.free_parameters import OF_EMG, SHAPE, Measured, free_factors
 from musclesolve.studies.calibration.gauss_newton import HELD, Direction, Posterior, undetermined
@@ -56,8 +57,7 @@ from musclesolve.studies.calibration.observations import (
     TrialMuscles,
     by_channel,
 )
-from musclesolve.studies.calibration.one_subject import check_different, check_one_subject
-from musclesolve.studies.emg_offset import FEWEST_CHANNELS, shared_lag
+from musclesolve.studies.emg_trade_off import FEWEST_CHANNELS, shared_lag
 from musclesolve.version import __version__
 
 AnyBody = RecordedBody | ModelBody

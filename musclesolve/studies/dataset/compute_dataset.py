@@ -35,6 +35,7 @@ from musclesolve.studies.dataset.data_set import SPLITS, SUBJECTS, TRAIN
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.run_many import check_for_all
 from musclesolve.studies.many_trials.trial_record import CSV, PARTED, Outcome, check_table
+from musclesolve.studies.study.means import csv_of
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
 from musclesolve.studies.study.study_data import other_masses
 from musclesolve.studies.study.study_file import (
@@ -46,7 +47,6 @@ from musclesolve.studies.study.study_file import (
     lacking_text,
     read_study,
 )
-from musclesolve.studies.study.tidy_tables import csv_of
 from musclesolve.studies.study.unpacked import INPUTS
 
 OF_RESULT = (

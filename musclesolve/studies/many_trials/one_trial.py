@@ -48,15 +48,18 @@ from musclesolve.results.files.result_netcdf import (
 from musclesolve.results.plausibility import judged_facts
 from musclesolve.run_trial import run
 from musclesolve.settings.trial import is_predicted
-from musclesolve.studies.many_trials.recipe import (
+from musclesolve.studies.many_trials.trial_record import (
     ATTRIBUTE,
+    MEASURES,
+    Measures,
+    Outcome,
+    TrialRecord,
     input_hashes,
     is_current,
     opened_hashes,
     recipe,
     settings_hash,
 )
-from musclesolve.studies.many_trials.trial_record import MEASURES, Measures, Outcome, TrialRecord
 
 if TYPE_CHECKING:
     from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -203,7 +206,7 @@ def analyze_with_uncertainty(
     """
     if samples is None:
         return (*analyze(trial, folder, options, figures, progress), None)
-    from musclesolve.studies.uncertainty.uncertainty_files import UncertaintyFiles
+    from musclesolve.studies.uncertainty.monte_carlo import UncertaintyFiles
 
     further = UncertaintyFiles(samples, seed, figures, progress)
     return (

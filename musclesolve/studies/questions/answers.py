@@ -77,7 +77,7 @@ def check_with_questions(path: str | Path, progress: Progress | None = None) -> 
 def _check_names(path: Path, document: Document, settings: QuestionSettings) -> None:
     """Refuse names of muscles, degrees of freedom and joints in [questions] that the trial does not have."""
     from musclesolve.studies.known_names import known_names
-    from musclesolve.studies.questions.scenario import contact_from_texts, stated_scenarios
+    from musclesolve.studies.questions.what_if import contact_from_texts, stated_scenarios
 
     try:
         known = known_names(path)
@@ -110,7 +110,7 @@ def check_texts(document: Document, settings: Mapping[str, Any] | QuestionSettin
     stated = dict(settings.items())
     if not stated.get("scenarios") and not stated.get("contact"):
         return
-    from musclesolve.studies.questions.scenario import contact_from_texts, stated_scenarios
+    from musclesolve.studies.questions.what_if import contact_from_texts, stated_scenarios
 
     for key, read in (("scenarios", stated_scenarios), ("contact", contact_from_texts)):
         try:
@@ -147,7 +147,7 @@ def answer(
                 return contributions(own, cost, progress)
             case "margins":
                 from musclesolve.studies.questions.margins import margins
-                from musclesolve.studies.questions.scenario import contact_from_texts
+                from musclesolve.studies.questions.what_if import contact_from_texts
 
                 bounds = contact_from_texts(settings.contact) if settings.contact else None
                 return margins(
@@ -189,7 +189,7 @@ class AnswerFile:
 
     def __call__(self, result: xr.Dataset, path: Path) -> bytes:
         """The content of the file."""
-        from musclesolve.studies.questions.judged import of_trial
+        from musclesolve.studies.written_answer import of_trial
 
         file = trial_path(result.attrs, path.parent)
         if file is None:
@@ -226,7 +226,7 @@ def answer_files(
 
 def files_again(asked: Iterable[str], result: xr.Dataset) -> dict[str, AnswerFile]:
     """Makers of the files of questions beside a stored result, with the options that its file names."""
-    from musclesolve.studies.many_trials.recipe import ATTRIBUTE, options_in
+    from musclesolve.studies.many_trials.trial_record import ATTRIBUTE, options_in
 
     options = options_in(str(result.attrs.get(ATTRIBUTE, "")))
     return {name: make for name, make in answer_files(asked, options).items() if make is not None}

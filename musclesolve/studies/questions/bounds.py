@@ -16,7 +16,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, OPTIONAL
 from musclesolve.sharing.solving import solve
 from musclesolve.sharing.status import Status
-from musclesolve.studies.questions.muscles_named import of_sides
+from musclesolve.studies.known_names import of_sides
 
 NOW = "now"
 """Word for a bound of contact forces: the largest present ones of the trial."""

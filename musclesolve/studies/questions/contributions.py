@@ -28,13 +28,13 @@ from musclesolve.pipeline.share import share
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble, segment_axes
+from musclesolve.results.dataset.labels import Variable
 from musclesolve.results.dataset.quantities import QUANTITIES, explained
 from musclesolve.results.dataset.result_quantities import body_weight, heading_angle
-from musclesolve.results.dataset.skeleton import Variable
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.studies.known_names import COMPARTMENTS
-from musclesolve.studies.questions.judged import judgement_of
+from musclesolve.studies.written_answer import judgement_of
 
 WITHOUT_POWER = ("motion", "free_moment")
 """Parts without a power of their own: velocities, and a share of the ground reaction."""

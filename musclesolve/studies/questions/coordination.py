@@ -27,8 +27,8 @@ from musclesolve.results.dataset.checked import as_dataset, check_parts
 from musclesolve.results.dataset.quantities import QUANTITIES, explained
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.status import is_solved
-from musclesolve.studies.questions.judged import judgement_of
-from musclesolve.studies.side_by_side import co_contraction
+from musclesolve.studies.compare import co_contraction
+from musclesolve.studies.written_answer import judgement_of
 
 MOST_SYNERGIES = 8
 """Largest number of synergies that are tried."""

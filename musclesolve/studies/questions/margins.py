@@ -43,6 +43,12 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve_part
 from musclesolve.sharing.status import Status, is_solved
+from musclesolve.studies.known_names import (
+    factors_of,
+    muscle_groups,
+    muscles_named,
+    strength_factors,
+)
 from musclesolve.studies.questions.assistance import MusclesAlone
 from musclesolve.studies.questions.bounds import (
     CHANGED_LENGTHS,
@@ -51,13 +57,7 @@ from musclesolve.studies.questions.bounds import (
     limited,
     possible_frames,
 )
-from musclesolve.studies.questions.judged import judgement_of
-from musclesolve.studies.questions.muscles_named import (
-    factors_of,
-    muscle_groups,
-    muscles_named,
-    strength_factors,
-)
+from musclesolve.studies.written_answer import judgement_of
 
 Variables = dict[str, tuple[tuple[str, ...], Any]]
 """Name -> dimensions and values."""

@@ -19,8 +19,8 @@ from musclesolve._util.arrays import Array, greatest
 from musclesolve._util.message_text import capitalized, count_of
 from musclesolve.errors import input_error
 from musclesolve.recording.schema import check_value
+from musclesolve.results.cycles.discrete_values import Outcome, matching, without_arms_and_empty
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
-from musclesolve.results.cycles.outcomes import Outcome, matching, without_arms_and_empty
 from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.tables.study_tables import NO_GROUP, NOT_EVERYWHERE
 from musclesolve.settings.other_files import DesignSettings

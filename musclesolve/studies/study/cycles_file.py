@@ -18,7 +18,7 @@ from musclesolve.results.dataset.quantities import QUANTITIES, explained, in_set
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import netcdf_bytes, read_answers, read_result, result_attributes
 from musclesolve.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
-from musclesolve.studies.questions.muscles_named import muscle_groups
+from musclesolve.studies.known_names import muscle_groups
 
 CYCLES = "cycles.nc"
 OF_CONTRIBUTIONS = (

@@ -9,8 +9,14 @@ from musclesolve._util.arrays import Array, mean_of_known, sd_of_known
 from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import file_error
-from musclesolve.results.cycles.clinical_sheet import Curve, in_models
-from musclesolve.results.cycles.gait_scores import POINTS, profile_score, score_variables, variable_scores
+from musclesolve.results.cycles.gait_scores import (
+    POINTS,
+    Curve,
+    in_models,
+    profile_score,
+    score_variables,
+    variable_scores,
+)
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.norms import LOG_SCORE, UNITS, VALUE_UNITS, Norm, NormCurve, table_of
 from musclesolve.results.tables.lines import csv_text

@@ -14,7 +14,7 @@ from musclesolve.recording.schema import trial_document
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.text.toml_text import tables_text, value_text
 from musclesolve.recording.trial.trial_paths import with_paths
-from musclesolve.results.cycles.outcomes import value_of
+from musclesolve.results.cycles.discrete_values import value_of
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.schema import tables_of

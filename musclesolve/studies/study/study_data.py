@@ -29,16 +29,21 @@ from musclesolve.results.cycles.gait_cycles import SPREAD, STRENGTH
 from musclesolve.results.cycles.movement_landmarks import NO_CYCLE
 from musclesolve.results.cycles.normalization import OF_SUBJECT, normalized
 from musclesolve.results.dataset.quantities import KINDS, in_set
-from musclesolve.results.dataset.result_quantities import texts
+from musclesolve.results.dataset.result_quantities import storable, texts
 from musclesolve.results.files.atomic_writing import written_whole
-from musclesolve.results.files.result_netcdf import DAMAGED, opened_netcdf, storable
+from musclesolve.results.files.result_netcdf import DAMAGED, opened_netcdf
 from musclesolve.results.finding import Finding
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.cycles_file import CYCLES
-from musclesolve.studies.study.plausible_trials import LegVerdict, leg_verdicts
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_file import Study
-from musclesolve.studies.study.study_findings import Unusable, findings_of_result, unusable
+from musclesolve.studies.study.study_findings import (
+    LegVerdict,
+    Unusable,
+    findings_of_result,
+    leg_verdicts,
+    unusable,
+)
 from musclesolve.version import __version__
 
 DATA = STUDY_FILE
@@ -46,9 +51,11 @@ CYCLE = "cycle"
 TEXT, NUMBER, CURVE, FLAG = str, np.dtype("f8"), np.dtype("f4"), np.dtype("i1")
 OF_STUDY = ("trial", "subject", "group", "condition", "session")
 """Coordinates of the cycles that the study file gives."""
+EXTENDS = "extension_positive"
+"""Attribute of cycles: coordinates that are positive in extension or plantarflexion."""
 SAME_MASS = 0.02
 """Share by which two masses of a subject may differ."""
-OF_FILE = ("left_out", "no_answer", *OF_SUBJECT.values())
+OF_FILE = ("left_out", "no_answer", EXTENDS, *OF_SUBJECT.values())
 """Attributes of the cycles of a trial that the analysis needs."""
 CHUNK = 64
 """Cycles in a chunk of the file."""
@@ -157,6 +164,7 @@ class _Trial:
     findings: tuple[Finding, ...]
     study: Study
     attrs: dict[str, Any] = field(default_factory=dict)  # of the file, see OF_FILE
+    dofs: tuple[str, ...] = ()  # degrees of freedom of its curves
     kind: str = ""  # of its cycles; "" where none is averaged
     why: str = ""  # why none is averaged
     count: int = 0  # cycles that count
@@ -170,6 +178,7 @@ class _Trial:
     def look(self, source: netCDF4.Dataset) -> None:
         """Read from the file which cycles count, or why none does."""
         self.attrs = {key: source.getncattr(key) for key in OF_FILE if key in source.ncattrs()}
+        self.dofs = tuple(source["dof"][:].tolist()) if "dof" in source.variables else ()
         if not source.dimensions[CYCLE].size:
             left_out = texts(self.attrs.get("left_out"))
             reasons = dict.fromkeys(text.partition(", ")[2] or text for text in left_out)
@@ -213,7 +222,7 @@ def other_masses(study: Study, masses: Iterable[tuple[str, float]]) -> str:
 
 
 def _notes(trials: Sequence[_Trial]) -> Iterator[str]:
-    """Yield notes on masses that differ, on cycles that do not count, and on questions without an answer."""
+    """Yield notes on masses and signs that differ, cycles that do not count, and questions without an answer."""
     odd, unanswered = list[str](), dict[str, list[str]]()
     for trial in trials:
         odd += [f"{trial.name}: {text}" for text in texts(trial.attrs.get("left_out")) if NO_CYCLE in text]
@@ -231,10 +240,27 @@ def _notes(trials: Sequence[_Trial]) -> Iterator[str]:
         if trial.lost and not trial.why:
             total = trial.count + trial.lost
             yield f"{trial.name}: {trial.lost} of {total} cycles do not count: {trial.spoiled[0].what}; {KEEP}"
+    yield from _opposite_signs([trial for trial in trials if not trial.why])
     if odd:
         yield f"left out for their length: {shortened(odd)}"
     for text, names in unanswered.items():
         yield f"without an answer: {text} ({shortened(names)})"
+
+
+def _opposite_signs(trials: Sequence[_Trial]) -> Iterator[str]:
+    """Yield a sentence on each coordinate that is positive in extension in some trials and in flexion in others."""
+    signs = dict[str, dict[bool, list[str]]]()
+    for trial in trials:
+        extended = texts(trial.attrs.get(EXTENDS))
+        for dof in trial.dofs:
+            signs.setdefault(dof, {True: [], False: []})[dof in extended].append(trial.name)
+    for dof, names in signs.items():
+        if all(names.values()):
+            yield (
+                f"{dof} is positive in extension or plantarflexion in {shortened(names[True])}, and in flexion or "
+                f"dorsiflexion in {shortened(names[False])}: its angles and moments are averaged with both signs, and "
+                "its means and tests have no meaning; compute the trials of each sign in a study of its own"
+            )
 
 
 def _mean_sizes(trials: Sequence[_Trial]) -> dict[str, dict[str, float]]:
@@ -406,7 +432,7 @@ class _Layout:
         self.cycles += count
         self.percent = source["percent"][:].data
         labels = {dim: source[dim][:].tolist() for dim in source.dimensions if dim not in (CYCLE, "percent")}
-        stated = (*PROBLEM, "extension_positive")
+        stated = (*PROBLEM, EXTENDS)
         alike = {key: source.getncattr(key) for key in source.ncattrs() if key in stated}
         meaning, muscles = getattr(source["percent"], "long_name", ""), tuple(labels.get("muscle", ()))
         if (choice := (str(alike), meaning, muscles)) not in self.choices:

@@ -17,8 +17,8 @@ from musclesolve.errors import InputError
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.subjects_table import SubjectsTable, read_subjects
 from musclesolve.recording.text.text_file import file_path
+from musclesolve.results.cycles.discrete_values import is_number_of_cycle
 from musclesolve.results.cycles.normalization import unit_settings
-from musclesolve.results.cycles.outcomes import is_number_of_cycle
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set
 from musclesolve.settings.other_files import (
     DesignSettings,

@@ -1,14 +1,138 @@
-"""The findings of a study in one list: on subjects, and from the results of trials, each fault once."""
+"""Verdicts and findings of the trials of a study: whether legs are plausible, why not, tests without the others, and
+the findings on subjects and trials in one list, each fault once.
+"""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import netCDF4
 import numpy as np
+import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
+from musclesolve._util.message_text import count_of
+from musclesolve._util.names import shortened
 from musclesolve.recording.data import SIDES
 from musclesolve.results.finding import FINDINGS, Finding, Run, stored_findings, texts
+from musclesolve.results.plausibility import AT_EDGE, DEGREES, FLAGS, NOT_KNOWN, NOT_PLAUSIBLE, PLAUSIBLE
+from musclesolve.results.tables.study_tables import curve_tests
+
+VERDICTS = (PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN)
+
+
+@dataclass(frozen=True)
+class LegVerdict:
+    """The verdict on a leg of a trial.
+
+    Args:
+        trial: its name.
+        side: "r" or "l".
+        verdict: one of `VERDICTS`.
+        reasons: criterion (of contact forces with the joint), "outside" or "at the edge", sentence; of the leg and of
+            the whole body.
+    """
+
+    trial: str
+    side: str
+    verdict: str
+    reasons: tuple[tuple[str, str, str], ...] = ()
+
+
+def leg_verdicts(trial: str, result: netCDF4.Dataset) -> list[LegVerdict]:
+    """The verdicts stored with the result of a trial; none where it was not judged."""
+    if "plausible" not in result.variables:
+        return []
+    stored = result["plausible"]
+    flags = dict(zip(map(str, result["side"][:]), map(int, stored[:]), strict=True))
+    lines = str(getattr(stored, "criteria", "")).splitlines()
+    names = {flag: verdict for verdict, flag in FLAGS.items()}
+    found = []
+    for side, flag in flags.items():
+        if side not in SIDES:
+            continue
+        reasons = []
+        for line in lines:
+            head, _, sentence = line.partition(": ")
+            criterion, of, degree = head.split(" ", 2)
+            if of in (side, "body") and degree in (DEGREES[NOT_PLAUSIBLE], DEGREES[AT_EDGE]):
+                joint = f", {sentence.split()[1]}" if criterion == "contact" else ""
+                reasons.append((criterion + joint, degree, sentence))
+        found.append(LegVerdict(trial, side, names[flag], tuple(reasons)))
+    return found
+
+
+Label = TypeVar("Label")
+
+
+def counted(verdicts: Iterable[LegVerdict], label: Mapping[str, Label]) -> dict[Label, Counter[str]]:
+    """Label of a trial, such as its condition -> how many legs have each verdict."""
+    found: dict[Label, Counter[str]] = {}
+    for verdict in verdicts:
+        found.setdefault(label[verdict.trial], Counter())[verdict.verdict] += 1
+    return found
+
+
+def reasons(verdicts: Iterable[LegVerdict]) -> list[tuple[str, int, int, str, str]]:
+    """Criterion, legs outside, legs at the edge, a sentence, the trial it is of; the commonest first."""
+    count: dict[str, Counter[str]] = {}
+    example: dict[str, tuple[str, str]] = {}
+    for verdict in verdicts:
+        for criterion, degree, sentence in verdict.reasons:
+            count.setdefault(criterion, Counter())[degree] += 1
+            if criterion not in example or (degree != DEGREES[AT_EDGE] and count[criterion][degree] == 1):
+                example[criterion] = (sentence, verdict.trial)
+    outside, edge = DEGREES[NOT_PLAUSIBLE], DEGREES[AT_EDGE]
+    rows = [(name, of[outside], of[edge], *example[name]) for name, of in count.items()]
+    return sorted(rows, key=lambda row: (-row[1], -row[2]))
+
+
+def believable(cycles: xr.Dataset, verdicts: Iterable[LegVerdict]) -> np.ndarray:
+    """Return which cycles (cycle,) are of a leg whose verdict is not "not plausible"."""
+    wrong = {(verdict.trial, verdict.side) for verdict in verdicts if verdict.verdict == NOT_PLAUSIBLE}
+    own = zip(cycles["trial"].values.astype(str), cycles["cycle_side"].values.astype(str), strict=True)
+    return np.array([leg not in wrong for leg in own], bool)
+
+
+def differing(tests: xr.Dataset | None) -> dict[tuple[str, str, str], str]:
+    """Variable, name and effect of the tests that find a difference -> the difference in words."""
+    if tests is None:
+        return {}
+    differ = [test for test in curve_tests(tests) if test.clusters]
+    return {(test.variable, test.name, test.effect): f"{test.words} ({test.effect})" for test in differ}
+
+
+def sensitivity(
+    every: xr.Dataset | None, plausible: xr.Dataset | None, why: str, verdicts: list[LegVerdict]
+) -> str:
+    """Return the change of the differences without the legs that are not plausible, in a sentence; "" where all are
+    plausible.
+
+    Args:
+        every, plausible: tests with all legs, and without those that are not plausible.
+        why: why there are no tests without them.
+        verdicts: of all legs that count.
+    """
+    count = Counter(verdict.verdict for verdict in verdicts)
+    wrong = count[NOT_PLAUSIBLE]
+    if not wrong or every is None:
+        return ""
+    are_they = "is not plausible. It counts" if wrong == 1 else "are not plausible. They count"
+    start = f"{wrong} of {len(verdicts)} legs of trials {are_they} in the results above."
+    if plausible is None:
+        return f"{start} Without such legs nothing can be tested: {why.removeprefix('not tested: ')}."
+    before, after = differing(every), differing(plausible)
+    gone = [words for key, words in before.items() if key not in after]
+    new = [words for key, words in after.items() if key not in before]
+    parts = [f"these differences are no longer found: {shortened(gone)}"] if gone else []
+    parts += [f"only then are these found: {shortened(new)}"] if new else []
+    are = "is" if len(before) == 1 else "are"
+    same = "no difference is found either"
+    if before:
+        same = f"the same {count_of(len(before), 'difference')} {are} found"
+    return f"{start} Without such legs {'; '.join(parts) or same}."
+
 
 Listed = tuple[Finding, tuple[str, ...]]
 """A finding, and the names of its trials."""

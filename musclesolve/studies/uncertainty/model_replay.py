@@ -37,7 +37,7 @@ from musclesolve.pipeline.opensim.muscles_along import geometry_along
 from musclesolve.pipeline.opensim.predicted_loads import predicted_loads
 from musclesolve.pipeline.opensim.reduced_residual import LoadedModel
 from musclesolve.studies.uncertainty import replay
-from musclesolve.studies.uncertainty.prediction_errors import prediction_shapes, with_prediction_errors
+from musclesolve.studies.uncertainty.replay import prediction_shapes, with_prediction_errors
 
 DIFFERENCE_TURN = 1e-4
 """Half the step of the differences of the places of loaded bodies [rad]."""

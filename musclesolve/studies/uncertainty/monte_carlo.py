@@ -1,4 +1,17 @@
-"""Uncertainty of the results of a trial: samples over the sources of error, and first-order contributions."""
+"""Uncertainty of the results of a trial: samples over the sources of error, and first-order contributions.
+
+Designed samples: few of them give the spread that many random samples would. The variance of a quantity F that
+depends on the standard normal numbers z_j as sum_j J_j z_j is sum_j J_j^2. K samples estimate it by
+
+    1/K sum_k (sum_j J_j z_kj)^2 = sum_j J_j^2 |z_j|^2 / K + sum_i!=j J_i J_j z_i . z_j / K
+
+The columns z_j of a design are orthogonal, have the mean 0 and the square length K, so that the second sum vanishes:
+the estimate is exact where F is linear, and an estimate by samples where F is not. K samples have K - 1 such
+columns. More parameters take further blocks of K - 1, each turned at random, and the products between blocks add noise
+as in drawn samples; columns of parameters that never meet in one part of the body are shared. Each column is
+one of random normal numbers made orthogonal (QR), so that every parameter has its tails, and co-contraction, the size
+of a number, its spread. Compare orthogonal Latin hypercubes (Owen 1994, J Am Stat Assoc 89:1517-22).
+"""
 
 import itertools
 import pickle
@@ -6,7 +19,9 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import dataclass
 from functools import partial
+from math import prod
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -25,19 +40,59 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
+from musclesolve.plotting.figure_names import UNCERTAINTIES, UNCERTAINTY, pages_of
+from musclesolve.plotting.page.figure_files import figures_of
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import assemble as labeled
 from musclesolve.results.facts import counted_frames
+from musclesolve.results.files.result_netcdf import netcdf_bytes
+from musclesolve.results.plausibility import with_uncertainty
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.studies.uncertainty.contributions import Task, summed
-from musclesolve.studies.uncertainty.design import RUNS, designed_numbers
 from musclesolve.studies.uncertainty.error_sources import check_sources, standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.studies.uncertainty.replay import Replay
 from musclesolve.studies.uncertainty.statistics import NOMINAL, Samples, Statistics, assemble, work
+
+RUNS = 64
+"""Samples of a design: their 63 columns hold the parameters that matter most, and one in forty lies beyond either end
+of the band of 95 %."""
+
+
+def designed_numbers(replay: Replay, seed: int) -> Array:
+    """Standard normal numbers of all parameters in designed samples, (RUNS, count).
+
+    Sources with few parameters share the first block; a source that does not fit into what is left of a block begins
+    one of its own.
+    """
+    shapes, random = replay.parameters.shapes, np.random.default_rng(np.random.SeedSequence(seed))
+    first = dict(zip(shapes, np.cumsum([0, *map(prod, shapes.values())])[:-1].tolist(), strict=True))
+    numbers, width = np.empty((RUNS, replay.parameters.count)), RUNS - 1
+    block, used = np.empty((RUNS, 0)), width
+    for source in sorted(shapes, key=lambda name: prod(shapes[name])):
+        size, places = prod(shapes[source]), replay.meeting(source)
+        count = int(places.max(initial=-1)) + 1
+        if used + count > width:
+            used = width
+        for start in range(0, count, width):
+            if used == width:
+                block, used = _orthogonal(random), 0
+            here = np.flatnonzero((places >= start) & (places < start + width))
+            numbers[:, first[source] + here] = block[:, used + places[here] - start]
+            used += min(count - start, width)
+        numbers[:, first[source] : first[source] + size] *= random.choice([-1.0, 1.0], size)
+    return numbers
+
+
+def _orthogonal(random: np.random.Generator) -> Array:
+    """Random normal numbers (RUNS, RUNS - 1) whose columns are orthogonal, with the mean 0 and the variance 1."""
+    drawn = random.standard_normal((RUNS, RUNS - 1))
+    columns, triangle = np.linalg.qr(drawn - drawn.mean(axis=0))
+    return np.asarray(np.sqrt(RUNS) * columns * np.sign(np.diag(triangle)))
+
 
 CHUNK = 4
 """Number of samples, or of parameters of the derivatives, that a process computes at a time."""
@@ -223,3 +278,27 @@ def _gathered(
             statistics.add(sample[0])
             reserve += sample[1]
     return statistics, reserve, reasons
+
+
+@dataclass
+class UncertaintyFiles:
+    """A maker of the uncertainty files of a trial, which keeps the computed uncertainty."""
+
+    samples: int | str  # how many, or "fast"
+    seed: int  # of the random numbers
+    figures: bool  # whether they are drawn
+    progress: Progress  # as in `run`
+    found: xr.Dataset | None = None  # what `uncertainty` returned
+
+    def __call__(self, body: RecordedBody | ModelBody, result: xr.Dataset) -> dict[str, bytes]:
+        """The content of every file, by its name, of a body and its result."""
+        self.found = uncertainty(body, self.samples, self.seed, progress=self.progress, result=result)
+        pages = pages_of(self.found, UNCERTAINTIES) if self.figures else {}
+        drawn = figures_of(self.found, pages, self.progress)
+        return {UNCERTAINTY: netcdf_bytes(self.found), **drawn}
+
+    def judged(self, result: xr.Dataset) -> xr.Dataset:
+        """The result of the trial, judged by the uncertainty that was found for it."""
+        if self.found is None or "joint" not in result.coords or "joint" not in self.found.coords:
+            return result
+        return with_uncertainty(result, self.found)

@@ -16,7 +16,7 @@ from musclesolve.report.picture.lofted_bones import (
     standard_bones,
 )
 from musclesolve.report.picture.picture_data import PictureData, picture_data
-from musclesolve.results.dataset.skeleton import Skeleton
+from musclesolve.results.dataset.labels import Skeleton
 
 TABLE = bundled_toml("musclesolve.report.picture", "bones.toml")
 STANDING = {

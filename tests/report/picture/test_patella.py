@@ -14,7 +14,7 @@ from musclesolve.report.picture.attachments import nearest_points
 from musclesolve.report.picture.bones import Bones, bones_of
 from musclesolve.report.picture.lofted_bones import standard_bones
 from musclesolve.report.picture.picture_data import picture_data
-from musclesolve.results.dataset.skeleton import Skeleton
+from musclesolve.results.dataset.labels import Skeleton
 
 FLEXION = np.arange(0.0, 121.0, 10.0)
 TABLE = bundled_toml("musclesolve.report.picture", "bones.toml")

@@ -13,7 +13,7 @@ from synthetic_result import result as every_muscle
 import musclesolve as ms
 from musclesolve import read_result
 from musclesolve.data import reference_stride
-from musclesolve.results.tables.average_table import remarks, table
+from musclesolve.results.tables.comparison_tables import remarks, table
 from musclesolve.studies.average import average_results
 
 

@@ -8,9 +8,9 @@ import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.results.cycles.clinical_sheet import leg_curves
 from musclesolve.results.cycles.gait_scores import (
     deviation_index,
+    leg_curves,
     mean_curves,
     profile_score,
     score_variables,

@@ -11,7 +11,7 @@ import muscle_db
 from musclesolve.muscles import MuscleParameters
 from musclesolve.pipeline.body import Analysis, Sharing
 from musclesolve.pipeline.run_options import Options
-from musclesolve.results.dataset.muscle_variables import fiber_notes
+from musclesolve.results.dataset.muscle_labels import fiber_notes
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
 

@@ -17,7 +17,7 @@ from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.share import share
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.labels import DIRECTIONS, SEGMENT_OF
-from musclesolve.results.dataset.leg_kinetics import joint_power
+from musclesolve.results.dataset.result_quantities import joint_power
 
 BODY_AXES = {"axial": [0.0, 0.0, -1.0], "anterior": [1.0, 0.0, 0.0]}
 

@@ -16,7 +16,7 @@ from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.body import JointLoads, Pulls, Sharing, SharingGroup
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.share import share_part, sharing_problem
-from musclesolve.results.dataset.reasons import reserve_reasons
+from musclesolve.results.dataset.muscle_labels import reserve_reasons
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
 

@@ -12,7 +12,7 @@ from muscle_db.model import LEG_DOFS
 from musclesolve import Problem, solve
 from musclesolve.pipeline.body import Sharing, SolvedGroup
 from musclesolve.pipeline.run_options import Options
-from musclesolve.results.dataset.reasons import reserve_reasons
+from musclesolve.results.dataset.muscle_labels import reserve_reasons
 from musclesolve.results.dataset.result_quantities import OPPOSITE, directions
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver

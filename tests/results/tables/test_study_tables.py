@@ -10,8 +10,14 @@ import pytest
 from rich.console import Console
 from synthetic_study import bump, cycles, smooth
 
-from musclesolve.results.cycles.curve_test import Cluster
-from musclesolve.results.tables.study_tables import comparisons_csv, partly_tested, remarks, stretch, table
+from musclesolve.results.tables.study_tables import (
+    Cluster,
+    comparisons_csv,
+    partly_tested,
+    remarks,
+    stretch,
+    table,
+)
 from musclesolve.studies import compare_curves, subject_means
 
 

@@ -9,7 +9,7 @@ from many_trials import write_stride
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.studies.many_trials import cluster
+from musclesolve.studies.many_trials import run_many
 from musclesolve.studies.many_trials.trial_record import Outcome
 
 
@@ -46,7 +46,7 @@ def test_trials_are_computed_there_and_kept_here(scheduler, tmp_path):
     [(("99", []), "bad_environment", "99"), ((ms.__version__, ["/out"]), "missing_file", "/out")],
 )
 def test_workers_that_differ_are_refused(scheduler, tmp_path, monkeypatch, known, code, name):
-    monkeypatch.setattr(cluster, "_known", lambda paths: known)
+    monkeypatch.setattr(run_many, "_known", lambda paths: known)
     with refused(code, name):
         ms.run_many(write_stride(tmp_path), tmp_path / "out", scheduler=scheduler)
 
@@ -55,7 +55,7 @@ def test_a_trial_that_is_lost_on_the_cluster_has_failed(scheduler, tmp_path, mon
     def lose(job):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(cluster, "_attempt", lose)
+    monkeypatch.setattr(run_many, "_attempt", lose)
     (record,) = ms.run_many(write_stride(tmp_path), tmp_path / "out", scheduler=scheduler)
     assert record.outcome is Outcome.FAILED and "no room" in record.message
 
@@ -64,7 +64,7 @@ def test_a_trial_that_is_lost_on_the_cluster_has_failed(scheduler, tmp_path, mon
 @pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "tcp://nowhere", "no address"])
 def test_no_scheduler_is_refused(tmp_path, monkeypatch, address):
     pytest.importorskip("distributed")
-    monkeypatch.setattr(cluster, "CONNECT_S", 0.2)
+    monkeypatch.setattr(run_many, "CONNECT_S", 0.2)
     with refused("bad_environment", "--scheduler", address):
         ms.run_many(write_stride(tmp_path), tmp_path / "new" / "out", scheduler=address)
     assert not (tmp_path / "new").exists()

@@ -79,7 +79,7 @@ def test_a_refusal_is_known_until_its_input_settings_or_version_change(tmp_path,
     markers.write_bytes(before)
     assert known_record(whole) is not None
     with monkeypatch.context() as patch:
-        patch.setattr("musclesolve.studies.many_trials.recipe.__version__", "99")
+        patch.setattr("musclesolve.studies.many_trials.trial_record.__version__", "99")
         assert known_record(whole) is None
     shutil.copytree(tmp_path / "in", tmp_path / "moved" / "in")
     shutil.copytree(out, tmp_path / "moved" / "out")

@@ -12,8 +12,8 @@ import pytest
 from musclesolve.plotting import page_style
 from musclesolve.sharing import expression_cost
 from musclesolve.sharing.cost import ActivationPower
-from musclesolve.studies.many_trials import recipe as recipes
-from musclesolve.studies.many_trials.recipe import input_hashes, is_current, recipe
+from musclesolve.studies.many_trials import trial_record as recipes
+from musclesolve.studies.many_trials.trial_record import input_hashes, is_current, recipe
 
 OPTIONS = {"side": "both", "cost": ActivationPower(3.0)}
 

@@ -22,7 +22,7 @@ from musclesolve.results.tables.question_tables import assistance_facts, margin_
 from musclesolve.sharing.analysis.strength_margin import NUDGE
 from musclesolve.studies import Scenario, margins, what_if
 from musclesolve.studies.questions.bounds import FURTHEST
-from musclesolve.studies.questions.scenario import contact_from_texts, strengths_from_texts
+from musclesolve.studies.questions.what_if import contact_from_texts, strengths_from_texts
 
 
 @pytest.fixture(scope="module")

@@ -36,8 +36,7 @@ from musclesolve.studies.questions.assistance import (
     optimal_torque,
     torque_against,
 )
-from musclesolve.studies.questions.scenario import stated_scenarios
-from musclesolve.studies.questions.what_if import _heavier
+from musclesolve.studies.questions.what_if import _heavier, stated_scenarios
 
 LIMITS = (-25.0, 5.0)
 

@@ -16,7 +16,7 @@ from thorough import THOROUGH
 
 from musclesolve import open_study
 from musclesolve.results.files.atomic_writing import reserved
-from musclesolve.studies.many_trials import cluster
+from musclesolve.studies.many_trials import run_many
 from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.run_study import compute_trials
 from musclesolve.studies.study.study_data import write_study_data
@@ -82,7 +82,7 @@ def test_a_killed_process_of_the_pool_costs_no_trial(study, tmp_path):
 @pytest.mark.thorough
 def test_a_killed_worker_of_a_cluster_costs_no_trial(study, tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
-    monkeypatch.setattr(cluster, "AT_ONCE", 2)  # fewer than there are trials: the others are submitted later
+    monkeypatch.setattr(run_many, "AT_ONCE", 2)  # fewer than there are trials: the others are submitted later
     with distributed.LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=None) as local:
 
         def kill():

@@ -17,7 +17,7 @@ from musclesolve.results.plausibility import NOT_PLAUSIBLE, PLAUSIBLE
 from musclesolve.studies import compare_curves, group_means, subject_means
 from musclesolve.studies.study import random_field as module
 from musclesolve.studies.study.curve_tests import Design
-from musclesolve.studies.study.plausible_trials import LegVerdict, believable, sensitivity
+from musclesolve.studies.study.study_findings import LegVerdict, believable, sensitivity
 
 ALONE = {"correction": "none"}
 

@@ -10,7 +10,7 @@ import pytest
 from synthetic_study import cycles, smooth
 
 from musclesolve.studies import subject_means
-from musclesolve.studies.study.tidy_tables import column, csv_of, curves_table, values_table
+from musclesolve.studies.study.means import column, csv_of, curves_table, values_table
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib as mpl
+import netCDF4
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,7 +20,7 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.report.study import written_pages
 from musclesolve.report.study.written_pages import study_into
-from musclesolve.studies.study import analysis, study_result
+from musclesolve.studies.study import analysis
 
 MADE = (
     "study.nc",
@@ -157,13 +159,13 @@ def title(place: Path, monkeypatch) -> None:
 
 
 def version(place: Path, monkeypatch) -> None:
-    monkeypatch.setattr(study_result, "__version__", "another")
+    monkeypatch.setattr(analysis, "__version__", "another")
 
 
 def package(place: Path, monkeypatch) -> None:
     """As where the package of the tests is installed between two calls: a kept result would lack the tests."""
-    of = study_result.version_of
-    monkeypatch.setattr(study_result, "version_of", lambda name: of(name) + " later" * (name == "spm1d"))
+    of = analysis.version_of
+    monkeypatch.setattr(analysis, "version_of", lambda name: of(name) + " later" * (name == "spm1d"))
 
 
 def cycles(place: Path, monkeypatch) -> None:
@@ -172,6 +174,37 @@ def cycles(place: Path, monkeypatch) -> None:
         changed = stored.load()
     changed["joint_moment"] = changed["joint_moment"] * np.float32(1.5)
     changed.to_netcdf(path)
+
+
+def test_coordinates_of_opposite_signs_are_named(place):
+    """A model whose knee is positive in flexion among models whose knee is positive in extension."""
+    path = place / "results" / "trials" / "S01_free_1" / "cycles.nc"
+    assert not [
+        note
+        for note in ms.run_study(place / "study.toml", place / "results").computed.notes
+        if "sign" in note
+    ]
+    with netCDF4.Dataset(path, "a") as stored:
+        stored.delncattr("extension_positive")
+    (said,) = [
+        note
+        for note in ms.run_study(place / "study.toml", place / "results").computed.notes
+        if "sign" in note
+    ]
+    others, _, flexed = said.partition("flexion in")
+    assert said.startswith("knee_angle ") and "S01_free_1" in flexed and "S01_free_1" not in others
+
+
+class Pair(NamedTuple):
+    """A type that the file of a result does not know."""
+
+    first: int
+
+
+def test_a_result_with_an_unknown_type_is_not_kept(place):
+    found = replace(ms.run_study(place / "study.toml", place / "results", jobs=1), left_out={"S01": Pair(1)})
+    with pytest.raises(TypeError, match="Pair"):
+        analysis.kept_content(found, ())
 
 
 def trial(place: Path, monkeypatch) -> None:

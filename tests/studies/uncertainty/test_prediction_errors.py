@@ -17,8 +17,8 @@ from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
-from musclesolve.studies.uncertainty.prediction_errors import LATERAL, RATIO, with_prediction_errors
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
+from musclesolve.studies.uncertainty.replay import LATERAL, RATIO, with_prediction_errors
 
 ALWAYS = ((-np.inf, np.inf),)
 

@@ -8,7 +8,7 @@ import numpy as np
 from elastic_stride import elastic_result, weak_result
 
 from musclesolve import Problem, Solution, Status
-from musclesolve.results.dataset.reasons import elastic_reasons
+from musclesolve.results.dataset.muscle_labels import elastic_reasons
 from musclesolve.results.dataset.result_quantities import listed
 
 TIME = np.arange(6) * 0.01
