@@ -1,28 +1,187 @@
-"""A recording under examination: the trial file, the recording with the repairs so far, and the findings.
+"""A recording under examination: the trial file, the recording with its repairs, the findings, the stages of checks.
 
 A check that fails hides no other check: its exception becomes a finding, and the next checks run (`collect_errors`).
+Repairs are values that a finding proposes; they change nothing on disk. A check sees the recording with faults of
+earlier stages repaired in memory.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from enum import IntEnum, auto
+from importlib import import_module
 from pathlib import Path
-from typing import Literal
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import Any, Literal
 
 import numpy as np
 
+from musclesolve._util.arrays import Array, Mask, time_spans
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.sides import has_side
-from musclesolve.checking.repair import ROLES, Recorded
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDE_NAMES, Markers, PlateForce, Subject, Trial
 from musclesolve.recording.schema import Document
-from musclesolve.results.finding import Finding, Run, Severity, Where, finding
-from musclesolve.settings.trial import RecordedSettings
+from musclesolve.results.finding import Cost, Finding, Run, Severity, Where, finding
+from musclesolve.settings.trial import LaboratorySettings, RecordedSettings
+
+Role = Literal["markers", "static"]
+ROLES: tuple[Role, ...] = ("markers", "static")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Parts of a recording that a repair may change."""
+
+    trial: Trial  # the recording
+    laboratory: LaboratorySettings  # which axes of the files point forward and up
+
+
+Repair = Callable[[Recorded], Recorded]
+
+
+def in_order(*repairs: Repair) -> Repair:
+    """Return the repair that applies some others one after the other."""
+
+    def repair(recorded: Recorded) -> Recorded:
+        for change in repairs:
+            recorded = change(recorded)
+        return recorded
+
+    return repair
+
+
+def replace_fields(**changes: Any) -> Repair:
+    """Replace fields of the trial."""
+    return lambda recorded: replace(recorded, trial=replace(recorded.trial, **changes))
+
+
+def change_markers(role: Role, change: Callable[[Markers], Markers]) -> Repair:
+    """Change the motion or the standing trial."""
+    return lambda recorded: replace_fields(**{role: change(getattr(recorded.trial, role))})(recorded)
+
+
+def exchange_labels(
+    trial: Trial, pairs: Mapping[Role, Mapping[str, str]], frames: Mask | None = None
+) -> tuple[Repair, dict[tuple[str | int, ...], Any]]:
+    """Return the repair that exchanges pairs of markers of files, in some frames (T,), and its table [[exchanged]]."""
+    place, time = ("exchanged", len(trial.settings.exchanged)), trial.markers.time
+    change: dict[tuple[str | int, ...], Any] = {(*place, role): dict(own) for role, own in pairs.items()}
+    if frames is not None:
+        half = 0.5 * float(np.median(np.diff(time)))  # a stretch of one frame has a length, too
+        spans = time_spans(frames, time)
+        change[(*place, "times_s")] = [[round(a - half, 4), round(b + half, 4)] for a, b in spans]
+
+    def exchange(recorded: Recorded) -> Recorded:
+        when = slice(None) if frames is None else frames
+        files = {role: getattr(recorded.trial, role).exchanged(own, when) for role, own in pairs.items()}
+        return replace_fields(**files)(recorded)
+
+    return exchange, change
+
+
+def exchange_landmarks(one: str, other: str) -> Repair:
+    """Exchange two landmarks of the mapping."""
+
+    def repair(recorded: Recorded) -> Recorded:
+        mapping = recorded.trial.mapping
+        return replace_fields(mapping={**mapping, one: mapping[other], other: mapping[one]})(recorded)
+
+    return repair
+
+
+def remove_samples(name: str, frames: Mask) -> Repair:
+    """Take a marker as not seen in some frames (T,)."""
+
+    def change(markers: Markers) -> Markers:
+        position = in_blocks(np.ndarray.copy, markers.position)
+        position[frames, markers.names.index(name)] = float("nan")
+        return replace(markers, position=position)
+
+    return change_markers("markers", change)
+
+
+def move_back(name: str, slips: Sequence[tuple[int, int, Array]]) -> Repair:
+    """Take back slips of a marker: last frame before, first frame after, displacement (3,) [m].
+
+    The segment is taken to keep its orientation after the slip: good enough to say what the slip costs.
+    """
+
+    def change(markers: Markers) -> Markers:
+        position = in_blocks(np.ndarray.copy, markers.position)
+        column = markers.names.index(name)
+        for before, after, moved in slips:
+            position[after:, column] -= moved
+            share = np.linspace(0.0, 1.0, after - before + 1)[:, None]
+            start, end = position[before, column].copy(), position[after, column].copy()
+            position[before : after + 1, column] = start + share * (end - start)
+        return replace(markers, position=position)
+
+    return change_markers("markers", change)
+
+
+def change_plate(index: int, **changes: Any) -> Repair:
+    """Replace fields of one plate."""
+
+    def repair(recorded: Recorded) -> Recorded:
+        plates = list(recorded.trial.forces)
+        plates[index] = replace(plates[index], **changes)
+        return replace_fields(forces=tuple(plates))(recorded)
+
+    return repair
+
+
+def rotate_plate(index: int, rotation: Array) -> Repair:
+    """Rotate forces, points and moments of one plate by a rotation (3, 3).
+
+    Where this turns up into down, forces on the foot were read as those on the plate, or the reverse.
+    """
+
+    def repair(recorded: Recorded) -> Recorded:
+        plate, over = recorded.trial.forces[index], rotation[2, 2] < 0.0
+        columns = {name: getattr(plate, name) @ rotation.T for name in ("force", "point", "moment")}
+        for name in ("force", "moment") if over else ():
+            columns[name] = -columns[name]
+        return change_plate(index, **columns, turned=plate.turned != over)(recorded)
+
+    return repair
+
+
+def rotate_recordings(rotation: Array, laboratory: Mapping[str, str] | None) -> Repair:
+    """Rotate all recordings by a rotation (3, 3), but a standing trial whose axes are stated apart.
+
+    laboratory: the right axes of the files; None where the forces are right as they are.
+    """
+
+    def repair(recorded: Recorded) -> Recorded:
+        trial = recorded.trial
+        apart = {"static_up", "static_forward"} & recorded.laboratory.stated.keys()
+        changes: dict[str, Any] = {
+            role: markers.rotated(rotation)
+            for role in ROLES
+            if (markers := getattr(trial, role)) is not None and not (role == "static" and apart)
+        }
+        changes["functional"] = {
+            side: markers.rotated(rotation) for side, markers in trial.functional.items()
+        }
+        changes["hinges"] = {
+            joint: replace(movement, markers=movement.markers.rotated(rotation))
+            for joint, movement in trial.hinges.items()
+        }
+        recorded = replace_fields(**changes)(recorded)
+        if laboratory is None:
+            return recorded
+        plates = in_order(*(rotate_plate(index, rotation) for index in range(len(trial.forces))))
+        return replace(plates(recorded), laboratory=recorded.laboratory.changed(**laboratory))
+
+    return repair
+
 
 # Distance from which the filter carries disturbances into the time range [s]: at 6 Hz a step that lies farther away
 # disturbs the range by less than 0.5 % of its height.
@@ -112,8 +271,16 @@ class Case:
         return replace(finding, severity="note", what=f"{finding.what}{more}")
 
 
+SERIOUS = 0.2
+"""Change of a moment below which a fault is a warning instead of an error [N m/kg]: a tenth of the peak moment of the
+ankle in walking. Two programs differ by up to 0.14 on the moments of one recording."""
 TALL = 1.75
 """Stature from which limits of the size of body parts grow with the body [m]."""
+
+
+def moment_cost(change: float, of: str, mass: float) -> Cost:
+    """Return the cost of a change of a moment [N m] of a body of a mass [kg]."""
+    return Cost(change, "N m", of, SERIOUS * mass)
 
 
 def frames_of(duration: float, rate: float) -> int:
@@ -201,3 +368,115 @@ def collect_errors(
         yield
     except Exception as error:
         findings.append(finding_of_failure(error, what, case, code))
+
+
+class Stage(IntEnum):
+    """The faults that are looked for together: none of them can be the consequence of another one of its stage.
+
+    A check sees the recording with the faults of all earlier stages repaired, and what was found in them.
+    """
+
+    SAMPLE_TIMES = auto()
+    COPIED_FRAMES = auto()
+    LOST_FRAMES = auto()
+    UNITS = auto()
+    UNITS_OF_POINTS = auto()
+    # The axes are read from the pelvis.
+    PELVIS_LABELS = auto()
+    VERTICAL_AXIS = auto()
+    FORWARD_AXIS = auto()
+    OTHER_VERTICAL_AXES = auto()
+    SIDES = auto()
+    SIZE_WHEN_STANDING = auto()
+    LABELS_THROUGHOUT = auto()
+    LABELS_AT_CROSSINGS = auto()
+    LABELS_BETWEEN_GAPS = auto()
+    # All other pairs are measured from the front spines.
+    FRONT_SPINES = auto()
+    PAIRS_OF_LANDMARKS = auto()
+    LANDMARK_ORDER = auto()
+    HELD_SAMPLES = auto()
+    GAPS = auto()
+    MERGED_MARKERS = auto()
+    JUMPS = auto()
+    SLIPS = auto()
+    STANDING_PLACES = auto()
+    PLATES = auto()
+    # The zero of the plates is looked for while a foot swings.
+    SYNCHRONY = auto()
+    PLATE_ZERO = auto()
+    PLATE_AXES = auto()
+    PRESSURE_DIRECTION = auto()
+    SYNCHRONY_IN_RIGHT_AXES = auto()
+    # A shift of the forces makes them begin and end at other times: that is no fault of its own.
+    PLATE_POSITION = auto()
+    SUPPORT = auto()
+    ANALYSIS = auto()
+    ANATOMY = auto()
+
+
+Detect = Callable[[Case], Iterable[Finding]]
+
+
+@dataclass(frozen=True)
+class Check:
+    """A check of a recording."""
+
+    detect: Detect  # returns what is wrong; changes nothing
+    stage: Stage  # when it is asked
+    needs: frozenset[Fact] = frozenset()  # it is not asked where one of them is not known
+
+
+_CHECKS: dict[str, list[Check]] = {}
+
+
+def check_at(*stages: Stage, needs: Iterable[Fact] = ()) -> Callable[[Detect], Detect]:
+    """Make a function a check that runs at one stage or at several.
+
+    needs: what its findings would be due to where the trial file leaves it open; that is a finding already.
+    """
+
+    def register(detect: Detect) -> Detect:
+        checks = (Check(detect, stage, frozenset(needs)) for stage in stages)
+        _CHECKS.setdefault(detect.__module__, []).extend(checks)
+        return detect
+
+    return register
+
+
+def checks_of(module: str, *folders: ModuleType) -> tuple[Check, ...]:
+    """Return the checks of a module, by its name, and of all modules in some folders."""
+    names = [
+        module,
+        *(f"{folder.__name__}.{info.name}" for folder in folders for info in iter_modules(folder.__path__)),
+    ]
+    for name in names:
+        import_module(name)
+    return tuple(check for name in names for check in _CHECKS.get(name, ()))
+
+
+def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callable[[Case], Case]]) -> Case:
+    """Run all checks stage by stage; after each stage repair what was found.
+
+    Within a stage every check looks at the same recording, and findings are put in the order of the names of the
+    checks: the order of `checks` does not matter. prepare: what is done with the case before a stage.
+    """
+    ordered = sorted(checks, key=lambda check: check.detect.__name__)
+    for stage in Stage:
+        findings: list[Finding] = []
+        if stage in prepare:
+            with collect_errors(findings, f"preparation of {stage.name.lower()}", case):
+                case = prepare[stage](case)
+        for check in ordered:
+            if check.stage == stage and not check.needs & case.unknown:
+                with collect_errors(findings, f"check '{check.detect.__name__}'", case):
+                    # One by one: what was found before a failure is kept.
+                    for finding in check.detect(case):
+                        findings.append(case.at_exchange(finding))
+        case = case.with_findings(findings)
+        for finding in findings:
+            failed: list[Finding] = []
+            with collect_errors(failed, f"repair of '{finding.code}'", case):
+                case = case.repaired(finding)
+            case = case.with_findings(failed)
+    return case

@@ -1,38 +1,285 @@
-"""The examination of a trial, ``check``: its faults, and the judgement of the result of a run."""
+"""The examination of a trial, `check`: its lenient reading, its faults with their costs, and the judgement of a result.
+
+All readable parts of a trial are read; the unreadable ones become findings. A fault costs the largest change of a joint
+moment by its repair.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache, singledispatch
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
+from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import REMARK
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.checking import files, forces, markers
 from musclesolve.checking.analysis import find_predicted_spans, find_time_range
-from musclesolve.checking.case import Case, collect_errors
-from musclesolve.checking.cost import with_costs
-from musclesolve.checking.loading import case_of, load
+from musclesolve.checking.case import (
+    ROLES,
+    SERIOUS,
+    TABLES,
+    Case,
+    Check,
+    Fact,
+    Recorded,
+    Stage,
+    checks_of,
+    collect_errors,
+    examine,
+    finding_of,
+    finding_of_failure,
+    moment_cost,
+)
 from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
 from musclesolve.checking.observed_body import forget
-from musclesolve.checking.stages import Check, Stage, checks_of, examine
-from musclesolve.forces import prepare
+from musclesolve.dynamics.inverse.newton_euler import net_moments
+from musclesolve.errors import InputError
+from musclesolve.forces import mechanics_of, prepare
+from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.pipeline.body import Body
+from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics, carries_foot
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.recording.data import AnyTrial, Trial
-from musclesolve.recording.text.text_file import file_path
+from musclesolve.recording.data import SIDES, AnyTrial, Markers, Side, Trial
+from musclesolve.recording.faults import Faults
+from musclesolve.recording.formats import read_markers
+from musclesolve.recording.gaps.gap_filling import completed_trial
+from musclesolve.recording.plates.foot_forces import is_stated
+from musclesolve.recording.schema import examined, trial_document
+from musclesolve.recording.text.text_file import file_path, is_file
 from musclesolve.recording.trial.model_trial import names_model
-from musclesolve.recording.trial.trial_file import as_read
+from musclesolve.recording.trial.trial_file import WITHOUT_PARTS, TrialReader, as_read
 from musclesolve.results.dataset.assemble import shared_result, without_remarks
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts
-from musclesolve.results.finding import Finding, Where, finding, sorted_findings
+from musclesolve.results.finding import Cost, Finding, Severity, Where, finding, sorted_findings
 from musclesolve.results.judgement import Report, judge, judge_findings
+from musclesolve.settings.schema import FileTable, Settings, same
+from musclesolve.settings.trial import FileSettings, RecordedSettings
 
 if TYPE_CHECKING:
     from musclesolve.pipeline.opensim.model_body import ModelBody
+
+
+MARKER_TABLES = ("laboratory", "files", "markers", "exchanged", "mapping", "clusters", "carried")
+"""Tables of the trial file that define the reading and the meaning of markers."""
+
+
+class MarkerFileSettings(Settings):
+    """The files of [files] with markers."""
+
+    markers: str | None = same(FileSettings, "markers", required=False)
+    static: str | None = same(FileSettings, "static")
+
+
+def load(path: Path) -> tuple[Case | None, list[Finding]]:
+    """Read a trial as far as possible: the case, None where there is no motion to examine, and the findings."""
+    try:
+        document = trial_document(path)
+    except InputError as error:
+        code = "unreadable"
+        with suppress(InputError):
+            code = "trial_file" if is_file(path) else code
+        return None, [finding_of(code, error)]
+    settings, errors = examined(document, RecordedSettings)
+    faults = Faults(collects=True)
+    faults.add("trial file", *errors)
+    trial = TrialReader(document, settings, faults).trial()
+    findings = _findings(faults)
+    if trial is None:
+        return None, findings
+    unknown = _unknown_axes(settings) | _unknown_plates(trial, settings)
+    if any(finding.code == "mapping" for finding in findings):
+        unknown.add("mapping")
+    return Case(
+        document, Recorded(trial, trial.settings.laboratory), tuple(findings), frozenset(unknown)
+    ), findings
+
+
+def load_markers(
+    path: Path, read: Callable[[Path], Markers] = read_markers, axes: Mapping[str, str | None] | None = None
+) -> tuple[Case | None, list[Finding]]:
+    """Read motion, standing trial and the meaning of their markers, as `load` does; nothing else is read or reported.
+
+    read: reader of the markers of a file. axes: what is used instead of [laboratory], by its keys.
+    """
+    try:
+        document = trial_document(path)
+    except InputError as error:
+        return None, [finding_of("trial_file", error)]
+    # Tables for joints beside markers; the other tables have their defaults.
+    used = (*MARKER_TABLES, "subject", "joint_centers")
+    document.content = {name: table for name, table in document.content.items() if name in used}
+    files = document.content.get("files")
+    if isinstance(files, dict):
+        document.content["files"] = {role: name for role, name in files.items() if role in ROLES}
+    document.tables = {**document.tables, "files": FileTable(MarkerFileSettings)}
+    settings, errors = examined(document, RecordedSettings)
+    faults = Faults(collects=True)
+    faults.add(
+        "trial file", *(e for e in errors if any(f"[{name}]" in (e.where or "") for name in MARKER_TABLES))
+    )
+    unknown = _unknown_axes(settings)
+    reader = TrialReader(document, settings.changed(laboratory=dict(axes or {})), faults, read)
+    mapped, findings = reader.markers(), _findings(faults)
+    if mapped is None:
+        return None, findings
+    trial = Trial(
+        document=document,
+        subject=reader.subject(**WITHOUT_PARTS),
+        settings=reader.settings,
+        markers=mapped.walk,
+        static=mapped.static,
+        forces=(),
+        mapping=mapped.mapping,
+        clusters=mapped.clusters,
+        carried=mapped.carried,
+        time_range=(float(mapped.walk.time[0]), float(mapped.walk.time[-1])),
+        notes=mapped.notes,
+    )
+    return Case(
+        document, Recorded(trial, trial.settings.laboratory), tuple(findings), frozenset(unknown)
+    ), findings
+
+
+def case_of(trial: Trial) -> Case:
+    """Return the case of a recording that was read, and may have been changed in memory since."""
+    settings, _ = examined(trial.document, RecordedSettings)
+    recorded = Recorded(trial, trial.settings.laboratory)
+    unknown = _unknown_axes(settings) | _unknown_plates(trial, settings)
+    return Case(trial.document, recorded, (), frozenset(unknown))
+
+
+def _findings(faults: Faults) -> list[Finding]:
+    """Return the finding of every fault; a failure of a reader is one, too."""
+    findings = list[Finding]()
+    for stage, error in faults.found:
+        severity: Severity = "warning" if stage == "row count" else "error"
+        code = TABLES["reading"].get(stage, stage)
+        findings.append(finding_of_failure(error, f"reading of the {stage}", None, code, severity))
+    return _together(findings)
+
+
+def _unknown_plates(trial: Trial, settings: RecordedSettings) -> set[Fact]:
+    """Return the fact "plates" where forces are expected and no plate, or no foot of a plate, is stated."""
+    stated = bool(trial.forces) and all(map(is_stated, settings.force))
+    return set() if stated or settings.files.predicted else {"plates"}
+
+
+def _unknown_axes(settings: RecordedSettings) -> set[Fact]:
+    """Return the axes that the trial file leaves open; both where it states one axis of the files for both."""
+    axes: tuple[Fact, ...] = ("up", "forward")
+    open_axes = {axis for axis in axes if settings.laboratory[axis] is None}
+    one_axis = not open_axes and len({settings.laboratory[axis][1] for axis in axes}) == 1
+    return set(axes) if one_axis else open_axes
+
+
+def _together(findings: list[Finding]) -> list[Finding]:
+    """Join findings on several tables of a list, such as [[force]], to one finding in the first of them."""
+    alike: dict[tuple[str, str], list[Finding]] = {}
+    for number, each in enumerate(findings):
+        field = each.where.field or ""
+        what = each.what if field.startswith("[[") else str(number)
+        alike.setdefault((what, field), []).append(each)
+    joined = []
+    for first, *others in alike.values():
+        if others:
+            lines = ", ".join(str(each.where.line) for each in (first, *others))
+            more = f"so it is in {1 + len(others)} of these tables, in the lines {lines}"
+            first = replace(first, what=f"{first.what}; {more}")
+        joined.append(first)
+    return joined
+
+
+SMALLEST_NM = 0.5
+"""Cost below which a fault has no stated cost [N m]."""
+LEFT_OUT = ("plate_instant",)
+"""Codes of faults whose frames are left out of the analysis, and which cost nothing else."""
+
+
+def with_costs(case: Case) -> tuple[Finding, ...]:
+    """Return the findings of an examined case with the costs of repaired errors and warnings.
+
+    An error that costs less than `SERIOUS` becomes a warning. The cost is None where the recording cannot be analyzed
+    with the fault, or without it, or the frames are others.
+    """
+    moments: dict[int, Any] = {}
+    known = None if case.prepared is None else (case.prepared.trial, case.prepared.mechanics)
+    states: list[tuple[Trial, Mechanics]] = [] if known is None else [known]
+
+    def moments_of(recorded: Recorded) -> tuple[Array, dict[Side, dict[str, Array]]] | None:
+        if id(recorded) not in moments:
+            moments[id(recorded)] = _moments(case, recorded.trial, states)
+        found: tuple[Array, dict[Side, dict[str, Array]]] | None = moments[id(recorded)]
+        return found
+
+    findings = list(case.findings)
+    for repaired, before, after in case.steps:
+        for place, each in enumerate(findings):
+            alike = all(getattr(each, of) == getattr(repaired, of) for of in ("code", "what", "where"))
+            if not alike or each.severity == "note" or each.code in LEFT_OUT:
+                continue
+            cost = _cost(before.trial, moments_of(before), moments_of(after))
+            if cost is not None and cost.size < SERIOUS * case.trial.subject.mass:
+                lowered = each.severity == "error"
+                findings[place] = each = replace(each, severity="warning", lowered=lowered)
+            if cost is not None and cost.size > SMALLEST_NM:
+                findings[place] = replace(each, cost=cost)
+    return tuple(findings)
+
+
+def _moments(
+    case: Case, trial: Trial, states: list[tuple[Trial, Mechanics]]
+) -> tuple[Array, dict[Side, dict[str, Array]]] | None:
+    """Return time (T,) [s] and moments (T,) [N m] about the joints between pelvis and each foot, by side and name.
+
+    Contacts that are only partly measured count, too. states: the recording and its mechanics at the last place
+    computed: with equal markers the motion is reused.
+    """
+    last = case.trial
+    trial = replace(trial, time_range=last.time_range, legs=last.legs, predicted_spans=last.predicted_spans)
+    try:
+        whole = completed_trial(trial, case.settings.gaps)[0]
+        recorded = mechanics_of(whole, anatomy(whole, TIME_MARGIN), known=states[-1] if states else None)
+        states[:] = [(whole, recorded)]
+        moments = net_moments(recorded.model, recorded.motion, recorded.wrenches)
+    except Exception:
+        # With a fault, or faults hidden by it, a recording may lack any data: then the cost is unknown.
+        return None
+    names = recorded.model.topology.dof_names[: recorded.model.tree.joint_count]
+    rows = {side: np.flatnonzero(carries_foot(recorded.model, side)[: len(names)]) for side in SIDES}
+    of_sides = {side: {names[k]: moments[:, k] for k in own} for side, own in rows.items()}
+    return recorded.motion.time, of_sides
+
+
+def _cost(
+    trial: Trial,
+    faulty: tuple[Array, dict[Side, dict[str, Array]]] | None,
+    sound: tuple[Array, dict[Side, dict[str, Array]]] | None,
+) -> Cost | None:
+    """Return the largest change in the frames of a leg in which its foot counted as measured with the fault.
+
+    None where it is not known.
+    """
+    if faulty is None or sound is None:
+        return None
+    (time, with_fault), (other, without) = faulty, sound
+    if time.shape != other.shape or np.abs(time - other).max() > 1e-6:
+        return None
+    most, of = 0.0, ""
+    for side in SIDES:
+        measured = trial.measured(side, time)
+        for dof, moment in with_fault[side].items():
+            change: Array = np.abs(moment - without[side][dof])[measured]
+            if change.size and np.isfinite(change).all() and change.max() > most:
+                most, of = float(change.max()), dof
+    return moment_cost(most, of, trial.subject.mass)
+
 
 # Preparation of the recording before the checks of a stage.
 PREPARE: Mapping[Stage, Callable[[Case], Case]] = {

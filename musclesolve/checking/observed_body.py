@@ -16,8 +16,7 @@ from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.gaps.rigid_registration import register
 from musclesolve.recording.markers.landmark_names import back_landmarks
-from musclesolve.recording.plates.foot_contacts import ground_contacts, ground_velocity
-from musclesolve.recording.plates.plate_assignment import FootTrack
+from musclesolve.recording.plates.foot_contacts import FootTrack, ground_contacts, ground_velocity
 
 SMOOTH_HZ = 8.0
 """Cut-off frequency of the checks [Hz], which need no exact derivatives."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.checking.loading import load
+from musclesolve.checking.check import load
 from musclesolve.constants import USUAL_MASS
 from musclesolve.desk.trial_document import Place
 from musclesolve.errors import MuscleSolveError, input_error

@@ -11,7 +11,7 @@ import numpy as np
 import muscle_db
 from musclesolve._util.message_text import count_of, few
 from musclesolve.checking.case import Case
-from musclesolve.checking.loading import load
+from musclesolve.checking.check import load
 from musclesolve.constants import (
     FLIGHT_CUTOFF_HZ,
     KEY_POINT_CUTOFF_HZ,

@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
-from musclesolve.checking.files.unit_scale import LARGEST_MOMENT, LOADED, point_factor, point_spread
+from musclesolve.checking.files.times_units_axes import LARGEST_MOMENT, LOADED, point_factor, point_spread
 from musclesolve.checking.observed_body import square_to
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.drafting.choose_mapping import MarkerChoice
@@ -24,14 +24,14 @@ from musclesolve.recording.data import SIDE_NAMES, ZERO, Markers, Side, Table
 from musclesolve.recording.file_axes import axis_vector
 from musclesolve.recording.markers.landmark_names import back_landmarks
 from musclesolve.recording.markers.mapping_tables import Weights
-from musclesolve.recording.plates.foot_forces import ROLES
-from musclesolve.recording.plates.plate_assignment import (
+from musclesolve.recording.plates.foot_contacts import (
     NOWHERE,
     Feet,
     contacts,
     feet_of,
     to_center_of_pressure,
 )
+from musclesolve.recording.plates.foot_forces import ROLES
 from musclesolve.settings.trial import FILE_AXES, METERS
 
 ALONG = 0.8

@@ -11,7 +11,7 @@ from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.message_text import count_of
 from musclesolve._util.names import folded
 from musclesolve.checking.case import Case
-from musclesolve.checking.files.unit_scale import BAND_OF_ANYBODY, POWERS, USUAL_STATURE, unit_factor
+from musclesolve.checking.files.times_units_axes import BAND_OF_ANYBODY, POWERS, USUAL_STATURE, unit_factor
 from musclesolve.checking.forces.newtons_law import carried_mass, law, measured, total_force
 from musclesolve.checking.forces.plate_balance import SCALE
 from musclesolve.constants import STANDARD_GRAVITY

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, median_of_known
-from musclesolve.checking.case import REACH, Case
+from musclesolve.checking.case import REACH, Case, Recorded
 from musclesolve.checking.markers.body_distances import (
     BETTER,
     LEAST,
@@ -41,7 +41,6 @@ from musclesolve.checking.markers.trajectories import (
     SMALLEST_JUMP,
     STRETCHED,
 )
-from musclesolve.checking.repair import Recorded
 from musclesolve.motion.motion_plausibility import BROKEN, LOOSE
 from musclesolve.recording.data import Trial
 from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Shapes, breadth, register

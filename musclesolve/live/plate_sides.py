@@ -1,6 +1,6 @@
 """Assignment of feet to plates, from the samples so far: contact by contact, the foot nearest to the pressure.
 
-The rule is the same as for recordings (`recording.plates.plate_assignment`) without what comes later. While a plate is
+The rule is the same as for recordings (`recording.plates.foot_contacts`) without what comes later. While a plate is
 loaded, every sample is given to the foot whose line from heel to toe is nearer to the center of pressure, by its
 vertical force; the foot with the clear majority since the plate was loaded stands on it. While there is none, or no
 foot is near, nobody knows whose force it is, and neither leg is measured.
@@ -18,8 +18,18 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.motion.ground_reaction import origin_wrench
 from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
-from musclesolve.recording.plates.foot_contacts import EDGE, FAST, HIGH, IN_PLACE, LOW, SLOW, touch
-from musclesolve.recording.plates.plate_assignment import CLEAR, FARTHEST_PRESSURE, distance_to_foot
+from musclesolve.recording.plates.foot_contacts import (
+    CLEAR,
+    EDGE,
+    FARTHEST_PRESSURE,
+    FAST,
+    HIGH,
+    IN_PLACE,
+    LOW,
+    SLOW,
+    distance_to_foot,
+    touch,
+)
 from musclesolve.recording.plates.plate_checks import sample_fault
 
 LONGEST_REPEAT = 0.1

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.message_text import few
-from musclesolve.checking.files.unit_scale import FORCE_BAND, FORCES, PEAK, unit_factor
+from musclesolve.checking.files.times_units_axes import FORCE_BAND, FORCES, PEAK, unit_factor
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.live.joining import wait_for
 from musclesolve.live.live import Frame, Live

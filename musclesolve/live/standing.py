@@ -24,7 +24,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
 from musclesolve.checking.case import finding_of
 from musclesolve.checking.check import all_checks, examined_file
-from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
+from musclesolve.checking.files.times_units_axes import FAR_MASS, MASS
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_MASS
 from musclesolve.errors import InputError, file_error, input_error

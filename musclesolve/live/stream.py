@@ -24,7 +24,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.checking.files.unit_scale import LENGTH_BAND, LENGTH_FAULTS, unit_factor
+from musclesolve.checking.files.times_units_axes import LENGTH_BAND, LENGTH_FAULTS, unit_factor
 from musclesolve.errors import InputError, input_error
 from musclesolve.live.live import Frame, Live
 from musclesolve.recording.data import Side

@@ -16,7 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, true_runs
 from musclesolve._util.message_text import few
 from musclesolve.recording.data import Side
-from musclesolve.recording.plates.plate_assignment import BRIEF, FARTHEST_PRESSURE, LIGHT
+from musclesolve.recording.plates.foot_contacts import BRIEF, FARTHEST_PRESSURE, LIGHT
 
 _CLEAR = 0.9
 """Share of the force of a contact that must be nearer to one foot than to the other."""

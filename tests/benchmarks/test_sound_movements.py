@@ -11,8 +11,8 @@ import pytest
 import musclesolve as ms
 from benchmarks.balanced_movement import Movement
 from benchmarks.sound_movements import chair, jump, recording, squat, step, tried
+from musclesolve.checking.check import load
 from musclesolve.checking.forces.newtons_law import carried_mass, law
-from musclesolve.checking.loading import load
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.synthetic.reference_stride import pressure

@@ -12,8 +12,8 @@ from treadmill import on_a_treadmill
 
 import musclesolve
 from musclesolve import check, forces, synthetic_recording
+from musclesolve.checking.case import examine
 from musclesolve.checking.forces.newtons_law import COMPARED
-from musclesolve.checking.stages import examine
 from musclesolve.files import Trial
 from musclesolve.recording import data
 from musclesolve.recording.trial import trial_file

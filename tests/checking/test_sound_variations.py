@@ -26,9 +26,9 @@ from benchmarks.sound_variations import (
     without_fact,
     write,
 )
+from musclesolve.checking.check import load
 from musclesolve.checking.forces.newtons_law import time_offset
 from musclesolve.checking.forces.plate_axes import displaced_plates, passages
-from musclesolve.checking.loading import load
 from musclesolve.results.finding import texts
 from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from tests.support.recorded_data import recorded

@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 import musclesolve
-from musclesolve.checking.check import all_checks, examined_file
-from musclesolve.checking.loading import load
-from musclesolve.checking.repair import replace_fields
-from musclesolve.checking.stages import Check, Stage, examine
+from musclesolve.checking.case import Check, Stage, examine, replace_fields
+from musclesolve.checking.check import all_checks, examined_file, load
 from musclesolve.results.finding import Finding
 from musclesolve.synthetic.faults import plant_all
 

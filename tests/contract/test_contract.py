@@ -19,8 +19,8 @@ from sharing_cases import RESTING, SMOOTH, equipped, leg
 import muscle_db
 from muscle_db.toml_text import to_toml
 from musclesolve import Cost, Problem, Status, costs, solve, solvers
+from musclesolve.checking.case import Stage
 from musclesolve.checking.check import all_checks
-from musclesolve.checking.stages import Stage
 from musclesolve.errors import InputError
 from musclesolve.plotting.figure_sets import FIGURES, OF_MODEL
 from musclesolve.recording import formats

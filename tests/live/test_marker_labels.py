@@ -11,9 +11,8 @@ from recorded_data import recorded
 
 import musclesolve.cli.live_progress as live_progress
 from musclesolve import Live, Status, read_trial, replay
-from musclesolve.checking.case import Case
+from musclesolve.checking.case import Case, Recorded, exchange_labels
 from musclesolve.checking.markers.body_distances import labels_exchanged_at_crossings
-from musclesolve.checking.repair import Recorded, exchange_labels
 from musclesolve.cli.live_progress import StatusLine, session_document, session_lines
 from musclesolve.data import reference_stride
 from musclesolve.live import samples

@@ -20,8 +20,7 @@ import numpy as np
 import pytest
 
 from musclesolve.checking import check
-from musclesolve.checking.case import Case
-from musclesolve.checking.stages import Check
+from musclesolve.checking.case import Case, Check
 from musclesolve.dynamics import Wrench
 from musclesolve.recording.text import number_rows
 from musclesolve.report.picture import attachments

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, time_spans, true_runs
-from musclesolve.checking.case import Case, frames_of
+from musclesolve.checking.case import Case, Stage, change_plate, check_at, frames_of, in_order, replace_fields
 from musclesolve.checking.observed_body import (
     SMOOTH_HZ,
     between,
@@ -23,8 +23,6 @@ from musclesolve.checking.observed_body import (
     seen_feet,
     smooth,
 )
-from musclesolve.checking.repair import change_plate, in_order, replace_fields
-from musclesolve.checking.stages import Stage, check_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.segment_inertia import segment_rows
 from musclesolve.motion.events.marker_events import headings

@@ -23,7 +23,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, long_enough, time_spans, true_runs
-from musclesolve.checking.case import TABLES, Case, frames_of, growth, on_plate
+from musclesolve.checking.case import (
+    TABLES,
+    Case,
+    Repair,
+    Stage,
+    change_plate,
+    check_at,
+    frames_of,
+    growth,
+    in_order,
+    on_plate,
+)
 from musclesolve.checking.forces.newtons_law import (
     along_walking_direction,
     away,
@@ -33,8 +44,6 @@ from musclesolve.checking.forces.newtons_law import (
 )
 from musclesolve.checking.markers.landmark_order import OUTER_TOE, ankle_inside
 from musclesolve.checking.observed_body import between, runs, seen_feet
-from musclesolve.checking.repair import Repair, change_plate, in_order
-from musclesolve.checking.stages import Stage, check_at
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch

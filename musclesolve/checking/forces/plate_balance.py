@@ -34,7 +34,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, correlated_products, true_runs, unit_or_zero
-from musclesolve.checking.case import TABLES, Case, on_plate
+from musclesolve.checking.case import TABLES, Case, change_plate, in_order, on_plate
 from musclesolve.checking.forces.newtons_law import (
     CORRELATION,
     EARLY_S,
@@ -45,7 +45,6 @@ from musclesolve.checking.forces.newtons_law import (
 )
 from musclesolve.checking.forces.plate_axes import Passage, passages
 from musclesolve.checking.observed_body import runs
-from musclesolve.checking.repair import change_plate, in_order
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion

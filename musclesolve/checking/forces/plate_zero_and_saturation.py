@@ -6,11 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, median_of_known, time_spans, true_runs
-from musclesolve.checking.case import Case, on_plate
+from musclesolve.checking.case import Case, Stage, change_plate, check_at, on_plate
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.observed_body import Foot, seen_feet
-from musclesolve.checking.repair import change_plate
-from musclesolve.checking.stages import Stage, check_at
 from musclesolve.motion.events.force_events import SHORTEST_CONTACT
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 from musclesolve.recording.plates.foot_contacts import touch

@@ -25,18 +25,20 @@ from musclesolve._util.arrays import (
 )
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.long_arrays import in_blocks
-from musclesolve.checking.case import TABLES, Case
-from musclesolve.checking.markers.landmark_order import partners, violations
-from musclesolve.checking.observed_body import facing, once, runs, seen_feet, shown
-from musclesolve.checking.repair import (
+from musclesolve.checking.case import (
     ROLES,
+    TABLES,
+    Case,
     Repair,
     Role,
+    Stage,
     change_markers,
+    check_at,
     exchange_labels,
     in_order,
 )
-from musclesolve.checking.stages import Stage, check_at
+from musclesolve.checking.markers.landmark_order import partners, violations
+from musclesolve.checking.observed_body import facing, once, runs, seen_feet, shown
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial, swapped
 from musclesolve.recording.gaps.rigid_registration import register

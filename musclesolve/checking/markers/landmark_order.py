@@ -14,7 +14,17 @@ import numpy as np
 from musclesolve._util.arrays import UP, Array, mean_of_known, unit_or_zero, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side, twin
-from musclesolve.checking.case import TABLES, Case
+from musclesolve.checking.case import (
+    ROLES,
+    TABLES,
+    Case,
+    Role,
+    Stage,
+    check_at,
+    exchange_labels,
+    exchange_landmarks,
+    replace_fields,
+)
 from musclesolve.checking.observed_body import (
     ahead,
     between,
@@ -24,14 +34,6 @@ from musclesolve.checking.observed_body import (
     square_to,
     upward,
 )
-from musclesolve.checking.repair import (
-    ROLES,
-    Role,
-    exchange_labels,
-    exchange_landmarks,
-    replace_fields,
-)
-from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
 from musclesolve.recording.markers.landmark_names import landmarks
 from musclesolve.recording.trial.recording_checks import NEIGHBOR

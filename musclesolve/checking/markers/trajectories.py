@@ -20,12 +20,19 @@ from musclesolve._util.arrays import (
     true_runs,
 )
 from musclesolve._util.long_arrays import in_blocks, in_turn
-from musclesolve.checking.case import REACH, Case, frames_of, growth
+from musclesolve.checking.case import (
+    REACH,
+    Case,
+    Stage,
+    check_at,
+    frames_of,
+    growth,
+    move_back,
+    remove_samples,
+)
 from musclesolve.checking.markers.body_distances import A_STRIDE, bodies, distances, markers_of, misfit
 from musclesolve.checking.markers.landmark_order import partners
 from musclesolve.checking.observed_body import smooth
-from musclesolve.checking.repair import move_back, remove_samples
-from musclesolve.checking.stages import Stage, check_at
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.gaps.gap_filling import completed_trial, fill_trial

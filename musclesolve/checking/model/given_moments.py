@@ -17,7 +17,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, at_times
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import has_side, twin
-from musclesolve.checking.cost import moment_cost
+from musclesolve.checking.case import moment_cost
 from musclesolve.checking.model.load_units_and_axes import CYCLE, OTHER_UNIT, exceeds, named_unit
 from musclesolve.checking.model.model_case import (
     FEWEST_FRAMES,

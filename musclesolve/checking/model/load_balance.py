@@ -12,8 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
-from musclesolve.checking.cost import SERIOUS
-from musclesolve.checking.files.body_mass_and_subject import FAR_MASS, MASS
+from musclesolve.checking.case import SERIOUS
+from musclesolve.checking.files.times_units_axes import FAR_MASS, MASS
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.forces.plate_balance import CARRIED, shear_values
 from musclesolve.checking.model.load_units_and_axes import (

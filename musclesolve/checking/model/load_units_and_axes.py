@@ -38,7 +38,7 @@ from musclesolve.checking.model.model_case import (
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
-from musclesolve.recording.plates.plate_assignment import to_center_of_pressure
+from musclesolve.recording.plates.foot_contacts import to_center_of_pressure
 from musclesolve.results.finding import Finding, Severity
 
 

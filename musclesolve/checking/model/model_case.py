@@ -23,7 +23,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, correlated_products
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.sides import SIDES
-from musclesolve.checking.cost import moment_cost
+from musclesolve.checking.case import moment_cost
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.opensim.external_loads import (
     ExternalLoad,

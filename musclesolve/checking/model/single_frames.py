@@ -21,8 +21,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.message_text import count_of, few
-from musclesolve.checking.cost import SERIOUS
-from musclesolve.checking.files.time_base import MOST_SKIPS, skips
+from musclesolve.checking.case import SERIOUS
+from musclesolve.checking.files.times_units_axes import MOST_SKIPS, skips
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.checking.model.model_case import largest
 from musclesolve.errors import InputError

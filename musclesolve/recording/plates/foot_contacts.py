@@ -1,13 +1,28 @@
-"""Contacts of each foot with the floor by the markers of heel and toe, and contacts that plates do not measure."""
+"""Contacts of the feet: with the floor by heel and toe, with plates by the center of pressure, those no plate measures.
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+The foot of a contact is the one nearest to the center of pressure. The feet also show whether two files count time from
+different zeros.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, nearest_known, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.recording.data import BESIDE_GAP, SIDES, Recording, Side, Trial
+from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
+from musclesolve.recording.data import (
+    BESIDE_GAP,
+    SIDE_NAMES,
+    SIDES,
+    Markers,
+    PlateForce,
+    Recording,
+    Side,
+    Trial,
+)
 
 LOW, SLOW = 0.025, 0.4
 """Limits of a foot on the floor: height of heel or toe above its lowest level [m], and speed [m/s]; on a treadmill,
@@ -302,3 +317,343 @@ def _pelvis(trial: Trial) -> Array | None:
     names = [f"{part}_{side}" for part in ("asis", "psis", "hip_center") for side in SIDES]
     mapped = [trial.mapping[name] for name in [*names, "sacrum"] if trial.sees(name)]
     return np.mean([trial.markers.weighted(weights) for weights in mapped], axis=0) if mapped else None
+
+
+# Least duration [s] and force [N] of a contact; less is noise or a passing touch. Shorter breaks are ignored.
+BRIEF, LIGHT = 0.05, 50.0
+# Longest time for which a foot in contact bears next to nothing [s].
+IDLE = 0.2
+# Least vertical force that has a center of pressure [N], and horizontal moment that is none [N m].
+_BEARS, _NEGLIGIBLE = 1.0, 0.01
+# Share of the force on a plate that is vertical, at least, where the axes are right.
+_UPRIGHT = 0.7
+# The center of pressure of a foot is never farther from the line of its heel and toe [m].
+FARTHEST_PRESSURE = 0.25
+# The share of a contact's force that has to be nearer to one foot than to the other.
+CLEAR = 0.9
+# Largest distance of heel and toe markers beyond the edge of a plate while the sole is on it [m].
+_OVERHANG = 0.03
+# The center of pressure of a sole that is on the plate as a whole keeps this distance from its edge [m], but for this
+# share of the load: first and last points are quotients of small forces.
+_EDGE, _AT_EDGE = 0.01, 0.03
+# Speed below which a foot stands [m/s], and the least duration [s].
+_STANDING, _STANDING_TIME = 0.3, 0.1
+NOWHERE = Plate(
+    1, 2, np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]]) + 1e6, np.zeros(3), np.eye(6)
+)
+"""A plate whose corners are unknown: these are far from any foot, which is neither beside it nor on it."""
+# Landmarks of the back and the front of a foot, the better one first.
+_ANKLE = ("ankle_lateral", "ankle_medial", "ankle_center")
+_BACK, _FRONT = ("heel", *_ANKLE), ("toe", "metatarsal_5", *_ANKLE)
+
+
+def to_center_of_pressure(force: Array, point: Array, moment: Array) -> tuple[Array, Array]:
+    """Return point and moment (S, 3) [m], [N m] of the same wrenches at the center of pressure, at the same height.
+
+    A wrench about any point is one wrench. With d = (-My, Mx, 0) / Fz the moment about p + d,
+
+        M' = M - d x F,
+
+    is vertical: the free moment. Samples with hardly any vertical force are unchanged, as are plates whose moments are
+    vertical already, and plates whose forces are not mainly vertical: their axes are others than stated.
+    """
+    bearing = np.abs(force[:, 2]).mean() / max(np.linalg.norm(force, axis=1).mean(), _BEARS)
+    if bearing < _UPRIGHT:
+        return point, moment
+    across = np.hypot(moment[:, 0], moment[:, 1])
+    moved = (np.abs(force[:, 2]) >= _BEARS) & (across > 0.0)
+    if not (across[moved] > _NEGLIGIBLE).any():
+        return point, moment
+    beside, turned = point.copy(), moment.copy()
+    x, y = -moment[moved, 1] / force[moved, 2], moment[moved, 0] / force[moved, 2]
+    beside[moved, :2] += np.stack([x, y], axis=1)
+    turned[moved] *= [0.0, 0.0, 1.0]
+    turned[moved, 2] -= x * force[moved, 1] - y * force[moved, 0]
+    return beside, turned
+
+
+def distance_to_foot(point: Array, heel: Array, toe: Array) -> Array:
+    """Return the distance (...) [m] of points (..., 2 or 3) from the line between heel and toe, seen from above."""
+    start = heel[..., :2]
+    along, beyond = toe[..., :2] - start, point[..., :2] - start
+    share = np.vecdot(beyond, along) / np.maximum(np.vecdot(along, along), 1e-12)
+    beside = beyond - np.minimum(np.maximum(share, 0.0), 1.0)[..., None] * along
+    return np.asarray(np.sqrt(np.vecdot(beside, beside)))
+
+
+@dataclass(frozen=True)
+class FootTrack:
+    """Path of a foot: time (T,) [s], heel and toe or their substitutes (T, 3) [m], NaN where they were not seen."""
+
+    time: Array
+    heel: Array
+    toe: Array
+
+    @cached_property
+    def middle(self) -> Array:
+        """The point between heel and toe, (T, 3) [m]."""
+        return 0.5 * (self.heel + self.toe)
+
+    @cached_property
+    def still(self) -> Mask:
+        """Frames (T,) in which the foot stands still."""
+        return np.asarray(np.linalg.norm(np.gradient(self.middle, self.time, axis=0), axis=1) < _STANDING)
+
+    def distance(self, point: Array, time: Array) -> Array:
+        """Distance (S,) [m] of points (S, 3) at times (S,) from the line of heel and toe, seen from above."""
+        return distance_to_foot(point, *self.at(time))
+
+    def from_middle(self, point: Array, time: Array) -> Array:
+        """Distance (S,) [m] of points (S, 3) at times (S,) from the point between heel and toe, seen from above."""
+        middle = at_times(self.time, self.middle[:, :2], time)
+        return np.asarray(np.linalg.norm(point[:, :2] - middle, axis=1))
+
+    def at(self, time: Array) -> tuple[Array, Array]:
+        """The positions of heel and toe at times (S,), seen from above, (S, 2) each [m]; NaN beyond the recording."""
+        heel, toe = (
+            np.stack([np.interp(time, self.time, path[:, k], np.nan, np.nan) for k in range(2)], axis=1)
+            for path in (self.heel, self.toe)
+        )
+        return heel, toe
+
+
+Feet = Mapping[Side, FootTrack]
+
+
+def feet_of(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:
+    """Return the paths of both feet by heel and toe; ankle and forefoot replace unmapped ones.
+
+    A landmark that only a cluster carries counts as unmapped. The path has gaps where no landmark shows the foot.
+    """
+    lost = np.full((walk.time.size, 3), np.nan)
+
+    def path(names: tuple[str, ...], side: Side) -> Array:
+        for name in names:
+            weights = mapping.get(f"{name}_{side}", {})
+            if weights and all(marker in walk for marker in weights):
+                return walk.weighted(weights)
+        return lost
+
+    return {side: FootTrack(walk.time, path(_BACK, side), path(_FRONT, side)) for side in SIDES}
+
+
+@dataclass(frozen=True)
+class Contact:
+    """One contact: a stretch of samples in which a plate is loaded.
+
+    Its samples, their times [s], the greatest vertical force [N], and the foot; None, with the reason, if the foot is
+    unclear.
+    """
+
+    plate: int
+    first: int
+    last: int
+    start: float
+    end: float
+    peak: float
+    side: Side | None
+    reason: str = ""
+
+    @property
+    def significant(self) -> bool:
+        """Whether the contact is more than noise."""
+        return self.peak >= LIGHT and self.end - self.start >= BRIEF
+
+    def __str__(self) -> str:
+        return f"plate {self.plate} from {self.start:.3f} to {self.end:.3f} s"
+
+
+def contacts(recording: PlateRecording, walk: Markers, feet: Feet, threshold: float) -> list[Contact]:
+    """Return the contacts of a plate, global frame, with their feet; it is loaded from `threshold` [N]."""
+    time, vertical = recording.time, recording.force[:, 2]
+    starts, stops = np.array(true_runs((vertical >= threshold) & (vertical > 0.0)), int).reshape(-1, 2).T
+    if not starts.size:
+        return []
+    # A foot does not leave and return within a moment.
+    step = (time[-1] - time[0]) / (time.size - 1)
+    apart = (starts[1:] - stops[:-1]) * step > BRIEF
+    joined = zip(starts[np.append(True, apart)], stops[np.append(apart, True)], strict=True)
+    ends = [
+        end for first, stop in joined for end in _without_idle_noise(vertical, first, stop, step, threshold)
+    ]
+    return [
+        Contact(
+            recording.plate.number,
+            int(first),
+            int(stop),
+            float(time[first]),
+            float(time[stop - 1]),
+            float(vertical[first:stop].max()),
+            *_foot_of(recording, slice(first, stop), feet, walk.rate),
+        )
+        for first, stop in ends
+    ]
+
+
+def _without_idle_noise(
+    vertical: Array, first: int, stop: int, step: float, threshold: float
+) -> list[tuple[int, int]]:
+    """Return the contacts (first, stop) within loaded samples; one, unless noise of the idle plate joins several.
+
+    By hysteresis on the mean over `BRIEF`: a contact reaches `LIGHT` and lasts while the mean is above the threshold.
+    This is used where the plate idles within these samples for longer than a foot does.
+    """
+    width = max(round(BRIEF / step), 1)
+    smooth = np.convolve(vertical[first:stop], np.full(width, 1.0 / width), mode="same")
+    runs = [run for run in true_runs(smooth >= threshold) if smooth[slice(*run)].max() >= LIGHT]
+    edges = [0, *(edge for run in runs for edge in run), stop - first]
+    idle = max(edges[k + 1] - edges[k] for k in range(0, len(edges), 2)) * step
+    if not runs or idle <= IDLE:
+        return [(first, stop)]
+    return [(first + start, first + end) for start, end in runs]
+
+
+def on_plates_whole(
+    recording: PlateRecording, steps: list[Contact], feet: Feet, plates: Sequence[Plate]
+) -> list[Contact]:
+    """Return the contacts of one plate, without the foot where it stands partly beside all plates.
+
+    The plate then bears only a part of the sole: a marker lies beside the plates, and the center of pressure is at the
+    edge. A sole that bears its load inside the plate is on it, wherever its markers are.
+    """
+    whole = []
+    for contact in steps:
+        rows = slice(contact.first, contact.last)
+        load = np.maximum(recording.force[rows, 2], 0.0)
+        at_edge = ~recording.plate.contains(recording.point[rows], -_EDGE)
+        divided = load[at_edge].sum() > _AT_EDGE * load.sum()
+        if contact.side is not None and contact.significant and divided:
+            foot = feet[contact.side]
+            frames = slice(*np.searchsorted(foot.time, (contact.start, contact.end)))
+            for part, path in (("heel", foot.heel), ("toe", foot.toe)):
+                points = path[frames][foot.still[frames]]
+                points = points[np.isfinite(points).all(axis=1)]
+                if len(points) and max(plate.contains(points, _OVERHANG).mean() for plate in plates) < 0.5:
+                    reason = f"the {part} of the {SIDE_NAMES[contact.side]} foot stands beside the plates"
+                    contact = replace(contact, side=None, reason=reason)
+                    break
+        whole.append(contact)
+    return whole
+
+
+def stands_on(plate: Plate, feet: Feet) -> Iterator[tuple[Side, float, float]]:
+    """Yield the feet whose middle stands still on a plate, seen from above, with first and last time [s]."""
+    for side, foot in feet.items():
+        for first, stop in true_runs(foot.still & plate.contains(foot.middle, 0.0)):
+            if foot.time[stop - 1] - foot.time[first] >= _STANDING_TIME:
+                yield side, float(foot.time[first]), float(foot.time[stop - 1])
+
+
+def on_feet(recording: PlateRecording, steps: list[Contact]) -> list[PlateForce]:
+    """Return the force of a plate on each foot that stood on it, zero outside of the contacts of this foot."""
+    forces, unloaded = [], recording.force.copy()
+    for contact in steps:
+        first, last = np.searchsorted(recording.time, (contact.start - BRIEF, contact.end + BRIEF))
+        unloaded[first:last] = np.nan
+    for side in SIDES:
+        under = np.zeros(recording.time.size, bool)
+        for contact in steps:
+            if contact.side == side:
+                under[contact.first : contact.last] = True
+        if under.any():
+            forces.append(replace(force_on_foot(recording, side, under), unloaded=unloaded))
+    return forces
+
+
+def force_on_foot(recording: PlateRecording, side: Side, under: Mask) -> PlateForce:
+    """Return the force of a plate on a foot, zero at the samples (S,) at which the foot is not on it."""
+    force, moment = (np.where(under[:, None], v, 0.0) for v in (recording.force, recording.moment))
+    number = recording.plate.number
+    return PlateForce(
+        side,
+        recording.time,
+        force,
+        recording.point,
+        moment,
+        recording.path,
+        number,
+        moment_fault=recording.moment_fault,
+    )
+
+
+def _foot_of(recording: PlateRecording, samples: slice, feet: Feet, rate: float) -> tuple[Side | None, str]:
+    """Return the foot of a contact, or None and the reason."""
+    time, point, weight = recording.time[samples], recording.point[samples], recording.force[samples, 2]
+    distance = np.stack([feet[side].distance(point, time) for side in SIDES])
+    known = np.isfinite(distance).all(axis=0) & (weight > 0.0)
+    if not known.any():
+        return None, "the markers of heel or toe are missing"
+    distance, weight = distance[:, known], weight[known]
+    share = float(weight[distance[0] <= distance[1]].sum() / weight.sum())
+    side = SIDES[0] if share >= 0.5 else SIDES[1]
+    away = float(np.median(distance[SIDES.index(side)]))
+    if away > FARTHEST_PRESSURE:
+        return None, f"no foot is near, the {SIDE_NAMES[side]} one is {away:.2f} m away"
+    stands = []
+    for foot in feet.values():
+        frames = slice(*np.searchsorted(foot.time, (time[0], time[-1])))
+        still = foot.still[frames] & recording.plate.contains(foot.middle[frames], 0.0)
+        stands.append(still.sum() >= max(1.0, _STANDING_TIME * rate))
+    return (None, "both feet stand on it") if max(share, 1.0 - share) < CLEAR or all(stands) else (side, "")
+
+
+LEAST_DIFFERENCE = 0.2
+"""Difference of first times from which files count from different zeros [s]; a smaller one may be a late trigger."""
+SAME_FRAMES = 2.0
+"""Frames by which markers and forces of one recording differ in their duration."""
+NEARER, NEAR = 0.8, 0.1
+"""Mean distance of loaded points from the feet when the clocks are right: share of what it was, and largest [m]."""
+LOADED_N = 100.0
+
+Loaded = tuple[Array, Array, Array, Side | None]
+"""Times (S,) [s], force (S, 3) [N] and point (S, 3) [m] of a plate, and its foot if it is stated."""
+
+
+def clock_difference(plates: Sequence[Loaded], feet: Feet, offset: float) -> float:
+    """Return what is to be added to the times of plates so that they begin with the markers [s]; 0 if nothing is.
+
+    A marker file that was cut out of a longer recording may count from the beginning of that recording, and the file of
+    forces or EMG from its own first sample, or the other way round. Both then last equally long. The feet under the
+    forces decide.
+
+    offset: what [plates] adds to the times in any case [s].
+    """
+    walk = next(iter(feet.values())).time
+    if not plates or walk.size < 2:
+        return 0.0
+    difference = zeros_apart(plates[0][0], walk)
+    if not difference:
+        return 0.0
+    as_stated, together = (_beside(plates, feet, offset + late) for late in (0.0, difference))
+    return difference if together < min(NEARER * as_stated, NEAR) else 0.0
+
+
+def zeros_apart(time: Array, walk: Array) -> float:
+    """Return how much later a motion (T,) begins than other samples (S,) that last as long [s]; 0 if others do not."""
+    step = max((walk[-1] - walk[0]) / (walk.size - 1), (time[-1] - time[0]) / max(time.size - 1, 1))
+    difference = float(walk[0] - time[0])
+    as_long = abs(np.ptp(time) - np.ptp(walk)) <= SAME_FRAMES * step
+    return difference if as_long and abs(difference) >= LEAST_DIFFERENCE else 0.0
+
+
+def _beside(plates: Sequence[Loaded], feet: Feet, late: float) -> float:
+    """Mean distance of loaded points from their feet [m], at most `FARTHEST_PRESSURE`; that if no foot is seen."""
+    found = []
+    for time, force, point, side in plates:
+        loaded = force[:, 2] > LOADED_N
+        of_feet = [
+            feet[foot].distance(point[loaded], time[loaded] + late) for foot in ([side] if side else feet)
+        ]
+        found.append(np.fmin.reduce(of_feet))
+    beside = np.concatenate(found)
+    beside = np.minimum(beside[np.isfinite(beside)], FARTHEST_PRESSURE)
+    return float(beside.mean()) if beside.size else FARTHEST_PRESSURE
+
+
+def clock_note(difference: float, file: str, marker_file: str, start: float, what: str = "forces") -> str:
+    """Sentence on times that were moved by a difference [s] to begin with the markers, at `start` [s]."""
+    shown = ", and the forces act on the feet if both begin together" if what == "forces" else ""
+    return (
+        f"{file} and {marker_file} count time from different zeros: both last equally long{shown}. {difference:+.3f} s "
+        f"were added to the times of the {what}, which begin with the markers at {start:.3f} s."
+    )

@@ -17,8 +17,8 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import SIDE_NAMES, SIDES, ImpossibleForce, PlateForce, Side, Trial
 from musclesolve.recording.gaps.gap_filling import REACH_S
+from musclesolve.recording.plates.foot_contacts import FootTrack
 from musclesolve.recording.plates.foot_forces import interpolated
-from musclesolve.recording.plates.plate_assignment import FootTrack
 from musclesolve.recording.schema import Document
 
 # Distance of the force from the middle of its foot [m]: the median is within a foot's length, and never beyond the

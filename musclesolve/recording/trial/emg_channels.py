@@ -13,7 +13,7 @@ from musclesolve.recording.c3d.c3d_file import is_c3d
 from musclesolve.recording.data import Emg, Fascicles, Table
 from musclesolve.recording.emg_state import EMG_HZ, NEGATIVE, is_envelope, is_flat
 from musclesolve.recording.formats import read_channels
-from musclesolve.recording.plates.plate_assignment import clock_note, zeros_apart
+from musclesolve.recording.plates.foot_contacts import clock_note, zeros_apart
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.recording_checks import (
     check_columns,

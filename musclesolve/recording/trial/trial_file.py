@@ -20,13 +20,13 @@ from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_mar
 from musclesolve.recording.markers.marker_set import marker_sets
 from musclesolve.recording.plates.foot_forces import (
     c3d_forces,
+    corrected_plates,
     is_stated,
     plate_notes,
     plate_of,
     with_feet,
 )
 from musclesolve.recording.plates.plate_checks import instant_notes, without_instants
-from musclesolve.recording.plates.plate_corrections import corrected_plates
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.recording.trial.emg_channels import check_overlap, check_signals, read_emg

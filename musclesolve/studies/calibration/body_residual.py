@@ -38,7 +38,7 @@ from musclesolve.motion.motion_plausibility import without_joint_jump
 from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.recording.data import SIDES, PlateForce, Trial
 from musclesolve.recording.file_axes import rotation_of
-from musclesolve.recording.plates.plate_corrections import plate_numbers
+from musclesolve.recording.plates.foot_forces import plate_numbers
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline

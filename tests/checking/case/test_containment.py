@@ -13,10 +13,8 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve import check
-from musclesolve.checking.case import Case
+from musclesolve.checking.case import Case, Check, Recorded, Stage
 from musclesolve.checking.check import all_checks, examined_file
-from musclesolve.checking.repair import Recorded
-from musclesolve.checking.stages import Check, Stage
 from musclesolve.cli.app import app
 from musclesolve.cli.json_text import json_text
 from musclesolve.errors import InputError, MuscleSolveError, PoseError

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from musclesolve.checking.check import load
 from musclesolve.checking.forces.plate_balance import (
     CORRELATION,
     BalanceTerm,
@@ -21,7 +22,6 @@ from musclesolve.checking.forces.plate_balance import (
     segment_masses,
     whitened,
 )
-from musclesolve.checking.loading import load
 from musclesolve.dynamics import projected_moments
 from musclesolve.dynamics.model.human_model import with_mass_factors
 from musclesolve.files import Trial

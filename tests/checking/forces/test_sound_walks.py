@@ -14,6 +14,7 @@ from examined import examined
 from thorough import some
 
 import musclesolve
+from musclesolve.checking.check import load
 from musclesolve.checking.forces.plate_axes import (
     best_rotation,
     horizontal_axes,
@@ -21,7 +22,6 @@ from musclesolve.checking.forces.plate_axes import (
     rotation_matrix,
     way_of_pressure,
 )
-from musclesolve.checking.loading import load
 from musclesolve.files import Trial
 from musclesolve.results.finding import Finding
 from musclesolve.synthetic.faults import tilt_laboratory, tilt_plates

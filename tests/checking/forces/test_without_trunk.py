@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from examined import examined
 
+from musclesolve.checking.check import load
 from musclesolve.checking.forces.newtons_law import frame_rate
 from musclesolve.checking.forces.plate_axes import horizontal_axes
-from musclesolve.checking.loading import load
 from musclesolve.data import reference_stride
 from musclesolve.results.judgement import Report
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy

@@ -9,7 +9,7 @@ import pytest
 
 from musclesolve.files import Markers
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
-from musclesolve.recording.plates.plate_assignment import (
+from musclesolve.recording.plates.foot_contacts import (
     Contact,
     FootTrack,
     contacts,

@@ -1,0 +1,601 @@
+"""Whole files: are times, units and axes what is stated, do mass and stature fit, are channels of EMG sound?
+
+recording/emg_state.py decides on the state of a channel, for the analysis and for this report.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from musclesolve._util.arrays import (
+    Array,
+    Indices,
+    Mask,
+    at_times,
+    mean_of_known,
+    time_spans,
+    true_runs,
+    unit_or_zero,
+)
+from musclesolve._util.long_arrays import in_blocks
+from musclesolve._util.message_text import count_of
+from musclesolve.checking.case import (
+    REACH,
+    ROLES,
+    Case,
+    Stage,
+    change_markers,
+    change_plate,
+    check_at,
+    in_order,
+    on_plate,
+    replace_fields,
+    rotate_plate,
+    rotate_recordings,
+)
+from musclesolve.checking.forces.newtons_law import away, carried_mass, law
+from musclesolve.checking.observed_body import ahead, between, facing, landmark, shoulder, square_to, upward
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers
+from musclesolve.recording.emg_state import CLIPPED, DEAD, EMG_HZ
+from musclesolve.recording.file_axes import axis_vector, global_from_laboratory, standing_axes
+from musclesolve.recording.plates.foot_contacts import support_shares, touch
+from musclesolve.recording.trial.emg_channels import CHANNELS, kind_notes
+from musclesolve.recording.trial.recording_checks import UNEVEN, off_grid
+from musclesolve.results.finding import Finding, Severity, Where, finding
+from musclesolve.settings.trial import FILE_AXES
+
+# Ratio to the usual step from which a step is a hole, not an uneven clock.
+HOLE = 1.6
+# Ratio by which all markers move farther than in the frames around.
+SKIP, SKIPPING_SHARE, MOST_SKIPS = 1.6, 0.8, 8
+SLOWEST_STEP = 0.002
+"""Displacement per frame below which a marker does not show lost frames [m]."""
+LOWEST_RATE_HZ = 50.0
+SLOWEST_HZ = 5.0
+"""Rate below which no camera and no plate records [Hz]."""
+LONGEST_DIFFERENCE = 0.1
+"""Largest allowed difference between the ends of markers and forces [s]."""
+
+
+@check_at(Stage.SAMPLE_TIMES)
+def sample_times(case: Case) -> Iterator[Finding]:
+    """Find holes and uneven steps of the time columns; the repair makes times even."""
+    for role in ROLES:
+        markers: Markers | None = getattr(case.trial, role)
+        if markers is not None and (uneven := _uneven(markers.time, markers.path)):
+            # Without holes the clock of the time column was uneven, not the cameras.
+            steady = np.linspace(markers.time[0], markers.time[-1], markers.time.size)
+            restamped = replace(markers, time=steady)
+            repaired = even(markers) if uneven.code == "frames_missing" else restamped
+            yield replace(uneven, repair=replace_fields(**{role: repaired}))
+    files = {plate.path: plate for plate in case.trial.forces}
+    for path, plate in files.items():
+        if uneven := _uneven(plate.time, path):
+            even_time = np.linspace(plate.time[0], plate.time[-1], plate.time.size)
+            repairs = []
+            for index, other in enumerate(case.trial.forces):
+                if other.path == path:
+                    names = ("force", "point", "moment")
+                    columns = {name: at_times(other.time, getattr(other, name), even_time) for name in names}
+                    repairs.append(change_plate(index, time=even_time, **columns))
+            yield replace(uneven, repair=in_order(*repairs))
+
+
+def even(markers: Markers) -> Markers:
+    """Return markers on evenly spaced frames, by interpolation between frames."""
+    step = float(np.median(np.diff(markers.time)))
+    count = max(2, 1 + round((markers.time[-1] - markers.time[0]) / step))
+    time = np.linspace(markers.time[0], markers.time[-1], count)
+    flat = at_times(markers.time, markers.position.reshape(markers.time.size, -1), time)
+    return replace(markers, time=time, position=flat.reshape(count, -1, 3))
+
+
+def _uneven(time: Array, path: Path) -> Finding | None:
+    """Return the finding of uneven times (T,), None if they are even; the reader refuses uneven times in any file."""
+    step = np.diff(time)
+    usual = float(np.median(step))
+    off = off_grid(time)
+    if off is None:
+        return None
+    holes = step > HOLE * usual
+    if holes.any() and np.ptp(step[~holes]) < UNEVEN * usual:
+        lost = int(np.sum(np.round(step[holes] / usual) - 1))
+        spans = tuple((float(time[k]), float(time[k + 1])) for k in np.flatnonzero(holes))
+        values = {"lost": lost, "rows": time.size + lost, "most": step.max(), "usual": usual}
+        return finding("frames_missing", "error", values, Where(path, times=spans), anywhere=True)
+    steady = (time[-1] - time[0]) / (time.size - 1)
+    values = {"least": step.min(), "most": step.max(), "off": off.max(), "even": steady}
+    where = Where(path, times=((float(time[off.argmax()]),) * 2,))
+    return finding("uneven_samples", "error", values, where, anywhere=True)
+
+
+@check_at(Stage.COPIED_FRAMES)
+def copied_frames(case: Case) -> Iterator[Finding]:
+    """Find frames in which every marker is exactly where it was in the frame before, while the subject walks."""
+    markers = case.trial.markers
+    position = markers.position.reshape(markers.time.size, -1)
+    if markers.time.size < 4:
+        return
+    both = ~np.isnan(position[1:]) & ~np.isnan(position[:-1])
+    still = (~both | (position[1:] == position[:-1])).all(axis=1) & both.any(axis=1)
+    # A subject who stands still is no fault of the recording.
+    if not still.any() or still.mean() > 0.5:
+        return
+    repeated = np.concatenate([[False], still])
+    flat = at_times(markers.time[~repeated], position[~repeated], markers.time)
+    values = {"count": still.sum(), "reach": REACH}
+    where = Where(markers.path, times=time_spans(repeated, markers.time))
+    repair = replace_fields(markers=replace(markers, position=flat.reshape(markers.position.shape)))
+    yield finding("frames_repeated", "error", values, where, repair)
+
+
+def skips(position: Array) -> tuple[Indices, Array]:
+    """Frames (k,) after which all points (T, M, D) [m] jump together, how many times as far as before and after.
+
+    Compared with both neighbors: a frame beside copies of itself has a step of zero beside it.
+    """
+    step = in_blocks(lambda a, b: np.linalg.norm(b - a, axis=-1), position[:-1], position[1:])
+
+    def skipping(before: Array, step: Array, after: Array) -> tuple[Array, Array]:
+        around = 0.5 * (before + after)
+        moving = np.minimum(before, after) > 0.5 * SLOWEST_STEP
+        moving &= around > SLOWEST_STEP
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = np.where(moving, step / around, np.nan)
+        enough = moving.sum(axis=1) >= 5
+        most = np.maximum(moving.sum(axis=1), 1)
+        return ratio, np.where(enough, np.nansum(ratio > SKIP, axis=1) / most, 0.0)
+
+    ratio, share = in_blocks(skipping, step[:-2], step[1:-1], step[2:])
+    at = np.flatnonzero(share > SKIPPING_SHARE) + 1
+    return at, np.nanmedian(ratio[at - 1], axis=1)
+
+
+@check_at(Stage.LOST_FRAMES)
+def lost_frames(case: Case) -> Iterator[Finding]:
+    """Find instants at which all markers jump together: frames were lost and the time column does not show it."""
+    markers = case.trial.markers
+    if markers.time.size < 8:
+        return
+    at, ratio = skips(markers.position)
+    # Single frames may get lost; if jumps occur all the time, the clock is at fault.
+    if not at.size or at.size > MOST_SKIPS:
+        return
+    lost = [max(1, round(times) - 1) for times in ratio.tolist()]
+    time = markers.time.copy()
+    for k, count in zip(at, lost, strict=True):
+        time[k + 1 :] += count / markers.rate
+    frames = count_of(sum(lost), "frame")
+    values = {"points": "markers", "ratio": ratio[0], "lost": frames}
+    where = Where(markers.path, times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at))
+    repair = replace_fields(markers=even(replace(markers, time=time)))
+    # Frames lost before the time range shift the whole range against the forces.
+    anywhere = bool(markers.time[at[0]] < case.trial.time_range[1])
+    yield finding("frames_skipped", "error", values, where, repair, anywhere=anywhere)
+
+
+@check_at(Stage.UNITS)
+def sampling_rates(case: Case) -> Iterator[Finding]:
+    """Find sampling rates that are too low for the motion of a subject."""
+    recorded = {"markers": (case.trial.markers.rate, case.trial.markers.path)}
+    for plate in case.trial.forces[:1]:
+        recorded["forces"] = (plate.rate, plate.path)
+    for what, (rate, path) in recorded.items():
+        if round(rate) < LOWEST_RATE_HZ:  # as a camera of 49.95 Hz is called
+            values = {"recording": what, "rate": rate, "needed": LOWEST_RATE_HZ}
+            in_milliseconds = LOWEST_RATE_HZ / 1000.0 <= rate < SLOWEST_HZ
+            severity: Severity = "error" if in_milliseconds else "warning"
+            code = "low_rate.milliseconds" if in_milliseconds else "low_rate"
+            yield finding(code, severity, values, Where(path))
+
+
+@check_at(Stage.PLATE_POSITION)
+def durations(case: Case) -> Iterator[Finding]:
+    """Find markers or forces that begin or end before the others do and leave a part of the time range without."""
+    # A cut file is reported with the file.
+    if not case.trial.forces or case.found("truncated"):
+        return
+    walk, plate, (start, end) = case.trial.markers.time, case.trial.forces[0].time, case.trial.time_range
+    ends = (
+        ("begin", walk[0], plate[0], max(walk[0], plate[0]) > start - LONGEST_DIFFERENCE),
+        ("end", walk[-1], plate[-1], min(walk[-1], plate[-1]) < end + LONGEST_DIFFERENCE),
+    )
+    for what, one, other, near in ends:
+        if near and abs(one - other) > LONGEST_DIFFERENCE:
+            where = Where(case.trial.markers.path, times=((float(min(one, other)), float(max(one, other))),))
+            values = {"happen": what, "markers": one, "forces": other}
+            yield finding("durations_differ", "warning", values, where)
+            return
+
+
+# factor on a number read as meters or newtons -> its true unit.
+SIZES = {1000.0: "a thousand times", 100.0: "a hundred times", 10.0: "ten times"}
+# Inches and feet under a header of meters, centimeters or millimeters.
+HEADERS = (1.0, 100.0, 1000.0)
+POWERS = {factor: f"{size} too small" for factor, size in SIZES.items()} | {
+    1.0 / factor: f"{size} too large" for factor, size in SIZES.items()
+}
+LENGTH_FAULTS = (
+    POWERS
+    | {0.0254 * per_meter: "in inches" for per_meter in HEADERS}
+    | {0.3048 * per_meter: "in feet" for per_meter in HEADERS}
+)
+FORCES = {
+    1000.0: "kilonewtons",
+    STANDARD_GRAVITY: "kilograms-force",
+    4.44822: "pounds-force",
+    0.001: "millinewtons",
+}
+# Distance from the feet to the shoulders as a share of stature; upright it is about 0.82.
+SHARE = 0.82
+# Allowed ratio of a number to the usual one, in the right unit; of a length to that of a subject of 1.7 m.
+LENGTH_BAND, FORCE_BAND = (0.6, 1.5), (0.8, 1.35)
+USUAL_STATURE, BAND_OF_ANYBODY = 1.7, (0.55, 1.4)
+# The greatest vertical force of both feet together in walking, in body weights.
+PEAK = 1.2
+# Possible units of points of force, with the factor to meters.
+POINTS = {0.001: "millimeters", 0.01: "centimeters", 0.0254: "inches"}
+# Share of the greatest force that defines a loaded foot, usual travel of its center of pressure, and a travel that is
+# never reached, even on a treadmill [m].
+LOADED, TRACK, FARTHEST_POINT = 0.5, 0.13, 2.0
+# Free moment that is never reached [N m]; and free moment over vertical force that no foot has in a tenth of the frames
+# of its contacts [m]: 28 sound plates have 0.002 to 0.011. Friction under a whole sole that spins reaches 0.065, a
+# quarter of its length.
+LARGEST_MOMENT, FARTHEST_ARM = 500.0, 0.04
+
+
+@check_at(Stage.UNITS)
+def marker_units(case: Case) -> Iterator[Finding]:
+    """Compare the distance from feet to shoulders with the stature, for both recordings."""
+    stature = case.trial.subject.stature
+    faults, band = (LENGTH_FAULTS, LENGTH_BAND) if stature > 0.0 else (POWERS, BAND_OF_ANYBODY)
+    usual = SHARE * (stature if stature > 0.0 else USUAL_STATURE)
+    for role in ROLES:
+        markers: Markers | None = getattr(case.trial, role)
+        if markers is None:
+            continue
+        feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
+        tops = [shoulder(case.trial, side, markers) for side in SIDES]
+        low, high = ([point for point in points if point is not None] for points in (feet, tops))
+        if not low or not high:
+            continue
+        # Independent of the axes.
+        apart = np.linalg.norm(np.mean(high, axis=0) - np.mean(low, axis=0), axis=-1)
+        height = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
+        factor = unit_factor(height / usual, faults, band) if height > 0.0 else None
+        if factor is not None:
+            values = {"height": height, "stature": stature, "usual": usual, "unit": LENGTH_FAULTS[factor]}
+            repair = replace_fields(**{role: replace(markers, position=markers.position * factor)})
+            code = "marker_units" if stature > 0.0 else "marker_units.anybody"
+            yield finding(code, "error", values, Where(markers.path), repair)
+
+
+def unit_factor(ratio: float, known: dict[float, str], band: tuple[float, float]) -> float | None:
+    """Return the factor that brings a ratio nearest to one; None if the ratio is right, or no factor helps."""
+    if band[0] <= ratio <= band[1]:
+        return None
+    best = min(known, key=lambda factor: abs(np.log(ratio * factor)))
+    return best if band[0] <= ratio * best <= band[1] else None
+
+
+@check_at(Stage.UNITS)
+def force_units(case: Case) -> Iterator[Finding]:
+    """Compare the greatest force with the body weight."""
+    plates, weight = case.trial.forces, case.trial.subject.mass * STANDARD_GRAVITY
+    if not plates or not weight > 0.0:
+        return
+    total = np.sum([np.linalg.norm(plate.force, axis=1) for plate in plates], axis=0)
+    # A high quantile, not the maximum: one spike must not decide on a unit.
+    peak = float(np.quantile(total, 0.98))
+    factor = unit_factor(peak / (PEAK * weight), FORCES, FORCE_BAND) if peak > 0.0 else None
+    if factor is None:
+        return
+    scaled = [replace(plate, force=plate.force * factor, moment=plate.moment * factor) for plate in plates]
+    values: dict[str, object] = {"peak": peak, "mass": case.trial.subject.mass, "usual": PEAK * weight}
+    values |= {"unit": FORCES[factor], "factor": factor}
+    yield finding("force_units", "error", values, Where(plates[0].path), replace_fields(forces=tuple(scaled)))
+
+
+def point_spread(point: Array, loaded: Mask) -> float:
+    """How far the point of force (S, k) goes under a foot that carries much, in the samples (S,) [m].
+
+    Within a contact: from contact to contact the subject walks on, and the origin may be anywhere. The middle nine
+    tenths: single points may be anywhere.
+    """
+    spreads = [
+        np.ptp(np.nanquantile(point[first:stop], [0.05, 0.95], axis=0), axis=0).max()
+        for first, stop in true_runs(loaded)
+        if stop - first >= 5 and np.isfinite(point[first:stop]).all(axis=1).any()
+    ]
+    return float(np.median(spreads)) if spreads else 0.0
+
+
+def point_factor(spread: float) -> float | None:
+    """The factor from the unit of points of force, a key of `POINTS`, to meters; None where they may be meters."""
+    if spread <= FARTHEST_POINT:
+        return None
+    return min(POINTS, key=lambda factor: abs(np.log(spread * factor / TRACK)))
+
+
+@check_at(Stage.UNITS_OF_POINTS)
+def point_and_moment_units(case: Case) -> Iterator[Finding]:
+    """Compare points of force and free moments with the size of a foot."""
+    for index, plate in enumerate(case.trial.forces):
+        # Points of a small force are quotients of small numbers, and a drifting zero is a small force throughout.
+        least = max(case.trial.unloaded_below, LOADED * plate.force[:, 2].max(initial=0.0))
+        loaded = plate.force[:, 2] > least
+        if loaded.sum() < 5:
+            continue
+        spread = point_spread(plate.point[:, :2], loaded)
+        if (factor := point_factor(spread)) is not None:
+            unit = POINTS[factor]
+            values = {"spread": spread, "usual": TRACK, "unit": unit, "factor": factor}
+            repair = change_plate(index, point=plate.point * factor)
+            yield finding("point_units", "error", values, on_plate(plate), repair)
+        moment = float(np.quantile(np.abs(plate.moment[loaded]), 0.9))
+        if moment > LARGEST_MOMENT:
+            repair = change_plate(index, moment=plate.moment * 0.001)
+            yield finding("moment_units", "error", {"moment": moment}, on_plate(plate), repair)
+            continue
+        arm = float(np.quantile(np.abs(plate.moment[loaded, 2]) / plate.force[loaded, 2], 0.9))
+        if arm > FARTHEST_ARM:
+            values = {"moment": moment, "arm": arm, "limit": FARTHEST_ARM}
+            yield finding("free_moment.large", "warning", values, on_plate(plate))
+
+
+# The direction from feet to shoulders, or of the mean force, must have this cosine with an axis to count as along it.
+ALONG = 0.8
+# Cosine with the forward axis below which a subject faces another axis, and change of direction [rad] below which a
+# subject faces one axis in the whole recording.
+FORWARD, TURNING = 0.5, 0.8
+# Displacement against the facing direction from which a pelvis goes backward [m].
+BACKWARDS = 0.3
+
+
+def _rotation(case: Case) -> Array:
+    laboratory = case.recorded.laboratory
+    return global_from_laboratory(laboratory.forward, laboratory.up)
+
+
+def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> str:
+    """Return the name of the file axis nearest to a global direction (3,); `rotation`: the axes of another file."""
+    in_file = (_rotation(case) if rotation is None else rotation).T @ direction
+    return max(FILE_AXES, key=lambda name: float(axis_vector(name) @ in_file))
+
+
+@check_at(Stage.VERTICAL_AXIS)
+def vertical_axis(case: Case) -> Iterator[Finding]:
+    """Find the axis from feet to shoulders where it differs from the stated upward axis."""
+    unstated = "up" in case.unknown
+    up = upward(case.trial, case.trial.markers, by_pelvis=unstated)
+    if up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
+        return
+    name, laboratory = _axis_name(case, up), case.recorded.laboratory
+    forward = _forward_axis(case, case.trial.markers, up, laboratory.forward, name)
+    # Forces along the stated upward axis show that only the markers were exported with other axes.
+    total = np.sum([plate.force.sum(axis=0) for plate in case.trial.forces], axis=0)
+    in_all_files = not (case.trial.forces and total[2] > ALONG * float(np.linalg.norm(total)))
+    rotation = global_from_laboratory(forward, name) @ _rotation(case).T
+    if name[1] == laboratory.up[1]:
+        # Forces are read as upward in any axes: their points lie under the feet in axes of both.
+        alone = replace(case, recorded=rotate_recordings(rotation, None)(case.recorded))
+        off, then = (sum(away(each, p, p.point) for p in case.trial.forces) for each in (case, alone))
+        in_all_files = off <= then
+    axes = f'up = "{name}"' + (f' and forward = "{forward}"' if forward != laboratory.forward else "")
+    change = {("laboratory", "up"): name, ("laboratory", "forward"): forward} if in_all_files else None
+    values = {"axis": name, "axes": axes, "up": laboratory.up}
+    where = case.key("laboratory", "up") if in_all_files else Where(case.trial.markers.path)
+    repair = rotate_recordings(rotation, {"forward": forward, "up": name} if in_all_files else None)
+    # A missing statement is already an error.
+    text = "unstated" if unstated else "all_files" if in_all_files else "markers"
+    yield finding(f"up_axis.{text}", "note" if unstated else "error", values, where, repair, change=change)
+
+
+def _forward_axis(
+    case: Case, markers: Markers, up: Array, stated: str, up_name: str, rotation: Array | None = None
+) -> str:
+    """Return the name of the file axis that the pelvis faces, or the stated axis if the pelvis is not seen.
+
+    The forward direction is perpendicular to `up` (3,), which lies along the axis `up_name`.
+    """
+    faced = ahead(case.trial, markers)
+    across = np.full(3, np.nan) if faced is None else square_to(up, mean_of_known(faced))
+    forward = _axis_name(case, across, rotation) if np.isfinite(across).all() else stated
+    return forward if forward[1] != up_name[1] else next(axis for axis in FILE_AXES if axis[1] != up_name[1])
+
+
+@check_at(Stage.FORWARD_AXIS)
+def forward_axis(case: Case) -> Iterator[Finding]:
+    """Compare the facing direction of the subject with the forward axis and with the motion of the pelvis: warnings.
+
+    Joint angles, moments and muscle forces do not depend on it, and subjects walk along a walkway in both directions.
+    """
+    faced = facing(case.trial)
+    if faced is None:
+        return
+    angle = np.unwrap(np.arctan2(faced[:, 1], faced[:, 0]))
+    mean = float(angle.mean())
+    if np.ptp(angle) < TURNING and np.cos(mean) < FORWARD:
+        laboratory = case.recorded.laboratory
+        name, up = _axis_name(case, np.array([np.cos(mean), np.sin(mean), 0.0])), laboratory.up
+        rotation = global_from_laboratory(name, up) @ _rotation(case).T
+        change = {("laboratory", "forward"): name}
+        values = {"axis": name, "forward": laboratory.forward}
+        where = case.key("laboratory", "forward")
+        repair = rotate_recordings(rotation, {"forward": name, "up": up})
+        if "forward" in case.unknown:
+            yield finding("walking_direction.unstated", "note", values, where, repair, change=change)
+        else:
+            yield finding("walking_direction", "warning", values, where, repair, change=change)
+    # Displacement of the pelvis in its facing direction, frame by frame.
+    if (front := between(case.trial, "asis_r", "asis_l")) is not None:
+        unit = unit_or_zero(faced)
+        gone = float(np.sum(np.diff(front, axis=0) * unit[1:]))
+        if gone < -BACKWARDS:
+            where = Where(case.trial.markers.path)
+            yield finding("walking_direction.backward", "warning", {"distance": -gone}, where)
+
+
+@check_at(Stage.OTHER_VERTICAL_AXES)
+def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
+    """Find a standing trial whose subject is not upright; the facing direction is free."""
+    static = case.trial.static
+    up = None if static is None else upward(case.trial, static)
+    if static is None or up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
+        return
+    rotation, stated = _upright(up), standing_axes(case.recorded.laboratory)
+    axes = global_from_laboratory(*stated)
+    name = _axis_name(case, up, axes)
+    forward = _forward_axis(case, static, up, stated[0], name, axes)
+    repair = change_markers(
+        "static", lambda markers: replace(markers, position=markers.position @ rotation.T)
+    )
+    change = {("laboratory", "static_up"): name, ("laboratory", "static_forward"): forward}
+    axes_of_both = f'static_up = "{name}" and static_forward = "{forward}"'
+    values = {"axis": name, "stated": stated[1], "axes": axes_of_both}
+    yield finding("up_axis.standing", "error", values, Where(static.path), repair, change=change)
+
+
+def _upright(direction: Array) -> Array:
+    """Return a rotation (3, 3) by quarter turns that brings the axis nearest to a direction (3,) upward."""
+    up = max(FILE_AXES, key=lambda name: float(axis_vector(name) @ direction))
+    return global_from_laboratory(next(axis for axis in FILE_AXES if axis[1] != up[1]), up)
+
+
+@check_at(Stage.OTHER_VERTICAL_AXES)
+def vertical_axes_of_forces(case: Case) -> Iterator[Finding]:
+    """Find plates that do not push up along the axis that the markers have up, while they bear more than noise."""
+    for index, plate in enumerate(case.trial.forces):
+        bears = np.linalg.norm(plate.force, axis=1) > touch(case.trial)
+        total = plate.force[bears].sum(axis=0)
+        size = float(np.linalg.norm(total))
+        if plate.turned or size == 0.0 or total[2] > ALONG * size or np.abs(total).max() < ALONG * size:
+            continue
+        name = _axis_name(case, total)
+        if total[2] < 0.0 and np.abs(total).argmax() == 2:
+            repair = change_plate(index, force=-plate.force, moment=-plate.moment)
+            yield finding("force_sign", "error", {"axis": name}, on_plate(plate), repair)
+            continue
+        # Upright, and headed such that its force acts nearest to the foot.
+        quarter = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+        rotations = [np.linalg.matrix_power(quarter, k) @ _upright(total) for k in range(4)]
+        distances = [
+            away(case, replace(plate, force=plate.force @ rotation.T), plate.point @ rotation.T)
+            for rotation in rotations
+        ]
+        repair = rotate_plate(index, rotations[int(np.argmin(distances))])
+        up = case.recorded.laboratory.up
+        yield finding("plate_axes.vertical", "error", {"axis": name, "up": up}, on_plate(plate), repair)
+
+
+# Differences of the mass from the mass that the forces accelerate: a warning, and an error; and the least number of
+# standard deviations of its error.
+MASS, FAR_MASS, ERRORS = 0.06, 0.2, 2.0
+# Differences where the plates measure only single supports: the pelvis alone shows the rise of the body, to 4 % in
+# walking and 10 % in running.
+ALONE, FAR_ALONE = 0.15, 0.25
+# Body mass index of nearly everybody [kg/m^2]; leg length over stature; mass of a shoe [kg]; strength factor.
+INDEX, LEG, SHOE, STRENGTH = (13.0, 45.0), (0.44, 0.60), 1.2, (0.3, 3.0)
+
+
+@check_at(Stage.SUPPORT, needs=["plates"])
+def body_mass(case: Case) -> Iterator[Finding]:
+    """Compare the body mass with the mass that the forces accelerate and carry."""
+    required, stated, place = law(case), case.trial.subject.mass, case.key("subject", "mass_kg")
+    if not stated > 0.0:
+        return
+    if required is not None:
+        if spans := time_spans(required.beside, required.time):
+            yield finding("carried_beside", "warning", {}, Where(case.trial.forces[0].path, times=spans))
+        fitting, error = carried_mass(case, required)
+        off, limit = fitting / stated - 1.0, max(MASS, ERRORS * error / stated)
+        if abs(off) >= limit and fitting > 0.0:
+            amount = "too much" if off > 0 else "too little, and whether a rail or crutches carry the rest"
+            severity: Severity = "error" if abs(off) > FAR_MASS else "warning"
+            change = {("subject", "mass_kg"): round(fitting, 1)}
+            values = {"fitting": fitting, "given": stated, "off": off, "limit": limit, "amount": amount}
+            yield finding("mass", severity, values, place, change=change)
+        return
+    # Force on the plate of each foot in single support over the body weight.
+    for side, shares in support_shares(case.trial).items():
+        off = float(np.median(shares)) - 1.0 if shares else 0.0
+        if abs(off) >= ALONE:
+            change = {("subject", "mass_kg"): round((1.0 + off) * stated, 1)}
+            values = {
+                "side": SIDE_NAMES[side],
+                "share": 1.0 + off,
+                "given": stated,
+                "limit": ALONE,
+                "more": "" if off > 0.0 else ", and whether the whole foot stands on it",
+            }
+            severity = "error" if abs(off) > FAR_ALONE else "warning"
+            where = replace(place, plate=SIDE_NAMES[side])
+            yield finding("mass.single_support", severity, values, where, change=change)
+
+
+@check_at(Stage.SUPPORT)
+def unusual_values(case: Case) -> Iterator[Finding]:
+    """Find very rare values of the subject and of the muscles."""
+    subject, factor = case.trial.subject, case.trial.settings.muscles.strength
+    mass, stature, leg, shoe = subject.mass, subject.stature, subject.leg_length, subject.shoe_mass
+    index = mass / stature**2
+    unusual: dict[str, dict[str, Any]] = {}
+    if np.isfinite(index) and not INDEX[0] <= index <= INDEX[1]:
+        limits = {"low": INDEX[0], "high": INDEX[1]}
+        unusual["mass_kg"] = {"mass": mass, "stature": stature, "index": index} | limits
+    if leg is not None and not LEG[0] <= leg / stature <= LEG[1]:
+        unusual["leg_length_m"] = {"leg": leg, "share": leg / stature, "low": LEG[0], "high": LEG[1]}
+    if shoe > SHOE:
+        unusual["shoe_mass_kg"] = {"mass": shoe, "high": SHOE}
+    for key, values in unusual.items():
+        yield finding(f"subject.{key}", "warning", values, case.key("subject", key))
+    if not isinstance(factor, str) and not STRENGTH[0] <= factor <= STRENGTH[1]:
+        place = case.key("muscles", "strength")
+        values = {"factor": factor, "low": STRENGTH[0], "high": STRENGTH[1]}
+        yield finding("strength", "warning", values, place)
+
+
+@check_at(Stage.ANALYSIS)
+def emg_channels(case: Case) -> Iterator[Finding]:
+    """Find channels that are flat, dead, full of spikes, clipped or full of hum, and envelopes among raw signals."""
+    emg = case.trial.emg
+    if emg is None:
+        return
+    for name, state in zip(emg.names, emg.states, strict=True):
+        where = Where(emg.path, field=f"channel {name}")
+        if state.flat:
+            yield finding("emg_flat", "warning", {"name": name}, case.key(CHANNELS, name))
+        if state.dead:
+            values = {"name": name, "ratio": state.modulation, "least": DEAD}
+            yield finding("emg_dead", "warning", values, case.key(CHANNELS, name))
+        if state.spikes:
+            text = "emg_spike.many" if state.spiky else "emg_spike.few"
+            values = {"name": name, "count": len(state.spikes), "first": state.spikes[0][0]}
+            yield finding(text, "warning", values, where)
+        if state.clipped >= CLIPPED:
+            text = "emg_clipped.lost" if state.lost_peak else "emg_clipped.some"
+            values = {"name": name, "share": state.clipped, "first": state.clipped_at}
+            yield finding(text, "warning", values, where)
+        if state.no_hum:
+            yield finding(
+                "emg_hum", "warning", {"name": name, "share": state.hum, "mains": state.mains}, where
+            )
+
+
+@check_at(Stage.ANALYSIS)
+def emg_kind(case: Case) -> Iterator[Finding]:
+    """Find channels that are envelopes where the trial file states raw signals, or the reverse."""
+    emg = case.trial.emg
+    if emg is None:
+        return
+    for kind in kind_notes(emg, case.settings.emg.processed):
+        if kind.envelopes == emg.options.processed:
+            continue
+        shares = {"fast": kind.fast, "negative": kind.negative, "frequency": EMG_HZ}
+        place = case.key("emg", "processed")
+        text = "emg_kind.envelopes" if kind.envelopes else "emg_kind.raw"
+        yield finding(text, "warning", {"names": ", ".join(kind.channels), **shares}, place)
