@@ -9,8 +9,7 @@ from musclesolve.checking.case import TABLES, Case, Fact, finding_of, finding_of
 from musclesolve.checking.repair import ROLES, Recorded
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers, Trial
-from musclesolve.recording.faults import Faults
-from musclesolve.recording.formats import read_markers
+from musclesolve.recording.formats import Faults, read_markers
 from musclesolve.recording.plates.foot_forces import is_stated
 from musclesolve.recording.schema import examined, trial_document
 from musclesolve.recording.text.text_file import is_file

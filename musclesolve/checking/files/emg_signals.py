@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from musclesolve.checking.case import Case
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.emg_state import CLIPPED, DEAD, EMG_HZ
-from musclesolve.recording.trial.emg_channels import CHANNELS, kind_notes
+from musclesolve.recording.trial.muscle_signals import CHANNELS, kind_notes
 from musclesolve.results.finding import Finding, Where, finding
 
 

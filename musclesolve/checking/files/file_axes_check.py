@@ -12,8 +12,8 @@ from musclesolve.checking.observed_body import ahead, between, facing, square_to
 from musclesolve.checking.repair import change_markers, change_plate, rotate_plate, rotate_recordings
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import Markers
-from musclesolve.recording.file_axes import axis_vector, global_from_laboratory, standing_axes
 from musclesolve.recording.plates.foot_contacts import touch
+from musclesolve.recording.units_and_axes import axis_vector, global_from_laboratory, standing_axes
 from musclesolve.results.finding import Finding, Where, finding
 from musclesolve.settings.trial import FILE_AXES
 

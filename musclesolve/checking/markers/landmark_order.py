@@ -33,7 +33,7 @@ from musclesolve.checking.repair import (
 )
 from musclesolve.checking.stages import Stage, check_at
 from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
-from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.markers.landmarks import landmarks
 from musclesolve.recording.trial.recording_checks import NEIGHBOR
 from musclesolve.results.finding import Finding, Where, finding
 

@@ -31,7 +31,7 @@ from musclesolve.recording.data import SIDES, Markers, Trial
 from musclesolve.recording.gaps.gap_filling import completed_trial, fill_trial
 from musclesolve.recording.gaps.ghosts import without_ghosts
 from musclesolve.recording.gaps.rigid_registration import register
-from musclesolve.recording.markers.landmark_names import upper_markers
+from musclesolve.recording.markers.landmarks import upper_markers
 from musclesolve.recording.trial.recording_checks import jumps as jump_frames
 from musclesolve.recording.trial.recording_checks import largest_jump
 from musclesolve.results.finding import Finding, Run, Where, finding

@@ -11,7 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import UP, Array, across, frame, unit, vector_product
 from musclesolve.motion.anatomy.joint_centers import between, hip_center
 from musclesolve.recording.data import SIDES, Side
-from musclesolve.recording.markers.landmark_names import back_landmarks, shows_spines
+from musclesolve.recording.markers.landmarks import back_landmarks, shows_spines
 
 Points = Mapping[str, Array]
 

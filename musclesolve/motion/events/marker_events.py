@@ -17,7 +17,7 @@ from musclesolve._util.arrays import UP, Array, true_runs
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Recording
-from musclesolve.recording.markers.landmark_names import back_landmarks
+from musclesolve.recording.markers.landmarks import back_landmarks
 from musclesolve.recording.trial.recording_checks import jumps
 
 SHORTEST_SWING = 0.15

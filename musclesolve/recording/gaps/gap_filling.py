@@ -18,7 +18,7 @@ from musclesolve._util.splines import spline_through
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Gap, Markers, Trial
 from musclesolve.recording.gaps.rigid_registration import register
-from musclesolve.recording.markers.landmark_names import groups, upper_markers
+from musclesolve.recording.markers.landmarks import groups, upper_markers
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import GapSettings
 

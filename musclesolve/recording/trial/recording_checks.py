@@ -10,7 +10,7 @@ from musclesolve._util.long_arrays import blocks
 from musclesolve.errors import file_error
 from musclesolve.recording.data import SIDES, Markers, Recording, Table, Trial
 from musclesolve.recording.gaps.gap_filling import missing
-from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
+from musclesolve.recording.markers.landmarks import back_landmarks, landmarks
 from musclesolve.recording.plates.foot_forces import plate_gap_error
 from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
 from musclesolve.recording.schema import Document

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from musclesolve.recording.markers.marker_set import marker_sets
+from musclesolve.recording.markers.marker_names import marker_sets
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.trial.settings import is_own_set
 from musclesolve.settings.trial import is_predicted

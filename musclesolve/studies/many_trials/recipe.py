@@ -17,7 +17,7 @@ from musclesolve.constants import TRIAL_FILE
 from musclesolve.plotting.page.page_style import PageStyle, current_style
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.text.text_file import hash_of, name_in
-from musclesolve.recording.trial.input_hashes import named_hashes
+from musclesolve.recording.trial.trial_file import named_hashes
 from musclesolve.version import __version__
 
 BUNDLED = Path(muscle_db.__file__).resolve().parent, Path(__file__).resolve().parents[2]

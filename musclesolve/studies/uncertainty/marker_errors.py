@@ -18,7 +18,7 @@ from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.pipeline.mechanics import TIME_MARGIN
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
-from musclesolve.recording.markers.landmark_names import shows_spines
+from musclesolve.recording.markers.landmarks import shows_spines
 from musclesolve.studies.uncertainty.replay import muscle_shapes
 
 
