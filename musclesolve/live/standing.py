@@ -39,8 +39,8 @@ from musclesolve.recording.schema import trial_document, validated
 from musclesolve.recording.text.opensim_text import write_mot, write_trc
 from musclesolve.recording.text.text_file import write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.recording.trial.settings import with_paths
 from musclesolve.recording.trial.trial_file import read_standing
-from musclesolve.recording.trial.trial_paths import with_paths
 from musclesolve.recording.units_and_axes import rotation_of
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where
 from musclesolve.settings.trial import PREDICTED, RecordedSettings, is_predicted

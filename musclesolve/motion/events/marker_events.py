@@ -17,8 +17,8 @@ from musclesolve._util.arrays import UP, Array, true_runs
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.motion.walking_direction import headings
 from musclesolve.recording.data import SIDES, Event, EventKind, Recording
+from musclesolve.recording.gaps.gap_filling import jumps
 from musclesolve.recording.markers.landmarks import back_landmarks
-from musclesolve.recording.trial.recording_checks import jumps
 
 SHORTEST_SWING = 0.15
 """Least excursion of a stepping foot along the walking direction, relative to the pelvis [m]."""

@@ -19,8 +19,7 @@ from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, PlateForce, Subject, Trial
 from musclesolve.recording.formats import Faults, Rows, read_forces_table, read_markers
-from musclesolve.recording.gaps.gap_filling import completed_trial
-from musclesolve.recording.gaps.ghosts import ghost_notes, without_ghosts
+from musclesolve.recording.gaps.gap_filling import completed_trial, ghost_notes, without_ghosts
 from musclesolve.recording.markers.landmarks import FUNCTIONAL
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
 from musclesolve.recording.markers.marker_names import marker_sets
