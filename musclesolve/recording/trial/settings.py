@@ -1,4 +1,4 @@
-"""Settings of a trial file that depend on each other: the subject, its events, its errors, and the paths of its files."""
+"""Settings of a trial file that depend on each other: subject, events and errors; and the paths of its files."""
 
 from collections.abc import Mapping
 from itertools import pairwise, product
