@@ -35,8 +35,8 @@ from musclesolve.checking.check import load
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.file_axes import axis_vector, global_from_laboratory
 from musclesolve.recording.text.opensim_text import write_trc
+from musclesolve.recording.units_and_axes import axis_vector, global_from_laboratory
 from musclesolve.results.finding import SEVERITIES
 from musclesolve.results.judgement import ORDER, Report
 from musclesolve.settings.trial import FILE_AXES

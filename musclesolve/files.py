@@ -4,8 +4,8 @@ from musclesolve.opensim.person_file import read_person, write_person
 from musclesolve.recording.c3d.c3d_file import C3D, read_c3d
 from musclesolve.recording.data import Event, Gap, Markers, PlateForce, Subject, Table, Trial
 from musclesolve.recording.formats import read_forces_table, read_markers
-from musclesolve.recording.markers.landmark_names import Landmark, landmarks
-from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets
+from musclesolve.recording.markers.landmarks import Landmark, landmarks
+from musclesolve.recording.markers.marker_names import MarkerSet, marker_sets
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
 
 __all__ = [

@@ -52,7 +52,7 @@ from musclesolve.recording.plates.plate_checks import (
     plate_error,
     without_instants,
 )
-from musclesolve.recording.trial.emg_channels import check_overlap, check_signals
+from musclesolve.recording.trial.muscle_signals import check_overlap, check_signals
 from musclesolve.recording.trial.recording_checks import (
     check_cutoff,
     check_heading,

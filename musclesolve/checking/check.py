@@ -46,8 +46,7 @@ from musclesolve.pipeline.body import Body
 from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics, carries_foot
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES, AnyTrial, Markers, Side, Trial
-from musclesolve.recording.faults import Faults
-from musclesolve.recording.formats import read_markers
+from musclesolve.recording.formats import Faults, read_markers
 from musclesolve.recording.gaps.gap_filling import completed_trial
 from musclesolve.recording.plates.foot_forces import is_stated
 from musclesolve.recording.schema import examined, trial_document

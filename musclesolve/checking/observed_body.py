@@ -15,7 +15,7 @@ from musclesolve.motion.events.force_events import FootLoads, flights
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.gaps.rigid_registration import register
-from musclesolve.recording.markers.landmark_names import back_landmarks
+from musclesolve.recording.markers.landmarks import back_landmarks
 from musclesolve.recording.plates.foot_contacts import FootTrack, ground_contacts, ground_velocity
 
 SMOOTH_HZ = 8.0

@@ -34,7 +34,7 @@ solver_names = _completing(
     "musclesolve.sharing.solver.solver_registry",
     lambda solvers: [name for name, record in solvers.solvers().items() if record.installed],
 )
-marker_set_names = _completing("musclesolve.recording.markers.marker_set", lambda sets: sets.marker_sets())
+marker_set_names = _completing("musclesolve.recording.markers.marker_names", lambda sets: sets.marker_sets())
 muscle_set_names = _completing("muscle_db", lambda sets: sets.available())
 muscle_names = _completing("muscle_db", lambda sets: [muscle.name for muscle in sets.load()])
 fault_names = _completing("musclesolve.synthetic.faults", lambda faults: faults.faults())

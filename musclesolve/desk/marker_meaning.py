@@ -25,17 +25,16 @@ from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping
 from musclesolve.drafting.laboratory_axes import LaboratoryAxes, laboratory_axes
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers, Trial
-from musclesolve.recording.file_axes import global_from_laboratory, standing_axes
-from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.markers.mapping_tables import functional_joints, markers_of
+from musclesolve.recording.markers.landmarks import functional_joints, landmarks, markers_of
 from musclesolve.recording.markers.marker_mapping import requested_mapping
-from musclesolve.recording.markers.marker_names import split_label
-from musclesolve.recording.markers.marker_set import (
+from musclesolve.recording.markers.marker_names import (
     MarkerNames,
     MarkerSet,
     marker_names_of,
     marker_sets,
+    split_label,
 )
+from musclesolve.recording.units_and_axes import global_from_laboratory, standing_axes
 from musclesolve.results.finding import Finding
 
 Source = Literal["file", "set", "left out", ""]

@@ -13,7 +13,7 @@ from musclesolve._util.sides import has_side
 from musclesolve.checking.observed_body import ahead
 from musclesolve.desk.marker_meaning import Meaning, Recording, laboratory_rotation, landmark_paths, parts
 from musclesolve.plotting.page.page_style import SIDE_COLOR
-from musclesolve.recording.markers.marker_set import markers_of
+from musclesolve.recording.markers.marker_names import markers_of
 
 COLORS = {"r": SIDE_COLOR["r"], "l": SIDE_COLOR["l"], "m": "var(--ink)", "": "var(--faint)"}
 """By side: right, left, mapped without side, not mapped."""

@@ -19,11 +19,11 @@ from musclesolve.motion.events.gait_events import GaitEvents, gait_events
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.data import SIDES, PlateForce, Side, Trial
-from musclesolve.recording.file_axes import rotation_of
 from musclesolve.recording.formats import read_forces_table
 from musclesolve.recording.plates.foot_forces import is_stated, plate_of
 from musclesolve.recording.schema import Document
 from musclesolve.recording.trial.time_range import ranged
+from musclesolve.recording.units_and_axes import rotation_of
 from musclesolve.settings.trial import AUTO, RecordedSettings
 
 Steps = tuple[tuple[float, float, Side | None], ...]

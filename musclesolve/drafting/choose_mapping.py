@@ -28,22 +28,23 @@ from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratc
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers
 from musclesolve.recording.gaps.rigid_registration import breadth
-from musclesolve.recording.markers.landmark_names import ARMS_AND_HEAD, TRUNK, landmarks
-from musclesolve.recording.markers.mapping_tables import (
+from musclesolve.recording.markers.landmarks import (
+    ARMS_AND_HEAD,
     FUNCTIONAL,
     HINGES,
+    TRUNK,
     WANDS,
     Weights,
     absences,
     examined_mapping,
+    landmarks,
     markers_of,
     needs_chord,
     one_marker,
     read_clusters,
 )
 from musclesolve.recording.markers.marker_mapping import requested_mapping
-from musclesolve.recording.markers.marker_names import NamedMarkers, named_markers, split_label
-from musclesolve.recording.markers.marker_set import marker_sets
+from musclesolve.recording.markers.marker_names import NamedMarkers, marker_sets, named_markers, split_label
 from musclesolve.recording.trial.functional_trials import BODIES
 
 FEWEST_MARKERS = 3

@@ -54,10 +54,10 @@ from musclesolve.opensim.b3d import SUFFIX as B3D
 from musclesolve.opensim.service_folders import subjects_in
 from musclesolve.recording.c3d.c3d_file import is_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table, Trial
-from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.plates.foot_contacts import IN_PLACE, ground_velocity, velocity
 from musclesolve.recording.text.text_file import file_path, name_from, stem_of, suffix_of
 from musclesolve.recording.trial.functional_trials import file_key
+from musclesolve.recording.units_and_axes import global_from_laboratory
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.settings.json_schema import FOLDER, schema_line, schema_name, schema_text
 from musclesolve.settings.trial import PREDICTED, ModelSettings, RecordedSettings

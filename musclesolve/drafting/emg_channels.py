@@ -20,7 +20,7 @@ from musclesolve.motion.signals.emg_envelope import linear_envelope
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Table
 from musclesolve.recording.emg_state import is_flat
 from musclesolve.recording.plates.foot_contacts import vertical_force
-from musclesolve.recording.trial.emg_channels import are_envelopes
+from musclesolve.recording.trial.muscle_signals import are_envelopes
 from musclesolve.settings.trial import EmgSettings
 
 _MOST_CHANNELS = 32

@@ -25,7 +25,7 @@ from musclesolve.opensim.xml_tree import Element, read_xml
 from musclesolve.recording.c3d.c3d_file import C3D, read_c3d
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.formats import MARKERS, read_markers
-from musclesolve.recording.markers.mapping_tables import HINGES
+from musclesolve.recording.markers.landmarks import HINGES
 from musclesolve.recording.markers.marker_names import by_person
 from musclesolve.recording.text.cells import are_coordinates
 from musclesolve.recording.text.csv_file import (

@@ -21,17 +21,10 @@ from musclesolve.opensim.external_loads import side_in
 from musclesolve.opensim.model import GROUND
 from musclesolve.recording.c3d.force_platforms import PlateRecording, pulls_down
 from musclesolve.recording.data import SIDE_NAMES, ZERO, Markers, Side, Table
-from musclesolve.recording.file_axes import axis_vector
-from musclesolve.recording.markers.landmark_names import back_landmarks
-from musclesolve.recording.markers.mapping_tables import Weights
-from musclesolve.recording.plates.foot_contacts import (
-    NOWHERE,
-    Feet,
-    contacts,
-    feet_of,
-    to_center_of_pressure,
-)
+from musclesolve.recording.markers.landmarks import Weights, back_landmarks
+from musclesolve.recording.plates.foot_contacts import NOWHERE, Feet, contacts, feet_of, to_center_of_pressure
 from musclesolve.recording.plates.foot_forces import ROLES
+from musclesolve.recording.units_and_axes import axis_vector
 from musclesolve.settings.trial import FILE_AXES, METERS
 
 ALONG = 0.8

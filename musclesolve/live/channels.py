@@ -23,7 +23,7 @@ from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import Expected
 from musclesolve.recording.plates.foot_forces import ROLES, columns_of
 from musclesolve.recording.schema import validated
-from musclesolve.recording.units import meters_in, newton_meters_in, newtons_in
+from musclesolve.recording.units_and_axes import meters_in, newton_meters_in, newtons_in
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.settings.trial import RecordedSettings
 

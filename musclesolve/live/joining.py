@@ -35,8 +35,8 @@ from musclesolve._util.checks import check_number
 from musclesolve._util.message_text import count_of
 from musclesolve.errors import input_error
 from musclesolve.live.stream import WAIT, Arrival, Expected, Sample, StreamEnded
-from musclesolve.recording.file_axes import axis_vector, rotation_of
 from musclesolve.recording.schema import validated
+from musclesolve.recording.units_and_axes import axis_vector, rotation_of
 from musclesolve.settings.live import WAIT_MS
 from musclesolve.settings.trial import RecordedSettings
 

@@ -19,7 +19,7 @@ from musclesolve._util.sides import split_side, with_side
 from musclesolve.dynamics.model.model import Model
 from musclesolve.recording.data import SIDES, Recording
 from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, breadth, register
-from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.markers.landmarks import landmarks
 
 SEGMENTS = {
     "thigh": ("hip", "knee"),

@@ -44,7 +44,7 @@ from musclesolve.checking.markers.trajectories import (
 from musclesolve.motion.motion_plausibility import BROKEN, LOOSE
 from musclesolve.recording.data import Trial
 from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Shapes, breadth, register
-from musclesolve.recording.markers.landmark_names import upper_markers
+from musclesolve.recording.markers.landmarks import upper_markers
 from musclesolve.results.finding import Finding, Severity, Where, finding
 
 MORE = 1.5

@@ -33,15 +33,15 @@ from musclesolve.live.recorder import STANDING_HEAD, plate_columns
 from musclesolve.live.sample_clock import SampleClock
 from musclesolve.live.stream import WAIT, Arrival, Sample, Source, StreamEnded
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Table, Trial
-from musclesolve.recording.file_axes import rotation_of
 from musclesolve.recording.formats import read_markers
-from musclesolve.recording.markers.marker_set import find_marker_set, markers_of
+from musclesolve.recording.markers.marker_names import find_marker_set, markers_of
 from musclesolve.recording.schema import trial_document, validated
 from musclesolve.recording.text.opensim_text import write_mot, write_trc
 from musclesolve.recording.text.text_file import write_text, writing
 from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.recording.trial.settings import with_paths
 from musclesolve.recording.trial.trial_file import read_standing
-from musclesolve.recording.trial.trial_paths import with_paths
+from musclesolve.recording.units_and_axes import rotation_of
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where
 from musclesolve.settings.trial import PREDICTED, RecordedSettings, is_predicted
 

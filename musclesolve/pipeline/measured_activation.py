@@ -14,7 +14,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import input_error
 from musclesolve.motion.signals.emg_envelope import at_times_inside, best_delays, linear_envelopes, shaped
 from musclesolve.recording.data import Emg, Trial
-from musclesolve.recording.trial.emg_channels import CHANNELS
+from musclesolve.recording.trial.muscle_signals import CHANNELS
 
 Channels = tuple[tuple[str, ...], ...]
 """Muscles of every channel, by their names in the set with side."""

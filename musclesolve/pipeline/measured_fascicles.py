@@ -15,7 +15,7 @@ from musclesolve.motion.signals.emg_envelope import at_times_inside, delayed_cor
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.recording.data import Fascicles
 from musclesolve.recording.schema import Document
-from musclesolve.recording.trial.fascicle_lengths import FASCICLE_CHANNELS
+from musclesolve.recording.trial.muscle_signals import FASCICLE_CHANNELS
 
 UNLIKE = 4.0
 """Largest factor between median fascicle length and optimal fiber length of a muscle: fascicles work at 0.4 to 1.6

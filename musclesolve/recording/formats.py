@@ -1,13 +1,15 @@
-"""Readers of files by the suffix of the file name, and conversion of recordings.
+"""Readers of files by the suffix of the file name, the faults while reading, and conversion of recordings.
 
-Recordings of any known format are converted to OpenSim's files: markers to TRC, forces to MOT or STO.
+The first fault is raised, or all faults are collected with their stage. Recordings of any known format are converted to
+OpenSim's files: markers to TRC, forces to MOT or STO.
 """
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -19,13 +21,12 @@ from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
 from musclesolve.recording.c3d.force_platforms import beside_plate, read_plates
 from musclesolve.recording.cameras.reconstruction import read_camera_markers
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.file_axes import global_from_laboratory
-from musclesolve.recording.markers.marker_names import by_person
-from musclesolve.recording.markers.marker_set import without_person
+from musclesolve.recording.markers.marker_names import by_person, without_person
 from musclesolve.recording.text.csv_file import read_csv_columns, read_csv_forces, read_csv_markers
 from musclesolve.recording.text.number_rows import repeated_name
-from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
+from musclesolve.recording.text.opensim_text import read_mot, read_repaired, read_trc, write_mot, write_trc
 from musclesolve.recording.text.text_file import STORAGE, TABLES, check_place, is_file, no_file, suffix_of
+from musclesolve.recording.units_and_axes import global_from_laboratory
 from musclesolve.settings.trial import FILE_AXES
 
 Content = TypeVar("Content")
@@ -268,3 +269,59 @@ def _forces(source: Path, forward: str | None, to_global: Array, to_target: Arra
             "Storage ends before the first of them."
         )
     return table, notes
+
+
+Rows = TypeVar("Rows", Markers, Table)
+Value = TypeVar("Value")
+Arguments = ParamSpec("Arguments")
+
+
+@dataclass
+class Faults:
+    """Faults from every stage of reading.
+
+    collects: whether reading continues with a substitute for a part at fault; otherwise the first fault is raised.
+
+    found: stage, such as "mapping" or "time range", and error of every fault, in the order of reading; without
+    `collects` only wrong counts of rows, which never stop reading.
+    """
+
+    collects: bool = False
+    found: list[tuple[str, Exception]] = field(default_factory=list)
+
+    def add(self, stage: str, *errors: Exception) -> None:
+        """Note the errors of a stage; raise the first one unless they are collected."""
+        for error in errors:
+            if not self.collects:
+                raise error
+            self.found.append((stage, error))
+
+    def attempt(
+        self,
+        stage: str,
+        instead: Value,
+        read: Callable[Arguments, Value],
+        *arguments: Arguments.args,
+        **options: Arguments.kwargs,
+    ) -> Value:
+        """Return the result of a reader, or `instead` after an error that is collected."""
+        try:
+            return read(*arguments, **options)
+        except Exception as error:
+            self.add(stage, error)
+        return instead
+
+    def rows(self, path: Path, reader: Callable[[Path], Rows]) -> Rows | None:
+        """Read a recording. If faults are collected, a faulty text is repaired in a copy; None if no repair helps."""
+        recorded = read_repaired(path, reader, self.add) if self.collects else reader(path)
+        if recorded is None or not recorded.row_warning:
+            return recorded
+        count = "NumFrames" if isinstance(recorded, Markers) else "nRows"
+        warning = file_error(
+            "bad_format",
+            path,
+            recorded.row_warning.rstrip("."),
+            remedy=f"export the file again; or correct {count} in its header, if the rows are all there",
+        )
+        self.found.append(("row count", warning))
+        return replace(recorded, row_warning="") if self.collects else recorded

@@ -20,7 +20,7 @@ from musclesolve._util.long_arrays import in_turn
 from musclesolve._util.names import shortened
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of, split_side
 from musclesolve.constants import DESIGNED
-from musclesolve.recording.markers.mapping_tables import FUNCTIONAL, HINGES
+from musclesolve.recording.markers.landmarks import FUNCTIONAL, HINGES
 from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.dataset.result_quantities import (
     CONSISTENCY_METHODS,

@@ -15,7 +15,7 @@ from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import input_error
 from musclesolve.recording.data import SIDES
-from musclesolve.recording.markers.marker_set import MarkerSet, marker_sets, markers_of
+from musclesolve.recording.markers.marker_names import MarkerSet, marker_sets, markers_of
 from musclesolve.synthetic.reference_stride import StrideSubject
 
 PAIR_OFFSET = np.array([0.03, 0.03, 0.0])

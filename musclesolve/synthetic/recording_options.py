@@ -10,8 +10,8 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import as_text, few
 from musclesolve._util.names import check_known, unknown_name
 from musclesolve.errors import input_error
-from musclesolve.recording.file_axes import global_from_laboratory
-from musclesolve.recording.markers.marker_set import marker_sets
+from musclesolve.recording.markers.marker_names import marker_sets
+from musclesolve.recording.units_and_axes import global_from_laboratory
 from musclesolve.settings.schema import is_number, settings_of
 from musclesolve.settings.synthetic import CUTOFF_HZ, SIGMAS, SyntheticSettings
 from musclesolve.synthetic.faults import faults

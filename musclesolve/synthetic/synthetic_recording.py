@@ -19,9 +19,9 @@ from musclesolve.errors import file_error, input_error
 from musclesolve.recording.cameras.camera import Camera, ring
 from musclesolve.recording.cameras.camera_file import write_camera_file
 from musclesolve.recording.data import SIDES, Markers, Table
-from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.text.opensim_text import write_mot, write_trc
 from musclesolve.recording.text.text_file import file_path
+from musclesolve.recording.units_and_axes import global_from_laboratory
 from musclesolve.results.dataset.quantities import QUANTITIES, Quantity
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.files.result_netcdf import netcdf_bytes

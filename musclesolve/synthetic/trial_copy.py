@@ -11,12 +11,12 @@ from musclesolve._util.arrays import Array
 from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import file_error
 from musclesolve.recording.data import Markers, Side, Table
-from musclesolve.recording.file_axes import global_from_laboratory
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.markers.marker_mapping import read_marker_mapping
 from musclesolve.recording.plates.foot_forces import columns_of
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.text.opensim_text import read_mot, read_trc, write_mot, write_trc
+from musclesolve.recording.units_and_axes import global_from_laboratory
 from musclesolve.settings.trial import RecordedSettings
 
 WALK, STATIC, FORCES, EMG, TRIAL = "walk.trc", "static.trc", "forces.mot", "emg.sto", TRIAL_FILE

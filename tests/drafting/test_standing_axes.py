@@ -12,7 +12,7 @@ from refusals import refused
 from musclesolve import check, read_trial
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.files import read_markers, write_trc
-from musclesolve.recording.file_axes import global_from_laboratory
+from musclesolve.recording.units_and_axes import global_from_laboratory
 
 AXES = [("+x", "+y"), ("-y", "+x"), ("+z", "-x")]
 

@@ -17,8 +17,7 @@ from musclesolve.drafting.choose_mapping import (
 )
 from musclesolve.drafting.emg_channels import emg_channels
 from musclesolve.files import Markers, landmarks
-from musclesolve.recording.markers.marker_names import by_person, named_markers, split_label
-from musclesolve.recording.markers.marker_set import MarkerNames
+from musclesolve.recording.markers.marker_names import MarkerNames, by_person, named_markers, split_label
 
 VOCABULARIES = bundled_toml("musclesolve.recording.markers", "marker_vocabularies.toml")["vocabulary"]
 

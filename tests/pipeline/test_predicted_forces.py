@@ -22,8 +22,8 @@ from musclesolve.files import read_trc, write_trc
 from musclesolve.forces import mechanics, recording_of
 from musclesolve.pipeline.adjusted_mechanics import reactions_of_motion
 from musclesolve.pipeline.mechanics import Mechanics
-from musclesolve.recording.file_axes import rotation_of
 from musclesolve.recording.trial.time_range import with_predicted_spans
+from musclesolve.recording.units_and_axes import rotation_of
 from musclesolve.results.facts import Facts
 from musclesolve.results.statements import statements
 from musclesolve.synthetic import running_stride

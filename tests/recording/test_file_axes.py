@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from musclesolve.recording.file_axes import axis_vector, global_from_laboratory
+from musclesolve.recording.units_and_axes import axis_vector, global_from_laboratory
 from musclesolve.settings.trial import FILE_AXES
 from tests.support.refusals import refused
 

@@ -15,7 +15,7 @@ import musclesolve as ms
 from musclesolve import Status, costs
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.data import reference_stride
-from musclesolve.recording.trial.input_hashes import input_lines
+from musclesolve.recording.trial.trial_file import input_lines
 from musclesolve.report.analyzed_recording import recording_state
 from musclesolve.report.content.methods import (
     Citations,

@@ -35,7 +35,7 @@ from musclesolve.checking.observed_body import (
     upward,
 )
 from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
-from musclesolve.recording.markers.landmark_names import landmarks
+from musclesolve.recording.markers.landmarks import landmarks
 from musclesolve.recording.trial.recording_checks import NEIGHBOR
 from musclesolve.results.finding import Finding, Where, finding
 

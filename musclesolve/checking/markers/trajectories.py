@@ -35,12 +35,10 @@ from musclesolve.checking.markers.landmark_order import partners
 from musclesolve.checking.observed_body import smooth
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES, Markers, Trial
-from musclesolve.recording.gaps.gap_filling import completed_trial, fill_trial
-from musclesolve.recording.gaps.ghosts import without_ghosts
+from musclesolve.recording.gaps.gap_filling import completed_trial, fill_trial, largest_jump, without_ghosts
+from musclesolve.recording.gaps.gap_filling import jumps as jump_frames
 from musclesolve.recording.gaps.rigid_registration import register
-from musclesolve.recording.markers.landmark_names import upper_markers
-from musclesolve.recording.trial.recording_checks import jumps as jump_frames
-from musclesolve.recording.trial.recording_checks import largest_jump
+from musclesolve.recording.markers.landmarks import upper_markers
 from musclesolve.results.finding import Finding, Run, Where, finding
 
 # A marker that stays exactly where it is for so many frames and so long [s], while its distances from its neighbors

@@ -126,7 +126,7 @@ def markers(
 ) -> None:
     """List the marker sets, or show one in full."""
     from musclesolve.cli.tables.list_tables import marker_set_in_full
-    from musclesolve.recording.markers.marker_set import marker_sets
+    from musclesolve.recording.markers.marker_names import marker_sets
 
     if name is None:
         rows = [

@@ -13,8 +13,8 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.names import check_known
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.muscles.person import PersonMuscles, tendons
-from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.markers.marker_set import marker_sets, markers_of
+from musclesolve.recording.markers.landmarks import landmarks
+from musclesolve.recording.markers.marker_names import marker_sets, markers_of
 from musclesolve.results.tables.lines import csv_text, names, numbers, titled_table, words
 
 

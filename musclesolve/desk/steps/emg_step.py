@@ -23,7 +23,7 @@ from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.recording.emg_state import ChannelState, channel_states, saturated
 from musclesolve.recording.text.text_file import name_from
-from musclesolve.recording.trial.emg_channels import are_envelopes
+from musclesolve.recording.trial.muscle_signals import are_envelopes
 from musclesolve.settings.trial import RecordedSettings
 
 LEGS: dict[str, str] = {"": "leg: choose"} | {side: f"{name} leg" for side, name in SIDE_NAMES.items()}

@@ -34,8 +34,8 @@ from musclesolve.desk.marker_picture import COLORS, MarkerScene, Picture
 from musclesolve.desk.trial_document import Place, change_title
 from musclesolve.desk.view import Focus, State, Step, View, hint, show_fault, small_button
 from musclesolve.errors import MuscleSolveError
-from musclesolve.recording.markers.landmark_names import landmarks
-from musclesolve.recording.markers.marker_set import marker_sets, markers_of
+from musclesolve.recording.markers.landmarks import landmarks
+from musclesolve.recording.markers.marker_names import marker_sets, markers_of
 
 NO_SET, FEWEST_MARKERS = "", 3
 """Choice of no set; markers of a cluster."""

@@ -20,7 +20,7 @@ from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import STATUS_NAMES, Arrival
-from musclesolve.recording.units import meters_in
+from musclesolve.recording.units_and_axes import meters_in
 
 LOG = logging.getLogger("musclesolve")
 VERSION = 1

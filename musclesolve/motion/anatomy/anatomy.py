@@ -68,7 +68,7 @@ from musclesolve.recording.data import (
     Trial,
 )
 from musclesolve.recording.gaps.rigid_registration import SMALLEST_BREADTH, Poses, Shapes, breadth
-from musclesolve.recording.markers.landmark_names import shows_spines
+from musclesolve.recording.markers.landmarks import shows_spines
 from musclesolve.recording.trial.recording_checks import check_sides
 
 # Landmarks that determine the rotation of the foot about the line from heel to toe, the best first.

@@ -22,8 +22,7 @@ from musclesolve.motion.anatomy.landmark_positions import Points, axis_end, regi
 from musclesolve.motion.anatomy.rotation_estimates import RotationAxis, rotation_axis, uncertainty
 from musclesolve.motion.anatomy.standing_posture import foot_left, hip_centers
 from musclesolve.recording.data import SIDE_NAMES, HingeMovement, Side, Trial
-from musclesolve.recording.markers.landmark_names import shows_spines
-from musclesolve.recording.markers.mapping_tables import ENDS
+from musclesolve.recording.markers.landmarks import ENDS, shows_spines
 from musclesolve.recording.trial.functional_trials import BODIES, file_key
 
 # Less motion than this does not show the axis: skin that slides by 1 mm then turns it by 4 degrees or more.

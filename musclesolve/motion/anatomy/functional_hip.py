@@ -11,8 +11,8 @@ from musclesolve.motion.anatomy.proportions import FAR_HIP
 from musclesolve.motion.anatomy.rotation_estimates import rotation_center
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.recording.data import SIDE_NAMES, Markers, Recording
+from musclesolve.recording.gaps.gap_filling import jumps
 from musclesolve.recording.trial.functional_trials import file_key
-from musclesolve.recording.trial.recording_checks import jumps
 
 # Less motion than this about the second axis does not show the center; with 20 degrees errors of 1 mm of the markers
 # leave it uncertain by about as much (Ehrig et al. 2006).

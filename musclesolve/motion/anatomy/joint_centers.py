@@ -24,8 +24,7 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.motion.anatomy.landmark_positions import Points, registered
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording, Side, Subject
 from musclesolve.recording.gaps.rigid_registration import Poses
-from musclesolve.recording.markers.landmark_names import back_landmarks, shows_spines
-from musclesolve.recording.markers.mapping_tables import WANDS
+from musclesolve.recording.markers.landmarks import WANDS, back_landmarks, shows_spines
 
 # Distance from the acromion to the shoulder center over that to the elbow (de Leva 1996, J Biomech 29:1223-30).
 SHOULDER_SHARE = 0.104

@@ -13,7 +13,7 @@ from musclesolve.errors import InputError
 from musclesolve.motion.signals.filter_choice import FilterChoice, needed_markers
 from musclesolve.recording.data import SIDES, Markers, Recording
 from musclesolve.recording.gaps.rigid_registration import Poses, Shapes, check_shape
-from musclesolve.recording.markers.mapping_tables import cluster_rounds
+from musclesolve.recording.markers.landmarks import cluster_rounds
 
 Points = dict[str, Array]
 

@@ -14,7 +14,7 @@ from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.joint_centers import back_of_pelvis, between, segment_shares, trunk_top
 from musclesolve.motion.anatomy.landmark_positions import Points
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording, Side
-from musclesolve.recording.markers.landmark_names import shows_spines
+from musclesolve.recording.markers.landmarks import shows_spines
 from musclesolve.recording.schema import Document
 
 # Beyond these multiples of the usual length a segment is unusual: wide enough for children, and for markers that sit

@@ -26,7 +26,7 @@ from musclesolve.motion.anatomy.joint_centers import (
 )
 from musclesolve.motion.anatomy.landmark_positions import Points, standing_landmarks
 from musclesolve.recording.data import SIDES, Recording, Side, Subject
-from musclesolve.recording.markers.landmark_names import shows_spines
+from musclesolve.recording.markers.landmarks import shows_spines
 
 # Height of the joint between lower and upper torso as a share of hips to neck (Silva 2003, Table 3.8: lengths of
 # lower and upper torso, 0.275 m and 0.294 m).

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import UP, Array, true_runs
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.recording.data import SIDES, Event, EventKind, Recording
-from musclesolve.recording.markers.landmark_names import back_landmarks
-from musclesolve.recording.trial.recording_checks import jumps
+from musclesolve.recording.gaps.gap_filling import jumps
+from musclesolve.recording.markers.landmarks import back_landmarks
 
 Complex = NDArray[np.complex128]
 """Horizontal vectors as complex numbers x + iy: products rotate them."""

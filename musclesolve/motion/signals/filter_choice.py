@@ -12,7 +12,7 @@ from musclesolve.motion.signals.low_pass import checked_cutoffs, low_pass
 from musclesolve.motion.signals.residual_analysis import CutoffVerdict, ResidualAnalysis, residual_analysis
 from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, smoothing_spline
 from musclesolve.recording.data import SIDES, Recording
-from musclesolve.recording.trial.recording_checks import jumps
+from musclesolve.recording.gaps.gap_filling import jumps
 from musclesolve.settings.trial import FilterSettings
 
 # Whose cut-offs the forces get: the plate acts on the foot, and where foot and force are filtered unlike, impacts of

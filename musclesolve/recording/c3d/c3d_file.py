@@ -35,7 +35,7 @@ from musclesolve.recording.data import SAME_EVENT_S, Event, EventKind, Markers, 
 from musclesolve.recording.text.csv_file import export_events, read_csv_markers
 from musclesolve.recording.text.number_rows import blanked, distinct_names, repeated_notes
 from musclesolve.recording.text.text_file import TABLES, damaged, file_path, open_input, opening, suffix_of
-from musclesolve.recording.units import LARGEST, meters_in, plain_unit
+from musclesolve.recording.units_and_axes import LARGEST, meters_in, plain_unit
 
 _INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet": 0.3048}
 _DEFAULT_UNIT = "mm"

@@ -27,7 +27,7 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import C3D, length_in
-from musclesolve.recording.units import newton_meters_in, newtons_in, plain_unit
+from musclesolve.recording.units_and_axes import newton_meters_in, newtons_in, plain_unit
 from musclesolve.settings.trial import BY_FEET, REVERSED, STATED
 
 # An avoirdupois pound is 0.45359237 kg, times standard gravity.

@@ -27,7 +27,7 @@ from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.text.number_rows import RowReader, check_measured, check_unique, number_table
 from musclesolve.recording.text.opensim_text import check_writable
 from musclesolve.recording.text.text_file import file_path, write_text
-from musclesolve.recording.units import METERS
+from musclesolve.recording.units_and_axes import METERS
 from musclesolve.settings.other_files import CameraFileSettings
 
 # The most frames of a recording with gaps: this number for every row of the longest file of markers, plus a constant. A

@@ -5,6 +5,8 @@ expected error is the one that 19 of 20 of them do not exceed. Seen samples do n
 
 Markers of trunk, arms and head with longer gaps are completed from their neighbors: the loads of the legs do not depend
 on them, so that their loss is a warning, not a refusal.
+
+A marker that jumps away for a few frames was taken from a reflection, a ghost: these frames become gaps.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.long_arrays import blocks
+from musclesolve._util.message_text import count_of
 from musclesolve._util.splines import spline_through
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Gap, Markers, Trial
 from musclesolve.recording.gaps.rigid_registration import register
-from musclesolve.recording.markers.landmark_names import groups, upper_markers
+from musclesolve.recording.markers.landmarks import groups, upper_markers
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import GapSettings
 
@@ -407,3 +411,98 @@ def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
             when = "never seen" if lost.all() else when
             done.append(Completed(name, first, last, f"'{name}' is {when}: {how}."))
     return trial, tuple(done)
+
+
+# No marker on a subject changes its velocity faster than this between frames [m], [m/s^2]: a hundred times gravity.
+SMALLEST_JUMP, GREATEST_ACCELERATION = 0.1, 1000.0
+BESIDE_JUMP = 1
+"""Number of frames on either side of a jump that are flagged although they were measured."""
+BACK = 0.5
+"""A marker has returned if its paths before and after disagree by less than this share of the distance of the jump."""
+
+
+Ghost = tuple[str, Mask, float]
+"""A marker for which a reflection was mistaken, the frames (T,), and how far it was from the filled gap [m]."""
+
+
+def largest_jump(rate_hz: float) -> float:
+    """Return the largest possible change [m] of the displacement from frame to frame."""
+    return max(SMALLEST_JUMP, GREATEST_ACCELERATION / rate_hz**2)
+
+
+def jumps(path: Array, rate_hz: float) -> Mask:
+    """Return a mask (T, ...) of frames between displacements that differ by more than is possible for a subject.
+
+    Positions are (T, ..., 3) [m]; gaps (NaN), the first and the last frame are not jumps.
+    """
+    jumping = np.zeros(path.shape[:-1], bool)
+    for some in blocks(len(path) - 2):
+        change = np.linalg.norm(np.diff(path[some.start : some.stop + 2], n=2, axis=0), axis=-1)
+        jumping[1:-1][some] = change > largest_jump(rate_hz)
+    return jumping
+
+
+def without_ghosts(trial: Trial, settings: GapSettings) -> tuple[Trial, list[Ghost]]:
+    """Return a trial with gaps where markers jump away and back within the time range, and a list of these ghosts.
+
+    A marker has returned (`BACK`) if the gap in place of its jumps can be filled, and the path then has no jump. Other
+    jumps stay: labels that are exchanged from then on, or a marker that is lost.
+
+    Args:
+        trial: the recording.
+        settings: a reflection lasts no longer than the longest gap that a spline fills.
+    """
+    inside = np.zeros(trial.markers.time.size, bool)
+    inside[trial.frames()] = True
+    longest, places = round(settings.spline_s * trial.markers.rate), list[Place]()
+    for name in trial.used_markers:
+        jumping = np.flatnonzero(jumps(trial.markers[name], trial.markers.rate))
+        for group in np.split(jumping, np.flatnonzero(np.diff(jumping) > longest) + 1):
+            if group.size and inside[group].any() and group[-1] - group[0] <= longest + 2 * BESIDE_JUMP:
+                places.append((name, int(group[0]), int(group[-1]) + 1))
+    if not places:
+        return trial, []
+    filled, ghosts = fill_trial(_removed(trial, places), settings).markers, list[Ghost]()
+    removed = []
+    for place in places:
+        name, start, stop = place
+        around = filled[name][max(start - BESIDE, 0) : stop + BESIDE]
+        if (
+            len(around) < stop - start + 2 * BESIDE
+            or missing(around).any()
+            or jumps(around, filled.rate).any()
+        ):
+            continue
+        away = np.linalg.norm(trial.markers[name][start:stop] - filled[name][start:stop], axis=1).max()
+        seen = np.arange(len(around))
+        seen = np.delete(seen, np.arange(BESIDE, BESIDE + stop - start)) - BESIDE
+        aside = spline_interpolant(seen, stop - start).disagreement(around, BESIDE)
+        if aside < BACK * away:
+            frames = np.zeros(inside.size, bool)
+            frames[start:stop] = True
+            ghosts.append((name, frames, float(away)))
+            removed.append(place)
+    return (_removed(trial, removed), ghosts) if ghosts else (trial, [])
+
+
+def _removed(trial: Trial, places: list[Place]) -> Trial:
+    position = trial.markers.position.copy()
+    for name, start, stop in places:
+        position[start:stop, trial.markers.names.index(name)] = np.nan
+    return replace(trial, markers=replace(trial.markers, position=position))
+
+
+def ghost_notes(trial: Trial, ghosts: list[Ghost]) -> list[str]:
+    """Return a sentence on each marker for which a reflection was mistaken."""
+    notes = []
+    for name in dict.fromkeys(marker for marker, _, _ in ghosts):
+        sizes = [size for marker, _, size in ghosts if marker == name]
+        firsts = [trial.markers.time[np.argmax(frames)] for marker, frames, _ in ghosts if marker == name]
+        times = [f"{first:.3f} s" for first in firsts]
+        more = f" and {count_of(len(times) - 3, 'more time')}" if len(times) > 3 else ""
+        size = 1000.0 * max(sizes)
+        notes.append(
+            f"'{name}' is up to {size:.0f} mm off and back at once, at {', '.join(times[:3])}{more}: a reflection was "
+            "taken for it, and these frames are gaps."
+        )
+    return notes

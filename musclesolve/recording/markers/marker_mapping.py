@@ -10,8 +10,8 @@ from musclesolve._util.arrays import Mask
 from musclesolve._util.message_text import few
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
-from musclesolve.recording.faults import Faults
-from musclesolve.recording.markers.mapping_tables import (
+from musclesolve.recording.formats import Faults
+from musclesolve.recording.markers.landmarks import (
     Weights,
     absences,
     cluster_rounds,
@@ -23,7 +23,7 @@ from musclesolve.recording.markers.mapping_tables import (
     read_carried,
     read_clusters,
 )
-from musclesolve.recording.markers.marker_set import (
+from musclesolve.recording.markers.marker_names import (
     MarkerNames,
     apply_marker_set,
     best_marker_set,

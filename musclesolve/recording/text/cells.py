@@ -25,7 +25,7 @@ from musclesolve.recording.text.number_rows import (
     section_end,
 )
 from musclesolve.recording.text.text_file import damaged
-from musclesolve.recording.units import METERS, meters_in, newton_meters_in, newtons_in, radians_in
+from musclesolve.recording.units_and_axes import METERS, meters_in, newton_meters_in, newtons_in, radians_in
 
 SECONDS = {
     "s": 1.0,

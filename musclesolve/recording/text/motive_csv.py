@@ -12,7 +12,7 @@ import numpy as np
 from musclesolve.errors import file_error, input_error
 from musclesolve.recording.text.cells import Columns, Coordinates, cells_of, find_time, separator_of
 from musclesolve.recording.text.number_rows import RowReader, distinct_names
-from musclesolve.recording.units import meters_in
+from musclesolve.recording.units_and_axes import meters_in
 
 _LONGEST_HEADER = 20
 _UNLABELED = "unlabeled"

@@ -24,7 +24,7 @@ from musclesolve.recording.text.cells import (
     si_factors,
 )
 from musclesolve.recording.text.number_rows import RowReader, distinct_names, is_row
-from musclesolve.recording.units import meters_in
+from musclesolve.recording.units_and_axes import meters_in
 
 _TITLES = (
     "trajectories",

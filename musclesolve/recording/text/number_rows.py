@@ -48,7 +48,7 @@ from musclesolve.recording.text.text_file import (
     open_input,
     opening,
 )
-from musclesolve.recording.units import LARGEST
+from musclesolve.recording.units_and_axes import LARGEST
 
 _MOST_NAMED = 5
 

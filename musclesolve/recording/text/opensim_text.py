@@ -49,7 +49,7 @@ from musclesolve.recording.text.text_file import (
     suffix_of,
     write_text,
 )
-from musclesolve.recording.units import LARGEST, METERS, meters_in
+from musclesolve.recording.units_and_axes import LARGEST, METERS, meters_in
 
 _AXIS = re.compile(r"[XYZ]\d*", re.IGNORECASE)
 """A cell of the line below the names: X1, Y1, Z1 and so on from any number, or without numbers."""

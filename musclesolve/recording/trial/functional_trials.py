@@ -13,8 +13,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import file_error
 from musclesolve.recording.data import SIDE_NAMES, SIDES, HingeMovement, Markers, Side
 from musclesolve.recording.formats import read_markers
-from musclesolve.recording.markers.landmark_names import back_landmarks
-from musclesolve.recording.markers.mapping_tables import FUNCTIONAL, HINGES
+from musclesolve.recording.markers.landmarks import FUNCTIONAL, HINGES, back_landmarks
 from musclesolve.recording.markers.marker_mapping import MarkerMapping
 from musclesolve.recording.schema import Document
 from musclesolve.recording.text.number_rows import check_used

@@ -6,8 +6,7 @@ from pathlib import Path
 from musclesolve.errors import InputError
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import Document, trial_document, validated
-from musclesolve.recording.trial.emg_channels import check_signals, read_emg
-from musclesolve.recording.trial.fascicle_lengths import read_fascicles
+from musclesolve.recording.trial.muscle_signals import check_signals, read_emg, read_fascicles
 from musclesolve.recording.trial.settings import check_errors, check_strain, muscle_files
 from musclesolve.settings.trial import ModelSettings, TrialSettings, is_predicted
 

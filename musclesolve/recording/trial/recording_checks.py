@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.long_arrays import blocks
 from musclesolve.errors import file_error
 from musclesolve.recording.data import SIDES, Markers, Recording, Table, Trial
-from musclesolve.recording.gaps.gap_filling import missing
-from musclesolve.recording.markers.landmark_names import back_landmarks, landmarks
+from musclesolve.recording.gaps.gap_filling import jumps, largest_jump, missing
+from musclesolve.recording.markers.landmarks import back_landmarks, landmarks
 from musclesolve.recording.plates.foot_forces import plate_gap_error
 from musclesolve.recording.plates.plate_checks import check_any_load, plate_error
 from musclesolve.recording.schema import Document
@@ -25,8 +25,6 @@ MOVING_SHARE = (0.2, 1.5)
 UNEVEN = 0.25
 # Where a file of markers states which unit of length it is in.
 _UNIT_AT = {".trc": "Units in its header", ".c3d": "POINT:UNITS in it", ".csv": "the unit in its header"}
-# No marker on a subject changes its velocity faster than this between frames [m], [m/s^2]: a hundred times gravity.
-SMALLEST_JUMP, GREATEST_ACCELERATION = 0.1, 1000.0
 # landmark -> its proximal neighbor, from the pelvis outward, so that the first pair that disagrees is the swapped one.
 # Not the wrists: arms may be folded; swapped wrists show in the length of the forearms.
 NEIGHBOR = {
@@ -288,23 +286,6 @@ def check_heading(trial: Trial, document: Document) -> None:
             "the right of the pelvis on the right, seen from behind",
             "swap the markers of right and left, or check up in [laboratory]",
         )
-
-
-def largest_jump(rate_hz: float) -> float:
-    """Return the largest possible change [m] of the displacement from frame to frame."""
-    return max(SMALLEST_JUMP, GREATEST_ACCELERATION / rate_hz**2)
-
-
-def jumps(path: Array, rate_hz: float) -> Mask:
-    """Return a mask (T, ...) of frames between displacements that differ by more than is possible for a subject.
-
-    Positions are (T, ..., 3) [m]; gaps (NaN), the first and the last frame are not jumps.
-    """
-    jumping = np.zeros(path.shape[:-1], bool)
-    for some in blocks(len(path) - 2):
-        change = np.linalg.norm(np.diff(path[some.start : some.stop + 2], n=2, axis=0), axis=-1)
-        jumping[1:-1][some] = change > largest_jump(rate_hz)
-    return jumping
 
 
 def check_sides(trial: Recording, points: Mapping[str, Array]) -> None:

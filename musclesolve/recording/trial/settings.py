@@ -1,6 +1,4 @@
-"""Settings of a trial file that depend on each other: the subject, its events, its errors; contradictions among
-them.
-"""
+"""Settings of a trial file that depend on each other: subject, events and errors; and the paths of its files."""
 
 from collections.abc import Mapping
 from itertools import pairwise, product
@@ -19,8 +17,9 @@ from musclesolve.recording.data import (
     Subject,
     SubjectBody,
 )
+from musclesolve.recording.markers.marker_names import marker_sets
 from musclesolve.recording.schema import Document, validated
-from musclesolve.recording.text.text_file import is_file, stated_table, without_detours
+from musclesolve.recording.text.text_file import is_file, name_from, stated_table, without_detours
 from musclesolve.settings.schema import Settings, same, setting, settings_class, settings_of, table
 from musclesolve.settings.trial import (
     SEGMENTS,
@@ -33,6 +32,7 @@ from musclesolve.settings.trial import (
     SegmentSettings,
     SubjectSettings,
     UncertaintySettings,
+    is_predicted,
 )
 
 SAME_NUMBER = 1e-6
@@ -367,3 +367,33 @@ _BODIES = {
     "moments": "an OpenSim model whose moments are given",
     "loads": "an OpenSim model with loads",
 }
+
+
+def with_paths(content: Mapping[str, Any], folder: Path, path: Path) -> dict[str, Any]:
+    """The tables of a trial file in a folder, with paths relative to the folder of another trial file."""
+
+    def moved(name: Any) -> Any:
+        return name_from(folder / name, path) if isinstance(name, str | Path) else name
+
+    tables = {name: dict(table) if isinstance(table, Mapping) else table for name, table in content.items()}
+    if isinstance(tables.get("files"), dict):
+        tables["files"] = {
+            role: name if is_predicted(name) else moved(name) for role, name in tables["files"].items()
+        }
+    files = (
+        ("subject", "body"),
+        ("subject", "skeleton"),
+        ("emg", "file"),
+        ("fascicle", "file"),
+        ("markers", "set"),
+        ("muscles", "database"),
+    )
+    for section, key in files:
+        values = tables.get(section)
+        name = values.get(key) if isinstance(values, dict) else None
+        if not isinstance(name, str):
+            continue
+        bundled = (key == "set" and name in marker_sets()) or (key == "database" and not is_own_set(name))
+        if not bundled:
+            tables[section][key] = moved(name)
+    return tables

@@ -15,7 +15,7 @@ from musclesolve._util.arrays import Mask, true_runs
 from musclesolve._util.names import shortened
 from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, Markers, PlateForce, Side, Trial
 from musclesolve.recording.gaps.gap_filling import fill_trial, missing
-from musclesolve.recording.markers.landmark_names import bounding_markers
+from musclesolve.recording.markers.landmarks import bounding_markers
 from musclesolve.recording.plates.foot_contacts import FootPath, seen_feet, unmeasured
 from musclesolve.recording.schema import Document
 from musclesolve.settings.trial import PREDICTED, RecordedSettings, TimeSettings

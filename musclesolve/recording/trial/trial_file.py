@@ -1,4 +1,9 @@
-"""Reading a trial file: the recordings, the subject, the marker mapping, and what to compute."""
+"""Reading a trial file: the recordings, the subject, the marker mapping, what to compute, and the hash of each file.
+
+The hash of a trial file is the SHA-256 of the parsed text. Recordings are hashed while they are read, or at the end of
+`read_trial`; a file whose size or time of change has changed since it was opened is refused. The files of an OpenSim
+model are read later, in the analysis: a warning states that a file changed during it.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -7,17 +12,17 @@ from typing import Any, Literal
 
 import numpy as np
 
+from muscle_db.regular_file import file_state
 from musclesolve._util.arrays import Array
+from musclesolve._util.message_text import WarningNote
+from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, PlateForce, Subject, Trial
-from musclesolve.recording.faults import Faults, Rows
-from musclesolve.recording.file_axes import rotation_of, standing_axes
-from musclesolve.recording.formats import read_forces_table, read_markers
-from musclesolve.recording.gaps.gap_filling import completed_trial
-from musclesolve.recording.gaps.ghosts import ghost_notes, without_ghosts
-from musclesolve.recording.markers.mapping_tables import FUNCTIONAL
+from musclesolve.recording.formats import Faults, Rows, read_forces_table, read_markers
+from musclesolve.recording.gaps.gap_filling import completed_trial, ghost_notes, without_ghosts
+from musclesolve.recording.markers.landmarks import FUNCTIONAL
 from musclesolve.recording.markers.marker_mapping import MarkerMapping, read_marker_mapping
-from musclesolve.recording.markers.marker_set import marker_sets
+from musclesolve.recording.markers.marker_names import marker_sets
 from musclesolve.recording.plates.foot_forces import (
     c3d_forces,
     corrected_plates,
@@ -28,12 +33,10 @@ from musclesolve.recording.plates.foot_forces import (
 )
 from musclesolve.recording.plates.plate_checks import instant_notes, without_instants
 from musclesolve.recording.schema import Document, trial_document, validated
-from musclesolve.recording.text.text_file import file_path
-from musclesolve.recording.trial.emg_channels import check_overlap, check_signals, read_emg
-from musclesolve.recording.trial.fascicle_lengths import read_fascicles
+from musclesolve.recording.text.text_file import file_path, hash_of, name_in, sha256
 from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
-from musclesolve.recording.trial.input_hashes import hashes_as_read
 from musclesolve.recording.trial.model_trial import read_model_trial
+from musclesolve.recording.trial.muscle_signals import check_overlap, check_signals, read_emg, read_fascicles
 from musclesolve.recording.trial.recording_checks import check_trial, in_space
 from musclesolve.recording.trial.settings import (
     check_consistency,
@@ -49,6 +52,7 @@ from musclesolve.recording.trial.settings import (
     with_stated_events,
 )
 from musclesolve.recording.trial.time_range import finds_range, ranged, time_range_of, with_predicted_spans
+from musclesolve.recording.units_and_axes import rotation_of, standing_axes
 from musclesolve.settings.trial import (
     AUTO,
     PREDICTED,
@@ -428,3 +432,65 @@ def trial_notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> I
     elif standing_axes(laboratory) != (laboratory.forward, laboratory.up):
         forward, up = standing_axes(laboratory)
         yield f"The standing trial is read in axes of its own: forward {forward}, up {up}."
+
+
+def hashes_as_read(trial: AnyTrial) -> dict[str, str]:
+    """Return role -> SHA-256 of the files of a trial that has just been read.
+
+    A missing muscle set is refused later, when it is needed.
+    """
+    document, known = trial.document, {"trial": trial.document.sha256, **trial.hashes}
+    hashes = {role: known.get(role) or sha256(path) for role, path in trial.files.items() if path.is_file()}
+    for role, path in trial.files.items():
+        if role != "trial" and path in document.states and document.states[path] != file_state(path):
+            raise file_error(
+                "file_changed",
+                path,
+                "the file was changed while it was read",
+                "a file that nothing writes to",
+                "wait until it has been written, then run again",
+            )
+    return hashes
+
+
+def named_hashes(trial: AnyTrial) -> dict[str, tuple[str, str]]:
+    """Return role -> path of a file from the folder of the trial file, and SHA-256 of the file as read.
+
+    For a trial that is not from `read_trial` the files are hashed as they are now.
+    """
+    folder, read = trial.path.resolve().parent, trial.hashes
+    return {
+        role: (name_in(folder, path.resolve()), read.get(role) or sha256(path))
+        for role, path in trial.files.items()
+    }
+
+
+def input_lines(trial: AnyTrial) -> list[str]:
+    """Return the lines "role path sha256:..." of `named_hashes`; no role contains a space."""
+    return [f"{role} {name} sha256:{sha}" for role, (name, sha) in named_hashes(trial).items()]
+
+
+def change_notes(trial: AnyTrial, read_later: bool = False) -> list[str]:
+    """Return a warning for every file of a trial that has changed since `read_trial`.
+
+    A file of the same size and time of change as before it was read has not changed.
+    `read_later`: the files, except the trial file, were hashed before they were read, as for an OpenSim model.
+    """
+    notes, states = list[str](), trial.document.states
+    for role, path in trial.files.items():
+        if path in states and states[path] == file_state(path):
+            continue
+        if role in trial.hashes and hash_of(path) != trial.hashes[role]:
+            changed = (
+                "may be of either content"
+                if read_later and role != "trial"
+                else "is the hash of the content read before"
+            )
+            notes.append(
+                WarningNote(
+                    f"{path.name} was changed or removed during the analysis: the result {changed}. "
+                    "Run again to analyze the file as it is now.",
+                    "file_changed",
+                )
+            )
+    return notes

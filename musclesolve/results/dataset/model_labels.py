@@ -24,7 +24,7 @@ from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.simulated_body import LENGTH, SimulatedBody
 from musclesolve.recording.text.text_file import sha256
-from musclesolve.recording.trial.input_hashes import change_notes, input_lines
+from musclesolve.recording.trial.trial_file import change_notes, input_lines
 from musclesolve.results.dataset import labels
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
 from musclesolve.results.dataset.labels import Labels, Skeleton, Variable, VariablesAndAttributes, path_labels

@@ -19,8 +19,8 @@ from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.mechanics import measured_moments
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES
-from musclesolve.recording.markers.mapping_tables import HINGES
-from musclesolve.recording.trial.input_hashes import change_notes, input_lines
+from musclesolve.recording.markers.landmarks import HINGES
+from musclesolve.recording.trial.trial_file import change_notes, input_lines
 from musclesolve.results.dataset import labels
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
 from musclesolve.results.dataset.labels import Variable, subject_paths, subject_skeleton

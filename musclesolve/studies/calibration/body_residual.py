@@ -37,8 +37,8 @@ from musclesolve.motion.ground_reaction import wrench_at_origin
 from musclesolve.motion.motion_plausibility import without_joint_jump
 from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.recording.data import SIDES, PlateForce, Trial
-from musclesolve.recording.file_axes import rotation_of
 from musclesolve.recording.plates.foot_forces import plate_numbers
+from musclesolve.recording.units_and_axes import rotation_of
 
 if TYPE_CHECKING:
     from scipy.interpolate import CubicSpline

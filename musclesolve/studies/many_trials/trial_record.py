@@ -27,7 +27,7 @@ from musclesolve.errors import file_error
 from musclesolve.plotting.page.page_style import PageStyle, current_style
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.text.text_file import hash_of, name_in
-from musclesolve.recording.trial.input_hashes import named_hashes
+from musclesolve.recording.trial.trial_file import named_hashes
 from musclesolve.results.dataset.result_quantities import listed, storable
 from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import NOT_USABLE, USABLE, judge

@@ -36,7 +36,7 @@ from musclesolve.opensim.service_folders import data_file
 from musclesolve.recording.schema import Document, examined, trial_document, validated
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.recording.text.toml_text import tables_text
-from musclesolve.recording.trial.trial_paths import with_paths
+from musclesolve.recording.trial.settings import with_paths
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.other_files import CameraFileSettings
 from musclesolve.settings.trial import RecordedSettings, is_predicted

@@ -13,7 +13,7 @@ from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.schema import trial_document
 from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.text.toml_text import tables_text, value_text
-from musclesolve.recording.trial.trial_paths import with_paths
+from musclesolve.recording.trial.settings import with_paths
 from musclesolve.results.cycles.discrete_values import value_of
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.files.atomic_writing import reserved, write_files

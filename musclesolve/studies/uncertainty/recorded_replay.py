@@ -39,7 +39,7 @@ from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.pipeline.recorded_body import RecordedBody, sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
-from musclesolve.recording.markers.landmark_names import shows_spines
+from musclesolve.recording.markers.landmarks import shows_spines
 from musclesolve.studies.uncertainty.replay import (
     Errors,
     Replay,

@@ -24,7 +24,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
 from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.opensim.predicted_loads import predicted_loads, sole_points
-from musclesolve.recording.trial.trial_paths import with_paths
+from musclesolve.recording.trial.settings import with_paths
 from musclesolve.studies.uncertainty.error_sources import standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
 

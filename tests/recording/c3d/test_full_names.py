@@ -9,7 +9,7 @@ from c3d_files import write_c3d
 
 from musclesolve.files import read_c3d, read_markers
 from musclesolve.recording.c3d.c3d_file import full_names
-from musclesolve.recording.markers.marker_set import MarkerNames
+from musclesolve.recording.markers.marker_names import MarkerNames
 
 
 def test_cut_labels_are_named_by_their_descriptions() -> None:

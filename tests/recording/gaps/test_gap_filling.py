@@ -22,7 +22,7 @@ from musclesolve.recording.gaps.gap_filling import (
     line_interpolant,
     spline_interpolant,
 )
-from musclesolve.recording.markers.landmark_names import groups
+from musclesolve.recording.markers.landmarks import groups
 
 RATE = 100.0
 

@@ -10,7 +10,7 @@ import pytest
 import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.recording.gaps.gap_filling import missing
-from musclesolve.recording.markers.landmark_names import bounding_markers, upper_markers
+from musclesolve.recording.markers.landmarks import bounding_markers, upper_markers
 from tests.support.refusals import refused
 
 EVER = (0.0, 10.0)

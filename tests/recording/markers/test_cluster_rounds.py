@@ -1,6 +1,6 @@
 """Clusters with a marker that another cluster carries."""
 
-from musclesolve.recording.markers.mapping_tables import cluster_rounds
+from musclesolve.recording.markers.landmarks import cluster_rounds
 
 CLUSTERS = {"shank": ("KNE", "ANK", "ANM"), "foot": ("ANK", "HEE", "TOE")}
 SHOWN = {"KNE", "ANK", "HEE", "TOE"}

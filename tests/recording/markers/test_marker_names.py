@@ -13,7 +13,7 @@ from synthetic_trial import write_trial
 from musclesolve import read_trial
 from musclesolve.files import Markers, Trial, read_trc, write_trc
 from musclesolve.recording.formats import convert
-from musclesolve.recording.markers.marker_set import without_person
+from musclesolve.recording.markers.marker_names import without_person
 from tests.support.refusals import refused
 
 

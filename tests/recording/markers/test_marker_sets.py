@@ -16,9 +16,8 @@ from musclesolve.cli import app as cli
 from musclesolve.files import Markers, landmarks, marker_sets, read_markers, read_trc, write_trc
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.motion.anatomy.landmark_positions import MarkerMap, standing_markers
-from musclesolve.recording.file_axes import rotation_of
-from musclesolve.recording.markers import marker_set
-from musclesolve.recording.markers.marker_set import (
+from musclesolve.recording.markers import marker_names
+from musclesolve.recording.markers.marker_names import (
     apply_marker_set,
     best_marker_set,
     find_marker_set,
@@ -26,10 +25,11 @@ from musclesolve.recording.markers.marker_set import (
     markers_of,
 )
 from musclesolve.recording.schema import Document
+from musclesolve.recording.units_and_axes import rotation_of
 from tests.support.refusals import refused
 
 TRIAL = Path(__file__).resolve().parents[2] / "real" / "rajagopal_walk.toml"
-SETS = Path(marker_set.__file__).parent / "sets"
+SETS = Path(marker_names.__file__).parent / "sets"
 NOTHING: dict[str, dict] = {"mapping": {}, "clusters": {}, "carried": {}}
 
 

@@ -15,7 +15,7 @@ from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.files import read_mot, read_trc
 from musclesolve.recording import schema
-from musclesolve.recording.faults import Faults
+from musclesolve.recording.formats import Faults
 from musclesolve.recording.text.text_file import read_settings
 from musclesolve.recording.trial.model_trial import ModelTrial
 

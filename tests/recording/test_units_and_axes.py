@@ -14,7 +14,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.files import read_c3d, read_markers
 from musclesolve.recording.c3d.force_platforms import read_plates
 from musclesolve.recording.text.csv_file import read_csv_forces
-from musclesolve.recording.units import meters_in, newton_meters_in, newtons_in
+from musclesolve.recording.units_and_axes import meters_in, newton_meters_in, newtons_in
 from tests.support.refusals import refused
 
 LENGTHS = {
