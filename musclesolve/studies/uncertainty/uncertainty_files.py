@@ -8,7 +8,7 @@ from musclesolve._util.progress import Progress
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.plotting.figure_names import UNCERTAINTIES, UNCERTAINTY, pages_of
-from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.page_style import figures_of
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.plausibility import with_uncertainty
 from musclesolve.studies.uncertainty.monte_carlo import uncertainty
