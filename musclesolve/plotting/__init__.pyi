@@ -16,7 +16,7 @@ from .study.comparison_figures import pose_activations as pose_activations
 from .study.group_figures import group_curves as group_curves
 from .study.listed_figures import cost_shapes as cost_shapes
 from .study.listed_figures import passive_moment_figure as passive_moment_figure
-from .study.sensitivity_maps import force_sensitivity_map as force_sensitivity_map
-from .study.sensitivity_maps import sensitivity_map as sensitivity_map
+from .study.uncertainty_figures import force_sensitivity_map as force_sensitivity_map
+from .study.uncertainty_figures import sensitivity_map as sensitivity_map
 
 def __getattr__(name: str) -> collections.abc.Callable[..., matplotlib.figure.Figure]: ...

@@ -17,8 +17,7 @@ from musclesolve.plotting.figure_names import (
     in_every_format,
 )
 from musclesolve.plotting.figure_names import MODEL as MODEL_KIND
-from musclesolve.plotting.page.figure_files import Figures, figures_of
-from musclesolve.plotting.page.page_style import current_style, page_style
+from musclesolve.plotting.page.page_style import Figures, current_style, figures_of, page_style
 from musclesolve.results.dataset.checked import MODEL, check_parts, checked_result
 from musclesolve.results.files.atomic_writing import reserved, write_files
 

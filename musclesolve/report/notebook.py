@@ -13,11 +13,9 @@ from matplotlib.figure import Figure
 
 from musclesolve._util.sides import split_side
 from musclesolve.errors import InputError
-from musclesolve.plotting.page.figure_files import file_content
-from musclesolve.plotting.page.page_style import PageStyle, page_style
+from musclesolve.plotting.page.page_style import PageStyle, file_content, page_style
 from musclesolve.plotting.result.joint_figures import joint_moments
-from musclesolve.plotting.study.average_figures import average_angles_and_moments
-from musclesolve.plotting.study.comparison_figures import compare_group_forces
+from musclesolve.plotting.study.comparison_figures import average_angles_and_moments, compare_group_forces
 from musclesolve.report.content import trial_sections
 from musclesolve.report.content.pieces import DAMAGE, Absent, PageTable, from_rich, reason
 from musclesolve.report.figures.figure_choice import caption, figures_of

@@ -12,7 +12,7 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.errors import input_error
 from musclesolve.plotting.figure_names import COMPARISON, FIGURE_NAMES, REPORT, RESULTS, UNCERTAINTY
 from musclesolve.plotting.page.page_style import current_style
-from musclesolve.plotting.result.sheet_figure import clinical_sheet
+from musclesolve.plotting.result.joint_figures import clinical_sheet
 from musclesolve.plotting.study.group_figures import DASHES
 from musclesolve.report.analyzed_recording import analyzed_trial
 from musclesolve.report.content import trial_sections

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from muscle_db.kept import keep, read_kept
 from musclesolve.plotting.browser import page_parts
-from musclesolve.plotting.page.dark_scheme import dark_rules
+from musclesolve.plotting.browser.page_parts import dark_rules
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -48,7 +48,7 @@ def write_answer(
     Without an earlier file of this name, a file that is called as a figure is the user's.
     """
     from musclesolve.plotting.figure_names import files_of, pages_of  # loads matplotlib
-    from musclesolve.plotting.page.figure_files import figures_of
+    from musclesolve.plotting.page.page_style import figures_of
 
     report = progress or no_progress
     files = {file: netcdf_bytes(answer), **{name: make(answer) for name, make in tables.items()}}

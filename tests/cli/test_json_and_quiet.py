@@ -25,7 +25,7 @@ from musclesolve.cli.json_text import json_text
 from musclesolve.cli.printing import mode
 from musclesolve.cli.result_documents import benchmark_document
 from musclesolve.data import reference_stride
-from musclesolve.plotting.page import figure_files
+from musclesolve.plotting.page import page_style
 from musclesolve.studies.benchmark.benchmark import BenchmarkReport
 from musclesolve.studies.benchmark.measure import Latency, Row, SingleFrame
 
@@ -133,7 +133,7 @@ def test_what_is_not_finite_is_null():
 
 
 def test_compare_and_average_and_many_trials(tmp_path, monkeypatch):
-    monkeypatch.setattr(figure_files, "figures_of", lambda *_: {})
+    monkeypatch.setattr(page_style, "figures_of", lambda *_: {})
     costs = ["--cost", "stress_cubed", "--cost", "force_squared"]
     done = call("compare", reference_stride(), *costs, "--side", "r", "-o", tmp_path / "c", "--json")
     assert done.exit_code == 0, done.output
@@ -237,7 +237,7 @@ def test_quiet_prints_nothing_and_writes_the_same(tmp_path):
 
 
 def test_quiet_prints_errors_and_frames_without_solution(tmp_path, monkeypatch):
-    monkeypatch.setattr(figure_files, "figures_of", lambda *_: {})
+    monkeypatch.setattr(page_style, "figures_of", lambda *_: {})
     done = call("run", tmp_path / "absent.toml", "-o", tmp_path / "out", "-q")
     assert done.exit_code == 2 and done.stdout == "" and "absent.toml" in done.stderr
     done = call("check", tmp_path / "absent.toml", "-q")

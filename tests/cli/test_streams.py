@@ -14,7 +14,7 @@ from synthetic_result import result
 
 from musclesolve.cli import app as cli
 from musclesolve.cli import environment as streams
-from musclesolve.plotting.page import figure_files
+from musclesolve.plotting.page import page_style
 
 MUSCLESOLVE = [sys.executable, "-m", "musclesolve"]
 
@@ -82,7 +82,7 @@ def test_a_full_disk_is_one_message(ended, arguments):
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
 def test_files_that_are_written_are_named_when_the_summary_cannot_be_printed(ended, tmp_path, monkeypatch):
-    monkeypatch.setattr(figure_files, "figures_of", lambda *_: {})
+    monkeypatch.setattr(page_style, "figures_of", lambda *_: {})
     write_result(result(), tmp_path / "result.nc")
     with open("/dev/full", "w") as full:
         code, message = ended(["average", tmp_path / "result.nc", "-o", tmp_path / "out"], full)

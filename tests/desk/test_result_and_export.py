@@ -26,7 +26,7 @@ from musclesolve.desk.desk import Desk
 from musclesolve.desk.result_facts import compared_costs, compared_results, result_facts
 from musclesolve.desk.steps import compare_step, export_step, result_step
 from musclesolve.plotting import figure_names
-from musclesolve.plotting.page import figure_files
+from musclesolve.plotting.page import page_style
 from musclesolve.plotting.study import comparison_figures
 from musclesolve.results.export.export import FORMATS
 from musclesolve.results.files import atomic_writing
@@ -172,7 +172,7 @@ def test_what_the_page_knows_without_loading_much_is_what_the_package_does():
 
 def test_costs_are_compared_with_the_first(desk, monkeypatch):
     figures = {f"{name}_r.png": b"" for name in figure_names.drawings("comparison")}
-    monkeypatch.setattr(figure_files, "figures_of", lambda *_: figures)
+    monkeypatch.setattr(page_style, "figures_of", lambda *_: figures)
     costs = ["joint_weighted_activation", "stress_cubed"]
     (path,) = (
         path
@@ -199,7 +199,7 @@ def test_costs_are_compared_with_the_first(desk, monkeypatch):
 
 
 def test_results_are_kept_under_a_name_and_compared(desk, monkeypatch):
-    monkeypatch.setattr(figure_files, "figures_of", lambda *_: {})
+    monkeypatch.setattr(page_style, "figures_of", lambda *_: {})
     step = compare_step.Compare.__new__(compare_step.Compare)
     step.desk = desk
     step._keep("before")

@@ -9,9 +9,8 @@ from synthetic_result import MASS, few_muscles, result, with_troubles
 
 import musclesolve as ms
 from musclesolve.plotting.figure_names import pages_of
-from musclesolve.plotting.page.figure_files import figures_of
-from musclesolve.plotting.page.page_style import SIDE_COLOR
-from musclesolve.plotting.study import average_figures as averages
+from musclesolve.plotting.page.page_style import SIDE_COLOR, figures_of
+from musclesolve.plotting.study import comparison_figures as averages
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from synthetic_result import result as every_muscle
 
 from musclesolve import plotting
 from musclesolve.plotting import page_style
-from musclesolve.plotting.page.figure_files import file_content
-from musclesolve.plotting.study.benchmark_figure import solver_times
+from musclesolve.plotting.page.page_style import file_content
 from musclesolve.plotting.study.comparison_figures import line_style
+from musclesolve.plotting.study.listed_figures import solver_times
 from musclesolve.studies.benchmark.measure import Row
 
 

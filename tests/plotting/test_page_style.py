@@ -16,8 +16,7 @@ from thorough import some
 import musclesolve as ms
 from musclesolve.plotting import page_style
 from musclesolve.plotting.figure_sets import FIGURES
-from musclesolve.plotting.page.arrangement import broken, text_width
-from musclesolve.plotting.page.page_style import PageStyle, current_style
+from musclesolve.plotting.page.page_style import PageStyle, broken, current_style, text_width
 from musclesolve.plotting.page.sheet import page
 
 COLUMN, PAGE = PageStyle(width_mm=85.0, font_pt=7.0), PageStyle(width_mm=180.0, font_pt=9.0)

@@ -7,7 +7,7 @@ from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
 from report_inputs import small, with_emg, written
 from synthetic_result import with_troubles
 
-from musclesolve.plotting.page.dark_scheme import DARK, LIGHT, contrast, dark_color
+from musclesolve.plotting.browser.page_parts import DARK, LIGHT, contrast, dark_color
 from musclesolve.plotting.page.page_style import (
     GRID_COLOR,
     NOTE_COLOR,

@@ -18,7 +18,7 @@ from musclesolve.cli import app as cli
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.files import Table, write_mot
 from musclesolve.plotting.figure_names import pages_of
-from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.page_style import figures_of
 from musclesolve.studies import emg_offset
 from musclesolve.studies.emg_trade_off import emg_trade_off, knee_weight
 

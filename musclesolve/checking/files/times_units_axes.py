@@ -42,8 +42,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers
 from musclesolve.recording.emg_state import CLIPPED, DEAD, EMG_HZ
 from musclesolve.recording.plates.foot_contacts import support_shares, touch
-from musclesolve.recording.trial.emg_channels import CHANNELS
-from musclesolve.recording.trial.muscle_signals import kind_notes
+from musclesolve.recording.trial.muscle_signals import CHANNELS, kind_notes
 from musclesolve.recording.trial.recording_checks import UNEVEN, off_grid
 from musclesolve.recording.units_and_axes import axis_vector, global_from_laboratory, standing_axes
 from musclesolve.results.finding import Finding, Severity, Where, finding

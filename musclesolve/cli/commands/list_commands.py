@@ -104,7 +104,7 @@ def _passive_moments(database: MuscleDatabase, output: Path | None, shown: list[
     moments = {rule: passive_moments(database, rule) for rule in rules}
     paths: list[Path] = []
     if output is not None:
-        from musclesolve.plotting.page.figure_files import figures_of
+        from musclesolve.plotting.page.page_style import figures_of
         from musclesolve.plotting.study import listed_figures
 
         draw = {
@@ -172,8 +172,7 @@ def _cost_figure(path: Path) -> list[Path]:
     """Draw the shapes of the costs, of muscles of the default set in a bent leg at rest."""
     import muscle_db
     from musclesolve.pipeline.pose_problem import pose_problem
-    from musclesolve.plotting.page.figure_files import file_content
-    from musclesolve.plotting.page.page_style import page_style
+    from musclesolve.plotting.page.page_style import file_content, page_style
     from musclesolve.plotting.study.listed_figures import cost_shapes
     from musclesolve.results.files.atomic_writing import write_files
 

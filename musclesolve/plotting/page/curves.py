@@ -17,7 +17,6 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Indices, Mask, true_runs
 from musclesolve._util.sides import SIDE_NAMES, side_of, with_side
 from musclesolve.errors import input_error
-from musclesolve.plotting.page.keys import Key, area, line, series
 from musclesolve.plotting.page.page_style import (
     BAND,
     FAILED_MARK,
@@ -34,6 +33,10 @@ from musclesolve.plotting.page.page_style import (
     STANCE_BAR,
     STANCE_COLOR,
     STANCE_PREDICTED,
+    Key,
+    area,
+    line,
+    series,
 )
 from musclesolve.plotting.page.sheet import Sheet, sheet_of
 from musclesolve.results.dataset import frame_validity as frames

@@ -15,9 +15,14 @@ from typing import Any, Literal
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve.plotting.page.arrangement import Arrangement
-from musclesolve.plotting.page.keys import Key
-from musclesolve.plotting.page.page_style import BrowserStyle, PageStyle, current_style, page_style
+from musclesolve.plotting.page.page_style import (
+    Arrangement,
+    BrowserStyle,
+    Key,
+    PageStyle,
+    current_style,
+    page_style,
+)
 
 SHARES = "shares of the panel"
 ACROSS = "shares of the height"

@@ -1,4 +1,4 @@
-"""Style of a page: its width, the size of its text and its file format, for a report or for a column of a paper.
+"""Style of a page: width, size of the text, file format; keys of its legend, and lengths that scale with its text.
 
 Every figure is drawn in the current style:
 
@@ -8,20 +8,35 @@ Every figure is drawn in the current style:
 Colors, lines and marks of curves are the same in every style: readable in print, in gray and with color vision
 deficiency. What a user has changed in `matplotlib.rcParams` comes before the style: size and family of the text, grid,
 spines, ticks, widths of lines, colors of compared curves, resolution of files, and the width of "figure.figsize".
+
+A browser measures and breaks the texts of a page that it draws itself; then nothing is measured here. matplotlib is
+not loaded here, because pages for a browser do not need it.
 """
 
+from __future__ import annotations
+
+import io
 import sys
-from collections.abc import Callable, Iterator, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import xarray as xr
 
 from musclesolve._util.names import check_known
-from musclesolve._util.sides import SIDE_NAMES
+from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.sides import SIDE_LETTERS, SIDE_NAMES
 from musclesolve.errors import input_error
 from musclesolve.settings.commands import PlotSettings
 from musclesolve.settings.schema import settings_of
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 RULES = settings_of(PlotSettings)
 """The settings of a page: default and range of each field."""
@@ -258,3 +273,187 @@ FAILED_MARK: dict[str, Any] = {"marker": "x", "linestyle": "", "markersize": 2.5
 FAILED_ROW = {"r": 0.02, "l": 0.06, "other": 0.02}
 TEXT, SMALL = 8.0, 6.5
 """Size of the text of maps and of their notes [points]; the current style decides for pages."""
+
+
+APART = " · "
+"""Separator between the name of a series, such as a leg, and the name of a part of its drawing."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """A sample of a line or an area."""
+
+    kind: Literal["line", "area"]
+    style: dict[str, Any]  # keywords of matplotlib's `Line2D` or `Patch`
+    of: str = ""  # the series that it represents; empty where it explains a part of several
+
+
+def line(color: str, linewidth: float = 1.5, *, of: str = "", **style: Any) -> Key:
+    """A line of a legend."""
+    return Key("line", {"color": color, "linewidth": linewidth, **style}, of)
+
+
+def area(*, of: str = "", **style: Any) -> Key:
+    """An area of a legend."""
+    return Key("area", style, of)
+
+
+def series(side: str, part: str = "") -> str:
+    """Label of a curve of a leg: the name of the leg, and the part of the drawing."""
+    name = SIDE_NAMES.get(side, side)
+    return f"{name}{APART}{part}" if part else name
+
+
+def labeled(entries: Mapping[str, Any]) -> dict[str, Any]:
+    """Entries of a legend with the labels that the user chose for their series."""
+    style, found = current_style(), dict[str, Any]()
+    for text, entry in entries.items():
+        of = entry.of if isinstance(entry, Key) else ""
+        found[style.chosen(SIDE_LETTERS.get(of, of)).get("label", text) if of else text] = entry
+    return found
+
+
+A4 = (210.0 * MM, 297.0 * MM)
+
+# Lengths [inch], at the default size of text unless stated otherwise.
+LEFT, RIGHT = 0.60, 0.32  # margins
+SIDEWAYS, LABEL = 0.41, 0.25  # between the panels of a row: for numbers, for axis labels
+LEAST = 0.36  # height that a panel keeps
+# free space above, below and between the panels of the default style, for `height`
+USUAL_MARGINS, USUAL_GAP = ((0.95, 0.55), 0.40)
+EDGE = 0.06  # free space between text and the edge of the page
+ACROSS = 0.46  # from a panel to the label of its vertical axis
+BETWEEN = 0.045  # between the text above a panel and that above the next, and between two texts of one
+LINE = 1.25 / 72.0  # height of a line of text per point of its size
+KEPT = "\N{NO-BREAK SPACE}"
+"""Space at which a line is not broken: before a bracket."""
+
+
+@dataclass(frozen=True)
+class Arrangement:
+    """Arrangement of the panels of a page."""
+
+    rows: int
+    columns: int
+    panel_height: float  # [inch], on a page of the default style
+    labels: bool = False  # whether each panel has a label of its vertical axis
+    left: float = 0.0  # more space on the left of the first column [inch]
+    right: float = 0.0  # more space on the right of every panel [inch]
+    below: float = 0.0  # more space below every panel [inch]
+    least: float = LEAST  # height that a panel keeps [inch]
+
+    def inner_width(self, style: PageStyle) -> float:
+        """Width between the margins of the page [inch]."""
+        return style.width - (LEFT + RIGHT + self.left + self.right) * style.scale
+
+    def gap(self, style: PageStyle) -> float:
+        """Width between the panels of a row [inch]."""
+        return (SIDEWAYS + LABEL * self.labels + self.right) * style.scale
+
+    def pitch(self, style: PageStyle) -> float:
+        """Distance from a panel to the next of its row [inch]."""
+        return (self.inner_width(style) + self.gap(style)) / self.columns
+
+    def room_above(self, style: PageStyle, column: int) -> float:
+        """Space for the text above a panel, from its left edge to the next object on its right [inch]."""
+        if column == self.columns - 1:
+            return self.pitch(style) - self.gap(style) + (RIGHT + self.right) * style.scale - EDGE
+        between = BETWEEN if style.narrow else 2.0 * BETWEEN
+        return self.pitch(style) - max(between, (ACROSS + 0.06) * style.scale * self.labels)
+
+
+def space_for(labels: Sequence[str], usual: float = 0.40) -> float:
+    """More space than the usual beside a panel, for labels of its rows in the size of the style in force [inch]."""
+    style = current_style()
+    return max(0.0, max(text_width(label, style.font_pt) for label in labels) / style.scale - usual)
+
+
+def height_for(rows: int) -> float:
+    """The least height of a panel with a number of labeled rows, at the default size of text [inch]."""
+    return 8.0 * LINE * rows
+
+
+@lru_cache(maxsize=4096)
+def _width_per_point(line: str, family: str) -> float:
+    from matplotlib.font_manager import FontProperties, findfont, get_font
+
+    size = 100.0
+    font = get_font(findfont(FontProperties()))  # whose size changes with what is drawn
+    font.set_size(size, 72)
+    font.set_text(line, 0.0)
+    return float(font.get_width_height()[0]) / 64.0 / 72.0 / size
+
+
+def text_width(text: str, points: float) -> float:
+    """Width of the longest line of a text in print [inch]; zero where a browser measures and breaks it."""
+    if not current_style().drawn:
+        return 0.0
+    family = str(changed_setting("font.family") or "") + str(changed_setting("font.sans-serif") or "")
+    return points * max((_width_per_point(line, family) for line in text.split("\n")), default=0.0)
+
+
+def text_height(text: str, points: float) -> float:
+    """Height of the lines of a text [inch]."""
+    return LINE * points * (text.count("\n") + 1)
+
+
+def broken(text: str, points: float, width: float) -> str:
+    """Break a text into lines of at most `width` [inch]: at wide spaces first, then between words.
+
+    A bracket stays with the word before it unless both are wider than a line.
+    """
+    fits = text_width(text, points) <= width
+    lines: list[str] = []
+    for part in [text] if fits else [part.strip() for part in text.split("   ")]:
+        lines.append("")
+        for word in part.replace(" (", KEPT + "(").split(" "):
+            for piece in word.split(KEPT) if text_width(word, points) > width else [word]:
+                longer = f"{lines[-1]} {piece}".lstrip()
+                if lines[-1] and text_width(longer, points) > width:
+                    lines.append(piece)
+                else:
+                    lines[-1] = longer
+    return "\n".join(lines).replace(KEPT, " ")
+
+
+Figures: TypeAlias = "Mapping[str, Callable[[xr.Dataset], Figure]]"
+DPI = 200
+TEXT_AS_TEXT: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "musclesolve"}
+"""Letters of vector files stay letters, which can be searched and edited; names in an SVG are the same every time."""
+SAVED: dict[str, dict[str, Any]] = {
+    "png": {"dpi": DPI, "pil_kwargs": {"compress_level": 3}},  # twice as fast as the default, and 5 % larger
+    "pdf": {"metadata": {"CreationDate": None}},
+    "svg": {"metadata": {"Date": None}},
+}
+"""Options of each format: without dates, so that equal results give equal bytes."""
+
+
+def figures_of(result: xr.Dataset, figures: Figures, progress: Progress | None = None) -> dict[str, bytes]:
+    """The content of the file of every figure of a dataset in the style in force, by its name with the suffix.
+
+    `progress` is called before every figure.
+    """
+    report, files = progress or no_progress, {}
+    for number, (name, draw) in enumerate(figures.items()):
+        report("drawing", number / len(figures))
+        files[file_name(name)] = file_content(draw(result))
+    return files
+
+
+def file_name(figure: str) -> str:
+    """Name of the file of a figure, with the suffix of the style in force."""
+    return f"{figure}.{current_style().file_format}"
+
+
+def file_content(page: Figure) -> bytes:
+    """One page; a letter that the font does not have, as in a name, is drawn as a box without a warning."""
+    import matplotlib as mpl
+
+    memory, file_format = io.BytesIO(), current_style().file_format
+    options = SAVED[file_format]
+    if file_format == "png" and (dpi := current_style().dpi or changed_setting("savefig.dpi")):
+        options = options | {"dpi": dpi}
+    with warnings.catch_warnings(), mpl.rc_context(TEXT_AS_TEXT):
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        page.savefig(memory, format=file_format, **options)
+    return memory.getvalue()

@@ -10,9 +10,8 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import LEG_JOINTS
-from musclesolve.plotting.page.arrangement import Arrangement, broken, text_width
 from musclesolve.plotting.page.curves import Abscissa
-from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.page_style import Arrangement, broken, current_style, text_width
 from musclesolve.plotting.page.sheet import Sheet, heading, page, zero_line
 from musclesolve.results.dataset.result_quantities import OPPOSITE
 

@@ -1,28 +1,53 @@
-"""Figures of the joints: angles, moments, powers, contact forces; coordinates of an OpenSim model."""
+"""Figures of the joints and the ground: angles, moments, powers, clinical sheet, contact forces, ground reaction."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.long_arrays import in_turn, long_array
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side, with_side
+from musclesolve.constants import STANDARD_GRAVITY
+from musclesolve.errors import input_error
 from musclesolve.plotting.figure_names import CONTACT_TITLE
-from musclesolve.plotting.page.arrangement import KEPT, broken
-from musclesolve.plotting.page.curves import Legs, mark_range
+from musclesolve.plotting.page.curves import (
+    PERCENTS,
+    PREDICTED,
+    Abscissa,
+    Legs,
+    cycle_axis,
+    mark_range,
+    side_key,
+)
 from musclesolve.plotting.page.norm_bands import NormBands
-from musclesolve.plotting.page.page_style import current_style
+from musclesolve.plotting.page.page_style import (
+    KEPT,
+    NOTE_COLOR,
+    PREDICTED_STYLE,
+    SIDE_COLOR,
+    SIDE_WIDTH,
+    broken,
+    current_style,
+    line,
+    series,
+)
 from musclesolve.plotting.page.panels import dof_rows, joint_rows, with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, note, page, sheet_of, zero_line
+from musclesolve.plotting.study.group_figures import DASHES
+from musclesolve.results.cycles.gait_scores import Curve, SheetPanel, leg_curves, panels
+from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.dataset.labels import SEGMENT_OF
 from musclesolve.results.dataset.quantities import QUANTITIES, shown
 from musclesolve.results.dataset.result_quantities import (
     OPPOSITE,
+    along_heading,
     body_weight,
     joint_dofs,
     joint_power,
@@ -30,6 +55,7 @@ from musclesolve.results.dataset.result_quantities import (
     magnitude,
     powered_joints,
     support_moment,
+    text,
     without_turns,
 )
 from musclesolve.results.facts import KNEE_FORCES, Facts
@@ -38,6 +64,7 @@ from musclesolve.results.plausibility import measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
 
 DEGREES = 180.0 / np.pi
 MOMENT_COLUMNS, MANY_COLUMNS = 3, 5
@@ -327,3 +354,205 @@ def _bursts(legs: Legs, joint: str, powers: Mapping[str, Array]) -> str:
             shown.append(f"{sign * float(np.mean(values)):z.2f}" if values else "–")
         bursts.append(f"{name} {' / '.join(shown)}".replace(" ", KEPT))
     return ",  ".join(bursts)
+
+
+ROW_HEIGHT = 0.125
+"""Height of a row, as a share of an upright A4 page."""
+
+
+@native
+def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
+    """Angles of pelvis, hip, knee, ankle and foot in three planes, internal moments and powers; norms of level walking.
+
+    Angles in degrees, moments in N m/kg, powers in W/kg; the named direction is positive. Several strides are drawn
+    as their mean, with a band of one standard deviation. Rows without any curve are left out.
+
+    Args:
+        results: a result of `musclesolve.run` or on an OpenSim model; or name -> result, such as the trials of a person
+            or two sessions. Each of several results is drawn as the mean of its strides: the color says the leg, the
+            dashes say the result.
+    """
+    named = results if isinstance(results, Mapping) and not isinstance(results, xr.Dataset) else {"": results}
+    beside = len(named) > 1
+    every = {name: Legs.from_result(each, analyzed=False) for name, each in named.items()}
+    legs = {
+        name: replace(own, sides=[side for side in own.sides if side in SIDE_NAMES])
+        for name, own in every.items()
+        if own.x.is_cycle or not beside
+    }
+    if not 1 <= len(legs) <= len(DASHES):
+        raise input_error(
+            "bad_number",
+            problem=f"{len(legs)} of {len(named)} results have a stride of each leg",
+            expected=f"1 to {len(DASHES)} of them on one sheet, each with its own dashes",
+        )
+    first = next(iter(legs.values()))
+    curves = {name: {side: leg_curves(own.result, side) for side in own.sides} for name, own in legs.items()}
+    known = {key for own in curves.values() for leg in own.values() for key in leg}
+    rows = [row for row in panels() if any(panel.curve in known for panel in row)]
+    title = "Gait: angles, internal moments, powers"
+    height = min(1.0, 0.1 + ROW_HEIGHT * len(rows))
+    alike = xr.merge(
+        [xr.Dataset(attrs=own.result.attrs) for own in legs.values()], combine_attrs="drop_conflicts"
+    )
+    drawn, grid = page(alike, title, max(len(rows), 1), 3, height=height, labels=True)
+    x = first.x if not beside else cycle_axis()
+    norms = NormBands.from_result(first.result, x)
+    for axes in grid.flat:
+        axes.set_visible(False)
+    for number, row in enumerate(rows):
+        lowest = number + 1 == len(rows)
+        for axes, panel in zip(grid[number], row, strict=True):
+            if panel.curve not in known:
+                continue
+            axes.set_visible(True)
+            norms.draw(axes, *panel.curve, crowded=True)
+            if beside:
+                _of_several(axes, panel.curve, legs, curves)
+            else:
+                _of_one(axes, panel, first, next(iter(curves.values())))
+            zero_line(axes)
+            low, high = axes.get_ylim()
+            if high - low < panel.least:
+                axes.set_ylim(0.5 * (low + high - panel.least), 0.5 * (low + high + panel.least))
+            heading(axes, panel.title)
+            axes.set_ylabel(f"[{panel.unit}]")
+            below = lowest or rows[number + 1][row.index(panel)].curve not in known
+            x.apply(axes, labeled=below, with_label=False)
+    drawn.label_axes(x.label, "")
+    if beside:
+        _legend(drawn, legs)
+        for name in filter(lambda name: name not in legs, named):
+            drawn.add_note(f"{name} is not drawn: it has no stride of each leg")
+    else:
+        first.legend(drawn, measured=MODEL in first.result.attrs, events=first.x.is_cycle)
+    norms.explain(drawn)
+    curves_of_sheet = {*known, *(panel.curve for row in panels() for panel in row)}
+    norms.name_unknown(drawn, curves_of_sheet, map(str, first.result["muscle"].values))
+    return drawn
+
+
+def _of_one(axes: Axes, panel: SheetPanel, legs: Legs, curves: Mapping[str, Mapping[Curve, Array]]) -> None:
+    """Draw a curve of both legs of a result; angles, and all of a model, do not depend on the solution."""
+    measured = panel.quantity.endswith("_angle") or MODEL in legs.result.attrs
+    for side, own in curves.items():
+        if panel.curve in own:
+            legs.draw(axes, side, own[panel.curve], measured=measured)
+    if legs.x.is_cycle:
+        legs.mark_events(axes)
+
+
+def _of_several(
+    axes: Axes,
+    key: Curve,
+    legs: Mapping[str, Legs],
+    curves: Mapping[str, Mapping[str, Mapping[Curve, Array]]],
+) -> None:
+    """Draw the mean curve of each leg of each result."""
+    for (name, own), dashes in zip(legs.items(), DASHES, strict=False):
+        for side, of_leg in curves[name].items():
+            if key in of_leg:
+                style: dict[str, Any] = {"color": SIDE_COLOR[side], "linewidth": 0.75 * SIDE_WIDTH[side]}
+                place, values = _mean(own.x, side, of_leg[key])
+                axes.plot(place, values, linestyle=dashes, label=series(side, name), **style)
+
+
+def _mean(x: Abscissa, side: str, values: Array) -> tuple[Array, Array]:
+    """Places and values of the mean of the strides of a leg, or of its most complete stride."""
+    if side in x.strides:
+        return PERCENTS, x.strides[side].mean(values)
+    first = x.passes[side][0]
+    return np.asarray(first.place), values[first.index]
+
+
+def _legend(sheet: Sheet, legs: Mapping[str, Legs]) -> None:
+    """The legs by color, the results by dashes."""
+    entries: dict[str, Any] = {
+        SIDE_NAMES[side]: side_key(side)
+        for side in SIDE_NAMES
+        if any(side in own.sides for own in legs.values())
+    }
+    for name, dashes in zip(legs, DASHES, strict=False):
+        entries[name] = line(NOTE_COLOR, 1.2, linestyle=dashes, of=name)
+    sheet.add_legend(entries)
+
+
+COMPONENTS = {"z": "vertical (+ up)", "x": "fore-aft (+ forward)", "y": "medio-lateral (+ to the other leg)"}
+TO_OTHER_LEG = {"r": 1.0, "l": -1.0}
+"""Sign of a component to the left, as seen from either leg."""
+PATH = "center_of_pressure"
+LEAST_SCALE = 0.05
+"""Least end of the scale of a component in both directions [body weights]: smaller forces are noise."""
+LABEL_INCH = 0.25
+"""Space below a panel for the label of its axis [inch], at the default size of text."""
+
+
+@native
+def ground_reaction(result: xr.Dataset) -> Sheet:
+    """Components of the reaction of the ground on each foot, in body weights, and the center of pressure from above.
+
+    The last panel is left out where the result has no center of pressure, or no foot is on the ground.
+    """
+    legs, weight = Legs.from_result(result, analyzed=False), body_weight(result)
+    norms = NormBands.from_result(result, legs.x)
+    reaction = along_heading(result, result["ground_reaction_force"])
+    paths = _paths(result, legs.sides)
+    count = len(COMPONENTS) + bool(paths)
+    rows, columns = (count, 1) if current_style().narrow or not paths else (2, 2)
+    origin = text(result, "ground_reactions")
+    found = f"{origin} from the motion" if PREDICTED in origin else origin
+    title = "Ground reaction" if origin in ("", "measured") else f"Ground reaction, {found}"
+    height, space = 0.12 + 0.16 * rows, {"below": LABEL_INCH}
+    sheet, panels = page(result, title, rows, columns, height=height, labels=True, space=space)
+    for axes, axis in zip(panels.flat, COMPONENTS, strict=False):
+        norms.draw(axes, "ground_reaction_force", axis, 1.0 / STANDARD_GRAVITY)
+        for side in legs.sides:
+            sign = TO_OTHER_LEG.get(side, 1.0) if axis == "y" else 1.0
+            values = sign * reaction.sel(side=side, axis=axis).values / weight
+            legs.draw(axes, side, values, measured=True, predicted=frames.predicted(result, side))
+        legs.mark_stance(axes)
+        heading(axes, COMPONENTS[axis])
+        axes.set_ylabel("[body weights]")
+        zero_line(axes, LEAST_SCALE)
+        axes.locator_params(axis="y", steps=[1, 2, 5, 10])  # no third decimal, which reaches the label
+        legs.x.apply(axes, labeled=axis == "y")
+    for side, path in paths.items():
+        color, axes = SIDE_COLOR[side], panels[-1, -1]
+        axes.plot(*path.T, color=color, linewidth=SIDE_WIDTH[side], label=series(side))
+        # Contacts that begin within the recording or at its beginning.
+        for start, _ in true_runs(np.asarray(np.isfinite(path).all(axis=1))):
+            axes.plot(
+                *path[start], color=color, marker="o", markersize=3.0, label=series(side, "first frame")
+            )
+    if paths:  # of its own scale
+        axes = panels[-1, -1]
+        axes.set_aspect("equal", adjustable="datalim")
+        heading(axes, "center of pressure, above 20 N (dot: first frame)")
+        sheet.label_below(axes, "in the walking direction [m]")
+        axes.set_ylabel("to the left [m]")
+    dashed = [side for side in legs.sides if frames.predicted(result, side).any()]
+    styles = tuple(line(SIDE_COLOR[side], SIDE_WIDTH[side], linestyle=PREDICTED_STYLE) for side in dashed)
+    legs.legend(sheet, measured=True, stance=True, further={PREDICTED: styles} if dashed else None)
+    norms.explain(sheet)
+    return sheet
+
+
+def _paths(result: xr.Dataset, sides: list[str]) -> dict[str, Array]:
+    """Center of pressure (T, 2) of each foot, forward from the first one and to the left [m], NaN without contact."""
+    if PATH not in result:
+        return {}
+    straight = result
+    if "heading" in result:
+        # The mean heading throughout: a place turned by a changing angle would wander.
+        angle = result["heading"].values
+        mean = np.arctan2(np.sin(angle).mean(), np.cos(angle).mean())
+        straight = result[[name for name in ("heading", "pelvis_angle") if name in result]].assign(
+            heading=xr.full_like(result["heading"], mean)
+        )
+    place = along_heading(straight, result[PATH])
+    paths = {side: place.sel(side=side).transpose("time", "axis").values[:, :2] for side in sides}
+    known = [path for path in paths.values() if np.isfinite(path).any()]
+    if not known:
+        return {}
+    first = np.nanmin(np.concatenate(known), axis=0)
+    return {side: path - first for side, path in paths.items()}

@@ -13,10 +13,8 @@ from musclesolve._util.message_text import count_of
 from musclesolve._util.names import check_known, unknown_name
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, has_side, side_of, split_side, with_side
 from musclesolve.plotting.page.curves import Legs
-from musclesolve.plotting.page.keys import line
 from musclesolve.plotting.page.norm_bands import NormBands
-from musclesolve.plotting.page.of_arrays import as_result
-from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style
+from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style, line
 from musclesolve.plotting.page.panels import (
     ACTIVATION,
     FORCE,
@@ -25,8 +23,8 @@ from musclesolve.plotting.page.panels import (
     muscles_by_group,
     small_multiples,
 )
-from musclesolve.plotting.page.sheet import Sheet, heading, native, note, page, zero_line
-from musclesolve.plotting.study.average_figures import every_muscle
+from musclesolve.plotting.page.sheet import Sheet, as_result, heading, native, note, page, zero_line
+from musclesolve.plotting.study.comparison_figures import every_muscle
 from musclesolve.results.dataset.frame_validity import valid
 from musclesolve.results.dataset.result_quantities import group_force
 from musclesolve.results.facts import achilles

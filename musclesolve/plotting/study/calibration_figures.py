@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import xarray as xr
 
-from musclesolve.plotting.page.arrangement import height_for
-from musclesolve.plotting.page.figure_files import figures_of
-from musclesolve.plotting.page.keys import line
-from musclesolve.plotting.page.page_style import NOTE_COLOR
+from musclesolve.plotting.page.page_style import NOTE_COLOR, figures_of, height_for, line
 from musclesolve.plotting.page.panels import with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 

@@ -20,12 +20,21 @@ from musclesolve._util.names import check_known, unknown_name
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.plotting.page.arrangement import RIGHT, text_width
 from musclesolve.plotting.page.curves import MARKED, mark_range, percents
-from musclesolve.plotting.page.figure_files import figures_of
-from musclesolve.plotting.page.keys import APART, area, line
 from musclesolve.plotting.page.norm_bands import NormBands
-from musclesolve.plotting.page.page_style import BAND, GRID_COLOR, NOTE_COLOR, current_style, line_scale
+from musclesolve.plotting.page.page_style import (
+    APART,
+    BAND,
+    GRID_COLOR,
+    NOTE_COLOR,
+    RIGHT,
+    area,
+    current_style,
+    figures_of,
+    line,
+    line_scale,
+    text_width,
+)
 from musclesolve.plotting.page.panels import fitting_columns, muscles_by_group, with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page, sheet_of, zero_line
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, curve_colors

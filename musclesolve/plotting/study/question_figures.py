@@ -11,10 +11,16 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
-from musclesolve.plotting.page.arrangement import height_for
 from musclesolve.plotting.page.curves import with_neighbors
-from musclesolve.plotting.page.keys import APART, line
-from musclesolve.plotting.page.page_style import NOTE_COLOR, RESERVE_STYLE, SIDE_COLOR, current_style
+from musclesolve.plotting.page.page_style import (
+    APART,
+    NOTE_COLOR,
+    RESERVE_STYLE,
+    SIDE_COLOR,
+    current_style,
+    height_for,
+    line,
+)
 from musclesolve.plotting.page.panels import with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page, sheet_of
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, DASHES

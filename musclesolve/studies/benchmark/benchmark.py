@@ -13,8 +13,8 @@ from rich.table import Table
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import input_error
-from musclesolve.plotting.page.figure_files import file_content
-from musclesolve.plotting.study.benchmark_figure import solver_times
+from musclesolve.plotting.page.page_style import file_content
+from musclesolve.plotting.study.listed_figures import solver_times
 from musclesolve.recording.schema import check_value
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.leg_problem import leg_problem

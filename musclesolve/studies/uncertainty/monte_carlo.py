@@ -41,7 +41,7 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_names import UNCERTAINTIES, UNCERTAINTY, pages_of
-from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.page_style import figures_of
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset import assemble as labeled

@@ -22,7 +22,7 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_names import pages_of
-from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.page_style import figures_of
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.studies.uncertainty.contributions import Linear
 from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations

@@ -16,7 +16,7 @@ from musclesolve import read_result, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
 from musclesolve.plotting.figure_names import pages_of
-from musclesolve.plotting.page.figure_files import figures_of
+from musclesolve.plotting.page.page_style import figures_of
 from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS
 from musclesolve.studies.uncertainty.error_sources import sources
 
