@@ -323,7 +323,7 @@ class Plausibility:
         if any(comparison.verdict != NOT_KNOWN for comparison in contact):
             return ""
         if not contact:
-            return "no contact forces are known"
+            return "no contact forces are known (see the notes)"
         if self.movement.seen:
             return f"{_seen(self.movement)}, not the stated movement: no contact forces to compare with"
         if self.movement.name == UNKNOWN:

@@ -40,6 +40,7 @@ from musclesolve.checking.model.model_case import (
     Sole,
     covariance,
     known_times,
+    standard_errors,
     wrench_cost,
 )
 from musclesolve.checking.model.posture import pressure_along_feet, walks
@@ -121,7 +122,7 @@ def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
             if case.sole_of(load) is not sole:
                 alone &= case.fixed.foot_speed(sole) > PASSES
         # loads that are late begin and end at other times
-        alone = eroded(alone, round(INNER * case.fixed.rate))
+        alone = eroded(alone, round(INNER * case.fixed.rate)) & case.inside
         if np.sum(alone) >= FEWEST_FRAMES:
             force, needed = each[k][alone], due[alone]
             scale = float(np.median((force * needed).sum(axis=1) / (force**2).sum(axis=1)))
@@ -187,7 +188,7 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     fixed, dynamics = case.fixed, case.body.dynamics
     if dynamics is None or len(fixed.soles) != 2 or case.found("plates_swapped", "time_offset", "load_body"):
         return
-    frames = case.covered(case.loads, case.time)
+    frames = case.covered(case.loads, case.time) & case.inside
     for unmeasured in dynamics.unmeasured_feet.values():
         if len(unmeasured) != len(frames):
             return
@@ -203,9 +204,9 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     left = (fixed.due - case.acting(case.loads))[frames][:, [0, 2]]
     if not (np.abs(patterns).max(axis=(0, 1)) > 0.0).all():
         return
-    gain, spread = covariance(patterns, left, round(MEMORY * fixed.rate))
+    gain, errors = standard_errors(patterns, left, round(MEMORY * fixed.rate))
     for k, sole in enumerate(fixed.soles):
-        needed, error = 1.0 + float(gain[k]), float(np.sqrt(spread[k, k]))
+        needed, error = 1.0 + float(gain[k]), float(errors[k])
         values = shear_values(sole.body, needed, error)
         if values is None:
             continue
@@ -256,10 +257,10 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
     valid = case.body.dynamics.balanced if case.body.dynamics and case.loads is case.given else None
     valid = kept if valid is None else valid
     force = np.linalg.norm(dynamics.supplied, axis=1)
-    acting = np.isfinite(residual) & (force > SCALED * case.fixed.weight)
+    acting = np.isfinite(residual) & (force > SCALED * case.fixed.weight) & case.inside
     if kept.all() and valid.all():
         return
-    lost = float(np.mean(~kept[acting])) if acting.any() else 0.0
+    lost = float(np.mean(~kept[acting])) if acting.sum() >= FEWEST_FRAMES else 0.0
     values = {
         "count": int(np.sum(~valid)),
         "frames": int(kept.size),
@@ -312,7 +313,7 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     given, due, weight = fit.scale * case.acting(case.loads), case.fixed.due, case.fixed.weight
     kept: Mask = np.linalg.norm(due[:, 3:] - given[:, 3:], axis=1) < CAP * weight
     kept &= np.linalg.norm(given[:, 3:], axis=1) > SCALED * weight
-    kept &= case.covered(case.loads, case.time)
+    kept &= case.covered(case.loads, case.time) & case.inside
     if kept.sum() < FEWEST_FRAMES:
         return
     left, memory = (due - given)[kept, :3], round(MEMORY * case.fixed.rate)
@@ -321,29 +322,29 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     shows = impulses > CARRIED * weight
 
     def fitted(patterns: Array, *names: str) -> tuple[float, tuple[str, ...], Array, Array]:
-        offset, spread = covariance(patterns, left, memory)
-        return float(np.linalg.norm(left - patterns @ offset)), names, offset, spread
+        offset, error = standard_errors(patterns, left, memory)
+        return float(np.linalg.norm(left - patterns @ offset)), names, offset, error
 
     levers = [_levers(force) for force in forces]
     tried, limit = [fitted(_levers(given[kept, 3:]))], MISPLACED
-    _, names, offset, spread = tried[0]
-    if np.linalg.norm(offset) > max(limit, CLEAR * float(np.sqrt(np.trace(spread)))):
+    _, names, offset, error = tried[0]
+    if np.linalg.norm(offset) > max(limit, CLEAR * float(np.linalg.norm(error))):
         # one load that is displaced farther may explain more
         if len(levers) > 1:
             tried += [fitted(levers[k], case.loads[k].name) for k in np.flatnonzero(shows)]
-        _, names, offset, spread = min(tried, key=lambda each: each[0])
+        _, names, offset, error = min(tried, key=lambda each: each[0])
     else:
-        offsets, spreads = covariance(np.concatenate(levers, axis=2), left, memory)
+        offsets, errors = standard_errors(np.concatenate(levers, axis=2), left, memory)
         sizes = np.linalg.norm(offsets.reshape(-1, 2), axis=1) * shows
         worst, limit = int(sizes.argmax()), MISPLACED_ALONE
         own = slice(2 * worst, 2 * worst + 2)
-        offset, spread = offsets[own], spreads[own, own]
-        if not sizes[worst] > max(limit, CLEAR * float(np.sqrt(np.trace(spread)))):
+        offset, error = offsets[own], errors[own]
+        if not sizes[worst] > max(limit, CLEAR * float(np.linalg.norm(error))):
             return
         names = (case.loads[worst].name,)
     severity: Severity = "error" if np.linalg.norm(offset) > OTHER_ORIGIN else "warning"
     of_ground = np.eye(3)[[0, 2]]
-    yield displaced(case, names, offset @ of_ground, np.sqrt(np.diag(spread)) @ of_ground, limit, severity)
+    yield displaced(case, names, offset @ of_ground, error @ of_ground, limit, severity)
 
 
 def displaced(

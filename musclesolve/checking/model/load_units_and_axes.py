@@ -33,7 +33,7 @@ from musclesolve.checking.model.model_case import (
     Change,
     Fit,
     ModelCase,
-    covariance,
+    standard_errors,
 )
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.opensim.external_loads import ExternalLoad
@@ -383,17 +383,16 @@ def _fit_from(case: ModelCase, shift: float) -> Fit | None:
         left = due - scale * given
         # frames in which the loads carry the body and no foot stands beside the plates
         kept = inside & (np.linalg.norm(left, axis=1) < CAP * case.fixed.weight)
-        kept &= np.linalg.norm(given, axis=1) > LOADED * case.fixed.weight
+        kept &= (np.linalg.norm(given, axis=1) > LOADED * case.fixed.weight) & case.inside
         if kept.sum() < FEWEST_FRAMES:
             return None
         rate = np.gradient(given, time, axis=0) / (1.0 + drift)
         patterns = np.stack([scale * rate, scale * (time - middle)[:, None] * rate, given], axis=2)
         if np.ptp(time[kept]) < CYCLE:
             patterns[:, :, 1], drift = 0.0, 0.0
-        change, spread = covariance(patterns[kept], left[kept], memory)
+        change, errors = standard_errors(patterns[kept], left[kept], memory)
         shift += float(np.clip(change[0], -SHIFT_STEP, SHIFT_STEP))
         drift = float(np.clip(drift + change[1], -0.2, 0.2))
-        errors = np.sqrt(np.maximum(np.diag(spread), 0.0))
     now = at(shift, drift)
     inside = case.covered(loads, now)
     given = case.force(loads, now)

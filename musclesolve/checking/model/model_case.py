@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, correlated_products
+from musclesolve._util.arrays import Array, Mask, correlated_products, within
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import moment_cost
@@ -361,10 +361,17 @@ class ModelCase(Examined):
             & (time <= min(load.time[-1] for load in loads) + 1e-6)
         )
 
+    @cached_property
+    def inside(self) -> Mask:
+        """The times (T,) away from the ends of the motion, where accelerations are wrong."""
+        first, last = self.body.every_motion.time[[0, -1]]
+        return within(self.time, first + MEMORY, last - MEMORY)
+
     def left_by(self, loads: Sequence[ExternalLoad], whole: Array, scale: float) -> tuple[Array, Mask]:
         """Wrench (T, 6) at the root that a scale of the wrench of loads leaves; frames with every foot on a plate."""
         left = self.fixed.due - scale * whole
-        return left, self.covered(loads, self.time) & (np.abs(left[:, 4]) < CAP * self.fixed.weight)
+        known = self.inside & self.covered(loads, self.time)
+        return left, known & (np.abs(left[:, 4]) < CAP * self.fixed.weight)
 
     def scale(self, given: Array, frames: Mask | slice = slice(None)) -> float:
         """The scale k by which forces (T, 3) carry the body where they are great: the median over these frames."""
@@ -388,10 +395,14 @@ class ModelCase(Examined):
         return wrench_cost(self, change * both[:, None, None])
 
     def point(self, load: ExternalLoad) -> tuple[Array, Array, Mask]:
-        """Force [N] and point [m] (T, 3) of a load in the ground, and where it carries more than `LOADED`."""
+        """Force [N] and point [m] (T, 3) of a load in the ground, and where it carries more than `LOADED`.
+
+        A load that was found in moments is known where accelerations are.
+        """
         force, point = load_in_ground(self.fixed.model, load, self.time, self.fixed.bodies.pose)
         size = np.linalg.norm(np.nan_to_num(force), axis=1)
-        return force, point, np.asarray(size > max(LOADED * self.fixed.weight * self.unit, 1e-12))
+        loaded = size > max(LOADED * self.fixed.weight * self.unit, 1e-12)
+        return force, point, loaded if self.body.moment_table is None else loaded & self.inside
 
     @cached_property
     def unit(self) -> float:

@@ -72,7 +72,8 @@ LEVEL = 0.05
 SPEED = 0.35
 """Speed of a foot that does not stand [m/s]."""
 STANDS, STRIDE = 0.3, 1.2
-"""Duration for which a foot stands in a step [s], in walking 0.5 to 0.7; in less than the second it may not stand."""
+"""Duration for which a foot stands in a step [s], in walking 0.5 to 0.7, and about the longest stride: in less than
+the second a walking foot may show its heel strike or its push-off alone."""
 FLIES = 0.08
 """Share of frames in free fall from which the body runs or jumps: its feet are not examined."""
 EXPLAINED = 0.35
@@ -276,7 +277,7 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         return
     every = max(1, len(fixed.time) // FRAMES)
     time, value = fixed.time[::every], fixed.motion.value[::every]
-    stands = np.ptp(time) >= STRIDE or bool(_slips(fixed, value[None], time)[1].all())
+    stands = lasts_a_stride(fixed) or bool(_slips(fixed, value[None], time, lasting=np.ptp(time))[1].all())
     now, where = standing(fixed, body_motion(fixed.model, value), time), Where(body.motion.file)
     fits, number = now.worst() < 1.0, fixed.model.coordinate_number
     names = [
@@ -362,8 +363,7 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     every, number = max(1, len(fixed.time) // FRAMES), fixed.model.coordinate_number
     time, value = fixed.time[::every], fixed.motion.value[::every]
     (now,), (stands,) = _slips(fixed, value[None], time)
-    # the velocity of a belt is a median over whole strides
-    if now.max() <= SLIPS or (fixed.belt.any() and np.ptp(time) < SHORTEST):
+    if now.max() <= SLIPS or not lasts_a_stride(fixed):
         return
     known, where = {*body.motion.names}, Where(body.motion.file)
     gains = [each for each in GAINS if {f"{each[0]}_{side}" for side in SIDES} <= known]
@@ -399,16 +399,23 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         yield finding("walking_direction.model", severity, said, where)
 
 
-def _slips(fixed: Motion, values: Array, time: Array, below: float = SPEED) -> tuple[Array, Mask]:
+def lasts_a_stride(fixed: Motion) -> bool:
+    """Return whether a walk shows every part of a stride."""
+    return bool(np.ptp(fixed.time) > STRIDE - 1e-6)
+
+
+def _slips(
+    fixed: Motion, values: Array, time: Array, below: float = SPEED, lasting: float = STANDS
+) -> tuple[Array, Mask]:
     """Speeds (H, 2) [m/s] of right and left foot while they are slowest, with angles (H, T, K), and whether they stand.
 
-    A foot stands that stays slower than `below` [m/s] for `STANDS`.
+    A foot stands that stays slower than `below` [m/s] for a time [s].
     """
     pose, step = body_motion(fixed.model, values.reshape(-1, values.shape[2])), float(np.diff(time).mean())
     feet = soles(fixed.model, pose)
     belt = fixed.belt_of(feet, time)
     slower = np.stack([fixed.end_speeds(sole, time, belt)[0] for sole in feet], axis=1)
-    stand = [[bool(_stances(foot < below, least=STANDS / step)) for foot in feet] for feet in slower]
+    stand = [[bool(_stances(foot < below, least=lasting / step - 1e-6)) for foot in feet] for feet in slower]
     return np.quantile(slower, STILL, axis=2), np.array(stand, bool).reshape(slower.shape[:2])
 
 

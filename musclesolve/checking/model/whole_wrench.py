@@ -26,6 +26,7 @@ from musclesolve.checking.forces.plate_balance import (
 from musclesolve.checking.model.load_balance import displaced, flight_spans
 from musclesolve.checking.model.load_units_and_axes import UNCLEAR, best_fit, each_load
 from musclesolve.checking.model.model_case import CAP, ModelCase
+from musclesolve.checking.model.posture import lasts_a_stride
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.results.finding import Finding
 
@@ -52,9 +53,11 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     # a wrong mass, which another check finds, is no error of a plate
     given = [fitting.scale * case.acting([load]) for load in loads]
     left = fixed.due - np.sum(given, axis=0)
-    known = case.covered(loads, time) & (np.linalg.norm(left[:, 3:], axis=1) < CAP * fixed.weight)
+    known = (
+        case.inside & case.covered(loads, time) & (np.linalg.norm(left[:, 3:], axis=1) < CAP * fixed.weight)
+    )
     known &= np.isfinite(left).all(axis=1)
-    if not fixed.soles or known.sum() < SHORTEST_BALANCE * fixed.rate:
+    if not fixed.soles or not lasts_a_stride(fixed) or known.sum() < SHORTEST_BALANCE * fixed.rate:
         return None
     ahead = fixed.ahead.mean(axis=0) @ TO_GLOBAL.T
     ahead /= np.linalg.norm(ahead)

@@ -72,30 +72,31 @@ def _without_noise(model: OpenSimModel, wrench: Array, push: Array, needed: Arra
     return both
 
 
-def found_loads(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> tuple[ExternalLoad, ...]:
-    """Loads on both feet at the times of the motion.
+def found_loads(
+    model: OpenSimModel, motion: CoordinateMotion, table: Table
+) -> tuple[tuple[ExternalLoad, ...], str]:
+    """Loads on both feet at the times of the motion; none, and why, where the file does not determine them.
 
-    Empty where the file does not determine the loads: forces of the root or of a leg are missing, they are not known
-    throughout, or they do not belong to this model and motion.
+    It does not where forces of the root or of a leg are missing or unknown at a time, or do not belong to this model
+    and motion.
     """
     feet = feet_of(model)
     roots = [joint for joint in model.joints if joint.inboard.body == GROUND]
     columns = coordinate_columns(model, table)
     names = [name for name in columns if not model.coordinates[name].locked]
     forces = table.values[:, [columns[name] for name in names]]
-    if (
-        len(feet) < len(SIDES)
-        or len(roots) != 1
-        or len(set(roots[0].coordinates) & set(names)) < FREE
-        or not model.mass > 0.0
-        or model.mass_faults
-        or not np.isfinite(forces).all()
-    ):
-        return ()
+    if len(feet) < len(SIDES):
+        return (), "the model does not have both feet"
+    if len(roots) != 1 or len(set(roots[0].coordinates) & set(names)) < FREE:
+        return (), "the file has no forces and moments of a free joint at the root of the model"
+    if model.mass_faults or not model.mass > 0.0:
+        return (), "mass properties of the model are unknown"
+    if not np.isfinite(forces).all():
+        return (), "the file has gaps"
     try:
         whole = whole_motion(model, motion)
-    except InputError:  # a free coordinate is not given
-        return ()
+    except InputError as error:
+        return (), f"the motion is not known ({error.problem})"
     numbers = [model.coordinate_number[name] for name in names]
     forces = at_times(table.time, forces, np.clip(motion.time, table.time[0], table.time[-1]))
     acting, rest, soles = [], [], []
@@ -105,7 +106,7 @@ def found_loads(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> 
         push = foot_pushes(model, bodies.pose, list(feet.values()))[:, numbers]
         left, sizes, right = np.linalg.svd(push, full_matrices=False)
         if (sizes[:, -1] < SINGULAR * sizes[:, 0]).any():
-            return ()
+            return (), "its columns do not determine the loads on both feet"
         needed = forces[block] - joint_forces(model, bodies.pose, inertial_wrench(model, bodies))[:, numbers]
         inverse = np.swapaxes(right, 1, 2) @ (np.swapaxes(left, 1, 2) / sizes[..., None])
         wrench = np.einsum("tcn,tn->tc", inverse, needed)
@@ -116,9 +117,15 @@ def found_loads(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> 
         both[:, :, 0] += np.cross(place, both[:, :, 1])  # about the origin of the ground
         acting.append(both[:, :, ::-1] @ TO_GLOBAL.T)
         soles.append(np.stack([sole_points(model, bodies, side) for side in feet], axis=1) @ TO_GLOBAL.T)
-    if np.linalg.norm(np.concatenate(rest)) > REMAINS * np.linalg.norm(forces):
-        return ()
+    remains = float(np.linalg.norm(np.concatenate(rest)) / np.linalg.norm(forces))
+    if remains > REMAINS:
+        why = f"with the best ones {remains:.0%} of the moments remain (at most {REMAINS:.0%}). The moments belong to "
+        why += "another model, motion or filter"
+        unfiltered = (
+            ". Accelerations of coordinates that are not filtered are noise: give the cut-off of inverse "
+        )
+        return (), why + (unfiltered + "dynamics, such as --cutoff-hz 6") * (motion.cutoff_hz is None)
     points, wrenches = np.concatenate(soles), np.concatenate(acting).reshape(-1, len(feet), 6)
     loads = foot_loads(motion.time, feet, wrenches, points, float(points[..., 2].min()))
     file = table.path if table.path.name else None
-    return tuple(replace(load, name=f"ground_{load.body}", file=file) for load in loads)
+    return tuple(replace(load, name=f"ground_{load.body}", file=file) for load in loads), ""

@@ -231,8 +231,14 @@ def due_moments(
         if table is not None and np.isnan(table.values).any():
             table, note = _with_short_holes_filled(table, motion.cutoff_hz)
             due = replace(due, notes=(*due.notes, *note))
-        if table is not None and (loads_of_feet := found_loads(model, motion.frames(due.known), table)):
-            due = due.under(moments_under_loads(model, motion, dofs, loads_of_feet, due.file))
+        why = "moments in arrays do not state the forces of the root"
+        if table is not None:
+            loads_of_feet, why = found_loads(model, motion.frames(due.known), table)
+            if loads_of_feet:
+                due = due.under(moments_under_loads(model, motion, dofs, loads_of_feet, due.file))
+        if why:
+            note = f"No contact forces are computed, because the loads on the feet are not known: {why}."
+            due = replace(due, notes=(*due.notes, note))
     else:
         raise input_error(
             "pipeline.both_moments_loads_given"

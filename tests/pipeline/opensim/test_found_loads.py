@@ -19,6 +19,7 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import judge
+from musclesolve.results.plausibility import plausibility
 
 PART = 1.1, 1.75
 """Both feet are on plates, and later the left one is beside them [s]."""
@@ -62,7 +63,8 @@ def by_roads() -> tuple[xr.Dataset, xr.Dataset]:
 def test_the_loads_in_the_moments_are_those_of_the_plates() -> None:
     body = under_loads()
     assert body.dynamics is not None
-    loads = found_loads(body.model, body.motion, moments_of(body))
+    loads, why = found_loads(body.model, body.motion, moments_of(body))
+    assert loads and not why
     given = body.dynamics.body_wrench[:, :, 3:]
     for load in loads:
         np.testing.assert_allclose(load.force, given[:, body.model.body_number[load.body]], atol=1e-3)
@@ -70,13 +72,25 @@ def test_the_loads_in_the_moments_are_those_of_the_plates() -> None:
 
 def test_moments_that_disagree_with_each_other_contain_no_loads() -> None:
     body = under_loads()
-    assert not found_loads(body.model, body.motion, moments_of(body, 4.0))
+    loads, why = found_loads(body.model, body.motion, moments_of(body, 4.0))
+    assert not loads and "another model, motion or filter" in why
     table = moments_of(body)
     without_root = [k for k, name in enumerate(table.names) if not name.startswith("pelvis")]
     legs = replace(
         table, names=tuple(table.names[k] for k in without_root), values=table.values[:, without_root]
     )
-    assert not found_loads(body.model, body.motion, legs)
+    loads, why = found_loads(body.model, body.motion, legs)
+    assert not loads and "free joint" in why
+
+
+def test_without_a_filter_a_note_says_why_no_contact_force_is_compared() -> None:
+    model, coordinates, _ = walk()
+    result = ms.share_model(
+        model, coordinates, moments_of(under_loads()), cutoff_hz=None, start_s=PART[0], end_s=PART[1]
+    )
+    assert plausibility(Facts(result)).why_not_known == "no contact forces are known (see the notes)"
+    (note,) = [line for line in result.attrs["notes"] if line.startswith("No contact forces")]
+    assert "--cutoff-hz 6" in note
 
 
 def test_both_roads_have_one_verdict_with_the_same_reasons() -> None:
