@@ -63,8 +63,8 @@ p_i > 0 and a_i = lower_i where p_i < 0: these muscles are decided. As above, of
 distance of the load rho_i a_i from that bound, as a share of the largest rho, and the change of t with the load,
 |p_i| / rho_i over the sum of p_j / rho_j of the muscles that t limits. The two sides differ by the sum of the products
 of distance and change, the gap, which leaves muscle i no more room than gap / change: a level decides the
-muscles whose change is above 1e-6, or whose room is below 1e-6. Where y is zero, the muscle with the largest
-load has to be at its lower bound; muscles that no level decides have to be at their lower bounds.
+muscles whose change is above 1e-6, or whose change is above 1e-10 and room below 1e-6. Where y is zero, the muscle
+with the largest load has to be at its lower bound; muscles that no level decides have to be at their lower bounds.
 
 Reserves come first: their weighted squares are the least possible, whatever the loads. With q = A^T (w s) the squares
 s . w s / 2 exceed the least by no more than sum_i |q_i| times the distance of a_i from upper_i where q_i > 0, else
@@ -93,6 +93,7 @@ from musclesolve._util.checks import check_real_array
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import (
+    LEAST_CHANGE,
     LEAST_NORMAL,
     LEAST_REACH,
     LEAST_SIZE,
@@ -293,7 +294,7 @@ def _level_misses(
         free = ~np.any(y, axis=1)
         first = open_ & (present >= top - SAME * np.abs(top))
         above = np.where(first, activation - problem.lower, np.inf)
-        least = np.minimum(DECIDED, gap / DECIDED)[:, None]
+        least = np.clip(gap / DECIDED, LEAST_CHANGE, DECIDED)[:, None]
         decided = np.where(free[:, None], first & (above <= DECIDED), open_ & (share > least))
         misses.append(np.where(proposed, np.where(free, above.min(axis=1), missed), 0.0))
         open_ &= ~(decided & proposed[:, None])

@@ -34,11 +34,11 @@ from musclesolve.muscles.elastic.smooth_curves import Curved
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import empty_box, needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
-from musclesolve.sharing.kernel.constants import NO_ROOM, TOLERANCE
+from musclesolve.sharing.kernel.constants import AT_EDGE, NO_ROOM, TOLERANCE
 from musclesolve.sharing.kernel.workspace_layout import RateBounds
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import refuse_numbers
-from musclesolve.sharing.problem_scale import fallback_weight
+from musclesolve.sharing.problem_scale import edge_weight, fallback_weight
 from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver
@@ -399,7 +399,11 @@ class CoupledMotion:
         return cls(problem.frames(repeated), coupling, cost, frames)
 
     def exact(self, infeasible_frames: bool) -> CoupledResult:
-        """The result with the reserves of the problem, if any; for single infeasible frames with a proof first."""
+        """The result with the reserves of the problem, if any; for single infeasible frames with a proof first.
+
+        A motion at the edge of reach, or with moments that repeat others, is solved as in solving.py: with reserves so
+        stiff that the certificate holds without them.
+        """
         weight = self.problem.reserve_weight
         if weight is not None:
             return self._solved(weight)
@@ -411,7 +415,13 @@ class CoupledMotion:
         if reach.proved:
             result = self._unsolved(Status.INFEASIBLE, reach.shortage)
             result.arrays.infeasibility_proof[:] = reach.direction
-        return self._solved(none) if result is None else result
+            return result
+        weights = [none] if result is None else []
+        for weight in (*weights, *(edge_weight(self.problem, self.cost, stiff) for stiff in AT_EDGE)):
+            result = self._certified(solve_coupled(self.problem, self.limits, self.cost, weight), none)
+            if result.arrays.solved.all():
+                break
+        return result
 
     def with_reserves(self, shortage: Array) -> CoupledResult:
         """The result with soft reserves where the muscles lack moments (T, m) [N m], and stiff ones elsewhere."""

@@ -21,6 +21,7 @@ UNCERTAIN, UNCERTAIN_WITH_RESERVES = TOLERANCE, 1e-3
 """Share of S_i that round-off in p_i may reach before it counts as a miss."""
 LEAST_REACH = 1e-3
 BESIDE_ROWS = 1e-3
+LEAST_CHANGE = 1e-10  # share of the change of a level from which it may decide a muscle; less is round-off
 
 # Reserves (problem_scale.py)
 FALLBACK = 100.0

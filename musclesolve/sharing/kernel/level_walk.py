@@ -28,13 +28,13 @@ import numpy as np
 
 from musclesolve._util.compiled_code import compiled, int64, on_disk
 from musclesolve.sharing.kernel import constants
+from musclesolve.sharing.kernel.constants import LEAST_CHANGE
 
 SOLVED, INFEASIBLE, FAILED = (
     int64(k) for k in (constants.SOLVED, constants.INFEASIBLE, constants.SOLVER_FAILED)
 )
 FIXED, PINNED, LOW, HIGH, TOP, BASIC = (int64(k) for k in range(6))
 """Places of a muscle: decided, without room between its bounds, at the lower bound, at the upper one, at t, basic."""
-DECIDED = 1e-10  # share of the change of t from which a level decides a muscle
 NOTHING = 1e-11  # level, as a share of the largest load at activation 1, at which the others are at rest
 PIVOT = 1e-11  # least entry of a row, as a share of its largest one, by which muscles change places
 SAME = 1e-12  # distance of two loads, as a share of the largest one, that counts as none
@@ -242,10 +242,10 @@ def lower_levels(tab: Any, x: Any, low: Any, high: Any, place: Any, basis: Any, 
         for r in range(hard):
             multiplier[count, r] = -side * tab[row, muscles + r] / total
         count += 1
-        # the decided muscle with the largest share is held in the basis: it bears what muscles below DECIDED shift
+        # the decided muscle with the largest share is held in the basis: it bears what muscles below LEAST_CHANGE shift
         largest, held[row] = 1.0, 1
         for j in range(muscles):
-            if place[j] != FIXED and place[j] != BASIC and abs(tab[row, j]) > DECIDED * total:
+            if place[j] != FIXED and place[j] != BASIC and abs(tab[row, j]) > LEAST_CHANGE * total:
                 place[j] = FIXED
                 if abs(tab[row, j]) > largest:
                     largest, column = abs(tab[row, j]), j
