@@ -40,9 +40,9 @@ from musclesolve.motion.motion_plausibility import (
     foot_warnings,
     jump_warnings,
     pose_warnings,
+    sole_warnings,
     without_joint_jump,
 )
-from musclesolve.motion.standing_soles import sole_warnings
 from musclesolve.recording.data import SIDES, Recording, Subject, Trial
 from musclesolve.settings.trial import REDUCED
 

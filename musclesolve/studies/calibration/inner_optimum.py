@@ -14,7 +14,7 @@ from musclesolve._util.arrays import Array, true_runs
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
+from musclesolve.muscles.path_point_derivatives import MuscleChange, muscle_change
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import motion_problem, share_part
 from musclesolve.sharing.cost.cost_base import Cost
