@@ -41,5 +41,5 @@ from .model.model import Model as Model
 from .model.rigid_body import MassProperties as MassProperties
 from .model.rigid_body import mass_matrix as mass_matrix
 from .model.segment_inertia import StatedSegment as StatedSegment
-from .model.topology_file import load_topology as load_topology
+from .model.topology import load_topology as load_topology
 from .sensitivity.moment_sensitivity import Sensitivity as Sensitivity

@@ -19,8 +19,7 @@ from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import sized_body
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import SEGMENTS_PLACE, StatedSegment
-from musclesolve.dynamics.model.topology import Topology
-from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics.model.topology import Topology, load_topology
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, Measured

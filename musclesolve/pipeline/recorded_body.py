@@ -25,8 +25,7 @@ from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
 from musclesolve.pipeline.body import BLOCK, EVERY, Pulls, Sharing, SharingGroup, over_frames
 from musclesolve.pipeline.knee import ContactSpacing
-from musclesolve.pipeline.measured_activation import MeasuredActivation
-from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
+from musclesolve.pipeline.measured_activation import MeasuredActivation, MeasuredFascicles
 from musclesolve.pipeline.mechanics import Mechanics, carries_foot, measured_moments
 from musclesolve.pipeline.muscle_pulls import MuscleJoints, MusclePulls
 from musclesolve.pipeline.run_options import Options, check_emg

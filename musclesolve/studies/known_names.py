@@ -11,7 +11,7 @@ from pathlib import Path
 
 from musclesolve._util.names import unknown_name
 from musclesolve._util.sides import has_side, joint_kind, split_side
-from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics.model.topology import load_topology
 from musclesolve.muscles.scaling.scale_muscles import served_dofs
 from musclesolve.opensim.find_muscle_set import find_muscle_set
 from musclesolve.opensim.muscle_set import long_name

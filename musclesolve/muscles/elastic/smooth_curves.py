@@ -46,8 +46,8 @@ from typing import NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve.muscles.curves.bezier import CurvePoint, Tabulated
 from musclesolve.muscles.curves.curve_family import CurveFamily
+from musclesolve.muscles.curves.millard_2013 import CurvePoint, Tabulated
 from musclesolve.muscles.hill_model import PassiveElement
 from musclesolve.muscles.muscle_parameters import Families
 
