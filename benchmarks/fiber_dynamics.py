@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.elastic.lengthening_curves import LEAST_ACTIVATION, LengtheningCurves
+from musclesolve.muscles.elastic.smooth_curves import LEAST_ACTIVATION, LengtheningCurves
 
 _BISECTIONS = 60
 

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from muscle_db.errors import MuscleDatabaseError, nearest
-from muscle_db.kept import kept_toml
 from muscle_db.model import (
     CURVES,
     FIBER_LENGTHS,
@@ -34,7 +33,7 @@ from muscle_db.model import (
     WrapObject,
     leg_segments,
 )
-from muscle_db.parsed_toml import toml_table
+from muscle_db.parsed_toml import kept_toml, toml_table
 from muscle_db.paths import (
     LIMIT,
     Names,

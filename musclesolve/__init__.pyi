@@ -19,7 +19,7 @@ from .errors import InputError as InputError
 from .errors import MuscleSolveError as MuscleSolveError
 from .live.live import Live as Live
 from .live.replay import replay as replay
-from .motion.events.gait_events import gait_events as gait_events
+from .motion.events.gait import gait_events as gait_events
 from .muscles.pose_geometry import muscle_geometry as muscle_geometry
 from .opensim.read_model import read_osim as read_osim
 from .pipeline.pose_problem import pose_problem as pose_problem

@@ -31,8 +31,7 @@ from benchmarks.timing import console
 from musclesolve._util.arrays import Array
 from musclesolve.data import reference_stride
 from musclesolve.forces import prepare_recording, recording_of
-from musclesolve.pipeline.measured_activation import MeasuredActivation
-from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
+from musclesolve.pipeline.measured_activation import MeasuredActivation, MeasuredFascicles
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.studies.calibration.calibration_problem import CalibrationProblem, Optimum
 from musclesolve.studies.calibration.free_parameters import Measured, free_factors

@@ -27,8 +27,8 @@ from musclesolve.dynamics import (
     load_topology,
 )
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, Touch
+from musclesolve.dynamics.forward.applied_forces import BrokenLine, SpringDamper, SpringDampers
 from musclesolve.dynamics.forward.simulate import System
-from musclesolve.dynamics.forward.spring_dampers import BrokenLine, SpringDamper, SpringDampers
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, scalar_products
 
 FOLDER = Path(__file__).parent

@@ -14,7 +14,7 @@ from benchmarks.thesis_figures.drawing import COLORS, key, panels
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
 from musclesolve.forces import mechanics
-from musclesolve.motion.signals.residual_analysis import RULES, CutoffVerdict, ResidualAnalysis
+from musclesolve.motion.signals.filter_choice import RULES, CutoffVerdict, ResidualAnalysis
 from musclesolve.plotting.page.page_style import SMALL, TEXT
 from musclesolve.plotting.page.sheet import Sheet, heading
 from musclesolve.signals import low_pass, residual_analysis

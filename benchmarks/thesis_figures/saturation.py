@@ -26,7 +26,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.files import Trial
 from musclesolve.forces import prepare_recording
 from musclesolve.muscles import MuscleParameters
-from musclesolve.muscles.curves.silva_2003 import Silva2003
+from musclesolve.muscles.curves.curve_family import Silva2003
 from musclesolve.muscles.hill_model import along_fibers
 from musclesolve.pipeline.body import SolvedGroup
 from musclesolve.pipeline.share import share

@@ -6,8 +6,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from muscle_db.kept import kept_toml
-from muscle_db.parsed_toml import toml_table
+from muscle_db.parsed_toml import kept_toml, toml_table
 from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve.errors import input_error
 

@@ -1,5 +1,8 @@
-"""The completed files of a command, for its last message; names of unfinished files."""
+"""The completed files of a command, for its last message; names that files can have on every system."""
 
+import hashlib
+import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -31,3 +34,30 @@ def what_was_written() -> str:
         folders.setdefault(path.parent, []).append(path.name)
     listed = (f"{shortened(names, MOST_NAMES)} in {folder}" for folder, names in folders.items())
     return f"complete are {'; '.join(listed)}"
+
+
+DEVICES = {"con", "prn", "aux", "nul", *(f"{port}{k}" for port in ("com", "lpt") for k in range(10))}
+"""Names that no file can have on Windows, whatever their suffix."""
+MOST_FOLDER_BYTES = 120
+"""Bytes of the name of a folder: file systems allow 255, some for the whole path."""
+
+
+def safe(name: str) -> str:
+    """A name of a visible file inside its folder on every system.
+
+    Separators and other forbidden characters become "_", bytes that are no text their hexadecimal number; dots and
+    blanks at the ends are removed; a very long name ends in a number. A safe name is its own.
+    """
+    text = re.sub(r"[\udc80-\udcff]", lambda byte: f"%{ord(byte[0]) - 0xDC00:02x}", name)
+    text = re.sub(r'[<>:"/\\|?*\x00-\x1f\x7f]', "_", text).strip(". ") or "trial"
+    if text.split(".")[0].casefold() in DEVICES:
+        text = f"_{text}"
+    if len(text.encode()) > MOST_FOLDER_BYTES:
+        short = text.encode()[: MOST_FOLDER_BYTES - 9].decode(errors="ignore").rstrip(". ")
+        text = f"{short}-{number_of(name)}"
+    return text
+
+
+def number_of(name: str) -> str:
+    """A number of eight digits that belongs to a name."""
+    return hashlib.sha256(os.fsencode(name)).hexdigest()[:8]

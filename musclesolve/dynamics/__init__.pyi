@@ -6,16 +6,17 @@ from .contact.body_surfaces import body_surfaces as body_surfaces
 from .contact.contact_pairs import ContactPairs as ContactPairs
 from .contact.contact_pairs import HertzContact as HertzContact
 from .contact.surfaces import Surface as Surface
+from .forward.applied_forces import BrokenLine as BrokenLine
 from .forward.applied_forces import ExternalForces as ExternalForces
 from .forward.applied_forces import JointMoments as JointMoments
+from .forward.applied_forces import SpringDamper as SpringDamper
+from .forward.applied_forces import SpringDampers as SpringDampers
 from .forward.contact_simulation import Start as Start
 from .forward.contact_simulation import simulate_contact as simulate_contact
 from .forward.joint_resistance import JointResistance as JointResistance
 from .forward.simulate import half_sine as half_sine
 from .forward.simulate import simulate as simulate
-from .forward.spring_dampers import BrokenLine as BrokenLine
-from .forward.spring_dampers import SpringDamper as SpringDamper
-from .forward.spring_dampers import SpringDampers as SpringDampers
+from .inverse.explicit_moment import joint_moments_by_route as joint_moments_by_route
 from .inverse.inverse_dynamics import Wrench as Wrench
 from .inverse.inverse_dynamics import projected_moments as projected_moments
 from .inverse.joint_reactions import expand as expand
@@ -23,7 +24,6 @@ from .inverse.joint_reactions import joint_reactions as joint_reactions
 from .inverse.lagrange_multipliers import lagrange_multipliers as lagrange_multipliers
 from .inverse.newton_euler import joint_loads as joint_loads
 from .inverse.newton_euler import segment_motion as segment_motion
-from .inverse.route_agreement import joint_moments_by_route as joint_moments_by_route
 from .kinematics.consistent_motion import consistent_motion as consistent_motion
 from .kinematics.measured_targets import Targets as Targets
 from .kinematics.motion_derivatives import differentiate as differentiate
@@ -41,5 +41,5 @@ from .model.model import Model as Model
 from .model.rigid_body import MassProperties as MassProperties
 from .model.rigid_body import mass_matrix as mass_matrix
 from .model.segment_inertia import StatedSegment as StatedSegment
-from .model.topology_file import load_topology as load_topology
+from .model.topology import load_topology as load_topology
 from .sensitivity.moment_sensitivity import Sensitivity as Sensitivity

@@ -26,8 +26,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.checks import check_array, check_choice, check_number
-from musclesolve.dynamics.inverse.frame_reactions import FrameReactions
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads
+from musclesolve.dynamics.inverse.predicted_reactions import FrameReactions
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
 from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.live.causal_filter import CausalFilter

@@ -3,7 +3,7 @@ from .elastic.elastic_muscles import ElasticMuscles as ElasticMuscles
 from .muscle_actuator import MuscleActuator as MuscleActuator
 from .muscle_parameters import MuscleParameters as MuscleParameters
 from .muscle_state import muscle_state as muscle_state
-from .parameter_derivatives import muscle_change as muscle_change
+from .path_point_derivatives import muscle_change as muscle_change
 from .path_point_derivatives import point_derivatives as point_derivatives
 from .paths.paths import muscle_rows as muscle_rows
 from .scaling.scale_muscles import scale_muscles as scale_muscles

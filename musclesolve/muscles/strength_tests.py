@@ -25,7 +25,7 @@ from musclesolve._util.checks import check_array
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, ElasticMuscles
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.muscles.parameter_derivatives import muscle_change
+from musclesolve.muscles.path_point_derivatives import muscle_change
 from musclesolve.muscles.person import QUANTITIES
 from musclesolve.recording.schema import Document, validated
 from musclesolve.settings.other_files import StrengthSettings

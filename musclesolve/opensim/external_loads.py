@@ -18,7 +18,7 @@ from musclesolve._util.arrays import Array, at_times, vector_product
 from musclesolve._util.checks import check_choice
 from musclesolve._util.names import check_known, unknown_name
 from musclesolve._util.sides import SIDES
-from musclesolve._util.time_holes import HoleLimits
+from musclesolve._util.splines import HoleLimits
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import InputError, file_error
 from musclesolve.opensim.kinematics import BodyMotion

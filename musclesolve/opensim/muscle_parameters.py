@@ -13,10 +13,8 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.errors import file_error
-from musclesolve.muscles.curves.curve_family import CurveFamily, curve_fault
-from musclesolve.muscles.curves.de_groote_2016 import DeGrooteFregly2016
+from musclesolve.muscles.curves.curve_family import CurveFamily, DeGrooteFregly2016, Thelen2003, curve_fault
 from musclesolve.muscles.curves.millard_2013 import Millard2013
-from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 from musclesolve.muscles.hill_model import PassiveElement
 from musclesolve.muscles.muscle_parameters import MuscleParameters, families_of
 from musclesolve.muscles.strength import ACHILLES, TendonStrain, achilles_muscles, stated_strains

@@ -24,8 +24,7 @@ from musclesolve.muscles.muscle_state import MuscleState, arms_in, group_blocks,
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.strength import leg_muscle_volume
 from musclesolve.pipeline.knee import ContactSpacing
-from musclesolve.pipeline.measured_activation import MeasuredActivation
-from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
+from musclesolve.pipeline.measured_activation import MeasuredActivation, MeasuredFascicles
 from musclesolve.recording.data import AnyTrial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem

@@ -19,8 +19,7 @@ from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import sized_body
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import SEGMENTS_PLACE, StatedSegment
-from musclesolve.dynamics.model.topology import Topology
-from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics.model.topology import Topology, load_topology
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, Measured
@@ -40,9 +39,9 @@ from musclesolve.motion.motion_plausibility import (
     foot_warnings,
     jump_warnings,
     pose_warnings,
+    sole_warnings,
     without_joint_jump,
 )
-from musclesolve.motion.standing_soles import sole_warnings
 from musclesolve.recording.data import SIDES, Recording, Subject, Trial
 from musclesolve.settings.trial import REDUCED
 

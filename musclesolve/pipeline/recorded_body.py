@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -25,8 +25,7 @@ from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, served_dofs
 from musclesolve.pipeline.body import BLOCK, EVERY, Pulls, Sharing, SharingGroup, over_frames
 from musclesolve.pipeline.knee import ContactSpacing
-from musclesolve.pipeline.measured_activation import MeasuredActivation
-from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
+from musclesolve.pipeline.measured_activation import MeasuredActivation, MeasuredFascicles
 from musclesolve.pipeline.mechanics import Mechanics, carries_foot, measured_moments
 from musclesolve.pipeline.muscle_pulls import MuscleJoints, MusclePulls
 from musclesolve.pipeline.run_options import Options, check_emg
@@ -58,8 +57,19 @@ class RecordedBody:
     fascicles: MeasuredFascicles | None = None
     replaced: bool = False
     known_gait: Gait | None = None
+    time: Array = field(init=False)
+    sharing: Sharing = field(init=False)
+    person: PersonMuscles | None = field(init=False)
+    mass: float = field(init=False)
+    stature: float = field(init=False)
+    is_predicted: bool = field(init=False)
+    kind: str = field(init=False, default="recording")
 
     def __post_init__(self) -> None:
+        subject, options = self.trial.subject, self.options
+        vars(self).update(time=self.mechanics.motion.time, mass=subject.mass, stature=subject.stature)
+        predicted = self.trial.predicted_spans is not None
+        vars(self).update(sharing=options.sharing, person=options.person, is_predicted=predicted)
         for part in self.parts:
             rows = [self.mechanics.model.dof(dof) for dof in part.dofs]
             if not np.array_equal(part.moment, self.moments[:, rows], equal_nan=True):
@@ -70,11 +80,6 @@ class RecordedBody:
                     expected="one array of moments for both",
                     remedy="make the body anew: recorded_body(trial, options, recorded, moments=moments)",
                 )
-
-    @property
-    def time(self) -> Array:
-        """Times (T,) of the frames [s]."""
-        return self.mechanics.motion.time
 
     @cached_property
     def gait(self) -> Gait:
@@ -120,36 +125,6 @@ class RecordedBody:
             if f"knee_{side}" in self.joints
         }
         return {name: spacing for name, spacing in spacings.items() if spacing is not None}
-
-    @property
-    def sharing(self) -> Sharing:
-        """Settings of the sharing of moments, from the trial file or the caller."""
-        return self.options.sharing
-
-    @property
-    def person(self) -> PersonMuscles | None:
-        """The person whose factors scale the muscles."""
-        return self.options.person
-
-    @property
-    def kind(self) -> str:
-        """Return "recording"."""
-        return "recording"
-
-    @property
-    def is_predicted(self) -> bool:
-        """Whether some ground reactions are predicted."""
-        return self.trial.predicted_spans is not None
-
-    @property
-    def mass(self) -> float:
-        """Mass of the subject [kg]."""
-        return self.trial.subject.mass
-
-    @property
-    def stature(self) -> float:
-        """Stature of the subject [m]."""
-        return self.trial.subject.stature
 
     def check(self, sharing: Sharing) -> None:
         """Refuse a cost that needs EMG where the trial has none."""

@@ -33,8 +33,12 @@ from musclesolve.opensim.find_muscle_set import fitting_muscle_set
 from musclesolve.opensim.person_file import person_of_set
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.emg_informed import informed_cost
-from musclesolve.pipeline.measured_activation import Channels, channel_muscles, channel_names
-from musclesolve.pipeline.measured_fascicles import fascicle_muscles
+from musclesolve.pipeline.measured_activation import (
+    Channels,
+    channel_muscles,
+    channel_names,
+    fascicle_muscles,
+)
 from musclesolve.pipeline.mechanics import topology_of
 from musclesolve.pipeline.share import motion_cost, solver_search
 from musclesolve.recording.data import SIDE_NAMES, AnyTrial, Trial

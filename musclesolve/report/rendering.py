@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from muscle_db.kept import keep, read_kept
+from muscle_db.parsed_toml import keep, read_kept
 from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.browser.page_parts import dark_rules
 

@@ -24,8 +24,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.muscles.muscle_state import MuscleState, ScaledState
-from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
-from musclesolve.muscles.path_point_derivatives import point_derivatives
+from musclesolve.muscles.path_point_derivatives import MuscleChange, muscle_change, point_derivatives
 from musclesolve.pipeline.body import SolvedGroup
 from musclesolve.pipeline.knee import quadriceps
 from musclesolve.pipeline.muscle_pulls import MuscleJoints

@@ -19,7 +19,7 @@ from musclesolve.constants import RIGID
 from musclesolve.dynamics.forward.applied_forces import Force, within
 from musclesolve.dynamics.forward.simulate import Integration, Simulation, System, simulate
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
-from musclesolve.dynamics.inverse.joint_couples import Couples
+from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, joint_angles, motion_from, motion_with
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import mass_matrix

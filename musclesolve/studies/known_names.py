@@ -19,7 +19,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.names import check_known, unknown_name
 from musclesolve._util.sides import has_side, joint_kind, side_of, split_side, with_side
-from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics.model.topology import load_topology
 from musclesolve.muscles.scaling.scale_muscles import served_dofs
 from musclesolve.opensim.find_muscle_set import find_muscle_set
 from musclesolve.opensim.muscle_set import long_name

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.curves.bezier import Tabulated
+from musclesolve.muscles.curves.millard_2013 import Tabulated
 from musclesolve.muscles.elastic.smooth_curves import SampledCurves
 from musclesolve.muscles.paths.paths import NaturalSpline
 from musclesolve.opensim import functions

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from thorough import examples
 
-from musclesolve._util.time_holes import SHARE, HoleLimits, hole_note
+from musclesolve._util.splines import SHARE, HoleLimits, hole_note
 
 TIME = np.arange(201) / 100.0
 

@@ -24,8 +24,8 @@ from benchmarks.rollover.cases import (
 )
 from benchmarks.rollover.truck import DATA, rows, standing_truck, suspension, truck
 from musclesolve.dynamics import fixed, simulate
+from musclesolve.dynamics.forward.applied_forces import BrokenLine, SpringDamper, SpringDampers
 from musclesolve.dynamics.forward.simulate import Integration, mass_center
-from musclesolve.dynamics.forward.spring_dampers import BrokenLine, SpringDamper, SpringDampers
 
 WEIGHT = 9.80665
 FINE = Integration(tolerance=1e-12)

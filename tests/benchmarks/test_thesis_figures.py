@@ -29,7 +29,7 @@ from musclesolve.constants import USUAL_COST
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import Sensitivity, Targets
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.motion.signals.residual_analysis import CutoffVerdict
+from musclesolve.motion.signals.filter_choice import CutoffVerdict
 from musclesolve.settings.trial import MuscleSettings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "thesis_figures.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from many_trials import write_stride
 from thorough import examples
 
-from musclesolve._util.safe_names import MOST_FOLDER_BYTES, safe
+from musclesolve._util.written_files import MOST_FOLDER_BYTES, safe
 from musclesolve.errors import InputError
 from musclesolve.studies.many_trials import run_many as run
 from musclesolve.studies.many_trials.run_many import TAKEN, folder_names

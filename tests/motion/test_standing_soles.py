@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from musclesolve.motion.standing_soles import sole_warnings
+from musclesolve.motion.motion_plausibility import sole_warnings
 
 TIME = np.arange(200) / 100.0
 

@@ -11,8 +11,7 @@ from refusals import refused
 
 import muscle_db
 from musclesolve.muscles import MuscleParameters
-from musclesolve.muscles.curves.curve_family import CURVES, CurveFamily
-from musclesolve.muscles.curves.silva_2003 import SILVA_2003, Silva2003
+from musclesolve.muscles.curves.curve_family import CURVES, SILVA_2003, CurveFamily, Silva2003
 from musclesolve.muscles.hill_model import FiberState, PassiveElement, TendonForce
 from musclesolve.muscles.muscle_parameters import MAX_SHORTENING_VELOCITY
 from musclesolve.muscles.muscle_state import MuscleState

@@ -12,9 +12,8 @@ from small_model import TEXT, save_model
 
 from musclesolve import read_osim
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
+from musclesolve.muscles.curves.curve_family import DeGroote2016, Thelen2003
 from musclesolve.muscles.curves.millard_2013 import Millard2013
-from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.muscle_parameters import curve_notes, muscle_parameters
 

@@ -14,8 +14,7 @@ from thorough import THOROUGH
 
 from musclesolve import read_osim
 from musclesolve.errors import InputError
-from musclesolve.muscles.curves.curve_family import CURVES, curve_fault
-from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
+from musclesolve.muscles.curves.curve_family import CURVES, DeGroote2016, curve_fault
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.muscle_parameters import curve_family, passive_strains
 from musclesolve.results.dataset.frame_validity import solved, valid

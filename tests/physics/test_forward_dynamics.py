@@ -8,7 +8,7 @@ from scipy.special import ellipk
 from musclesolve.dynamics import Wrench, differentiate, forward_human_model, projected_moments, simulate
 from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, momentum
-from musclesolve.dynamics.inverse.joint_couples import Couples
+from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.model import mass_center
 

@@ -5,8 +5,8 @@ import pytest
 from small_models import random_chain, random_motion
 
 from musclesolve.dynamics import Wrench, forward_human_model, joint_loads, joint_reactions, projected_moments
-from musclesolve.dynamics.inverse.joint_couples import acting_bodies
 from musclesolve.dynamics.inverse.joint_reactions import expand
+from musclesolve.dynamics.inverse.lagrange_multipliers import acting_bodies
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.inverse.projection import (
     absolute_system,

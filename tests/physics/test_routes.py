@@ -10,7 +10,7 @@ import musclesolve as ms
 from benchmarks.serial_chains import random_chain
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import Wrench, differentiate, forward_human_model, joint_moments_by_route
-from musclesolve.dynamics.inverse.route_agreement import MomentsByRoute
+from musclesolve.dynamics.inverse.explicit_moment import MomentsByRoute
 from musclesolve.errors import MuscleSolveError
 from musclesolve.forces import mechanics
 

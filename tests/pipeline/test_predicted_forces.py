@@ -158,7 +158,7 @@ def test_a_tilted_laboratory_is_turned_back(tmp_path: Path) -> None:
 
 def test_a_program_that_is_not_solved_gives_no_forces(monkeypatch: pytest.MonkeyPatch) -> None:
     found = recorded("walk")
-    monkeypatch.setattr("musclesolve.dynamics.inverse.banded_program.MOST_ITERATIONS", 2)
+    monkeypatch.setattr("musclesolve.dynamics.inverse.predicted_reactions.MOST_ITERATIONS", 2)
     with refused("bad_forces", "predicted"):
         predicted_reactions(found.model, found.motion)
 

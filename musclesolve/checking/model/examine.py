@@ -24,7 +24,7 @@ from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
 from musclesolve.checking.model.model_case import ModelCase, Motion, with_held
 from musclesolve.errors import InputError
-from musclesolve.motion.standing_soles import sole_warnings
+from musclesolve.motion.motion_plausibility import sole_warnings
 from musclesolve.opensim.external_loads import feet_of, load_in_ground
 from musclesolve.opensim.inverse_dynamics import needed_coordinates
 from musclesolve.opensim.model import GROUND, TO_GLOBAL

@@ -10,7 +10,7 @@ from typing import Any
 from unicodedata import normalize
 
 from musclesolve._util.names import natural_place, shortened
-from musclesolve._util.safe_names import safe
+from musclesolve._util.written_files import safe
 from musclesolve.constants import STUDY_DRAFT
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text
 from musclesolve.drafting.study.study_recordings import (

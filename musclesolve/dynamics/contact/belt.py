@@ -25,7 +25,7 @@ from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.kernel.arrays import BodyMotions
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import MassProperties
-from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics.model.topology import load_topology
 from musclesolve.errors import input_error
 
 FADE = 1e-3

@@ -22,7 +22,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, contiguous, dot, unit_or_zero
 from musclesolve._util.bundled_toml import locate, read_text, toml_of
-from musclesolve.dynamics.inverse.joint_couples import Couples
+from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
 from musclesolve.dynamics.kernel.arrays import BodyMotions, Cones, JointArrays, Stops
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles
 from musclesolve.dynamics.model.model import Model

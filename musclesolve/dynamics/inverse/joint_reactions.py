@@ -19,8 +19,7 @@ from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.names import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames
-from musclesolve.dynamics.inverse.joint_couples import acting_bodies
-from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments, rigid_wrench
+from musclesolve.dynamics.inverse.lagrange_multipliers import acting_bodies, actuated_moments, rigid_wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, coincident
 from musclesolve.dynamics.model.model import Model

@@ -19,6 +19,26 @@ forces of the foot continue the measured ones smoothly.
 The weights are the same for all motions. On five recordings of walking with plates the errors change by a tenth or less
 where one of the weights is halved or doubled, but for the moments of the feet (docs/predicted_forces.md). The level of
 the floor and the velocity of a belt follow from the motion of the soles.
+
+Quadratic programs along a motion: a frame is coupled with the next two frames; bounds hold frame by frame.
+
+minimize 1/2 x^T H x - g^T x subject to C_t x_t >= 0 in every frame t, by a primal-dual interior point method with
+Mehrotra's predictor and corrector (Mehrotra 1992, SIAM J Optim 2:575-601). The Newton matrix H + C^T (Z/S) C has the
+band of H, so one iteration costs a banded Cholesky factorization.
+
+Ground reactions predicted frame by frame, from the present motion alone.
+
+The program of `predicted_reactions` without its smoothness in time: 18 unknowns x of one frame,
+
+    minimize 1/2 x^T H x - g^T x  subject to  C x >= 0.
+
+With H = L L^T its dual is a non-negative least-squares problem, min |L^-1 C^T y + L^-1 g| over y >= 0, and
+x = L^-T (L^-1 C^T y + L^-1 g). Its active-set method (Lawson & Hanson 1974) ends at the exact solution.
+
+Smoothness couples a frame with later ones, which are not known. Without it forces differ from the prediction by the
+whole motion where load passes from one foot to the other: on four recorded walks by 1.0 to 1.8 % of body weight forward
+and 2.6 to 4.6 % upward (rms). A window of past frames does not reduce the difference; 30 ms of later frames reduce it
+by a fifth.
 """
 
 from dataclasses import dataclass
@@ -28,12 +48,104 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask, vector_product
 from musclesolve._util.names import check_known
 from musclesolve._util.sides import SIDES
-from musclesolve.dynamics.inverse.banded_program import BandedProgram, second_difference_band
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
 from musclesolve.dynamics.inverse.newton_euler import net_moments
+from musclesolve.dynamics.kernel.arrays import SegmentArrays
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model, mass_center
 from musclesolve.errors import input_error
+
+MOST_ITERATIONS = 100
+ACCURATE = 1e-8
+"""Largest residual of the conditions for an optimum at which the iterations end."""
+
+
+@dataclass(frozen=True)
+class BandedProgram:
+    """The program of T frames with n unknowns each.
+
+    band (k+1, T n): H by its diagonals, the main one first (`scipy.linalg.cholesky_banded(lower=True)`); linear (T, n):
+    g; rows (T, m, n): C.
+    """
+
+    band: Array
+    linear: Array
+    rows: Array
+
+    def solve(self) -> tuple[Array, float]:
+        """The unknowns (T, n), and the largest residual of the conditions for an optimum."""
+        from scipy.linalg import cholesky_banded
+
+        frames, bounds, _ = self.rows.shape
+        x = np.zeros_like(self.linear)
+        slack = np.full((frames, bounds), 0.1)
+        multiplier = np.full((frames, bounds), 0.1)
+        error = np.inf
+        for _ in range(MOST_ITERATIONS):
+            dual = banded_product(self.band, x) - self.linear - np.einsum("tmn,tm->tn", self.rows, multiplier)
+            primal = np.einsum("tmn,tn->tm", self.rows, x) - slack
+            gap = float((slack * multiplier).mean())
+            error = max(np.abs(dual).max(), np.abs(primal).max(), gap)
+            if error < ACCURATE:
+                break
+            try:
+                weight = multiplier / slack
+                band, unknowns = self.band.copy(), self.rows.shape[2]
+                added = np.einsum("tmi,tm,tmj->tij", self.rows, weight, self.rows, optimize=True)
+                for i in range(unknowns):
+                    for j in range(i + 1):
+                        band[i - j, j::unknowns] += added[:, i, j]
+                factor = cholesky_banded(band, lower=True, check_finite=False)
+            except np.linalg.LinAlgError:  # beyond the accuracy of the machine; the residual stays large
+                break
+            at = factor, dual, primal, slack, multiplier
+            _, ds, dz = self._step(slack * multiplier, *at)
+            length = min(_longest(slack, ds), _longest(multiplier, dz))
+            after = float(((slack + length * ds) * (multiplier + length * dz)).mean())
+            dx, ds, dz = self._step(slack * multiplier + ds * dz - (after / gap) ** 3 * gap, *at)
+            length = min(_longest(slack, ds), _longest(multiplier, dz))
+            x, slack, multiplier = x + length * dx, slack + length * ds, multiplier + length * dz
+        return x, float(error)
+
+    def _step(
+        self, product: Array, factor: Array, dual: Array, primal: Array, slack: Array, multiplier: Array
+    ) -> tuple[Array, Array, Array]:
+        """Changes of unknowns, slacks and multipliers that solve the linearized conditions.
+
+        H dx - C^T dz = -dual, C dx - ds = -primal, slack dz + multiplier ds = -product; factor: of the Newton matrix.
+        """
+        from scipy.linalg import cho_solve_banded
+
+        right = np.einsum("tmn,tm->tn", self.rows, (-product - multiplier * primal) / slack) - dual
+        dx = cho_solve_banded((factor, True), right.ravel(), check_finite=False).reshape(right.shape)
+        ds = np.einsum("tmn,tn->tm", self.rows, dx) + primal
+        return dx, ds, (-product - multiplier * ds) / slack
+
+
+def banded_product(band: Array, x: Array) -> Array:
+    """H x in the shape of x, of a symmetric matrix H by its diagonals (k + 1, n), the main one first, and n numbers."""
+    flat = x.ravel()
+    product = band[0] * flat
+    for k in range(1, min(len(band), flat.size)):
+        product[k:] += band[k, :-k] * flat[:-k]
+        product[:-k] += band[k, :-k] * flat[k:]
+    return np.asarray(product.reshape(x.shape))
+
+
+def _longest(value: Array, change: Array) -> float:
+    """The longest step, at most 1, that keeps values positive."""
+    falls = change < 0.0
+    return min(1.0, 0.99 * float((-value[falls] / change[falls]).min())) if falls.any() else 1.0
+
+
+def second_difference_band(frames: int) -> Array:
+    """D^T D of second differences over time by its three diagonals, (3, T); zero for fewer than three frames."""
+    band = np.zeros((3, frames))
+    for shift, values in ((0, (1.0, 4.0, 1.0)), (1, (-2.0, -2.0)), (2, (1.0,))):
+        for place, value in enumerate(values):
+            band[shift, place : place + max(frames - 2, 0)] += value
+    return band
+
 
 FOOT_LENGTH, ANKLE_HEIGHT, USUAL_STATURE = 0.152, 0.039, 1.70
 """Length of the foot and height of the ankle center in statures (Winter 2009, figure 4.1), and a stature [m]."""
@@ -303,3 +415,84 @@ def push_limits(points: int) -> Array:
                 own[points + 2 * place + sign, :points] = most
                 own[points + 2 * place + sign, points + place] = 1.0 - 2.0 * sign
     return rows.reshape(2 * (points + 6), 2 * count)
+
+
+REMEMBERED, EVERY = 2.0, 0.0625
+"""The velocity of the ground is the velocity of the soles in the last 2 s, looked at 16 times a second [s]."""
+TRIED = 20
+"""Velocities of soles that are tried as the velocity of the ground."""
+
+
+class FrameReactions:
+    """Ground reactions of a body that touches only the ground, frame after frame.
+
+    Args:
+        model: with the points `heel`, `toe` and `ankle` of both feet.
+        motion: recorded motion of T frames on the same floor. It shows the level of the floor, and the velocity of a
+            belt until the soles of later frames show it.
+    """
+
+    def __init__(self, model: Model, motion: Motion) -> None:
+        self._model, self._points = model, points_of_soles(model)
+        self._slots, self._bodies = sole_places(model)
+        self._limits = push_limits(self._points.shape[1])
+        self._weight = model.weight
+        spin = model.rigid_bodies.subset(self._bodies).twists(motion.q, motion.qd)[..., :3]
+        rotation = model.rigid_bodies.subset(self._bodies).rotation(motion.q)
+        points, velocity = self._soles(motion, rotation, spin)
+        self._recorded = Ground.from_motion(points, velocity)
+        shown = np.linspace(0, len(points) - 1, round(REMEMBERED / EVERY)).round().astype(int)
+        self._shown = points[shown, ..., 2] - self._recorded.lowest, velocity[shown]
+        self.clear()
+
+    def clear(self) -> None:
+        """Forget all frames."""
+        self._ground, self._looked, self._place = self._recorded, -np.inf, 0
+        self._height, self._velocity = (each.copy() for each in self._shown)
+
+    def wrenches(self, motion: Motion, bodies: SegmentArrays, required: Array) -> Array:
+        """Force [N] and moment about the global origin [N m] on the right and the left foot, (2, 6).
+
+        Args:
+            motion: of one frame.
+            bodies: their motion.
+            required: (6,) force [N] and moment about the global origin [N m] that the ground must apply in total.
+        """
+        from scipy.optimize import nnls
+
+        points, velocity = self._soles(
+            motion, bodies.rotation[:, self._bodies], bodies.velocity[:, self._bodies]
+        )
+        self._look(float(motion.time[0]), points[0], velocity[0])
+        mass = self._model.mass
+        center = mass.mass @ bodies.center / mass.total
+        needed = about_center(required[None], center) / self._weight
+        acting = acting_forces(points - center[:, None, None])
+        square, linear = frame_terms(needed, acting, self._ground.cost(points, velocity))
+        inverse = np.linalg.inv(np.linalg.cholesky(square[0]))
+        rows, free = inverse @ self._limits.T, inverse @ linear[0]
+        multiplier, _ = nnls(rows, -free)
+        unknowns = inverse.T @ (rows @ multiplier + free)
+        feet = self._weight * (acting[0] @ unknowns).reshape(2, 6)
+        feet[:, 3:] += vector_product(center, feet[:, :3])
+        return np.asarray(feet)
+
+    def _soles(self, motion: Motion, rotation: Array, spin: Array) -> tuple[Array, Array]:
+        """Positions [m] and velocities [m/s] (T, 2, P, 3) of the points of both soles.
+
+        rotation (T, 2, 3, 3), spin (T, 2, 3) [rad/s]: of the feet.
+        """
+        arm = np.einsum("tsij,spj->tspi", rotation, self._points)
+        turning = vector_product(spin[:, :, None], arm)
+        return motion.q[:, self._slots, None] + arm, motion.qd[:, self._slots, None] + turning
+
+    def _look(self, time: float, points: Array, velocity: Array) -> None:
+        """Take the velocity of the soles (2, P, 3) into account for the velocity of the ground."""
+        if 0.0 <= time - self._looked < EVERY:
+            return
+        self._looked = time
+        self._height[self._place] = points[..., 2] - self._recorded.lowest
+        self._velocity[self._place] = velocity
+        self._place = (self._place + 1) % len(self._height)
+        moving = ground_velocity(self._height, self._velocity, TRIED)
+        self._ground = Ground(self._recorded.lowest, moving)

@@ -27,7 +27,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, projected_moments
-from musclesolve.dynamics.inverse.joint_couples import dual_axes
+from musclesolve.dynamics.inverse.lagrange_multipliers import dual_axes
 from musclesolve.dynamics.inverse.newton_euler import segment_motion, turned_inertia
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model

@@ -40,9 +40,9 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.sides import split_side
-from musclesolve.dynamics.inverse.banded_program import banded_product
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
 from musclesolve.dynamics.inverse.newton_euler import net_moments, segment_motion, turned_inertia
+from musclesolve.dynamics.inverse.predicted_reactions import banded_product
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits, splined_motion
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.model.joint_tree import Tree

@@ -37,16 +37,16 @@ from musclesolve._util.checks import check_array
 from musclesolve._util.long_arrays import blocks, in_blocks, long_array
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import PlacedTree, PoseWork, TargetArrays
-from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.kinematics.motion_derivatives import continuous_branch
-from musclesolve.dynamics.kinematics.straight_hinges import (
+from musclesolve.dynamics.kinematics.measured_targets import (
     Bent,
     Hinge,
+    Targets,
     shown_rotation,
     stiffness,
     straight_hinges,
     with_measured,
 )
+from musclesolve.dynamics.kinematics.motion_derivatives import continuous_branch
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.rotations import (

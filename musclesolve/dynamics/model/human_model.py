@@ -23,8 +23,7 @@ from musclesolve.dynamics.model.segment_inertia import (
     segment_inertia,
     with_stated,
 )
-from musclesolve.dynamics.model.topology import Topology
-from musclesolve.dynamics.model.topology_file import load_topology
+from musclesolve.dynamics.model.topology import Topology, load_topology
 
 _ONE_CENTER = 1e-9  # Centers nearer to each other than this [m] are one
 

@@ -1,16 +1,262 @@
-"""Families of Hill curves: their protocol, all families by name, and a check that curves are possible for a muscle."""
+"""Families of Hill curves by name: closed forms, their protocol, and a check that curves are possible for a muscle.
 
-from typing import Protocol
+Silva (2003), eq. 6.10-6.12. Thelen (2003), J Biomech Eng 125:70-77, as OpenSim's Thelen2003Muscle has them at
+activation 1. De Groote et al. (2016), Ann Biomed Eng 44:2922-36, smooth everywhere in the working range: coefficients
+come from OpenSim's DeGrooteFregly2016Muscle, the published ones to all digits. Sampled curves are in millard_2013.py.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_choice
 from musclesolve._util.names import check_known
-from musclesolve.muscles.curves.de_groote_2016 import DeGroote2016
 from musclesolve.muscles.curves.millard_2013 import Millard2013
-from musclesolve.muscles.curves.silva_2003 import SILVA_2003
-from musclesolve.muscles.curves.thelen_2003 import Thelen2003
+
+ForceLengthForm = Literal["quartic_plus_quadratic", "quartic_minus_quadratic"]
+
+_END = 1.26  # the passive force is constant beyond this many times the strain at one norm force
+
+
+@dataclass(frozen=True)
+class Silva2003:
+    """The curves of Silva (2003).
+
+    The print of eq. 6.10 can also be read as exp(-(x^4 - x^2 / 4)), whose maximum is 1.0157: the form
+    "quartic_minus_quadratic".
+    """
+
+    form: ForceLengthForm = "quartic_plus_quadratic"
+    name: ClassVar[str] = "silva_2003"
+    passive_strain: ClassVar[tuple[float, float]] = (0.0, 0.5)
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown force-length form."""
+        check_choice(self.form, "force-length form", get_args(ForceLengthForm))
+
+    def active(self, l_norm: ArrayLike) -> Array:
+        """Force exp(-(x^4 + x^2 / 4)), x = (9/4) (l / L0 - 19/20), 1 at l = 0.95 L0 (eq. 6.10)."""
+        # Beyond |x| = 30 the exponential is 0 in double precision; the bound keeps x^4 from overflowing.
+        square = np.clip(2.25 * (np.asarray(l_norm, dtype=float) - 0.95), -30.0, 30.0) ** 2
+        return np.asarray(np.exp(-(square**2 + self._sign * 0.25 * square)))  # eq. 6.10
+
+    def active_slope(self, l_norm: ArrayLike) -> Array:
+        """Derivative of `active` by the length over L0."""
+        x = np.clip(2.25 * (np.asarray(l_norm, dtype=float) - 0.95), -30.0, 30.0)
+        return -2.25 * (4.0 * x**3 + self._sign * 0.5 * x) * self.active(l_norm)
+
+    @property
+    def _sign(self) -> float:
+        return 1.0 if self.form == "quartic_plus_quadratic" else -1.0
+
+    def velocity(self, v_norm: ArrayLike) -> Array:
+        """Force 1 + atan(5 v) / atan(5) for -1 <= v <= 0.2; 0 below, 1 + pi / (4 atan(5)) = 1.5719 above (eq. 6.11)."""
+        v = np.clip(np.asarray(v_norm, dtype=float), -1.0, 0.2)
+        return np.asarray(1.0 + np.arctan(5.0 * v) / np.arctan(5.0))  # eq. 6.11
+
+    def velocity_slope(self, v_norm: ArrayLike) -> Array:
+        """Derivative of `velocity` by the velocity over v_max."""
+        v = np.asarray(v_norm, dtype=float)
+        slope = 5.0 / (np.arctan(5.0) * (1.0 + 25.0 * v**2))
+        return np.where((v > -1.0) & (v < 0.2), slope, 0.0)
+
+    def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.5) -> Array:
+        """Force ((l / L0 - 1 - e0) / (e1 - e0))^3 from the strain e0 on, limited to 2.
+
+        With strains 0 and 0.5 this is eq. 6.12: 8 (l / L0 - 1)^3 up to l = 1.63 L0, 2 above. At 1.63 the cubic is
+        2.0004: the printed curve steps down by 4e-4 there.
+        """
+        l_norm, zero, span = _strains(l_norm, at_zero, at_one)
+        cubic = np.clip(l_norm - 1.0 - zero, 0.0, _END * span) ** 3 / span**3
+        return np.where(l_norm > 1.0 + zero + _END * span, 2.0, cubic)  # eq. 6.12
+
+    def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.5) -> Array:
+        """Derivative of `passive` by the length."""
+        l_norm, zero, span = _strains(l_norm, at_zero, at_one)
+        inside = (l_norm > 1.0 + zero) & (l_norm < 1.0 + zero + _END * span)
+        return np.where(inside, 3.0 * (l_norm - 1.0 - zero) ** 2 / span**3, 0.0)
+
+
+SILVA_2003 = Silva2003()
+
+
+def _strains(l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> tuple[Array, Array, Array]:
+    zero = np.asarray(at_zero, dtype=float)
+    return np.asarray(l_norm, dtype=float), zero, np.asarray(at_one, dtype=float) - zero
+
+
+@dataclass(frozen=True)
+class Thelen2003:
+    """The curves of Thelen (2003); fields are the parameters of OpenSim's Thelen2003Muscle.
+
+    active_width: KshapeActive; passive_shape: KshapePassive; concentric_shape: Af; max_eccentric_force: Flen.
+    """
+
+    active_width: float = 0.45
+    passive_shape: float = 5.0
+    concentric_shape: float = 0.25
+    max_eccentric_force: float = 1.4
+    name: ClassVar[str] = "thelen_2003"
+    passive_strain: ClassVar[tuple[float, float]] = (0.0, 0.6)
+
+    def active(self, l_norm: ArrayLike) -> Array:
+        """Force exp(-(l - 1)^2 / KshapeActive)."""
+        return np.asarray(np.exp(-((np.asarray(l_norm, dtype=float) - 1.0) ** 2) / self.active_width))
+
+    def active_slope(self, l_norm: ArrayLike) -> Array:
+        """Derivative of `active` by the length over L0."""
+        stretch = np.asarray(l_norm, dtype=float) - 1.0
+        return np.asarray(-2.0 * stretch / self.active_width * self.active(l_norm))
+
+    def velocity(self, v_norm: ArrayLike) -> Array:
+        """Force (1 + v) / (1 - v / Af) for -1 <= v <= 0, (1 + c Flen v) / (1 + c v) up to v = 1; constant beyond.
+
+        c = (2 + 2 / Af) / (Flen - 1).
+        """
+        v = np.clip(np.asarray(v_norm, dtype=float), -1.0, 1.0)
+        steep, most = self._eccentric, self.max_eccentric_force
+        shortening, lengthening = np.minimum(v, 0.0), np.maximum(v, 0.0)
+        force = (1.0 + shortening) / (1.0 - shortening / self.concentric_shape)
+        return np.where(v < 0.0, force, (1.0 + steep * most * lengthening) / (1.0 + steep * lengthening))
+
+    def velocity_slope(self, v_norm: ArrayLike) -> Array:
+        """Derivative of `velocity` by the velocity over v_max."""
+        v = np.asarray(v_norm, dtype=float)
+        shape, steep = self.concentric_shape, self._eccentric
+        shortening, lengthening = np.minimum(v, 0.0), np.maximum(v, 0.0)
+        slope = np.where(
+            v < 0.0,
+            (1.0 + 1.0 / shape) / (1.0 - shortening / shape) ** 2,
+            steep * (self.max_eccentric_force - 1.0) / (1.0 + steep * lengthening) ** 2,
+        )
+        return np.where((v > -1.0) & (v < 1.0), slope, 0.0)
+
+    @property
+    def _eccentric(self) -> float:
+        return (2.0 + 2.0 / self.concentric_shape) / (self.max_eccentric_force - 1.0)
+
+    def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
+        """Force (exp(k s) - 1) / (exp(k) - 1) for 0 <= s <= 1, s = (l - 1 - e0) / (e1 - e0).
+
+        Straight beyond s = 1, where OpenSim continues the exponential: no fiber gets there.
+        """
+        s, _ = passive_share(l_norm, at_zero, at_one)
+        k, within = self.passive_shape, np.minimum(np.maximum(s, 0.0), 1.0)
+        return np.asarray(np.expm1(k * within) / np.expm1(k) + self._end * np.maximum(s - 1.0, 0.0))
+
+    def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
+        """Derivative of `passive` by the length."""
+        s, span = passive_share(l_norm, at_zero, at_one)
+        k = self.passive_shape
+        inside = k * np.exp(k * np.clip(s, 0.0, 1.0)) / np.expm1(k)
+        return np.where(s > 1.0, self._end, np.where(s > 0.0, inside, 0.0)) / span
+
+    @property
+    def _end(self) -> float:
+        """Slope by s at the passive force of one maximum isometric force."""
+        return float(self.passive_shape * np.exp(self.passive_shape) / np.expm1(self.passive_shape))
+
+
+def passive_share(l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> tuple[Array, Array]:
+    """Share s = (l / L0 - 1 - e0) / (e1 - e0) of the passive strain at l / L0 for strains e0 and e1, and e1 - e0."""
+    zero = np.asarray(at_zero, dtype=float)
+    span = np.asarray(at_one, dtype=float) - zero
+    return (np.asarray(l_norm, dtype=float) - 1.0 - zero) / span, span
+
+
+# Height, center, width and growth of the width with the length, of three Gaussians.
+_GAUSSIANS = np.array(
+    [
+        [0.8150671134243542, 1.055033428970575, 0.162384573599574, 0.063303448465465],
+        [0.433004984392647, 0.716775413397760, -0.029947116970696, 0.200356847296188],
+        [0.1, 1.0, 0.353553390593274, 0.0],
+    ]
+)
+_D1, _D2, _D3, _D4 = -0.3211346127989808, -8.149, -0.374, 0.8825327733249912
+_STIFFNESS = 4.0  # kpe of Thelen (2003) too
+_THELEN = Thelen2003(passive_shape=_STIFFNESS)
+
+
+@dataclass(frozen=True)
+class DeGroote2016:
+    """The curves of De Groote et al. (2016); the passive one is Thelen's (2003), J Biomech Eng 125:70-77.
+
+    active_width: factor s on the width of the active curve, active_force_width_scale of OpenSim.
+    """
+
+    active_width: float = 1.0
+    name: ClassVar[str] = "de_groote_2016"
+    passive_strain: ClassVar[tuple[float, float]] = (0.0, 0.6)
+
+    def active(self, l_norm: ArrayLike) -> Array:
+        """Force sum_k b1 exp(-(x - b2)^2 / (2 (b3 + b4 x)^2)) at x = 1 + (l - 1) / s."""
+        height, center, width, growth = _GAUSSIANS.T
+        x = 1.0 + (np.asarray(l_norm, dtype=float)[..., None] - 1.0) / self.active_width
+        z = (x - center) / (width + growth * x)
+        return np.asarray(np.exp(-0.5 * z * z) @ height)
+
+    def active_slope(self, l_norm: ArrayLike) -> Array:
+        """Derivative of `active` by the length over L0."""
+        height, rate = self._gaussians(l_norm)
+        return np.asarray((height * rate).sum(axis=-1) / self.active_width)
+
+    def _gaussians(self, l_norm: ArrayLike) -> tuple[Array, Array]:
+        """Each Gaussian (..., 3) and the derivative of its exponent by x."""
+        height, center, width, growth = _GAUSSIANS.T
+        x = 1.0 + (np.asarray(l_norm, dtype=float)[..., None] - 1.0) / self.active_width
+        spread = width + growth * x
+        z = (x - center) / spread
+        return height * np.exp(-0.5 * z**2), -z * (1.0 - growth * z) / spread
+
+    def velocity(self, v_norm: ArrayLike) -> Array:
+        """Force d1 asinh(d2 v + d3) + d4 for -1 <= v <= 1; constant beyond."""
+        return np.asarray(_D1 * np.arcsinh(_D2 * np.minimum(np.maximum(v_norm, -1.0), 1.0) + _D3) + _D4)
+
+    def velocity_slope(self, v_norm: ArrayLike) -> Array:
+        """Derivative of `velocity` by the velocity over v_max."""
+        v = np.asarray(v_norm, dtype=float)
+        slope = _D1 * _D2 / np.hypot(_D2 * v + _D3, 1.0)
+        return np.where((v > -1.0) & (v < 1.0), slope, 0.0)
+
+    def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
+        """Force (exp(k (l / L0 - 1 - e0) / (e1 - e0)) - 1) / (exp(k) - 1), k = 4, from the strain e0 to e1.
+
+        0 below, and a straight line above, as in OpenSim's Thelen2003Muscle.
+        """
+        return _THELEN.passive(l_norm, at_zero, at_one)
+
+    def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
+        """Derivative of `passive` by the length."""
+        return _THELEN.passive_slope(l_norm, at_zero, at_one)
+
+
+@dataclass(frozen=True)
+class DeGrooteFregly2016(DeGroote2016):
+    """The curves of OpenSim's DeGrooteFregly2016Muscle, which has another passive curve."""
+
+    def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
+        """Force (exp(k s) - exp(k s0)) / (exp(k) - exp(k s0)), k = 4, zero at 0.2 L0 and below.
+
+        s = (l / L0 - 1 - e0) / (e1 - e0) for strains e0 and e1, s0 its value at 0.2 L0: a force of 1.7 % at the
+        optimal length where e1 is 0.6 (De Groote et al. 2016 with the offset of OpenSim's class).
+        """
+        share, _ = passive_share(np.maximum(l_norm, _SHORTEST_FIBER), at_zero, at_one)
+        start = np.exp(_STIFFNESS * passive_share(_SHORTEST_FIBER, at_zero, at_one)[0])
+        return np.asarray((np.exp(_STIFFNESS * share) - start) / (np.exp(_STIFFNESS) - start))
+
+    def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
+        """Derivative of `passive` by the length."""
+        share, span = passive_share(l_norm, at_zero, at_one)
+        start = np.exp(_STIFFNESS * passive_share(_SHORTEST_FIBER, at_zero, at_one)[0])
+        rising = _STIFFNESS * np.exp(_STIFFNESS * share) / (np.exp(_STIFFNESS) - start) / span
+        return np.where(np.asarray(l_norm) > _SHORTEST_FIBER, rising, 0.0)
+
+
+_SHORTEST_FIBER = 0.2
+"""Length of a fiber, in optimal lengths, below which it has no passive force."""
 
 
 class CurveFamily(Protocol):

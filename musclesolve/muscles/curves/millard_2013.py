@@ -1,16 +1,137 @@
-"""Hill curves of Millard et al. (2013), J Biomech Eng 135:021005, as OpenSim builds them."""
+"""Hill curves of Millard et al. (2013), J Biomech Eng 135:021005, as OpenSim builds them.
 
-from collections.abc import Mapping
+Quintic Bezier corners: the pieces of the curves of Millard et al. (2013), J Biomech Eng 135:021005.
+
+A corner goes from (x0, y0) with slope s0 to (x1, y1) with slope s1. Its tangents meet at (xc, yc); the six control
+points are the ends and, twice each, points between an end and (xc, yc) at the share c of the way:
+
+    x(u) = x0 (1-u)^5 + xa (5 u (1-u)^4 + 10 u^2 (1-u)^3) + xb (10 u^3 (1-u)^2 + 5 u^4 (1-u)) + x1 u^5,
+
+with xa = x0 + c (xc - x0), xb = x1 + c (xc - x1); y likewise. x(u) increases, so that y is a function of x.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.muscles.curves.bezier import Corner, CurvePoint, Tabulated, corner
+
+_ITERATIONS = 25  # a safeguarded Newton step each; 6 suffice nearly everywhere
+_CONVERGED = 1e-13  # step of u
+
+
+class CurvePoint(NamedTuple):
+    """A point of a curve and its slope there; numbers, or arrays of one shape."""
+
+    x: float | Array
+    y: float | Array
+    slope: float | Array
+
+
+class Corner(NamedTuple):
+    """Control values (x0, xa, xb, x1) and (y0, ya, yb, y1), (..., 4) each."""
+
+    x: Array
+    y: Array
+
+    def at(self, x: Array) -> tuple[Array, Array]:
+        """Height and slope at x (...), within the corner."""
+        # Newton steps for x(u) = x that stay between the numbers known to be below and above
+        low, high = np.zeros_like(x), np.ones_like(x)
+        u = np.clip((x - self.x[..., 0]) / (self.x[..., 3] - self.x[..., 0]), 0.0, 1.0)
+        for _ in range(_ITERATIONS):
+            miss = _value(self.x, u) - x
+            low, high = np.where(miss < 0.0, u, low), np.where(miss > 0.0, u, high)
+            step = u - miss / _rate(self.x, u)
+            better = np.where((step >= low) & (step <= high), step, 0.5 * (low + high))
+            done = np.abs(better - u) < _CONVERGED
+            u = better
+            if done.all():
+                break
+        return _value(self.y, u), _rate(self.y, u) / _rate(self.x, u)
+
+
+def corner(start: CurvePoint, end: CurvePoint, curviness: float) -> Corner:
+    """The corner between two points; curviness from 0, nearly straight, to 1."""
+    share = 0.1 + 0.8 * curviness
+    x0, y0, s0 = (np.asarray(value, dtype=float) for value in start)
+    x1, y1, s1 = (np.asarray(value, dtype=float) for value in end)
+    xc = (y1 - y0 - x1 * s1 + x0 * s0) / (s0 - s1)
+    yc = (xc - x1) * s1 + y1
+    return Corner(_controls(x0, xc, x1, share), _controls(y0, yc, y1, share))
+
+
+def _controls(first: Array, middle: Array, last: Array, share: float) -> Array:
+    inner = first + share * (middle - first), last + share * (middle - last)
+    return np.stack(np.broadcast_arrays(first, *inner, last), axis=-1)
+
+
+def _value(points: Array, u: Array) -> Array:
+    v = 1.0 - u
+    first, second = 5.0 * u * v**4 + 10.0 * u**2 * v**3, 10.0 * u**3 * v**2 + 5.0 * u**4 * v
+    return np.asarray(
+        points[..., 0] * v**5 + points[..., 1] * first + points[..., 2] * second + points[..., 3] * u**5
+    )
+
+
+def _rate(points: Array, u: Array) -> Array:
+    """Derivative by u: a quartic Bezier curve of 5 times the differences, two of which are zero."""
+    v = 1.0 - u
+    before, between, after = (points[..., k + 1] - points[..., k] for k in range(3))
+    return np.asarray(5.0 * (before * v**4 + 6.0 * between * u**2 * v**2 + after * u**4))
+
+
+@dataclass(frozen=True, eq=False)
+class Tabulated:
+    """A curve of corners as a cubic Hermite spline over equal steps; constant beyond its ends."""
+
+    first: float
+    last: float
+    height: Array  # (nodes,)
+    slope: Array  # (nodes,)
+
+    @classmethod
+    def from_points(
+        cls, points: Sequence[CurvePoint], curviness: Sequence[float], nodes: int = 4097
+    ) -> Tabulated:
+        """The curve through points, with the curviness of each corner between them."""
+        first, last = float(points[0].x), float(points[-1].x)
+        grid = np.linspace(first, last, nodes)
+        height, slope = np.empty(nodes), np.empty(nodes)
+        for start, end, bend in zip(points[:-1], points[1:], curviness, strict=True):
+            inside = (grid >= start.x) & (grid <= end.x)
+            height[inside], slope[inside] = corner(start, end, bend).at(grid[inside])
+        return cls(first, last, height, slope)
+
+    def value(self, x: Array) -> Array:
+        """Height of the spline at x, of any shape."""
+        k, t, step = self._place(x)
+        before, after = self.height[k], self.height[k + 1]
+        bend = (1.0 - t) * self.slope[k] - t * self.slope[k + 1]
+        steep = (1.0 - 2.0 * t) * (after - before)
+        return np.asarray(before + t * (after - before) + t * (1.0 - t) * (step * bend - steep))
+
+    def derivative(self, x: Array) -> Array:
+        """Slope of the spline at x; zero beyond its ends."""
+        k, t, step = self._place(x)
+        chord = (self.height[k + 1] - self.height[k]) / step
+        first, second = self.slope[k] - chord, self.slope[k + 1] - chord
+        slope = chord + (1.0 - t) * (1.0 - 3.0 * t) * first + t * (3.0 * t - 2.0) * second
+        return np.where((x > self.first) & (x < self.last), slope, np.where(np.isnan(x), np.nan, 0.0))
+
+    def _place(self, x: Array) -> tuple[Array, Array, float]:
+        """Number of the interval of x, place within it from 0 to 1, and length of an interval."""
+        step = (self.last - self.first) / (len(self.height) - 1)
+        place = (np.clip(x, self.first, self.last) - self.first) / step
+        k = np.minimum(np.nan_to_num(place).astype(int), len(self.height) - 2)
+        return k, place - k, step
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from musclesolve._util.arrays import Array, Indices, Mask, within
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import side_of
-from musclesolve._util.time_holes import HoleLimits, hole_note
+from musclesolve._util.splines import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.motion_plausibility import Support, balance_limit, balanced
@@ -452,7 +452,7 @@ def load_moments(
 ) -> CoordinateMoments:
     """Generalized forces of coordinates, couplings included, from a file of external loads.
 
-    NaN where a load has a hole that is too long to be filled (`musclesolve._util.time_holes`), and for a leg that
+    NaN where a load has a hole that is too long to be filled (`musclesolve._util.splines`), and for a leg that
     stands on the ground without a load on its foot.
 
     Args:

@@ -15,8 +15,7 @@ from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Sharing, SharingGroup
 from musclesolve.pipeline.knee import ContactSpacing
-from musclesolve.pipeline.measured_activation import MeasuredActivation
-from musclesolve.pipeline.measured_fascicles import MeasuredFascicles
+from musclesolve.pipeline.measured_activation import MeasuredActivation, MeasuredFascicles
 from musclesolve.pipeline.mechanics import MotionChange
 from musclesolve.pipeline.opensim.coordinate_motion import BeyondRange, CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics

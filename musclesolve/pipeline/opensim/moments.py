@@ -1,7 +1,7 @@
 """Generalized forces of inverse dynamics by coordinate, at the times of the coordinates.
 
 Long gaps of a file are not filled: holes beyond a fifth of the period of the cut-off of the coordinates stay empty, and
-their frames count as not measured (`musclesolve._util.time_holes`).
+their frames count as not measured (`musclesolve._util.splines`).
 
 Moments of the shared coordinates differ in two points from the output of OpenSim's inverse dynamics. A force of OpenSim
 acts at its own joint alone: where couplers drive other coordinates with q_i, the muscles that move q_i have to produce
@@ -24,7 +24,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, within
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.message_text import count_of, few
-from musclesolve._util.time_holes import HoleLimits, hole_note
+from musclesolve._util.splines import HoleLimits, hole_note
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import file_error, input_error
 from musclesolve.opensim.geometry import coordinate_chain

@@ -10,8 +10,12 @@ from musclesolve.errors import InputError
 from musclesolve.opensim.read_model import known_osim
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.emg_informed import informed_cost
-from musclesolve.pipeline.measured_activation import Channels, MeasuredActivation
-from musclesolve.pipeline.measured_fascicles import MeasuredFascicles, fascicle_muscles
+from musclesolve.pipeline.measured_activation import (
+    Channels,
+    MeasuredActivation,
+    MeasuredFascicles,
+    fascicle_muscles,
+)
 from musclesolve.pipeline.opensim.assemble_body import TIME_RANGE, model_body
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.model_settings import check_model_settings

@@ -12,8 +12,7 @@ from musclesolve._util.sides import side_of, split_side
 from musclesolve.dynamics.model.segment_inertia import inertia_source
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
-from musclesolve.motion.signals.filter_choice import FilterChoice
-from musclesolve.motion.signals.residual_analysis import CutoffVerdict
+from musclesolve.motion.signals.filter_choice import CutoffVerdict, FilterChoice
 from musclesolve.muscles.strength import parameter_warnings, stated_texts
 from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.mechanics import measured_moments

@@ -21,7 +21,7 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.muscles.parameter_derivatives import MuscleChange, muscle_change
+from musclesolve.muscles.path_point_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.strength_tests import StrengthTest
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import motion_problem, share_part

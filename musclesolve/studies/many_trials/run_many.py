@@ -22,8 +22,8 @@ from muscle_db.regular_file import SETTINGS, read_regular
 from musclesolve._util.checks import check_integer, check_keywords, one_or_several
 from musclesolve._util.processes import cores, end_inside_script
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve._util.safe_names import number_of, safe
 from musclesolve._util.worker_pool import Lost, Pool
+from musclesolve._util.written_files import number_of, safe
 from musclesolve.errors import InputError, file_error, input_error, not_installed
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.recording.text.text_file import file_path

@@ -11,8 +11,8 @@ from typing import Any
 
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
-from musclesolve._util.safe_names import safe
 from musclesolve._util.sides import SIDES
+from musclesolve._util.written_files import safe
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.subjects_table import SubjectsTable, read_subjects

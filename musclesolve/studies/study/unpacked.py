@@ -11,7 +11,7 @@ from typing import Any
 
 from muscle_db.regular_file import file_state
 from musclesolve._util.names import alike, shortened
-from musclesolve._util.safe_names import safe
+from musclesolve._util.written_files import safe
 from musclesolve.errors import file_error
 from musclesolve.opensim.b3d import read_b3d
 from musclesolve.opensim.unpack_b3d import unpack_b3d, unpacked_files

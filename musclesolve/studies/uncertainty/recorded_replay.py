@@ -27,7 +27,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import Anatomy, measured_body
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.landmark_positions import Points, axis_end, filtered_markers, standing_trial
-from musclesolve.motion.events.gait_events import gait_events
+from musclesolve.motion.events.gait import gait_events
 from musclesolve.motion.ground_reaction import filtered_plates
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state

@@ -8,8 +8,8 @@ from refusals import refused
 from small_models import random_chain
 
 from musclesolve.dynamics import ContactPairs, Start, fixed, simulate, simulate_contact
+from musclesolve.dynamics.forward.applied_forces import BrokenLine, SpringDamper, SpringDampers
 from musclesolve.dynamics.forward.simulate import Integration, momentum
-from musclesolve.dynamics.forward.spring_dampers import BrokenLine, SpringDamper, SpringDampers
 
 G = 9.80665
 FINE = Integration(tolerance=1e-10)

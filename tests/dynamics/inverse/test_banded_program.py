@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import nnls
 
-from musclesolve.dynamics.inverse.banded_program import BandedProgram, second_difference_band
+from musclesolve.dynamics.inverse.predicted_reactions import BandedProgram, second_difference_band
 
 
 def dense(band: np.ndarray) -> np.ndarray:

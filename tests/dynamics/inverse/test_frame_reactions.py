@@ -11,9 +11,9 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.banded_program import BandedProgram
-from musclesolve.dynamics.inverse.frame_reactions import FrameReactions
 from musclesolve.dynamics.inverse.predicted_reactions import (
+    BandedProgram,
+    FrameReactions,
     Ground,
     about_center,
     acting_forces,

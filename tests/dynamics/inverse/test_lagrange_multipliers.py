@@ -6,8 +6,7 @@ from refusals import refused
 from small_models import laid_out, random_chain, random_motion
 
 from musclesolve.dynamics import MassProperties, Model, Wrench, lagrange_multipliers, projected_moments
-from musclesolve.dynamics.inverse.joint_couples import Couples
-from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments, couple_rows, undriven
+from musclesolve.dynamics.inverse.lagrange_multipliers import Couples, actuated_moments, couple_rows, undriven
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.topology import Dof
 from musclesolve.errors import MuscleSolveError

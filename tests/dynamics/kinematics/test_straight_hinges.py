@@ -11,14 +11,14 @@ import pytest
 from thorough import some
 
 from musclesolve.dynamics import Targets, fit_pose
-from musclesolve.dynamics.kinematics.pose_fit import Rest
-from musclesolve.dynamics.kinematics.straight_hinges import (
+from musclesolve.dynamics.kinematics.measured_targets import (
     BACKWARDS,
     SHOWN,
     USUAL_SPEED,
     shown_rotation,
     stiffness,
 )
+from musclesolve.dynamics.kinematics.pose_fit import Rest
 
 REST = 0.01  # of the model [m]
 DURATION = 2.0  # [s]

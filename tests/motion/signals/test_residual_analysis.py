@@ -13,8 +13,8 @@ from refusals import refused
 from thorough import some
 
 from musclesolve.files import read_trc
+from musclesolve.motion.signals.filter_choice import CutoffVerdict, ResidualAnalysis, interior_power
 from musclesolve.motion.signals.low_pass import harmonics, sine_series
-from musclesolve.motion.signals.residual_analysis import CutoffVerdict, ResidualAnalysis, interior_power
 from musclesolve.signals import low_pass, residual_analysis, smoothing_spline
 
 THESIS = "residual_analysis_silva_2003"

@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from refusals import refused
 
 import muscle_db
-from musclesolve.muscles.curves.curve_family import CURVES, curve_family
-from musclesolve.muscles.curves.de_groote_2016 import DeGrooteFregly2016
+from musclesolve.muscles.curves.curve_family import CURVES, DeGrooteFregly2016, Thelen2003, curve_family
 from musclesolve.muscles.curves.millard_2013 import Millard2013
-from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 
 FAMILIES = pytest.mark.parametrize("family", CURVES.values(), ids=CURVES)
 LENGTHS, VELOCITIES = np.linspace(0.03, 2.6, 1501) + 1.3e-4, np.linspace(-1.4, 1.4, 1501) + 1.7e-4

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.muscles.curves.silva_2003 import SILVA_2003, Silva2003
+from musclesolve.muscles.curves.curve_family import SILVA_2003, Silva2003
 
 MINUS = Silva2003("quartic_minus_quadratic")
 
