@@ -13,7 +13,7 @@ from synthetic_result import with_cutoffs, with_fascicles, with_tendons, with_tr
 
 from musclesolve.report.page import write_report
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.studies.average import average_results
+from musclesolve.studies.compare_results import average_results
 
 pytestmark = needs_chromium
 FORCES = "#t1-muscle_forces"

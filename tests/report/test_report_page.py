@@ -22,7 +22,7 @@ from musclesolve.report.page import report_page, trial_report
 from musclesolve.report.sections import specifications
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.status import verdict_words
-from musclesolve.studies.average import average_results
+from musclesolve.studies.compare_results import average_results
 from musclesolve.studies.many_trials.one_trial import analyze
 
 ALWAYS = [name for name, spec in specifications().items() if name != "further" and "only_with" not in spec]

@@ -54,7 +54,7 @@ def average(
     from musclesolve.cli.result_documents import average_document
     from musclesolve.results.files.atomic_writing import reserved
     from musclesolve.results.tables.comparison_tables import remarks, table
-    from musclesolve.studies.average import average_results, stated_units
+    from musclesolve.studies.compare_results import average_results, stated_units
     from musclesolve.studies.written_answer import write_answer
 
     with progress() as report, reserved(output):

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from musclesolve.drafting.draft_folder import FolderDraft
     from musclesolve.drafting.study.draft_study import StudyDraft
     from musclesolve.results.judgement import Report
-    from musclesolve.studies.calibration.body_record import BodyCalibration
+    from musclesolve.studies.calibration.body_calibration import BodyCalibration
     from musclesolve.studies.study.check_study import StudyCheck
 
 

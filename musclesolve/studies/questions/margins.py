@@ -49,9 +49,9 @@ from musclesolve.studies.known_names import (
     muscles_named,
     strength_factors,
 )
-from musclesolve.studies.questions.assistance import MusclesAlone
-from musclesolve.studies.questions.bounds import (
+from musclesolve.studies.questions.assistance import (
     CHANGED_LENGTHS,
+    MusclesAlone,
     contact_limits,
     length_range,
     limited,

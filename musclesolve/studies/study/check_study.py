@@ -19,9 +19,8 @@ from musclesolve.sharing.kernel.compiled_solver import compile_kernel
 from musclesolve.studies.many_trials.one_trial import Job
 from musclesolve.studies.many_trials.run_many import TrialsProgress, find_trials
 from musclesolve.studies.questions.answers import check_with_questions
-from musclesolve.studies.study.run_study import prepared
+from musclesolve.studies.study.run_study import B3DSource, prepared, unpacked_notes
 from musclesolve.studies.study.study_file import read_study
-from musclesolve.studies.study.unpacked import B3DSource, unpacked_notes
 
 
 @dataclass(frozen=True)

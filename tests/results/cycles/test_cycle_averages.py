@@ -14,7 +14,7 @@ import musclesolve as ms
 from musclesolve import read_result
 from musclesolve.data import reference_stride
 from musclesolve.results.tables.comparison_tables import remarks, table
-from musclesolve.studies.average import average_results
+from musclesolve.studies.compare_results import average_results
 
 
 def result(**size):

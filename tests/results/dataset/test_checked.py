@@ -17,7 +17,7 @@ from musclesolve.cli import app as cli
 from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.studies.average import average_results
+from musclesolve.studies.compare_results import average_results
 
 Damage = Callable[[xr.Dataset], xr.Dataset]
 
