@@ -31,8 +31,7 @@ def compare(
 ) -> None:
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
     from musclesolve.cli.result_documents import comparison_document
-    from musclesolve.results.comparison_facts import ComparisonFacts
-    from musclesolve.results.tables.comparison_tables import summary_parts, tables
+    from musclesolve.results.tables.comparison_tables import ComparisonFacts, summary_parts, tables
     from musclesolve.studies.compare import compare_into
 
     with progress() as report:

@@ -8,7 +8,7 @@ import xarray as xr
 from musclesolve._util.sides import ALL_SIDES, has_side, side_of, split_side
 from musclesolve.errors import InputError
 from musclesolve.opensim.muscle_set import long_name
-from musclesolve.results.comparison_facts import agreement
+from musclesolve.results.tables.comparison_tables import agreement
 from musclesolve.sharing.solution import Solution
 
 OF_EACH_SIDE = ("status", "valid", "kkt_residual", "cost", "least_cost")

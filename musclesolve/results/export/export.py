@@ -19,7 +19,6 @@ from musclesolve.errors import file_error, input_error, not_installed
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.discrete_values import values_file
 from musclesolve.results.dataset.quantities import with_formulas
-from musclesolve.results.export.opensim_files import mot_files, sto_files
 from musclesolve.results.export.time_series import (
     Naming,
     abscissa_of,
@@ -28,7 +27,9 @@ from musclesolve.results.export.time_series import (
     columns,
     find_naming,
     labels,
+    mot_files,
     status_names,
+    sto_files,
 )
 from musclesolve.results.files.atomic_writing import Content, text_content, write_files
 from musclesolve.results.files.result_netcdf import FRAMES, read_result

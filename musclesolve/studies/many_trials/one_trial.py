@@ -235,7 +235,7 @@ def share_into(
     Returns:
         The result and the files.
     """
-    from musclesolve.results.export.opensim_files import ENDINGS, activation_csv, storage_files
+    from musclesolve.results.export.time_series import ENDINGS, activation_csv, storage_files
     from musclesolve.run_trial import share_model
 
     stem = inputs[1].stem
