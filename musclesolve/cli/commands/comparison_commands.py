@@ -51,9 +51,9 @@ def average(
 ) -> None:
     """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
     from musclesolve.cli.result_documents import average_document
+    from musclesolve.results.cycles.cycle_averages import average_results, stated_units
     from musclesolve.results.files.atomic_writing import reserved
     from musclesolve.results.tables.comparison_tables import remarks, table
-    from musclesolve.studies.compare_results import average_results, stated_units
     from musclesolve.studies.written_answer import write_answer
 
     with progress() as report, reserved(output):

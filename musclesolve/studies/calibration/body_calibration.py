@@ -54,7 +54,7 @@ from musclesolve.studies.calibration.body_fit import (
     plate_names,
     trial_pieces,
 )
-from musclesolve.studies.uncertainty.error_sources import standard_deviations
+from musclesolve.studies.uncertainty.replay import standard_deviations
 from musclesolve.version import __version__
 
 PERSON = ("mass_kg", "stature_m", "sex")

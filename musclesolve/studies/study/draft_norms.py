@@ -10,16 +10,21 @@ from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import file_error
 from musclesolve.results.cycles.gait_scores import (
+    LOG_SCORE,
     POINTS,
+    UNITS,
+    VALUE_UNITS,
     Curve,
+    Norm,
+    NormCurve,
     in_models,
     profile_score,
     score_variables,
+    table_of,
     variable_scores,
 )
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.atomic_writing import write_files
-from musclesolve.results.norms import LOG_SCORE, UNITS, VALUE_UNITS, Norm, NormCurve, table_of
 from musclesolve.results.tables.lines import csv_text
 from musclesolve.studies.study.means import subject_means
 from musclesolve.studies.study.study_data import open_study

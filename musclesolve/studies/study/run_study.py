@@ -50,7 +50,6 @@ from musclesolve.studies.many_trials.run_many import (
 )
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.questions.answers import asked_of, check_with_questions
-from musclesolve.studies.study.cycles_file import CYCLES, UncertaintyFile, cycles_file
 from musclesolve.studies.study.study_file import (
     SUBJECT,
     TIME,
@@ -61,6 +60,7 @@ from musclesolve.studies.study.study_file import (
     lacking_text,
     read_study,
 )
+from musclesolve.studies.study.study_findings import CYCLES, UncertaintyFile, cycles_file
 from musclesolve.version import __version__
 
 INPUTS, RECORDS = "inputs", "unpacked"

@@ -68,10 +68,17 @@ from musclesolve.sharing.cost.varied_cost import can_vary
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task, summed
-from musclesolve.studies.uncertainty.error_sources import check_sources, sources, standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay, SubjectWithErrors
-from musclesolve.studies.uncertainty.replay import OF_COST, Replay, ReplayLayout, SampleBody
+from musclesolve.studies.uncertainty.replay import (
+    OF_COST,
+    Replay,
+    ReplayLayout,
+    SampleBody,
+    check_sources,
+    sources,
+    standard_deviations,
+)
 
 if TYPE_CHECKING:
     import xarray as xr

@@ -7,8 +7,7 @@ import pytest
 import xarray as xr
 from refusals import refused
 
-from musclesolve.results.cycles.gait_scores import deviation_index, score_variables
-from musclesolve.results.norms import LOG_SCORE, read_norms
+from musclesolve.results.cycles.gait_scores import LOG_SCORE, deviation_index, read_norms, score_variables
 from musclesolve.studies import draft_norms
 
 HIPS = ["hip_flexion", "hip_adduction", "hip_internal_rotation", "knee_flexion", "ankle_dorsiflexion"]
