@@ -253,6 +253,8 @@ def test_the_command_and_what_it_refuses(folder: Path, tmp_path: Path) -> None:
     assert (document["trials"], document["with_result"], document["frames"]) == (2, 2, 132)
     card = (tmp_path / "one" / "DATA_CARD.md").read_text(encoding="utf-8")
     assert "| `muscle_force` | time, muscle | N |" in card and "Citation" in card
+    made = card.partition("## How it was made")[2].partition("## Limits")[0]
+    assert "minimized" in made and "low-pass" in made  # the cost and the filter, which the limits refer to
     for none in ("none", "none.b3d"):
         with refused("missing_file", none):
             ms.make_dataset(tmp_path / none, tmp_path / "two")
