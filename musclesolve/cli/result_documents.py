@@ -13,9 +13,9 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES
-from musclesolve.results.comparison_facts import PREFIX, ComparisonFacts
 from musclesolve.results.facts import STRIDE_MEASURES
 from musclesolve.results.statements import document, statements
+from musclesolve.results.tables.comparison_tables import PREFIX, ComparisonFacts
 from musclesolve.results.tables.study_tables import curve_tests
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.plotting.figure_names import UNCERTAINTY
-from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import ContactPeak, Facts
 from musclesolve.results.files.result_netcdf import read_result
 from musclesolve.results.judgement import NOT_USABLE, USABLE, judge
 from musclesolve.results.statements import chosen, rows, statements
+from musclesolve.results.tables.comparison_tables import ComparisonFacts
 from musclesolve.studies.compare_results import peak_rows
 
 Rows = list[dict[str, Any]]

@@ -34,6 +34,7 @@ from musclesolve.report.sections import (
     sections_of,
 )
 from musclesolve.results.cycles.cycle_averages import differences
+from musclesolve.results.cycles.gait_scores import norms
 from musclesolve.results.dataset.result_quantities import text, trial_name
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import (
@@ -42,7 +43,6 @@ from musclesolve.results.files.result_netcdf import (
     read_result,
     with_storable_texts,
 )
-from musclesolve.results.norms import norms
 from musclesolve.version import __version__
 
 MOST_BYTES = 9_500_000

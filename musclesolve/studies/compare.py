@@ -22,10 +22,10 @@ from musclesolve.pipeline.run_options import check_consistent
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
-from musclesolve.results.comparison_facts import agreement, agreement_csv
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.quantities import QUANTITIES, following
 from musclesolve.results.dataset.result_quantities import is_elastic
+from musclesolve.results.tables.comparison_tables import agreement, agreement_csv
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost, fit
 from musclesolve.sharing.cost.cost_registry import find_cost
@@ -163,7 +163,7 @@ def compare(
         for activation, muscle_force, reserve_moment, unassigned_moment, joint_reaction, status, valid,
         kkt_residual and least_cost. In addition co_contraction (cost, time, dof), group_force (cost, time,
         function_group), and the agreement of every pair of costs per muscle and per function group, see
-        `musclesolve.results.comparison_facts`. A cost that `run` or `solve` refuses is left out: the attribute
+        `musclesolve.results.tables.comparison_tables`. A cost that `run` or `solve` refuses is left out: the attribute
         `refused` has a line with its name and the reason.
 
     Raises:

@@ -11,11 +11,10 @@ from rich.console import Console
 from rich.table import Table
 
 from musclesolve.cli import printing
-from musclesolve.results.comparison_facts import MEASURES as MEASURES_OF_PAIR
-from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.facts import STRIDE_MEASURES
 from musclesolve.results.tables import comparison_tables
-from musclesolve.results.tables.comparison_tables import table
+from musclesolve.results.tables.comparison_tables import MEASURES as MEASURES_OF_PAIR
+from musclesolve.results.tables.comparison_tables import ComparisonFacts, table
 
 TEXT = "right leg         51 solved, " + "6 with reserve, " * 8 + "end\nshort             line"
 

@@ -21,7 +21,7 @@ from musclesolve.cli import app as cli
 from musclesolve.cli.options import stated_strains
 from musclesolve.files import read_mot, write_mot
 from musclesolve.plotting import figure_sets as save
-from musclesolve.results.export.opensim_files import ENDINGS
+from musclesolve.results.export.time_series import ENDINGS
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import matplotlib
 import pytest
 
 from musclesolve.data import reference_stride
-from musclesolve.studies.uncertainty.error_sources import sources
+from musclesolve.studies.uncertainty.replay import sources
 
 TEXT = (Path(__file__).parents[2] / "docs" / "uncertainty.md").read_text(encoding="utf-8")
 

@@ -16,8 +16,8 @@ from musclesolve.forces import mechanics, prepare
 from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
 from musclesolve.results.plausibility import plausibility
-from musclesolve.studies.uncertainty.error_sources import standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
+from musclesolve.studies.uncertainty.replay import standard_deviations
 from musclesolve.synthetic import reference_stride
 
 JOINTS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")

@@ -12,8 +12,8 @@ from report_inputs import compared, small, uncertain, with_emg, written
 from synthetic_result import with_cutoffs, with_fascicles, with_tendons, with_troubles
 
 from musclesolve.report.page import write_report
+from musclesolve.results.cycles.cycle_averages import average_results
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.studies.average import average_results
 
 pytestmark = needs_chromium
 FORCES = "#t1-muscle_forces"

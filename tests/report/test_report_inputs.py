@@ -10,7 +10,7 @@ from report_inputs import compared, small, uncertain, with_emg, written
 from musclesolve import cycles
 from musclesolve.report import inputs as given
 from musclesolve.report.inputs import read_inputs
-from musclesolve.studies.average import average_results
+from musclesolve.results.cycles.cycle_averages import average_results
 
 
 def test_kinds_are_recognized_by_content_in_any_order(tmp_path):

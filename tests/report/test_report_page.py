@@ -20,9 +20,9 @@ from musclesolve.report import rendering, sections
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page, trial_report
 from musclesolve.report.sections import specifications
+from musclesolve.results.cycles.cycle_averages import average_results
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.status import verdict_words
-from musclesolve.studies.average import average_results
 from musclesolve.studies.many_trials.one_trial import analyze
 
 ALWAYS = [name for name, spec in specifications().items() if name != "further" and "only_with" not in spec]

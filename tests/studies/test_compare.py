@@ -17,8 +17,7 @@ from musclesolve.cli import app as cli
 from musclesolve.plotting import activations as of_result
 from musclesolve.plotting.figure_names import drawings
 from musclesolve.plotting.study.comparison_figures import COST_COLORS
-from musclesolve.results.comparison_facts import ComparisonFacts, agreement_csv
-from musclesolve.results.tables.comparison_tables import summary_parts, tables
+from musclesolve.results.tables.comparison_tables import ComparisonFacts, agreement_csv, summary_parts, tables
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.studies import compare as comparison
 from musclesolve.studies.compare import co_contraction, side_by_side

@@ -15,11 +15,7 @@ from stored_results import write_result
 import musclesolve as ms
 from musclesolve import cycles
 from musclesolve.data import reference_stride
-from musclesolve.studies.compare_results import (
-    compare_results,
-    compare_results_into,
-    peak_rows,
-)
+from musclesolve.studies.compare_results import compare_results, compare_results_into, peak_rows
 
 
 @pytest.fixture(scope="module")

@@ -31,8 +31,7 @@ def compare(
 ) -> None:
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
     from musclesolve.cli.result_documents import comparison_document
-    from musclesolve.results.comparison_facts import ComparisonFacts
-    from musclesolve.results.tables.comparison_tables import summary_parts, tables
+    from musclesolve.results.tables.comparison_tables import ComparisonFacts, summary_parts, tables
     from musclesolve.studies.compare import compare_into
 
     with progress() as report:
@@ -52,9 +51,9 @@ def average(
 ) -> None:
     """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
     from musclesolve.cli.result_documents import average_document
+    from musclesolve.results.cycles.cycle_averages import average_results, stated_units
     from musclesolve.results.files.atomic_writing import reserved
     from musclesolve.results.tables.comparison_tables import remarks, table
-    from musclesolve.studies.average import average_results, stated_units
     from musclesolve.studies.written_answer import write_answer
 
     with progress() as report, reserved(output):

@@ -16,7 +16,7 @@ from musclesolve.results.tables.lines import decimal, lines, names, numbers, tit
 
 if TYPE_CHECKING:
     from musclesolve.recording.cameras.camera_file import CameraFile
-    from musclesolve.studies.calibration.body_record import FoundParameter, ResidualSize, TrialOutcome
+    from musclesolve.studies.calibration.body_calibration import FoundParameter, ResidualSize, TrialOutcome
 
 
 def parameter_table(parameters: Sequence[FoundParameter]) -> Table:

@@ -13,7 +13,7 @@ from musclesolve.results.judgement import LABELS, NOT_USABLE, Report
 from musclesolve.results.tables.lines import names, numbers, titled_table
 
 if TYPE_CHECKING:
-    from musclesolve.studies.study.check_study import StudyCheck
+    from musclesolve.studies.study.run_study import StudyCheck
 
 COLORS: dict[Severity, str] = {"error": "red", "warning": "yellow", "note": "dim"}
 

@@ -1,4 +1,4 @@
-"""Normative curves of level walking (musclesolve/results/norms.py), as bands behind the curves of a page.
+"""Normative curves of level walking (musclesolve/results/cycles/gait_scores.py), as bands behind the curves of a page.
 
 The bands are drawn where the page shows walking at a speed within their range.
 """
@@ -17,7 +17,7 @@ from musclesolve._util.sides import split_side
 from musclesolve.plotting.page.curves import Abscissa
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.page.sheet import Sheet, note
-from musclesolve.results.norms import NORMS, Norm, norm, norms
+from musclesolve.results.cycles.gait_scores import NORMS, Norm, norm, norms
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -30,8 +30,8 @@ from musclesolve.plotting.page.page_style import (
     current_style,
     page_style,
 )
-from musclesolve.results.comparison_facts import agreement
 from musclesolve.results.dataset.result_quantities import identity
+from musclesolve.results.tables.comparison_tables import agreement
 from musclesolve.sharing.solution import Solution
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ from musclesolve.plotting.page.page_style import current_style
 from musclesolve.report.content.pieces import DASH, Absent, PageTable, cell, digest, from_rich, plain
 from musclesolve.report.figures.verdict_strip import verdict_strip
 from musclesolve.report.inputs import KIND_NAMES, RESULT, TrialFiles
-from musclesolve.results.cycles.gait_scores import gait_scores, leg_curves, panels
+from musclesolve.results.cycles.gait_scores import gait_scores, leg_curves, norms, panels
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, in_set, shown
 from musclesolve.results.dataset.result_quantities import (
@@ -43,7 +43,6 @@ from musclesolve.results.dataset.result_quantities import (
 )
 from musclesolve.results.facts import FULL, STRIDE_MEASURES, Facts, UncertainPeak, UncertaintyFacts
 from musclesolve.results.movement import Movement
-from musclesolve.results.norms import norms
 from musclesolve.results.plausibility import DEGREES, criteria, in_vivo, measured, plausibility
 from musclesolve.results.statements import chosen, first_order, why_no_emg
 from musclesolve.results.tables import comparison_tables

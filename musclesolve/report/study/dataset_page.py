@@ -15,16 +15,17 @@ from markupsafe import Markup
 
 from musclesolve._util.message_text import count_of
 from musclesolve._util.sides import LEG_JOINTS
+from musclesolve.constants import RESULT_FILE
 from musclesolve.plotting.figure_names import DATASET_PAGE
 from musclesolve.report.content.methods import Citations, study_methods
 from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, PageTable, cell, plain
-from musclesolve.report.inputs import RESULT, TrialFiles, read_inputs
+from musclesolve.report.inputs import TrialFiles, read_inputs
 from musclesolve.report.rendering import rendered, whole_page
 from musclesolve.report.study.study_page import left_out_table, not_judged, trial_rows
 from musclesolve.report.study.study_words import COUNTS
 from musclesolve.results.cycles.cycle_averages import NORMAL
-from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS, UNSAID
+from musclesolve.results.dataset.quantities import FRAMES, SIGNS, UNSAID
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER
 from musclesolve.results.movement import UNKNOWN
 from musclesolve.results.plausibility import in_vivo
@@ -228,7 +229,7 @@ def _described(data: DataSet) -> dict[Path, xr.Dataset]:
     one_of_each = map(str, kinds.drop_duplicates().index)
     for name in dict.fromkeys((*data.computed[:: -(-len(data) // DESCRIBED) or 1], *one_of_each)):
         with contextlib.suppress(*DAMAGE):
-            results[data.folder / TRIALS / name / RESULT] = data.read(name)
+            results[data.folder / TRIALS / name / RESULT_FILE] = data.read(name)
     return results
 
 

@@ -26,8 +26,9 @@ normal, 0.1 % of 20 persons and 0.7, 0.4 and 0.1 % of five; if they differ by 50
 (Student's t of 5 degrees of freedom) 1.4, 1.1 and 0.9 % of 20 persons and 3.6, 1.4 and 1.0 % of five.
 """
 
+import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -37,18 +38,22 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Indices, mean_of_known, median_of_known, sd_of_known
 from musclesolve._util.long_arrays import blocks, in_turn
 from musclesolve.constants import RIGID
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
+from musclesolve.recording.data import SIDES, Side
 from musclesolve.results.cycles.gait_cycles import (
     METHODS,
     RESERVES,
     SUBJECT_ATTRIBUTES,
     cycle_names,
+    cycles,
     short_path,
 )
-from musclesolve.results.cycles.normalization import check_cycles
-from musclesolve.results.dataset.frame_validity import with_word_coordinates, with_word_variables
+from musclesolve.results.cycles.normalization import check_cycles, chosen_units, normalized
+from musclesolve.results.dataset.checked import checked_result
+from musclesolve.results.dataset.frame_validity import sides, with_word_coordinates, with_word_variables
 from musclesolve.results.dataset.quantities import in_set, said_of
 from musclesolve.results.dataset.result_quantities import inputs_of, listed
+from musclesolve.results.files.result_netcdf import read_result
 
 STATISTICS = ("std", "median", "count")
 """Suffixes of the statistics beside the mean, such as ``activation_std``."""
@@ -415,3 +420,86 @@ def _words(label: str, size: float, unit: str, times: float) -> str:
     """Describe the deviation of a quantity, in its unit and in usual distances."""
     shown, called = (np.degrees(size), "degrees") if unit == "rad" else (size, unit)
     return f"{label} {shown:.2g} {called} from this subject's median, {times:.0f} times the usual distance"
+
+
+FIGURE_VARIABLES = ("activation", "muscle_force", "joint_angle", "joint_moment", "group")
+"""Variables in the figures of an average."""
+
+
+def average_results(
+    paths: Sequence[str | Path], *, partial: bool = False, units: Mapping[str, str] | None = None
+) -> xr.Dataset:
+    """Average the cycles of results stored in files.
+
+    Args:
+        paths: one or more ``result.nc``.
+        partial: also include cycles of which the frames cover less than 95 %.
+        units: kind -> unit, as `normalized` takes them. Unless given, the results of one person stay in the units they
+            have, results of several persons are averaged in units that these share: N m/kg, body weights, % of maximum
+            isometric force.
+
+    Returns:
+        The output of ``average_cycles`` for each leg, over the dimension side, names without side. A leg without any
+        complete cycle is left out.
+    """
+    seen: dict[str, Path] = {}
+    for path in map(Path, paths):
+        if os.path.realpath(path) in seen:
+            raise file_error(
+                "duplicate_name",
+                path,
+                "this result is named twice",
+                "every result once: a cycle that counts twice makes the spread too small",
+                "leave one of them out",
+            )
+        seen[os.path.realpath(path)] = path
+    of_legs: dict[Side, list[xr.Dataset]] = {side: [] for side in SIDES}
+    for path in seen.values():
+        result = checked_result(read_result(path), FIGURE_VARIABLES)
+        for side in SIDES:
+            if side in sides(result):
+                of_legs[side].append(cycles(result, side, partial=partial, without_side=True))
+    if units or len(persons([each for leg in of_legs.values() for each in leg if each.sizes["cycle"]])) > 1:
+        of_legs = {side: [normalized(each, units) for each in leg] for side, leg in of_legs.items()}
+    every = [each for leg in of_legs.values() for each in leg]
+    used = [each for each in every if each.sizes["cycle"]]
+    if not used:
+        return average_cycles(every)  # raises the error with the reason
+    check_alike(used)
+    legs = {
+        side: with_word_coordinates(average_cycles(of))
+        for side, of in of_legs.items()
+        if any(leg.sizes["cycle"] for leg in of)
+    }
+    together = xr.concat(
+        list(legs.values()), xr.Variable("side", list(legs)), combine_attrs="override", join="outer"
+    )
+    together = with_word_variables(together)
+    # attributes common to both legs, and the sentences on each leg
+    attributes, subjects = common(used), persons(used)
+    attributes.pop("side", None)
+    if len(subjects) > 1:
+        attributes["subject"] = "several persons"
+    for key in ("cycles", "invalid", "reserves"):
+        attributes[key] = [sentence for leg in legs.values() for sentence in leg.attrs[key]]
+    attributes["left_out"] = [sentence for each in every for sentence in each.attrs["left_out"]]
+    together.attrs = {}
+    return together.assign_attrs(attributes | {"unlike": differences(used), "persons": subjects})
+
+
+def stated_units(texts: Sequence[str]) -> dict[str, str] | None:
+    """Units by kind from texts such as "moment=N m/kg"; None without texts."""
+    units = {}
+    for text in texts:
+        kind, equals, unit = (part.strip() for part in text.partition("="))
+        if not equals:
+            raise input_error(
+                "bad_usage",
+                where="--unit",
+                problem=f"the unit {text!r} names no kind of quantity",
+                expected="KIND=UNIT",
+                remedy="--unit moment='N m/kg'",
+            )
+        units[kind] = unit
+    chosen_units(units)
+    return units or None

@@ -1,21 +1,232 @@
-"""Results as files of other programs, one function for each format."""
+"""Results as files of other programs, one function for each format; wide tables with units in header or metadata."""
 
-from collections.abc import Callable, Sequence
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from io import BufferedWriter, FileIO
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import xarray as xr
 
+from musclesolve._util.arrays import AnyArray
+from musclesolve._util.long_arrays import BLOCK, blocks, in_turn, let_go
 from musclesolve._util.names import check_known
-from musclesolve.errors import file_error, input_error
+from musclesolve.errors import file_error, input_error, not_installed
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.discrete_values import values_file
 from musclesolve.results.dataset.quantities import with_formulas
-from musclesolve.results.export.opensim_files import mot_files, sto_files
-from musclesolve.results.export.table_files import csv_files, mat_files, parquet_files
-from musclesolve.results.export.time_series import Naming, check_layout, chosen, find_naming
-from musclesolve.results.files.atomic_writing import Content, write_files
-from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.results.export.time_series import (
+    Naming,
+    abscissa_of,
+    check_layout,
+    chosen,
+    columns,
+    find_naming,
+    labels,
+    mot_files,
+    status_names,
+    sto_files,
+)
+from musclesolve.results.files.atomic_writing import Content, text_content, write_files
+from musclesolve.results.files.result_netcdf import FRAMES, read_result
+from musclesolve.results.tables.lines import csv_lines
+
+ARMS = "moment_arm"
+Column = tuple[str, str, AnyArray]
+"""Name, unit, values (T,)."""
+
+
+def wide_columns(
+    result: xr.Dataset, variables: Sequence[str] | None, naming: Naming, without: Collection[str] = ()
+) -> Iterator[Column]:
+    """Time or percentage first, then the columns of each variable, "activation.soleus_r"; without: left out."""
+    over = abscissa_of(result)
+    yield over, str(result[over].attrs.get("units", "%" if over == "percent" else "s")), result[over].values
+    known: set[str] = set()
+    for variable in chosen(result, variables):
+        found = columns(result, variable, naming)
+        values = status_names(result, found.values) if variable == "status" else found.values
+        for k, name in enumerate(found.names):
+            if name in known:
+                raise input_error(
+                    "duplicate_name",
+                    problem=f"two columns would be called {name!r}",
+                    expected="every name once",
+                    remedy="--names own",
+                )
+            known.add(name)
+            if name not in without:
+                yield name, found.unit, values[:, k]
+
+
+def wide_blocks(
+    result: xr.Dataset, variables: Sequence[str] | None, naming: Naming, size: int = BLOCK
+) -> Iterator[list[Column]]:
+    """The columns of `wide_columns` in some frames after the others: all frames are too large for memory."""
+    over = abscissa_of(result)
+    without = _zero_arms(result, naming) if ARMS in chosen(result, variables) else set[str]()
+    return (
+        list(wide_columns(result.isel({over: block}), variables, naming, without))
+        for block in blocks(result.sizes[over], size)
+    )
+
+
+def _zero_arms(result: xr.Dataset, naming: Naming) -> set[str]:
+    """The columns of moment arms that are zero in every frame: the muscle does not cross the joint."""
+    over, names, some = abscissa_of(result), list[str](), np.zeros(1, bool)
+    for block in blocks(result.sizes[over]):
+        found = columns(result.isel({over: block}), ARMS, naming)
+        names, some = found.names, some | (found.values != 0.0).any(axis=0)
+    return {name for name, crosses in zip(names, some, strict=True) if not crosses}
+
+
+def csv_files(
+    result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
+) -> dict[str, Content]:
+    """A CSV table with a row per frame and a column per series, "joint_moment.knee_flexion_r [N m]"; NaN is empty."""
+    blockwise = wide_blocks(result, variables, naming)
+    first = next(blockwise)
+
+    def rows() -> Iterator[Iterable[object]]:
+        yield [f"{name} [{unit}]" for name, unit, _ in first]
+        for series in chain([first], blockwise):
+            yield from zip(*(map(_cell, values.tolist()) for _, _, values in series), strict=True)
+
+    return {path.name: text_content(csv_lines(rows()))}
+
+
+def _cell(value: object) -> object:
+    """A cell of a table: numbers with enough digits to restore them, flags as 1 or 0, nothing for NaN."""
+    if isinstance(value, bool):
+        return int(value)
+    return "" if value != value else value
+
+
+def parquet_files(
+    result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
+) -> dict[str, Content]:
+    """The columns of `csv_files`, each with its unit, and the attributes of the result as JSON, in the metadata."""
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise not_installed(
+            "Parquet files need", "pyarrow", "parquet", instead=", or --format csv"
+        ) from error
+    attributes = {key: np.asarray(value).tolist() for key, value in result.attrs.items()}
+    metadata = {"musclesolve": json.dumps(attributes), "names": naming.sentence}
+
+    def table(series: list[Column]) -> Any:
+        arrays = [
+            pyarrow.array(values.tolist() if values.dtype.kind == "O" else values.copy())
+            for _, _, values in in_turn(series)
+        ]
+        fields = [
+            pyarrow.field(name, array.type, metadata={"unit": unit})
+            for (name, unit, _), array in zip(series, arrays, strict=True)
+        ]
+        return pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields, metadata=metadata))
+
+    blockwise = map(table, wide_blocks(result, variables, naming, FRAMES))
+    first = next(blockwise)
+
+    def write(file: Path) -> None:
+        with parquet.ParquetWriter(file, first.schema) as writer:
+            for each in chain([first], blockwise):
+                writer.write_table(each)
+
+    return {path.name: write}
+
+
+LONGEST_NAME = 63
+"""Longest name of a variable in MATLAB."""
+_OTHER = re.compile(r"\W", re.ASCII)
+
+
+def mat_files(
+    result: xr.Dataset, path: Path, variables: Sequence[str] | None, naming: Naming
+) -> dict[str, Content]:
+    """One MAT file, version 5: `time` (T, 1), and each variable as a structure with a (T, 1) field for each name.
+
+    moment_arm.knee_flexion_r.soleus_r; `names` holds the names along each dimension, `units` the unit of each variable,
+    `provenance` the attributes; texts are cell arrays. Letters that MATLAB does not allow become "_".
+    """
+    from scipy.io import savemat  # imported only for MAT files
+
+    over = abscissa_of(result)
+    content: dict[str, Any] = {over: np.reshape(result[over].values, (-1, 1))}
+    units, names = {}, {}
+    for variable in chosen(result, variables):
+        found = columns(result, variable, naming)
+        values = status_names(result, found.values) if variable == "status" else found.values
+        tree: dict[str, Any] = {}
+        for k, label in enumerate(found.labels):
+            _put(tree, [variable, *label.values()], values[:, k : k + 1])
+        content |= tree
+        units[_field(variable)] = found.unit
+        for dim in found.labels[0] if found.labels else ():
+            names[_field(dim)] = _cells(dict.fromkeys(label[dim] for label in found.labels))
+    names |= {over: _cells(labels(result, over))} if over == "percent" else {}
+    provenance = {_field(key): _attribute(value) for key, value in result.attrs.items()}
+    stated = provenance | {"names_and_signs": naming.sentence}
+    content |= {"names": names, "units": units, "provenance": stated}
+
+    def write(file: Path) -> None:
+        with _LettingGo(FileIO(file, "wb")) as stream:
+            savemat(stream, content, long_field_names=True)
+
+    return {path.name: write}
+
+
+class _LettingGo(BufferedWriter):
+    """A file beside which no pages of long arrays that were written stay in memory."""
+
+    def write(self, data: Any) -> int:
+        """See BufferedWriter."""
+        let_go()
+        return super().write(data)
+
+
+def _put(tree: dict[str, Any], place: list[str], values: Any) -> None:
+    """Store values under nested names."""
+    *parents, last = map(_field, place)
+    for name in parents:
+        tree = tree.setdefault(name, {})
+    if last in tree:
+        raise input_error(
+            "duplicate_name",
+            problem=f"two series would be called {'.'.join(map(str, place))} in MATLAB",
+            expected="names that differ in letters and digits",
+            remedy="--format csv",
+        )
+    tree[last] = values
+
+
+def _field(name: str) -> str:
+    """A name that MATLAB allows: letters, digits and _, a letter first."""
+    name = _OTHER.sub("_", name)
+    return (name if name[:1].isalpha() else f"x{name}")[:LONGEST_NAME]
+
+
+def _cells(texts: Iterable[str]) -> Any:
+    """A column cell array of texts."""
+    listed = list(texts)
+    cells = np.empty((len(listed), 1), dtype=object)
+    cells[:, 0] = listed
+    return cells
+
+
+def _attribute(value: Any) -> Any:
+    """Convert an attribute for MATLAB: a list of texts becomes a cell array, other values are unchanged."""
+    array = np.asarray(value)
+    if array.ndim and array.dtype.kind in "UO":
+        return _cells(map(str, array.ravel().tolist()))
+    return value
+
 
 Writer = Callable[[xr.Dataset, Path, Sequence[str] | None, Naming], dict[str, Content]]
 

@@ -5,8 +5,8 @@ would consist of errors of the motion alone. `body_fit` has the fit, `body_resid
 The result is written, not applied: a trial file names it in [subject] body and [plates].
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from musclesolve._util.checks import one_or_several
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
-from musclesolve.errors import input_error
+from musclesolve.errors import file_error, input_error
 from musclesolve.forces import mechanics, recording_of
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.pipeline.mechanics import Mechanics, subject_model
@@ -30,20 +30,13 @@ from musclesolve.recording.plates.foot_forces import (
     unmeasured_free_moments,
 )
 from musclesolve.recording.schema import check_value
+from musclesolve.recording.text.text_file import name_from
+from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.settings.commands import BodyCalibrationSettings
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import REDUCED, PlateSettings
-from musclesolve.studies.calibration.body_fit import BodyFit, fit_body, fit_like
-from musclesolve.studies.calibration.body_record import (
-    BODY,
-    BodyCalibration,
-    FoundParameter,
-    ResidualSize,
-    TrialOutcome,
-    check_different,
-    check_one_subject,
-)
-from musclesolve.studies.calibration.body_residual import (
+from musclesolve.studies.calibration.body_fit import (
     CENTER,
     CLOCK,
     GAIN,
@@ -53,12 +46,202 @@ from musclesolve.studies.calibration.body_residual import (
     SHIFT,
     SHIFT_AXES,
     ZERO,
+    BodyFit,
     BodyParameter,
     TrialResidual,
+    fit_body,
+    fit_like,
     plate_names,
     trial_pieces,
 )
-from musclesolve.studies.uncertainty.error_sources import standard_deviations
+from musclesolve.studies.uncertainty.replay import standard_deviations
+from musclesolve.version import __version__
+
+PERSON = ("mass_kg", "stature_m", "sex")
+"""Keys of [subject] that describe a person."""
+BODY = (*PERSON, "shoe_mass_kg", "segments")
+"""Further keys of the recorded body, such as shoes."""
+
+
+def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> None:
+    """Refuse trials whose subject differs from the subject of the first trial.
+
+    Args:
+        trials: of recordings.
+        keys: of [subject], those in which the trials must agree.
+    """
+    for trial in trials[1:]:
+        one, other = _stated(trial), _stated(trials[0])
+        for key in keys:
+            if one[key] != other[key]:
+                raise trial.document.fault(
+                    "conflict",
+                    ("subject", key),
+                    f"{key} is {one[key]} here and {other[key]} in {trials[0].path.name}",
+                    "trials of one subject",
+                    "calibrate each subject by itself, or correct the trial file",
+                )
+
+
+def check_different(trials: Iterable[tuple[Path, tuple[float, float]]]) -> None:
+    """Refuse a trial that is given twice: the path of a trial file with the first and the last time [s]."""
+    listed = [(path.resolve(), *span) for path, span in trials]
+    if twice := [each[0] for each in listed if listed.count(each) > 1]:
+        problem, remedy = "the trial is given twice", "leave one of them out"
+        raise file_error("duplicate_name", twice[0], problem, "every trial once", remedy)
+
+
+def _stated(trial: Trial) -> dict[str, object]:
+    subject = trial.subject
+    numbers = subject.mass, subject.stature, subject.sex, subject.shoe_mass, dict(subject.segments)
+    return dict(zip(BODY, numbers, strict=True))
+
+
+BODY_HEAD = """# The body of one subject, fitted to recorded motion and ground forces by musclesolve calibrate-body.
+# [subject] body = "..." of a trial file of this subject uses [mass_kg] and [center_shift_mm]. Clock and plates are
+# no part of the body: plates of each [[trial]] has what [plates] of its trial file takes.
+"""
+
+
+@dataclass(frozen=True)
+class FoundParameter:
+    """One fitted number of a body or its plates.
+
+    value: a factor (masses, gains), or in the unit; sd, prior_sd: posterior and prior standard deviation, of a factor
+    the deviation of its logarithm; lowest, highest: the bounds; determined: whether the trials determine it, else the
+    value is the prior's; at_bound: whether a bound holds it.
+    """
+
+    name: str
+    quantity: str
+    value: float
+    unit: str
+    sd: float
+    prior_sd: float
+    lowest: float
+    highest: float
+    determined: bool
+    at_bound: bool
+
+
+@dataclass(frozen=True)
+class ResidualSize:
+    """Root mean square over frames of force [N], its share of the weight, and moment [N m] at the pelvis."""
+
+    force: float
+    share: float
+    moment: float
+
+
+@dataclass(frozen=True)
+class TrialOutcome:
+    """Outcome of the calibration for one trial.
+
+    frames: used; left_out: frames of the time range in which some contact was not measured. before, after: residual at
+    the pelvis in the used frames; predicted: after, with parameters from the other trials alone (None with one trial).
+    moment_change: joint degree of freedom -> root mean square change of its moment [N m]. plates: keys and values of
+    [plates].
+    """
+
+    trial: Path
+    session: str
+    frames: int
+    left_out: int
+    before: ResidualSize
+    after: ResidualSize
+    predicted: ResidualSize | None
+    moment_change: dict[str, float]
+    plates: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class BodyCalibration:
+    """A calibrated body: see `calibrate_body`.
+
+    stated: mass, stature, sex and mass of a shoe as the trial files have them, by key. mass [kg] of the body and its
+    standard deviation. segment_mass, parent_mass: segment -> [kg]; center_shift: segment -> (forward, left, up) [mm].
+    covariance (P, P) of the parameters, of logarithms of factors, else in their units. remarks: what is not determined
+    or held by a bound, in words.
+    """
+
+    name: str
+    stated: dict[str, Any]
+    mass: float
+    mass_sd: float
+    segment_mass: dict[str, float]
+    parent_mass: dict[str, float]
+    center_shift: dict[str, tuple[float, float, float]]
+    parameters: tuple[FoundParameter, ...]
+    covariance: Array
+    trials: tuple[TrialOutcome, ...]
+    remarks: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """Return a description of the calibrated body in a line."""
+        return f"<BodyCalibration {self.name!r}: {self.mass:.2f} kg, {len(self.trials)} trials>"
+
+    def save(self, path: str | Path) -> Path:
+        """Write the body file; an existing one is replaced when the new one is complete.
+
+        Raises:
+            InputError: the place cannot be written.
+        """
+        path = Path(path)
+        return write_files(path.parent, {path.name: body_text(self, path).encode()})[0]
+
+
+def body_text(body: BodyCalibration, path: Path) -> str:
+    """The text of the file at a path; the trials are named from its folder."""
+    tables: dict[str, Any] = {
+        "body": {
+            "name": body.name,
+            "created": f"musclesolve {__version__}",
+            "mass_kg": _short(body.mass),
+            "mass_sd_kg": _short(body.mass_sd),
+            "parent_mass_kg": {name: _short(mass) for name, mass in body.parent_mass.items()},
+            "remarks": list(body.remarks),
+        },
+        "subject": body.stated,
+        "mass_kg": {name: round(mass, 6) for name, mass in body.segment_mass.items()},
+        "center_shift_mm": {
+            name: [round(part, 3) for part in shift] for name, shift in body.center_shift.items()
+        },
+        "trial": [
+            {
+                "file": name_from(one.trial, path),
+                "session": one.session,
+                "frames": one.frames,
+                "frames_left_out": one.left_out,
+                "plates": one.plates,
+                "residual_before": _size(one.before),
+                "residual_after": _size(one.after),
+                **({"residual_predicted": _size(one.predicted)} if one.predicted else {}),
+                "moment_change_n_m": {dof: _short(change) for dof, change in one.moment_change.items()},
+            }
+            for one in body.trials
+        ],
+        "parameter": [
+            {
+                **{
+                    key: _short(value) if isinstance(value, float) else value
+                    for key, value in asdict(one).items()
+                },
+                "covariance": [_short(number) for number in row],
+            }
+            for one, row in zip(body.parameters, body.covariance, strict=True)
+        ],
+    }
+    return BODY_HEAD + "\n" + tables_text(tables)
+
+
+def _size(size: ResidualSize) -> dict[str, float]:
+    numbers = {"force_n": size.force, "force_percent_weight": 100.0 * size.share, "moment_n_m": size.moment}
+    return {key: _short(value) for key, value in numbers.items() if np.isfinite(value)}
+
+
+def _short(number: float) -> float:
+    return float(f"{number:.6g}")
+
 
 RULES = settings_of(BodyCalibrationSettings)
 PURPOSE = "the calibration of a body"

@@ -7,10 +7,10 @@ cost of the trials; the resulting activations, fiber lengths and strengths are c
     x_k(theta) = the optimum of trial k with these muscles.
 
 The optimum x_k is differentiated exactly (trajectory/optimum_derivatives.py, sharing/solution_derivatives.py), so that
-a step costs one solution of each trial (gauss_newton.py). CEINMS (Pizzolato et al. 2015, J Biomech 48:3929-36) and the
-NMSM Pipeline fit moments and EMG; the Leuven solver (Delabastita et al. 2020, Ann Biomed Eng 48:1517-29) fits EMG and
-fascicles in one program over all states. Here effort alone shares the moments, as it will in a trial without such
-measurements: the fitted model is the one that predicts.
+a step costs one solution of each trial (calibration_problem.py). CEINMS (Pizzolato et al. 2015, J Biomech 48:3929-36)
+and the NMSM Pipeline fit moments and EMG; the Leuven solver (Delabastita et al. 2020, Ann Biomed Eng 48:1517-29) fits
+EMG and fascicles in one program over all states. Here effort alone shares the moments, as it will in a trial without
+such measurements: the fitted model is the one that predicts.
 
 Every trial is also predicted with the muscles that the others give.
 """
@@ -43,10 +43,17 @@ from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.settings import is_own_set
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.studies.calibration.body_record import check_different, check_one_subject
-from musclesolve.studies.calibration.calibration_problem import LEAST_EMG_SD, CalibrationProblem, Noises
+from musclesolve.studies.calibration.body_calibration import check_different, check_one_subject
+from musclesolve.studies.calibration.calibration_problem import (
+    HELD,
+    LEAST_EMG_SD,
+    CalibrationProblem,
+    Direction,
+    Noises,
+    Posterior,
+    undetermined,
+)
 from musclesolve.studies.calibration.free_parameters import OF_EMG, SHAPE, Measured, free_factors
-from musclesolve.studies.calibration.gauss_newton import HELD, Direction, Posterior, undetermined
 from musclesolve.studies.calibration.observations import (
     EMG,
     FASCICLE,

@@ -1,8 +1,22 @@
 """The least-squares problem of a calibration: residuals of all trials, their noise, and its solution.
 
-The optimum of a part of a body with other muscles has derivatives by the logarithms of their numbers.
-Elastic tendons: every run of usable frames is a motion (trajectory/), solved from the optimum of the previous muscles,
-with reserves that act only where muscles lack moments. Rigid tendons: frame by frame (sharing/).
+Weighted least squares with normal priors and bounds: Gauss-Newton, and what the measurements determined.
+
+    minimize  sum_b w_b |r_b(theta)|^2 + (theta - m)^T P^-1 (theta - m),    lower <= theta <= upper,
+
+over residuals r_b of curves b with weights w_b = 1 / (sd_b^2 n_b + e_b): neighboring samples of a smooth curve err
+alike, and n_b of them count as one (`correlated_samples`). Systematic errors of an EMG channel, by another shape than
+the assumed one, crosstalk and changes of its gain (`emg_errors` of priors.toml), count once for the whole channel: e_b
+is the sum of their variances over all samples of the channel. Without e_b intervals hold only for envelopes that obey
+this model of EMG (`python -m benchmarks.calibration.coverage --generator other`). A step is the bounded least-squares
+solution of the linearized problem within a distance, halved where it does not help (Levenberg & Marquardt; Moré 1978).
+Standard deviations sd_b and n_b belong to the residuals, and found with the fit. At the end, with A = J^T W J,
+
+    C = (A + P^-1)^-1
+
+is the covariance of the posterior (Gelman et al. 2013, Bayesian Data Analysis, section 4.1), with the prior
+covariance P = L L^T. In the unit of the prior, L^T A L has an eigenvalue g for each direction: the variance along it
+becomes 1 / (1 + g) of that before. Directions with g below one are those that the measurements do not determine.
 """
 
 from __future__ import annotations
@@ -10,27 +24,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import permutations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.message_text import enumerated
 from musclesolve._util.progress import Progress, no_progress
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.muscle_parameters import QUANTITIES
-from musclesolve.muscles.muscle_state import MuscleState
-from musclesolve.muscles.path_point_derivatives import MuscleChange, muscle_change
 from musclesolve.muscles.strength_tests import StrengthTest
-from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
-from musclesolve.pipeline.share import motion_problem, share_part
 from musclesolve.pipeline.strength_geometry import StrengthGeometry
-from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.problem_scale import fallback_weight
-from musclesolve.sharing.solution_derivatives import solution_derivatives
-from musclesolve.studies.calibration.free_parameters import DELAY, OF_EMG, SHAPE, STRENGTH, Factor
-from musclesolve.studies.calibration.gauss_newton import CONVERGED, Linear, Posterior, Prior, minimize
+from musclesolve.studies.calibration.free_parameters import (
+    DELAY,
+    OF_EMG,
+    SHAPE,
+    STRENGTH,
+    Factor,
+    directions_of,
+)
 from musclesolve.studies.calibration.observations import (
     CORRELATION_TIME,
     EMG,
@@ -44,146 +55,174 @@ from musclesolve.studies.calibration.observations import (
     by_channel,
     correlated_samples,
 )
-from musclesolve.studies.force_sensitivity import IN_PROBLEM, problem_change
-from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
-from musclesolve.trajectory.certificate import Certifier, MotionAttempt
-from musclesolve.trajectory.motion_problem import FEWEST_FRAMES, MotionCost, MotionProblem
-from musclesolve.trajectory.optimum_derivatives import OptimumChange, OptimumDerivatives, with_parameters
-from musclesolve.trajectory.solve_motion import static_start
 
-WEIGHTS = 1e3, 1.0
-"""Weights of reserves over the usual one: the first with which a motion is solved."""
-GOOD, ENOUGH = 1e-6, 1e-4
-"""Certificates: the one at which a motion is not refined, and the one with which it counts."""
+LONGEST_STEP = 0.3
+"""Longest step of a parameter [natural logarithm], and no longer than its prior standard deviation."""
+MOST_STEPS, MOST_HALVINGS = 30, 5
+CONVERGED = 2e-2
+"""Least decrease of the sum of squares for another step; one standard deviation is a decrease of 1."""
+LEAST_GAIN = 1.0
+"""Information over that of the prior from which a direction is determined."""
+NOTHING = 1e-9
+"""Information on a parameter over that of the prior up to which the measurements say nothing about it."""
+HELD = 1e-9
+"""Distance by which a held parameter may move, because bounds must differ."""
+NAMED = 0.35
+"""Least share of a direction for a parameter to be named with it."""
 
 
 @dataclass(frozen=True, eq=False)
-class Optimum:
-    """Activation and fiber_length [m] (T, n), reserve [N m] (T, m); NaN in frames that were not solved.
+class Linear:
+    """Weighted residuals (N,) and their derivatives (N, P) at a theta."""
 
-    along: gives the derivatives along directions (K, 4, n) of the logarithms of `QUANTITIES`.
+    residual: Array
+    jacobian: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Prior of P parameters: mean and bounds, (P,) each, and covariance (P, P)."""
+
+    mean: Array
+    covariance: Array
+    lower: Array
+    upper: Array
+
+    @property
+    def sd(self) -> Array:
+        """Standard deviations (P,)."""
+        return np.asarray(np.sqrt(np.diag(self.covariance)))
+
+    @property
+    def root(self) -> Array:
+        """The matrix L (P, P) with L L^T = covariance: theta - mean = L x of independent standard normal x."""
+        return np.asarray(np.linalg.cholesky(self.covariance), np.float64)
+
+    @property
+    def whitening(self) -> Array:
+        """The inverse of `root`."""
+        return np.asarray(np.linalg.inv(self.root), np.float64)
+
+    def held(self, which: Mask | int, theta: Array) -> Prior:
+        """The prior with bounds that leave some parameters, by mask or number, only `HELD` around theta (P,)."""
+        low, high = self.lower.copy(), self.upper.copy()
+        low[which], high[which] = theta[which] - HELD, theta[which] + HELD
+        return replace(self, lower=low, upper=high)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Result of the fit: theta (P,), covariance (P, P), information A (P, P), the sum of squares, steps, converged."""
+
+    theta: Array
+    covariance: Array
+    information: Array
+    squares: float
+    steps: int
+    converged: bool
+
+
+def squares(linear: Linear, theta: Array, prior: Prior) -> float:
+    """The sum of squares at theta."""
+    return float(np.square(linear.residual).sum() + np.square(prior.whitening @ (theta - prior.mean)).sum())
+
+
+def minimize(
+    evaluate: Callable[[Array], Linear | None],
+    theta: Array,
+    prior: Prior,
+    report: Callable[[int, float], None] = lambda step, value: None,
+    least: float = CONVERGED,
+) -> Posterior:
+    """Gauss-Newton from a theta (P,) at which there is an optimum; `evaluate` returns None where there is none.
+
+    The iteration ends when the next step promises a decrease of less than `least`.
     """
+    from scipy.optimize import lsq_linear
 
-    activation: Array
-    fiber_length: Array
-    reserve: Array
-    along: Callable[[Array], OptimumChange]
+    now = evaluate(theta)
+    if now is None:
+        raise ValueError("the residuals at the start are not known")
+    value, radius, step = squares(now, theta, prior), 1.0, 0
+    longest = np.minimum(LONGEST_STEP, prior.sd)
+    converged = False
+    for step in range(1, MOST_STEPS + 1):
+        report(step, value)
+        matrix = np.vstack([now.jacobian, prior.whitening])
+        right = -np.append(now.residual, prior.whitening @ (theta - prior.mean))
+        for _ in range(MOST_HALVINGS):
+            # scaled to the prior, so that the matrix is well conditioned
+            low = np.maximum(prior.lower - theta, -radius * longest) / prior.sd
+            high = np.minimum(prior.upper - theta, radius * longest) / prior.sd
+            found = lsq_linear(
+                matrix * prior.sd, right, (np.minimum(low, -1e-12), np.maximum(high, 1e-12)), method="bvls"
+            )
+            move = found.x * prior.sd
+            expected = value - 2.0 * float(found.cost)
+            if expected < least:
+                converged = True
+                break
+            moved = np.clip(theta + move, prior.lower, prior.upper)
+            there = evaluate(moved)
+            after = np.inf if there is None else squares(there, moved, prior)
+            if there is not None and after < value:
+                gained = value - after
+                theta, now, value = moved, there, after
+                radius = min(1.0, 2.0 * radius) if gained > 0.5 * expected else radius
+                break
+            radius = 0.3 * float((np.abs(move) / longest).max())
+        else:
+            break
+        if converged:
+            break
+    information = now.jacobian.T @ now.jacobian
+    covariance = np.asarray(np.linalg.inv(information + np.linalg.inv(prior.covariance)), np.float64)
+    return Posterior(theta, covariance, information, value, step, converged)
 
 
-def _along_runs(
-    arrays: Sequence[Array], runs: Sequence[tuple[slice, OptimumDerivatives]], directions: Array
-) -> OptimumChange:
-    """The derivatives of the arrays of a part with elastic tendons, as `Optimum.along`; NaN between its runs."""
-    whole = [np.full((len(directions), *array.shape), np.nan) for array in arrays]
-    for run, derivatives in runs:
-        for array, change in zip(whole, vars(derivatives.along(directions)).values(), strict=True):
-            array[:, run] = change
-    return OptimumChange(*whole)
+@dataclass(frozen=True)
+class Direction:
+    """An undetermined mixture of parameters: shares by name, largest first; gain g of its information."""
+
+    shares: tuple[tuple[str, float], ...]
+    gain: float
+
+    @property
+    def sentence(self) -> str:
+        """Meaning of the direction, in words."""
+        names = [name for name, _ in self.shares]
+        if len(names) == 1:
+            return f"These trials say little about {names[0]}."
+        (first, size), *others = self.shares
+        if len(names) == 2:
+            way = "together" if size * others[0][1] > 0.0 else "against each other"
+            return f"{first} and {names[1]} are not told apart by these trials: both may change {way}."
+        return f"{enumerated(names)} are not told apart by these trials."
 
 
-def _along_frames(shared: SolvedGroup, cost: Cost, directions: Array) -> OptimumChange:
-    """The derivatives of a part with rigid tendons, as `Optimum.along`."""
-    derivatives, found = solution_derivatives(shared.problem, cost, shared.solution), []
-    for direction in directions:
-        factors = {
-            name: by for name, by in zip(QUANTITIES, direction, strict=True) if name != "tendon_strain"
-        }
-        moved = {name: getattr(shared.state.parameters, name) * by for name, by in factors.items()}
-        change = MuscleChange(*(array[None] for array in vars(muscle_change(shared.state, **moved)).values()))
-        of_problem = {f"d_{name}": moved[name][None] for name in IN_PROBLEM}
-        along = derivatives.along(**problem_change(shared.problem, shared.state, change), **of_problem)
-        found.append((along.activation[0], change.fiber_length[0], along.reserve[0]))
-    return OptimumChange(*(np.stack(each) for each in zip(*found, strict=True)))
+def undetermined(posterior: Posterior, prior: Prior, names: Sequence[str]) -> tuple[Direction, ...]:
+    """The directions on which the measurements have less information than the prior, the least known first.
 
-
-class PartMuscles:
-    """A part of a body with changeable muscle parameters, which keeps its last optimum as the next start.
-
-    Args:
-        part: with the muscles of the parent.
-        sharing: how its moments are shared.
+    A parameter on which they have none is a direction by itself: mixtures of several such ones would be arbitrary.
     """
-
-    def __init__(self, part: SharingGroup, sharing: Sharing) -> None:
-        self.part, self.sharing = part if sharing.reads_reactions else replace(part, loads=None), sharing
-        self.names = part.state.parameters.names
-        self.elastic = sharing.elastic
-        self.motions: list[tuple[slice, MotionProblem]] = []
-        self.last: dict[int, MotionAttempt] = {}
-        self.known: tuple[Array, Optimum] | None = None
-        if self.elastic:
-            muscles = ElasticMuscles.from_parameters(part.state.parameters)
-            for first, stop in true_runs(np.asarray(part.usable & part.measured)):
-                if stop - first >= FEWEST_FRAMES:
-                    run = slice(first, stop)
-                    self.motions.append((run, motion_problem(part, run, muscles, sharing.least_activation)))
-
-    def solve(self, logarithm: Array) -> Optimum | None:
-        """The optimum with the logarithms (4, n) of factors on `QUANTITIES`; None where there is none."""
-        if self.known is None or not np.array_equal(self.known[0], logarithm):
-            found = self._solve(logarithm)
-            if found is None:
-                return None
-            self.known = logarithm.copy(), found
-        return self.known[1]
-
-    def _solve(self, logarithm: Array) -> Optimum | None:
-        muscles = self.part.state.parameters.with_factors(np.exp(logarithm))
-        if not self.elastic:
-            state = self.part.state
-            lengths = state.musculotendon_length, state.musculotendon_velocity
-            part = replace(self.part, state=MuscleState.from_lengths(muscles, *lengths, state.moment_arm))
-            shared = share_part(part, self.sharing)
-            arrays = shared.solution.activation, part.state.fiber_length, shared.solution.reserve
-            known = [np.where(shared.solution.solved[:, None], array, np.nan) for array in arrays]
-            along = partial(_along_frames, shared, self.sharing.cost)
-            return Optimum(known[0], known[1], known[2], along)
-        frames, count = self.part.state.musculotendon_length.shape
-        activation, fiber = np.full((2, frames, count), np.nan)
-        reserve = np.full((frames, len(self.part.shared)), np.nan)
-        runs, attempts = [], {}
-        for number, (run, motion) in enumerate(self.motions):
-            solved = self._solve_motion(number, with_parameters(motion, muscles), motion)
-            if solved is None:
-                return None
-            attempts[number], derivatives = solved
-            activation[run] = attempts[number].activation
-            fiber[run] = derivatives.state.fiber_length
-            reserve[run] = derivatives.problem.compliance * attempts[number].multiplier
-            runs.append((run, derivatives))
-        self.last = attempts
-        along = partial(_along_runs, (activation, fiber, reserve), runs)
-        return Optimum(activation, fiber, reserve, along)
-
-    def _solve_motion(
-        self, number: int, problem: MotionProblem, parent: MotionProblem
-    ) -> tuple[MotionAttempt, OptimumDerivatives] | None:
-        """Solve from the last optimum, else from the static one, with stiff reserves; if that fails, with soft ones."""
-        cost, method = self.sharing.cost, BandedInteriorPoint(good=GOOD)
-        # of the parent, so that it does not change with the muscles
-        usual = fallback_weight(parent.isometric, cost)
-        for weight in WEIGHTS:
-            motion = replace(problem, reserve_weight=weight * usual)
-            costs = MotionCost.from_cost(motion, cost)
-            certifier = Certifier(motion, costs)
-            for start in (self.last.get(number), None):
-                if start is not None:
-                    attempt = method.resume(motion, costs, start)
-                elif weight == WEIGHTS[0] or number not in self.last:
-                    from_static = static_start(motion, cost)
-                    attempt = method.solve(motion, costs, (from_static.coordinate, from_static.activation))
-                else:
-                    continue
-                if float(certifier.misses(attempt).residual.max()) <= ENOUGH:
-                    derivatives = OptimumDerivatives(motion, costs, attempt)
-                    if derivatives.known:
-                        return attempt, derivatives
-        return None
-
-
-def directions_of(factors: Sequence[Factor], names: Sequence[str]) -> Array:
-    """The directions (K, 4, n) of some factors in the numbers of n muscles by name."""
-    return np.stack([factor.on(names) for factor in factors]) if factors else np.zeros((0, 4, len(names)))
+    seen = np.diag(posterior.information) * prior.sd**2 > NOTHING
+    found = [Direction(((names[k], 1.0),), 0.0) for k in np.flatnonzero(~seen).tolist()]
+    measured = np.flatnonzero(seen)
+    block = np.ix_(measured, measured)
+    root = np.linalg.cholesky(prior.covariance[block])
+    gains, mixtures = np.linalg.eigh(root.T @ posterior.information[block] @ root)
+    for gain, mixture in zip(gains, mixtures.T, strict=True):
+        if gain >= LEAST_GAIN:
+            break
+        vector = root @ mixture / prior.sd[measured]
+        vector = vector / np.linalg.norm(vector)
+        order = np.argsort(-np.abs(vector))
+        least = min(NAMED, np.abs(vector).max())
+        named = tuple((names[measured[k]], float(vector[k])) for k in order if abs(vector[k]) >= least)
+        # two mixtures of the same parameters: neither is determined
+        if all({name for name, _ in named} != {name for name, _ in each.shares} for each in found):
+            found.append(Direction(named, float(max(gain, 0.0))))
+    return tuple(found)
 
 
 ROUGH = 1.0

@@ -27,7 +27,7 @@ from musclesolve.opensim.b3d import read_b3d
 from musclesolve.opensim.service_folders import WITHOUT_PLATES
 from musclesolve.recording.schema import trial_document
 from musclesolve.recording.text.text_file import file_path
-from musclesolve.results.dataset.kept_variables import kept_variables
+from musclesolve.results.dataset.quantities import kept_variables
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.commands import KEPT
 from musclesolve.settings.trial import is_predicted
@@ -36,7 +36,7 @@ from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.run_many import check_for_all
 from musclesolve.studies.many_trials.trial_record import CSV, PARTED, Outcome, check_table
 from musclesolve.studies.study.means import csv_of
-from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
+from musclesolve.studies.study.run_study import INPUTS, ComputedStudy, compute_trials
 from musclesolve.studies.study.study_data import other_masses
 from musclesolve.studies.study.study_file import (
     SOURCES,
@@ -47,7 +47,6 @@ from musclesolve.studies.study.study_file import (
     lacking_text,
     read_study,
 )
-from musclesolve.studies.study.unpacked import INPUTS
 
 OF_RESULT = (
     *("frames", "muscles", "mass_kg", "ground_forces"),

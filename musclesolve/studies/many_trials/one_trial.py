@@ -33,7 +33,7 @@ from musclesolve.plotting.figure_names import (
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle, page_style
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import shared_result
-from musclesolve.results.dataset.kept_variables import kept_of
+from musclesolve.results.dataset.quantities import kept_of
 from musclesolve.results.files.atomic_writing import Content, reserved, write_files
 from musclesolve.results.files.result_netcdf import (
     check_folder,
@@ -235,7 +235,7 @@ def share_into(
     Returns:
         The result and the files.
     """
-    from musclesolve.results.export.opensim_files import ENDINGS, activation_csv, storage_files
+    from musclesolve.results.export.time_series import ENDINGS, activation_csv, storage_files
     from musclesolve.run_trial import share_model
 
     stem = inputs[1].stem

@@ -36,7 +36,6 @@ from musclesolve.settings.commands import VALUES_FORMATS
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.compare_subjects import ComparedSubjects, compare_subjects
 from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, Design, compare_curves
-from musclesolve.studies.study.cycles_file import CYCLES
 from musclesolve.studies.study.means import (
     CURVES,
     SUBJECT_VALUES,
@@ -52,7 +51,14 @@ from musclesolve.studies.study.means import (
 from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials, write_table
 from musclesolve.studies.study.study_data import Collected, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
-from musclesolve.studies.study.study_findings import LegVerdict, Listed, believable, each_once, sensitivity
+from musclesolve.studies.study.study_findings import (
+    CYCLES,
+    LegVerdict,
+    Listed,
+    believable,
+    each_once,
+    sensitivity,
+)
 from musclesolve.version import __version__, version_of
 
 KEPT = "study.kept"

@@ -10,15 +10,21 @@ from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import file_error
 from musclesolve.results.cycles.gait_scores import (
+    LOG_SCORE,
     POINTS,
+    UNITS,
+    VALUE_UNITS,
     Curve,
+    Norm,
+    NormCurve,
     in_models,
     profile_score,
     score_variables,
+    table_of,
     variable_scores,
 )
+from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.atomic_writing import write_files
-from musclesolve.results.norms import LOG_SCORE, UNITS, VALUE_UNITS, Norm, NormCurve, table_of
 from musclesolve.results.tables.lines import csv_text
 from musclesolve.studies.study.means import subject_means
 from musclesolve.studies.study.study_data import open_study
@@ -92,7 +98,7 @@ def draft_norms(
 
 
 def _curves(means: xr.Dataset, name: str, percent: Array) -> dict[Curve, Array]:
-    """The curves (S, P) of a quantity of every subject, at some percentages, in the unit of a norm."""
+    """The curves (S, P) of a quantity of every subject, at some percentages, in unit and sense of a norm."""
     unit, wanted = str(means[name].attrs.get("units", "")), UNITS[name]
     factor = 1.0 if unit == wanted else FACTORS.get((unit, wanted))
     if factor is None:
@@ -109,11 +115,12 @@ def _curves(means: xr.Dataset, name: str, percent: Array) -> dict[Curve, Array]:
     table = factor * np.asarray(variable.values, dtype=float)
     table = table.reshape(*table.shape[:2], -1)
     labels = [str(label) for label in means[dims[0]].values] if dims else [name]
+    flipped = listed(means, "extension_positive") if name in ("joint_angle", "joint_moment") else ()
     found: dict[Curve, Array] = {}
     for label, column in zip(labels, np.moveaxis(table, 2, 0), strict=True):
         curve = np.stack([np.interp(percent, places, each) for each in column])
         if np.isfinite(curve).any():
-            found[name, in_models().get(label, label)] = curve
+            found[name, in_models().get(label, label)] = -curve if label in flipped else curve
     if name != "joint_power":
         return found
     joints = {

@@ -16,7 +16,7 @@ from musclesolve.forces import mechanics
 from musclesolve.motion.anatomy.joint_centers import PUBLISHED_TILT, pelvic_frame, upright_tilt
 from musclesolve.motion.anatomy.landmark_positions import standing_landmarks, standing_trial
 from musclesolve.pipeline.mechanics import Mechanics
-from musclesolve.studies.uncertainty.error_sources import sources
+from musclesolve.studies.uncertainty.replay import sources
 
 
 @pytest.fixture(scope="module")

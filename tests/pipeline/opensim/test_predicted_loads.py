@@ -25,8 +25,8 @@ from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_moti
 from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.opensim.predicted_loads import predicted_loads, sole_points
 from musclesolve.recording.trial.settings import with_paths
-from musclesolve.studies.uncertainty.error_sources import standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
+from musclesolve.studies.uncertainty.replay import standard_deviations
 
 
 def walk() -> tuple[Path, Path, Path]:

@@ -27,8 +27,8 @@ from musclesolve.pipeline.share import share
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.facts import Facts
 from musclesolve.results.plausibility import plausibility
-from musclesolve.studies.uncertainty.error_sources import standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
+from musclesolve.studies.uncertainty.replay import standard_deviations
 
 RANGE = {"start_s": 0.85, "end_s": 1.35}
 """Half a stride in which plates carry both feet."""

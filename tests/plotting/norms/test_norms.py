@@ -27,7 +27,7 @@ from musclesolve.plotting.page.norm_bands import (
     WITHOUT_NORM,
     NormBands,
 )
-from musclesolve.results.norms import NORMS, norm
+from musclesolve.results.cycles.gait_scores import NORMS, norm
 
 TABLES = Path(__file__).resolve().parents[3] / "tools" / "reference_stride"
 

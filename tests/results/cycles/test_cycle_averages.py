@@ -13,8 +13,8 @@ from synthetic_result import result as every_muscle
 import musclesolve as ms
 from musclesolve import read_result
 from musclesolve.data import reference_stride
+from musclesolve.results.cycles.cycle_averages import average_results
 from musclesolve.results.tables.comparison_tables import remarks, table
-from musclesolve.studies.average import average_results
 
 
 def result(**size):

@@ -12,13 +12,15 @@ from musclesolve.results.cycles.gait_scores import (
     deviation_index,
     leg_curves,
     mean_curves,
+    norm,
     profile_score,
+    read_norms,
     score_variables,
+    table_of,
     variable_scores,
 )
 from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.facts import Facts
-from musclesolve.results.norms import norm, read_norms, table_of
 
 CHILDREN = norm("schwartz_2008")
 

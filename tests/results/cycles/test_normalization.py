@@ -10,8 +10,8 @@ from synthetic_result import MASS, WEIGHT, few_muscles, result
 
 import musclesolve as ms
 from musclesolve import normalized, read_result
+from musclesolve.results.cycles.cycle_averages import average_results
 from musclesolve.results.cycles.normalization import chosen_units
-from musclesolve.studies.average import average_results
 
 
 def data(mass: float = MASS, name: str = "S01"):

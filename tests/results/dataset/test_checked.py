@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.plotting.figure_sets import figure_files
+from musclesolve.results.cycles.cycle_averages import average_results
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.files.result_netcdf import read_result
-from musclesolve.studies.average import average_results
 
 Damage = Callable[[xr.Dataset], xr.Dataset]
 

@@ -124,7 +124,7 @@ def test_check_and_run_end_well(folder, tmp_path):
 
 @pytest.mark.thorough
 def test_comparing_and_many_count_only_what_was_analyzed(folder):
-    from musclesolve.results.comparison_facts import ComparisonFacts
+    from musclesolve.results.tables.comparison_tables import ComparisonFacts
     from musclesolve.studies.many_trials.trial_record import Measures
 
     compared = ms.compare(folder / "trial.toml", costs=["stress_cubed", "force_squared"], side="r")

@@ -6,7 +6,7 @@ import xarray as xr
 
 import musclesolve as ms
 from musclesolve.results.dataset.checked import check_parts
-from musclesolve.results.dataset.kept_variables import kept_of
+from musclesolve.results.dataset.quantities import kept_of
 
 
 @pytest.mark.parametrize("kept", [True, False])

@@ -18,8 +18,7 @@ from synthetic_result import few_muscles, result, with_troubles
 
 import musclesolve as ms
 from musclesolve.dynamics.rotations import from_cardan, rotation_about
-from musclesolve.results.export.opensim_files import activation_csv
-from musclesolve.results.export.time_series import find_naming
+from musclesolve.results.export.time_series import activation_csv, find_naming
 
 
 @pytest.fixture

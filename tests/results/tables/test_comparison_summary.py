@@ -12,10 +12,9 @@ from rich.console import Console
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.results.comparison_facts import ComparisonFacts
 from musclesolve.results.judgement import judge
 from musclesolve.results.plausibility import plausibility
-from musclesolve.results.tables.comparison_tables import summary_parts, tables
+from musclesolve.results.tables.comparison_tables import ComparisonFacts, summary_parts, tables
 
 COSTS = ["stress_cubed", "force_squared", "soft_saturation"]
 

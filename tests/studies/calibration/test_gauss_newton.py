@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.studies.calibration.gauss_newton import Linear, Prior, minimize, undetermined
+from musclesolve.studies.calibration.calibration_problem import Linear, Prior, minimize, undetermined
 
 
 def prior(count: int, sd: float = 1.0, bound: float = 10.0) -> Prior:

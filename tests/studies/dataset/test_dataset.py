@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.cli.app import app
 from musclesolve.opensim import read_b3d
-from musclesolve.results.dataset.kept_variables import kept_variables
+from musclesolve.results.dataset.quantities import kept_variables
 from musclesolve.results.files.atomic_writing import reserved
 from musclesolve.studies.dataset.compute_dataset import (
     dataset_study,
@@ -32,9 +32,8 @@ from musclesolve.studies.dataset.compute_dataset import (
 )
 from musclesolve.studies.dataset.data_set import DataSet
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
-from musclesolve.studies.study.run_study import ComputedStudy
+from musclesolve.studies.study.run_study import B3DSource, ComputedStudy, source_of
 from musclesolve.studies.study.study_file import read_study
-from musclesolve.studies.study.unpacked import B3DSource, source_of
 
 MAKE = Path(__file__).parents[3] / "examples" / "study" / "make_study.py"
 TRIALS = 4
@@ -254,6 +253,8 @@ def test_the_command_and_what_it_refuses(folder: Path, tmp_path: Path) -> None:
     assert (document["trials"], document["with_result"], document["frames"]) == (2, 2, 132)
     card = (tmp_path / "one" / "DATA_CARD.md").read_text(encoding="utf-8")
     assert "| `muscle_force` | time, muscle | N |" in card and "Citation" in card
+    made = card.partition("## How it was made")[2].partition("## Limits")[0]
+    assert "minimized" in made and "low-pass" in made  # the cost and the filter, which the limits refer to
     for none in ("none", "none.b3d"):
         with refused("missing_file", none):
             ms.make_dataset(tmp_path / none, tmp_path / "two")

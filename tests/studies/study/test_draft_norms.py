@@ -7,8 +7,7 @@ import pytest
 import xarray as xr
 from refusals import refused
 
-from musclesolve.results.cycles.gait_scores import deviation_index, score_variables
-from musclesolve.results.norms import LOG_SCORE, read_norms
+from musclesolve.results.cycles.gait_scores import LOG_SCORE, deviation_index, read_norms, score_variables
 from musclesolve.studies import draft_norms
 
 HIPS = ["hip_flexion", "hip_adduction", "hip_internal_rotation", "knee_flexion", "ankle_dorsiflexion"]
@@ -49,6 +48,18 @@ def study(folder, subjects=("A", "B", "C"), moment_unit="N m/kg"):
     )
     data.to_netcdf(folder / "study.nc")
     return folder
+
+
+def test_a_coordinate_of_a_model_that_is_positive_in_extension_changes_its_sign(tmp_path):
+    plain = read_norms(draft_norms(study(tmp_path), tmp_path / "plain.csv")[0])
+    of_model = xr.load_dataset(tmp_path / "study.nc").assign_attrs(extension_positive="knee_angle")
+    of_model["dof"] = ["knee_angle" if name == "knee_flexion" else name for name in HIPS]
+    (tmp_path / "model").mkdir()
+    of_model.to_netcdf(tmp_path / "model" / "study.nc")
+    turned = read_norms(draft_norms(tmp_path / "model", tmp_path / "turned.csv")[0])
+    for key, curve in plain.curves.items():
+        sense = -1.0 if key[0] in ("joint_angle", "joint_moment") and key[1] == "knee_flexion" else 1.0
+        np.testing.assert_allclose(turned.curves[key].mean, sense * curve.mean, atol=1e-4)
 
 
 def test_a_drafted_norm_is_the_mean_and_spread_of_the_first_group(tmp_path):

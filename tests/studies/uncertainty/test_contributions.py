@@ -15,9 +15,8 @@ from musclesolve.forces import prepare
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.results.facts import uncertain_peak
 from musclesolve.studies.uncertainty.contributions import DIFFERENCE_STEP, Linear, Task
-from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
-from musclesolve.studies.uncertainty.replay import MUSCLE_WEIGHT
+from musclesolve.studies.uncertainty.replay import MUSCLE_WEIGHT, sources, standard_deviations
 
 NONE = {source.key: 0.0 for source in sources().values()}
 

@@ -16,9 +16,9 @@ from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.results.facts import UncertaintyFacts
 from musclesolve.studies.uncertainty.contributions import FEW_DIRECTIONS, Linear
-from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.monte_carlo import RUNS, designed_numbers
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
+from musclesolve.studies.uncertainty.replay import sources, standard_deviations
 
 NONE = {source.key: 0.0 for source in sources().values()}
 

@@ -15,7 +15,7 @@ from musclesolve.forces import prepare
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import RecordedSettings
-from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
+from musclesolve.studies.uncertainty.replay import sources, standard_deviations
 
 
 @pytest.fixture(scope="module")

@@ -25,8 +25,8 @@ from musclesolve.plotting.figure_names import pages_of
 from musclesolve.plotting.page.page_style import figures_of
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.studies.uncertainty.contributions import Linear
-from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
+from musclesolve.studies.uncertainty.replay import sources, standard_deviations
 
 NONE = {source.key: 0.0 for source in sources().values()}
 OF_MUSCLES = ("strength", "max_isometric_force", "optimal_fiber_length", "tendon_slack_length")

@@ -23,10 +23,9 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.trial.settings import error_keys
-from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
-from musclesolve.studies.uncertainty.replay import parameters_with_errors
+from musclesolve.studies.uncertainty.replay import parameters_with_errors, sources, standard_deviations
 
 NONE = {source.key: 0.0 for source in sources().values()}
 ALL = ("one_r", "two_r", "three_r")

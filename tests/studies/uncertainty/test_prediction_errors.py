@@ -16,9 +16,14 @@ from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.trial.settings import error_keys
-from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
-from musclesolve.studies.uncertainty.replay import LATERAL, RATIO, with_prediction_errors
+from musclesolve.studies.uncertainty.replay import (
+    LATERAL,
+    RATIO,
+    sources,
+    standard_deviations,
+    with_prediction_errors,
+)
 
 ALWAYS = ((-np.inf, np.inf),)
 

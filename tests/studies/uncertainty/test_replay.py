@@ -16,8 +16,8 @@ from musclesolve.forces import prepare
 from musclesolve.pipeline.share import share_part
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.sharing.cost import ActivationPower
-from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
+from musclesolve.studies.uncertainty.replay import sources, standard_deviations
 
 
 @pytest.fixture(scope="module")

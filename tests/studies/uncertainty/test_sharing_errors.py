@@ -18,8 +18,8 @@ from musclesolve.pipeline.share import sharing_problem
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.sharing.cost import JointWeightedActivation
 from musclesolve.studies.uncertainty.contributions import size_sd
-from musclesolve.studies.uncertainty.error_sources import sources, standard_deviations
 from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
+from musclesolve.studies.uncertainty.replay import sources, standard_deviations
 
 NONE = {source.key: 0.0 for source in sources().values()}
 SHARING = (

@@ -18,7 +18,7 @@ from musclesolve.files import Trial
 from musclesolve.plotting.figure_names import pages_of
 from musclesolve.plotting.page.page_style import figures_of
 from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS
-from musclesolve.studies.uncertainty.error_sources import sources
+from musclesolve.studies.uncertainty.replay import sources
 
 NONE = {source.key: 0.0 for source in sources().values()}
 FEW = {"soft_tissue_mm": 0.0, "marker_placement_mm": 0.0, "muscle_path_mm": 0.0}
