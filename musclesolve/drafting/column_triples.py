@@ -5,8 +5,11 @@ from dataclasses import dataclass, field
 
 from musclesolve._util.sides import SAID_SIDES
 from musclesolve.recording.data import ZERO, Side, Table
+from musclesolve.recording.text.number_rows import by_place
 
-_COMPONENT = re.compile(r"(?P<stem>.*?)(?P<axis>[xyzXYZ])(?P<end>[ _.-]*\d*)")
+_COMPONENT = re.compile(
+    r"(?P<stem>.*?)(?P<axis>[xyz])(?P<end>(?:[ _.-]*(?:plate|fp))?[ _.-]*\d*)", re.IGNORECASE
+)
 _WORDS = re.compile(r"[^\W\d_]+|\d+")
 _INSIDE = re.compile(r"_on_.*_in_")
 """Names of joint reactions, which a model computed: "knee_r_on_tibia_r_in_tibia_r_fx"."""
@@ -43,8 +46,15 @@ class PlateNames:
 def plates_of(table: Table) -> list[PlateNames]:
     """The plates whose force has three columns, with the columns of point and moment that belong to them."""
     triples: dict[tuple[str, str], dict[str, str]] = {}
+    # Columns of equal names, as of plates side by side, are counted: "Fx (column 2)" is Fx of plate 1.
+    numbers = {
+        place: f" {k}"
+        for name, where in table.repeated.items()
+        for k, place in enumerate(by_place(name, where), start=1)
+    }
     for name in table.names:
-        if (match := _COMPONENT.fullmatch(name)) is not None and name not in table.repeated:
+        plain = name.rpartition(" (")[0] + numbers[name] if name in numbers else name
+        if (match := _COMPONENT.fullmatch(plain)) is not None and name not in table.repeated:
             triples.setdefault((match["stem"], match["end"]), {})[match["axis"].lower()] = name
     plates: dict[tuple[str, ...], PlateNames] = {}
     for (stem, end), components in triples.items():

@@ -35,6 +35,7 @@ from musclesolve.recording.text.csv_file import (
     read_csv_forces,
     read_csv_markers,
 )
+from musclesolve.recording.text.number_rows import by_place
 from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.text.qualisys_tsv import plate_files
 from musclesolve.recording.text.text_file import PACKED, STORAGE, TABLES, read_lines, suffix_of
@@ -48,6 +49,9 @@ _OF_PROGRAMS = {
     ),
     ".mat": "data of MATLAB: write them as TRC, MOT or CSV",
     ".tdf": "a recording of BTS: export it as C3D or EMT",
+    **dict.fromkeys(
+        (".mvn", ".mvnx"), "a motion of inertial sensors of Xsens, without markers: nothing to measure it by"
+    ),
     ".mdf": "a recording of Codamotion: export it as C3D",
     ".qtm": "a recording of Qualisys: export it as C3D or TSV",
     ".tak": "a take of Motive: export it as C3D or CSV",
@@ -191,7 +195,13 @@ def _sort_in(path: Path, contents: FolderContents) -> None:
             of_plates = {int(number) - 1 for number in numbers if number > 0}
             names = [name for k, name in file.channel_names.items() if k not in of_plates]
             channels = emg_channels(names, recorded=True)
-            if channels.muscles or channels.unknown:
+            if not plates and (loose := plates_of(file.channels())):
+                contents.unread.append(
+                    f"{path.name}: it has channels of plates, {few(loose[0].columns['force'])}, and no group "
+                    "FORCE_PLATFORM, which says where the plates stand (define the plates in the capture software, "
+                    "then export the recording again)"
+                )
+            elif channels.muscles or channels.unknown:
                 contents.emg.append(EmgFile(path, file.channels(), channels))
             elif names:
                 contents.others.append(
@@ -264,20 +274,21 @@ def _table(path: Path, contents: FolderContents) -> None:
         return
     if plates_of(columns):
         columns = read_csv_forces(path)
+    before = len(contents.others)
     found = _columns(path, columns, contents)
-    if refused is not None and not found and not export and are_coordinates(columns.names):
-        contents.others.pop()
+    if refused is not None and not (found or export or columns.repeated) and are_coordinates(columns.names):
+        del contents.others[before:]
         raise refused
 
 
 def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
     """Put a table of columns where it belongs, by their names; return whether it has forces or EMG."""
     plates = plates_of(table)
-    contents.unread += [
-        f"{contents.name_of(path)}, {place}: the column '{name}' occurs twice, and is not used (rename it)"
-        for name, place in table.repeated.items()
-    ]
     of_plates = {name for plate in plates for names in plate.columns.values() for name in names}
+    if twice := [name for name, at in table.repeated.items() if by_place(name, at)[0] not in of_plates]:
+        others = f", nor are {few(twice[1:])}" if twice[1:] else ""
+        said = f"the column '{twice[0]}' occurs twice, and is not used{others} (rename it)"
+        contents.unread.append(f"{contents.name_of(path)}, {table.repeated[twice[0]]}: {said}")
     others = [name for name in table.names if name not in of_plates]
     channels = emg_channels(others)
     if channels.computed:

@@ -3,9 +3,9 @@
 import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -70,13 +70,14 @@ class Header:
 @dataclass(frozen=True, kw_only=True)
 class Coordinates(Header):
     """The columns (n, 3) of the coordinates of n markers, and the factors (n, 3) to meters; whether the unit of length
-    is stated, else the factors are one.
+    is stated, else the factors are one; the number of a marker -> the column that is zero where it was out of sight.
     """
 
     markers: tuple[str, ...]
     columns: NDArray[np.intp]
     meters: Array
     unit_stated: bool = True
+    sights: Mapping[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,11 +223,13 @@ def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     """Return the columns by a line of names, with units in brackets."""
     path, (titles, number, separator, _) = reader.path, title_lines(reader, line)
     times, signals = clock_and_signals(titles, path, number)
-    # A column of times before each signal, as Delsys writes them: signals of another rate are left out.
-    clocks = [k for k, title in enumerate(titles) if is_time(title)]
+    # A column of times before each signal, as Delsys writes them: signals of another rate are left out. A duration in
+    # seconds that does not rise from row to row, such as a delay, is no clock.
     rows = [cells_of(text, separator) for text in islice(reader.ahead, _FIRST_ROWS)]
+    in_seconds = [k for k, title in enumerate(titles) if is_time(title)]
+    clocks = [k for k in in_seconds if _rises([row[k] for row in rows if k < len(row)])] or in_seconds[:1]
     equal = {k: all(row[k : k + 1] == row[clocks[0] : clocks[0] + 1] for row in rows) for k in clocks}
-    signals = [(k, title) for k, title in signals if k not in equal]
+    signals = [(k, title) for k, title in signals if k not in in_seconds]
     clock_of = {k: max((clock for clock in clocks if clock < k), default=clocks[0]) for k, _ in signals}
     left = few(title for k, title in signals if not equal[clock_of[k]])
     named = [(k, named_and_unit(title)[0]) for k, title in signals if equal[clock_of[k]]]
@@ -245,6 +248,14 @@ def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         separator=separator,
         notes=(f"Columns of {path.name} with times of their own are left out: {left}.",) if left else (),
     )
+
+
+def _rises(cells: Sequence[str]) -> bool:
+    try:
+        times = [float(cell.replace(",", ".")) for cell in cells]
+    except ValueError:
+        return False
+    return all(one < other for one, other in pairwise(times))
 
 
 def factor(
@@ -340,23 +351,23 @@ def free_moments(values: Array, roles: Sequence[str]) -> int:
     Among columns (T, k) in SI units, three for each vector. About a point o the moment is M = (p - o) x F + T, and T is
     vertical: the horizontal components of p x F - M = o x F show o. They are zero where M is the free moment already.
     """
+    of_role = {role: [k for k, own in enumerate(roles) if own == role] for role in _ROLES}
+    flat = 2 if 3 * len(of_role["point"]) == 2 * len(of_role["force"]) else 3  # points on the ground
     force, point, moment = (
-        [columns[k : k + 3] for k in range(0, len(columns), 3)]
-        for role in ("force", "point", "moment")
-        for columns in [[k for k, own in enumerate(roles) if own == role]]
+        [of_role[role][k : k + size] for k in range(0, len(of_role[role]), size)]
+        for role, size in (("force", 3), ("point", flat), ("moment", 3))
     )
-    if not len(force) == len(point) == len(moment) or any(
-        len(each) < 3 for each in (*force, *point, *moment)
-    ):
+    if not len(force) == len(point) == len(moment) or any(len(each) < 3 for each in (*force, *moment)):
         return 0
     changed = 0
     for f, p, m in zip(force, point, moment, strict=True):
-        F, P, M = values[:, f], values[:, p], values[:, m]
+        F, P, M = values[:, f], values[:, [*p, *p][:3]], values[:, m]
+        P[:, flat:] = 0.0
         up = int(np.abs(np.nansum(F, axis=0)).argmax())
         across = [axis for axis in range(3) if axis != up]
         whole = np.isfinite(values[:, [*f, *p, *m]]).all(axis=1)
         loaded = whole & (np.abs(F[:, up]) > _SURE)
-        if loaded.sum() < _FEWEST or np.abs(M[loaded][:, across]).max() < _SMALL:
+        if up < flat < 3 or loaded.sum() < _FEWEST or np.abs(M[loaded][:, across]).max() < _SMALL:
             continue
         # o x F as a matrix times o
         x, y, z = F[loaded].T
@@ -404,6 +415,24 @@ def unit_by_size(position: Array, path: Path) -> tuple[float, str] | None:
 _COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]?\s*(?P<axis>[xyzXYZ])(?:_(?P<unit>mm|cm|m))?")
 
 
+# Codamotion writes whether a marker was in sight, 1 or 0, behind its coordinates.
+_SIGHT = re.compile(r"(?P<marker>.+?)[_.: ]?(?:v|vis|visible|visibility)", re.IGNORECASE)
+_NUMBERED_AXIS = re.compile(r"(.+)_([123])")
+
+
+def _with_axes(columns: Sequence[str]) -> Sequence[str]:
+    """Return titles with x, y, z for 1, 2, 3, as MATLAB writes the columns of the matrix of each marker: "RASI_1".
+
+    Only where so many names as a body has markers end in all three numbers, and no other number.
+    """
+    ends: dict[str, str] = {}
+    for match in filter(None, map(_NUMBERED_AXIS.fullmatch, columns)):
+        ends[match[1]] = ends.get(match[1], "") + match[2]
+    if len(ends) < FEWEST_MARKERS or set(ends.values()) != {"123"}:
+        return columns
+    return [_NUMBERED_AXIS.sub(lambda at: f"{at[1]}_{'xyz'[int(at[2]) - 1]}", title) for title in columns]
+
+
 def are_coordinates(names: Sequence[str]) -> bool:
     """Whether most names of columns end in an axis, and none states other content."""
     ends = sum(_COORDINATE.fullmatch(named_and_unit(name)[0]) is not None for name in names)
@@ -424,6 +453,7 @@ def plain_coordinates(
     coordinate of a marker that lacks another one: a typing error.
     """
     clock, seconds = find_time(columns, path, line)
+    columns, sights = _with_axes(columns), dict[str, int]()
     # marker -> axis -> columns and their units
     found: dict[str, dict[str, list[tuple[int, str | None]]]] = {}
     for k, cell in enumerate(named_columns(columns)):
@@ -431,6 +461,10 @@ def plain_coordinates(
         if k == clock or is_counter(k, name):
             continue
         match = _COORDINATE.fullmatch(name)
+        sight = _SIGHT.fullmatch(name)
+        if match is None and sight is not None and sight["marker"] in found:
+            sights[sight["marker"]] = k
+            continue
         if match is None:
             raise file_error(
                 "bad_format",
@@ -478,4 +512,5 @@ def plain_coordinates(
         times=lambda rows: rows[:, clock] * seconds,
         repeated=repeated,
         unit_stated=bool(stated),
+        sights={n: sights[marker] for n, marker in enumerate(triples) if marker in sights},
     )

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text import cortex_forces, dflow_text, motive_csv, nexus_csv, qualisys_tsv
@@ -110,7 +111,7 @@ def read_csv_markers(path: str | Path) -> Markers:
         time, position, _, notes, _ = timed_rows(
             reader,
             blocks_of(reader, header.titles, header.separator, header.section),
-            lambda rows: (header.times(rows), without_lost(rows[:, header.columns] * header.meters)),
+            lambda rows: (header.times(rows), _seen(header, rows)),
             "marker",
             header.markers,
             header.repeated,
@@ -125,6 +126,14 @@ def read_csv_markers(path: str | Path) -> Markers:
     return Markers(
         time, header.markers, position, path, notes, repeated=header.repeated, sha256=reader.sha256
     )
+
+
+def _seen(header: Coordinates, rows: Array) -> Array:
+    """Return the positions (r, n, 3) in rows (r, k), NaN where a marker was out of sight."""
+    position = without_lost(rows[:, header.columns] * header.meters)
+    for marker, column in header.sights.items():
+        position[rows[:, column] == 0.0, marker] = np.nan
+    return position
 
 
 def read_csv_forces(path: str | Path) -> Table:
@@ -182,7 +191,7 @@ def _read_columns(path: Path, in_si: bool) -> Table:
             *notes,
             f"The forces of {path.name} push on the plates: they are turned to push on the feet.",
         )
-    if in_si and header.by_plate and free_moments(values, header.roles):
+    if in_si and free_moments(values, header.roles):
         notes = (
             *notes,
             f"The moments of {path.name} are about fixed points: the free moments follow from them.",

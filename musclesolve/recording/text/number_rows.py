@@ -301,7 +301,7 @@ LONGEST_LINE = 1 << 24
 
 _NO_NUMBERS = ("nan", "inf", "infinity")
 _MISSING = frozenset(
-    "null none na n/a #n/a #nv nan -nan nan(ind) -nan(ind) 1.#ind -1.#ind 1.#qnan -1.#qnan".split()
+    "- -- null none na n/a #n/a #nv nan -nan nan(ind) -nan(ind) 1.#ind -1.#ind 1.#qnan -1.#qnan".split()
 )
 """Words of programs for a number that was not measured."""
 _COMMENTS = ("#", "%", "//")
@@ -711,6 +711,10 @@ def number_table(
                 f"{len(cells)} cells in this row",
                 f"{len(names)} cells, one for each column name",
                 "the row is cut short, or has cells too many (decimal commas?); export the file again",
+            )
+        if cells[-1] == "-" and "-" not in cells[:-1]:  # a lost marker has three of them
+            raise damaged(
+                "truncated_file", (path, line), "the row ends behind the sign of a number", "a number"
             )
         values[k] = [
             _number(cell, decimal, path, line, name) for cell, name in zip(cells, names, strict=True)

@@ -549,16 +549,22 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def _trc_fields(lines: Lines) -> int:
+    """The line of the names in the TRC header: the second one, or the first where the first line was removed."""
+    return 0 if lines and lines[0].split()[:1] == ["DataRate"] else 1
+
+
 def _with_trc_field(lines: Lines, name: str, value: float, tolerance: float = 0.0) -> Lines:
     """Return the lines with a value of the TRC header replaced, unless it agrees to a relative tolerance."""
-    names, values = (lines[1].split(), lines[2].split()) if len(lines) > 4 else ([], [])
+    first = _trc_fields(lines)
+    names, values = (lines[first].split(), lines[first + 1].split()) if len(lines) > 4 else ([], [])
     at = names.index(name) if name in names else len(values)
     if at >= len(values):
         return lines
     if _is_number(values[at]) and abs(float(values[at]) - value) <= tolerance * float(values[at]):
         return lines
     values[at] = repr(value)
-    return [*lines[:2], "\t".join(values), *lines[3:]]
+    return [*lines[: first + 1], "\t".join(values), *lines[first + 2 :]]
 
 
 def _with_trc_rate(lines: Lines) -> Lines:
@@ -585,7 +591,9 @@ def _with_mot_count(lines: Lines, rows: int) -> Lines:
     ]
 
 
-_TRC = _Layout(lambda lines: 4, 1, lambda lines, rows: _with_trc_field(lines, "NumFrames", rows))
+_TRC = _Layout(
+    lambda lines: _trc_fields(lines) + 3, 1, lambda lines, rows: _with_trc_field(lines, "NumFrames", rows)
+)
 _MOT = _Layout(_after_header, 0, _with_mot_count)
 _MOT_REPAIRS: dict[str, TextRepair] = {"truncated": _MOT.whole_rows, "repeated_times": _MOT.rising}
 TEXT_REPAIRS: dict[str, dict[str, TextRepair]] = {
