@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from musclesolve.constants import RESULT_FILE
 from musclesolve.desk.marker_meaning import Meanings
-from musclesolve.desk.recordings import Recordings
 from musclesolve.desk.runner import Runner, Task
 from musclesolve.desk.study_desk import StudyDesk
 from musclesolve.desk.trial_document import Edit, Open, Place, TrialDocument
-from musclesolve.desk.work_folder import RESULTS, WorkFolder
+from musclesolve.desk.work_folder import RESULTS, Recordings, WorkFolder
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.errors import MuscleSolveError

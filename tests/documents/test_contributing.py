@@ -57,7 +57,7 @@ with socket.socket(type=socket.SOCK_DGRAM) as listener:
     assert listener.recv(99) == b"/joint_reaction\\0,f\\0\\0" + struct.pack(">f", 5.0)
     sink.close()
 
-from musclesolve.cli.json_text import json_text
+from musclesolve.cli.printing import json_text
 from musclesolve.desk.result_facts import result_facts
 from musclesolve.report import sections
 from musclesolve.report.page import write_report

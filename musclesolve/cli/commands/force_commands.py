@@ -153,7 +153,7 @@ def analyze_many(
 ) -> None:
     """Compute trials side by side and report the outcome of each; exit code 2 where none could be read."""
     from musclesolve.cli.result_documents import many_trials_document
-    from musclesolve.cli.tables import trial_table as tables
+    from musclesolve.cli.tables import trial_tables as tables
     from musclesolve.studies.many_trials import run_many
 
     def text() -> Iterator[Table | str]:

@@ -11,7 +11,7 @@ from nicegui import events, ui
 
 from musclesolve._util.message_text import capitalized
 from musclesolve.desk.fields import OTHERS, heading, number_field, same_command, statements, title_of
-from musclesolve.desk.result_files import address, is_older
+from musclesolve.desk.result_facts import address, is_older
 from musclesolve.desk.steps.check_step import HEADINGS, SIGNS
 from musclesolve.desk.steps.trial_list import TrialList
 from musclesolve.desk.steps.work import Work

@@ -17,12 +17,12 @@ from musclesolve._util.message_text import count_of
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.plotting.figure_names import DATASET_PAGE
 from musclesolve.report.content.methods import Citations, study_methods
-from musclesolve.report.content.overview import versions
-from musclesolve.report.content.pieces import DAMAGE, PageTable, cell, plain
-from musclesolve.report.inputs import RESULT, TrialFiles, read_inputs
+from musclesolve.report.content.pieces import PageTable, cell, plain
+from musclesolve.report.inputs import DAMAGE, RESULT, TrialFiles, read_inputs
+from musclesolve.report.page import versions
 from musclesolve.report.rendering import rendered, whole_page
-from musclesolve.report.study.study_page import left_out_table, not_judged, trial_rows
-from musclesolve.report.study.study_words import COUNTS
+from musclesolve.report.study.study_page import not_judged, trial_rows
+from musclesolve.report.study.study_words import COUNTS, left_out_table
 from musclesolve.results.cycles.outliers import NORMAL
 from musclesolve.results.dataset.kept_variables import FRAMES, SIGNS, UNSAID
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER
