@@ -96,7 +96,7 @@ CONTAINED = (
 
 
 def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None]) -> None:
-    """Serve the desk until Ctrl-C, SIGTERM or the button that closes it.
+    """Serve the desk until Ctrl-C, SIGTERM, SIGHUP or the button that closes it.
 
     Args:
         folder: with the recordings.
@@ -213,6 +213,10 @@ def _application(desk: Desk, token: str) -> FastAPI:
         for period, look in ((POLL, poll), (LOOK, desk.look_at_file), (LOOK, desk.look_at_folder)):
             watching.append(asyncio.create_task(repeat(period, look)))
         desk.runner.prepare()
+        # the terminal is closed; not under nohup, and not outside the main thread
+        if (hang_up := getattr(signal, "SIGHUP", None)) and signal.getsignal(hang_up) == signal.SIG_DFL:
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                asyncio.get_running_loop().add_signal_handler(hang_up, lambda: desk.close())
 
     pages.on_startup(begin)
     pages.on_shutdown(lambda: [each.cancel() for each in watching])

@@ -130,7 +130,7 @@ def calibrate_muscles(
     )
     from musclesolve.opensim.person_file import write_person
     from musclesolve.opensim.person_model import write_person_model
-    from musclesolve.plotting.study.calibration_figures import calibration_files
+    from musclesolve.plotting.study.question_figures import calibration_files
     from musclesolve.recording.text.text_file import check_place
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes
