@@ -5,7 +5,7 @@ python -m benchmarks.attachments [MODEL.osim ...] [--muscles]
 Distances [mm] of origins and insertions from the nearest surface of a bone. Each is the largest one over ten frames of
 the bundled stride, or over ten poses of a model in which every angle goes from its default to the middle of its range.
 `as tabulated` measures the bones of the table, `drawn` the bones that reach their muscles
-(`musclesolve.report.picture.attachments`). `between` measures the points between the ends: via points, and points on
+(`musclesolve.report.picture.lofted_bones`). `between` measures the points between the ends: via points, and points on
 wrapping surfaces, which tendon sheaths or other muscles may hold off the bone.
 """
 
@@ -26,9 +26,8 @@ from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.opensim.read_model import read_osim
-from musclesolve.report.picture.attachments import nearest_points
 from musclesolve.report.picture.bones import Bones, bones_of, bones_of_model
-from musclesolve.report.picture.lofted_bones import joined
+from musclesolve.report.picture.lofted_bones import joined, nearest_points
 from musclesolve.report.picture.model_bones import model_surfaces
 from musclesolve.report.picture.picture_data import ends_of, picture_data, skeleton_of
 from musclesolve.results.dataset.model_labels import model_skeleton

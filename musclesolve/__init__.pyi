@@ -24,8 +24,8 @@ from .muscles.pose_geometry import muscle_geometry as muscle_geometry
 from .opensim.read_model import read_osim as read_osim
 from .pipeline.pose_problem import pose_problem as pose_problem
 from .recording.trial.trial_file import read_trial as read_trial
-from .report.picture.save_picture import moving_picture as moving_picture
-from .report.picture.save_picture import save_picture as save_picture
+from .report.picture.moving_picture import moving_picture as moving_picture
+from .report.picture.moving_picture import save_picture as save_picture
 from .report.study.written_pages import make_dataset as make_dataset
 from .results.cycles.cycle_averages import average_cycles as average_cycles
 from .results.cycles.cycle_averages import with_outliers as with_outliers

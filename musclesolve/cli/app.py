@@ -31,12 +31,10 @@ from musclesolve.cli.commands import (
     force_commands,
     list_commands,
     live_command,
-    measured_muscle_commands,
     question_commands,
     recording_commands,
     result_commands,
     study_commands,
-    watch_command,
 )
 from musclesolve.cli.errors import INTERRUPTED, interrupt_message, report_errors
 from musclesolve.cli.options import Json, Quiet
@@ -244,13 +242,13 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         force_commands.run: BOTH,
         force_commands.share: BOTH,
         comparison_commands.compare: BOTH,
-        measured_muscle_commands.emg: BOTH,
-        measured_muscle_commands.calibrate_muscles: BOTH,
+        comparison_commands.emg: BOTH,
+        comparison_commands.calibrate_muscles: BOTH,
         comparison_commands.average: BOTH,
         live_command.live: BOTH,
         study_commands.study: BOTH,
         study_commands.dataset: BOTH,
-        watch_command.watch: BOTH,
+        desk_commands.watch: BOTH,
     },
     "Questions about a trial": {
         question_commands.contributions: BOTH,

@@ -36,7 +36,7 @@ def report_errors() -> Iterator[None]:
     with ignore_interrupts():
         complain(message)
         if mode.json:
-            from musclesolve.cli.json_text import error_document
+            from musclesolve.cli.printing import error_document
 
             with contextlib.suppress(OSError):
                 print_document(error_document(error, message, code))

@@ -19,8 +19,8 @@ from musclesolve.checking.case import Case, checks_of, examine
 from musclesolve.checking.check import load_markers
 from musclesolve.checking.markers import landmark_order
 from musclesolve.checking.observed_body import landmark
-from musclesolve.desk.recordings import Recordings
 from musclesolve.desk.trial_document import Place, TrialDocument
+from musclesolve.desk.work_folder import Recordings
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping
 from musclesolve.drafting.laboratory_axes import LaboratoryAxes, laboratory_axes
 from musclesolve.errors import InputError

@@ -1,19 +1,23 @@
-"""Facts of a result on the desk: the verdict, the summary of the command line, peaks as rows of tables."""
+"""A result on the desk: the verdict, the summary of the command line, peaks as rows of tables, and its files."""
 
-from collections.abc import Sequence
+import tempfile
+import zipfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
-from musclesolve.plotting.figure_names import UNCERTAINTY
+from musclesolve.constants import RESULT_FILE
+from musclesolve.plotting.figure_names import REPORT, UNCERTAINTY
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import ContactPeak, Facts
-from musclesolve.results.files.result_netcdf import read_result
+from musclesolve.results.files.result_netcdf import read_result, result_attributes
 from musclesolve.results.judgement import NOT_USABLE, USABLE, judge
 from musclesolve.results.statements import chosen, rows, statements
 from musclesolve.results.tables.comparison_tables import ComparisonFacts
@@ -165,3 +169,59 @@ def _muscles(facts: Facts) -> Rows:
 def _rounded(value: float, digits: int) -> float | None:
     """Round a number for JSON; None for a number that is not finite."""
     return round(float(value), digits) if np.isfinite(value) else None
+
+
+PICTURE, FIGURES = "picture.html", "figures.html"
+
+
+def files_in(folder: Path) -> list[Path]:
+    """The files in a folder and below, the result first; without links and hidden (incomplete) files."""
+    paths = [path for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    shown = [
+        path for path in paths if not any(part.startswith(".") for part in path.relative_to(folder).parts)
+    ]
+    first = (RESULT_FILE, REPORT, PICTURE, FIGURES)
+    return sorted(
+        shown,
+        key=lambda path: (path.parent != folder, path.name not in first, path.relative_to(folder).as_posix()),
+    )
+
+
+def address(folder: Path, path: Path) -> str:
+    """The address of a file on the page, which changes when the file is written again."""
+    return f"files/{quote(path.relative_to(folder).as_posix())}?{path.stat().st_mtime_ns}"
+
+
+def size_words(size: int) -> str:
+    """A size in bytes, in words."""
+    return f"{size / 1e6:.1f} MB" if size >= 1e5 else f"{max(size, 100) / 1e3:.1f} kB"
+
+
+def is_older(path: Path, than: Path) -> bool:
+    """Return whether a file was made before the present result."""
+    return path.stat().st_mtime < than.stat().st_mtime
+
+
+def of_same_input(one: Path, other: Path) -> bool:
+    """Return whether two files were computed from the same recordings and the same trial file."""
+    stated = [result_attributes(path).get("inputs") for path in (one, other)]
+    return stated[0] is not None and stated[0] == stated[1]
+
+
+def report_inputs(result: Path, others: Iterable[Path]) -> list[Path]:
+    """The input files of a report: the result, and other files computed from the same input."""
+    return [result, *(path for path in others if path.is_file() and of_same_input(path, result))]
+
+
+def zipped(folder: Path) -> Path:
+    """All files of a folder as a zip archive, a temporary file."""
+    with tempfile.NamedTemporaryFile(prefix="musclesolve-", suffix=".zip", delete=False) as archive:
+        path = Path(archive.name)
+        try:
+            with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+                for each in files_in(folder):
+                    packed.write(each, f"{folder.name}/{each.relative_to(folder).as_posix()}")
+        except BaseException:
+            path.unlink(missing_ok=True)
+            raise
+    return path

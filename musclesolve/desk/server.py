@@ -3,6 +3,11 @@
 NiceGUI because one file in Python makes a page with its events, uploads, a scene in three dimensions and charts,
 without a build of JavaScript, because its wheel holds all that a browser loads, so that it works without internet, and
 because it stands on starlette and uvicorn, which the live page uses.
+
+The page is open to the browser that received its address, on this machine, and to no other page in it. The address
+begins with a token that nobody can guess, `http://127.0.0.1:PORT/TOKEN/`: every page, every file, every upload and the
+stream of the page lie below it. Nothing is loaded from elsewhere and no other page may frame this one
+(Content-Security-Policy).
 """
 
 import asyncio
@@ -22,13 +27,14 @@ from fastapi import FastAPI
 from nicegui import app as pages
 from nicegui import ui
 from starlette.background import BackgroundTask
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from musclesolve._util.interrupts import interrupts
-from musclesolve._util.page_access import HOST
+from musclesolve._util.page_access import HOST, refusal_of
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.guard import Guard
-from musclesolve.desk.result_files import zipped
+from musclesolve.desk.result_facts import zipped
 from musclesolve.desk.steps.check_step import CHECK
 from musclesolve.desk.steps.compare_step import COMPARE
 from musclesolve.desk.steps.emg_step import EMG
@@ -90,7 +96,7 @@ CONTAINED = (
 
 
 def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None]) -> None:
-    """Serve the desk until Ctrl-C, SIGTERM or the button that closes it.
+    """Serve the desk until Ctrl-C, SIGTERM, SIGHUP or the button that closes it.
 
     Args:
         folder: with the recordings.
@@ -207,6 +213,10 @@ def _application(desk: Desk, token: str) -> FastAPI:
         for period, look in ((POLL, poll), (LOOK, desk.look_at_file), (LOOK, desk.look_at_folder)):
             watching.append(asyncio.create_task(repeat(period, look)))
         desk.runner.prepare()
+        # the terminal is closed; not under nohup, and not outside the main thread
+        if (hang_up := getattr(signal, "SIGHUP", None)) and signal.getsignal(hang_up) == signal.SIG_DFL:
+            with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+                asyncio.get_running_loop().add_signal_handler(hang_up, lambda: desk.close())
 
     pages.on_startup(begin)
     pages.on_shutdown(lambda: [each.cancel() for each in watching])
@@ -219,3 +229,83 @@ def _application(desk: Desk, token: str) -> FastAPI:
         reconnect_timeout=30.0,
     )
     return app
+
+
+POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; worker-src 'self' blob:; base-uri 'self'; "
+    "form-action 'self'; frame-ancestors 'self'; object-src 'none'"
+)
+LONGEST_PATH = 4096
+"""Largest length of the path of an address, as of a file on any system."""
+HEADERS = {
+    "Content-Security-Policy": POLICY,
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+class Guard:
+    """An application that answers only those who may use it.
+
+    Args:
+        app: application behind the guard.
+        token: first part of every path.
+        port: of the address.
+        largest: bytes of a request.
+    """
+
+    def __init__(self, app: ASGIApp, token: str, port: int, largest: int) -> None:
+        self.app, self.token, self.port, self.largest = app, token, port, largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer, refuse, or pass on what is no request."""
+        if scope["type"] not in ("http", "websocket"):
+            await self.app(scope, receive, send)
+            return
+        given = scope["path"].lstrip("/").partition("/")[0]
+        refusal = refusal_of(Headers(scope=scope), self.port, given, self.token, "the desk")
+        status = 403
+        if not refusal and self._announced(scope) > self.largest:
+            refusal, status = "the upload is too large", 413
+        if not refusal and len(scope["path"]) > LONGEST_PATH:
+            refusal, status = f"the address is longer than {LONGEST_PATH} letters", 414
+        if refusal and scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+        elif refusal:
+            answer = PlainTextResponse(f"Refused: {refusal}.", status, {**HEADERS, "Connection": "close"})
+            await answer(scope, receive, send)
+        else:
+            await self.app(scope, self._counted(receive), _with_headers(send))
+
+    @staticmethod
+    def _announced(scope: Scope) -> int:
+        stated = Headers(scope=scope).get("content-length", "0")
+        return int(stated) if stated.isdecimal() else 0
+
+    def _counted(self, receive: Receive) -> Receive:
+        """Return a receiver that ends a request that is longer than it announced."""
+        read = 0
+
+        async def counted() -> Message:
+            nonlocal read
+            message = await receive()
+            if message["type"] == "http.request":
+                read += len(message.get("body", b""))
+                if read > self.largest:
+                    return {"type": "http.disconnect"}
+            return message
+
+        return counted
+
+
+def _with_headers(send: Send) -> Send:
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sending

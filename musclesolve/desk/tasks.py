@@ -107,7 +107,7 @@ def report(progress: Progress, files: list[Path]) -> list[Path]:
 
 def picture(progress: Progress, result: Path, path: Path, speed: float) -> list[Path]:
     """A moving picture, as `musclesolve picture`; the file."""
-    from musclesolve.report.picture.save_picture import save_picture
+    from musclesolve.report.picture.moving_picture import save_picture
 
     save_picture(result, path, speed, progress)
     return [path]

@@ -3,6 +3,8 @@
 Whatever comes from a browser is a name and bytes. A name is taken where it is the plain name of a recording, and
 refused otherwise; bytes are counted as they are written, so that neither an endless upload nor a small archive that
 unpacks to a large one fills the disk.
+
+Each recording is read once, until it changes.
 """
 
 import filecmp
@@ -12,12 +14,17 @@ import stat
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
+from threading import Lock
 from typing import IO
 
+from muscle_db.regular_file import file_state
 from musclesolve.errors import InputError, input_error
+from musclesolve.recording.data import Markers
+from musclesolve.recording.formats import read_markers
 from musclesolve.recording.text.text_file import OPENSIM, PACKED, RECORDED
 from musclesolve.results.files.atomic_writing import written_whole
 
@@ -200,3 +207,51 @@ def _copied(packed: IO[bytes], out: IO[bytes], left: int, name: str) -> int:
             raise too_large(name)
         out.write(chunk)
     return left
+
+
+MOST_KEPT = 12
+Stamp = dict[Path, tuple[int, int] | None]
+"""Files with their `file_state`."""
+
+
+class Recordings:
+    """Marker recordings by their path; may be used from several threads at once."""
+
+    def __init__(self) -> None:
+        self._kept = OrderedDict[Path, tuple[Stamp, Markers | InputError]]()
+        self._lock = Lock()
+
+    def markers(self, path: Path) -> Markers:
+        """The markers of a file, as `read_markers` returns them; read where the file is new or has changed."""
+        known = self._known(path)
+        if known is None:
+            stamp = _stamp((path,))
+            try:
+                known = read_markers(path)
+                stamp = _stamp((path, *known.sources))
+            except InputError as error:
+                known = error
+            with self._lock:
+                self._kept[path] = stamp, known
+                self._kept.move_to_end(path)
+                while len(self._kept) > MOST_KEPT:
+                    self._kept.popitem(last=False)
+        if isinstance(known, InputError):
+            raise known
+        return known
+
+    def known(self, path: Path) -> bool:
+        """Return whether `markers` needs no reading of the file."""
+        return self._known(path) is not None
+
+    def _known(self, path: Path) -> Markers | InputError | None:
+        with self._lock:
+            kept = self._kept.get(path)
+        if kept is None or _stamp(kept[0]) != kept[0]:
+            return None
+        return kept[1]
+
+
+def _stamp(paths: Iterable[Path]) -> Stamp:
+    """The state of some files."""
+    return {path: file_state(path) for path in paths}

@@ -28,7 +28,6 @@ from musclesolve.motion.signals.emg_envelope import (
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.recording.data import Emg, Fascicles, Trial
 from musclesolve.recording.schema import Document
-from musclesolve.recording.trial.emg_channels import CHANNELS
 from musclesolve.recording.trial.muscle_signals import CHANNELS, FASCICLE_CHANNELS
 
 Channels = tuple[tuple[str, ...], ...]

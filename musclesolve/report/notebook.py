@@ -17,18 +17,19 @@ from musclesolve.plotting.page.page_style import PageStyle, file_content, page_s
 from musclesolve.plotting.result.joint_figures import joint_moments
 from musclesolve.plotting.study.comparison_figures import average_angles_and_moments, compare_group_forces
 from musclesolve.report.content import trial_sections
-from musclesolve.report.content.pieces import DAMAGE, Absent, PageTable, from_rich, reason
-from musclesolve.report.figures.figure_choice import caption, figures_of
+from musclesolve.report.content.pieces import Absent, PageTable, caption, figures_of, from_rich
 from musclesolve.report.inputs import (
     ANSWERS,
     AVERAGE,
     COMPARISON,
+    DAMAGE,
     KIND_NAMES,
     RESULT,
     UNCERTAINTY,
     TrialFiles,
     kind_of,
     question_of,
+    reason,
 )
 from musclesolve.report.rendering import rendered, template
 from musclesolve.report.sections import Headline, headline

@@ -1,28 +1,48 @@
 """A report: one self-contained HTML page, made of the files of trials and written beside them; pages of the desk."""
 
 import os
+import platform
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
+import numpy as np
 import xarray as xr
 
 from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
 from musclesolve.errors import input_error
 from musclesolve.plotting.figure_names import COMPARISON, FIGURE_NAMES, REPORT, RESULTS, UNCERTAINTY
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.plotting.result.joint_figures import clinical_sheet
 from musclesolve.plotting.study.group_figures import DASHES
-from musclesolve.report.analyzed_recording import analyzed_trial
 from musclesolve.report.content import trial_sections
 from musclesolve.report.content.methods import Citations, methods
-from musclesolve.report.content.overview import average, files_of_report, overview, subjects, versions
-from musclesolve.report.content.pieces import DAMAGE, Absent, reason
+from musclesolve.report.content.pieces import (
+    DASH,
+    Absent,
+    PageTable,
+    Picture,
+    cell,
+    digest,
+    drawn,
+    figures_of,
+    from_rich,
+)
 from musclesolve.report.content.trial_sections import contact_sources
-from musclesolve.report.figures.figure_choice import Picture, drawn, figures_of
-from musclesolve.report.inputs import AVERAGE, RESULT, Inputs, TrialFiles, read_inputs
-from musclesolve.report.picture.save_picture import with_geometry
+from musclesolve.report.inputs import (
+    AVERAGE,
+    DAMAGE,
+    KIND_NAMES,
+    RESULT,
+    Inputs,
+    TrialFiles,
+    analyzed_trial,
+    read_inputs,
+    reason,
+)
+from musclesolve.report.picture.moving_picture import with_geometry
 from musclesolve.report.rendering import whole_page
 from musclesolve.report.sections import (
     Headline,
@@ -35,7 +55,8 @@ from musclesolve.report.sections import (
 )
 from musclesolve.results.cycles.cycle_averages import differences
 from musclesolve.results.cycles.gait_scores import norms
-from musclesolve.results.dataset.result_quantities import text, trial_name
+from musclesolve.results.dataset.result_quantities import listed, number, text, trial_name
+from musclesolve.results.facts import Facts
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.results.files.result_netcdf import (
     answers_beside,
@@ -43,6 +64,7 @@ from musclesolve.results.files.result_netcdf import (
     read_result,
     with_storable_texts,
 )
+from musclesolve.results.tables import comparison_tables
 from musclesolve.version import __version__
 
 MOST_BYTES = 9_500_000
@@ -146,8 +168,8 @@ def _answer(paths: Sequence[str | Path], questions: Sequence[str], report: Progr
                 remedy="compute the result again from its trial file",
             )
         makers = files_again(asked_of(trial, questions), source.data)
-        for number, (name, content) in enumerate(makers.items()):
-            report(name.removesuffix(".nc").replace("_", "-"), number / len(makers))
+        for place, (name, content) in enumerate(makers.items()):
+            report(name.removesuffix(".nc").replace("_", "-"), place / len(makers))
             with reserved(source.path.parent):
                 check_folder(source.path.parent, name, trial)
                 write_files(source.path.parent, {name: content(source.data, source.path)})
@@ -178,10 +200,10 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
             size += len(picture.data)
             yield picture if size <= MOST_BYTES else replace(picture, data="", fault=LEFT_OUT)
 
-    for number, (trial, title) in enumerate(zip(inputs.trials, titles, strict=True), start=1):
-        report("drawing", (number - 1) / len(titles))
-        key = f"t{number}"
-        (shown,) = fitting([moving(trial)]) if number == 1 else (ONE_PICTURE,)
+    for place, (trial, title) in enumerate(zip(inputs.trials, titles, strict=True), start=1):
+        report("drawing", (place - 1) / len(titles))
+        key = f"t{place}"
+        (shown,) = fitting([moving(trial)]) if place == 1 else (ONE_PICTURE,)
         figures = {picture.name: picture for picture in fitting(pictures_of(trial, key))}
         try:
             top = headline(trial.facts, trial.said)
@@ -190,8 +212,8 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
             top = no_headline(reason(error))
         trials.append(TrialPage(key, title, top, sections_of(trial, key, figures, shown)))
     averages = []
-    for number, source in enumerate(inputs.averages, start=1):
-        key, draws = f"a{number}", figures_of(source.data, AVERAGE)
+    for place, source in enumerate(inputs.averages, start=1):
+        key, draws = f"a{place}", figures_of(source.data, AVERAGE)
         own = list(fitting(drawn(f"{key}-{name}", name, draw, source.data) for name, draw in draws.items()))
         try:
             content, fault = average(source.data), ""
@@ -282,3 +304,83 @@ def comparison_page(path: Path) -> str:
         tab = FIGURE_NAMES[name.rpartition("_")[0]].tab
         kinds.setdefault(tab, []).append(drawn(name, name, draw, data))
     return whole_page("figures.html", heading="Figures of the comparison", kinds=kinds)
+
+
+def overview(inputs: Inputs, headlines: Sequence[Headline], titles: Sequence[str]) -> PageTable | None:
+    """A row for each trial; None of a single one."""
+    if len(inputs.trials) < 2:
+        return None
+    rows = []
+    for trial, top, title in zip(inputs.trials, headlines, titles, strict=True):
+        try:
+            numbers = _numbers(trial.facts)
+        except DAMAGE:
+            numbers = [DASH] * (3 + len(LEG_JOINTS))
+        rows.append(
+            (title, text(trial.base, "subject"), f"{top.judgement.mark} {top.judgement.label}", *numbers)
+        )
+    joints = [f"{joint} peak [BW]" for joint in LEG_JOINTS]
+    columns = ("trial", "subject", "verdict", "valid leg-frames", "speed [m/s]", *joints, "EMG, median r")
+    return PageTable("The trials side by side; contact forces of the right / left leg", columns, rows)
+
+
+def _numbers(facts: Facts) -> list[str]:
+    """Valid leg-frames, speed, contact forces and agreement with EMG of a trial."""
+    speeds = facts.result["walking_speed"].values if "walking_speed" in facts.result else np.empty(0)
+    speed = cell(float(np.nanmean(speeds)), 2) if np.isfinite(speeds).any() else DASH
+    peaks = [
+        " / ".join(
+            cell(peak.body_weights, 2) for peak in facts.contact_peaks if joint_kind(peak.stem) == joint
+        )
+        or DASH
+        for joint in LEG_JOINTS
+    ]
+    both = facts.median_and_mean_correlation
+    emg = DASH if both is None else cell(both[0], 2)
+    return [f"{facts.counts.valid} of {facts.counts.analyzed}", speed, *peaks, emg]
+
+
+def subjects(inputs: Inputs) -> list[str]:
+    """The subjects of the files, each once; equal names and masses, or no stated mass, mean the same subject."""
+    known: dict[tuple[str, float | None], str] = {}
+    for source in inputs.sources:
+        name, mass = text(source.data, "subject"), number(source.data, "subject_mass_kg")
+        known.setdefault((name, None if mass is None else round(mass, 3)), name or "a subject without name")
+    weighed = {name for name, mass in known if mass is not None}
+    known = {key: name for key, name in known.items() if key[1] is not None or key[0] not in weighed}
+    names = list(known.values())
+    if len(set(names)) == len(names):
+        return names
+    return [f"{name} ({mass:g} kg)" if mass else name for (_, mass), name in known.items()]
+
+
+def average(data: xr.Dataset) -> dict[str, object]:
+    """Numbers of the strides, and notes on cycles left out."""
+    return {
+        "tables": [from_rich(comparison_tables.table(data))],
+        "remarks": [" ".join(remark.split()) for remark in comparison_tables.remarks(data)],
+        "cycles": listed(data, "cycles"),
+        "legs": ", ".join(
+            f"{int(data['cycles'].sel(side=side))} of the {SIDE_NAMES.get(str(side), side)} leg"
+            for side in data["side"].values
+        ),
+    }
+
+
+def files_of_report(inputs: Inputs) -> PageTable:
+    """The files from which the page was made."""
+    rows = [
+        (
+            source.path.name,
+            KIND_NAMES[source.kind],
+            text(source.data, "musclesolve_version", DASH),
+            digest(source.digest),
+        )
+        for source in inputs.sources
+    ]
+    return PageTable("Files of this report", ("file", "what", "made by version", "SHA-256"), rows)
+
+
+def versions() -> list[tuple[str, str]]:
+    """Return the versions of the software that made the page."""
+    return [("musclesolve", __version__), ("Python", platform.python_version()), ("NumPy", np.__version__)]

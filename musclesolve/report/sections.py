@@ -12,9 +12,8 @@ from musclesolve._util.long_arrays import in_turn
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.plotting.figure_names import figures_by
 from musclesolve.report.content import trial_sections as content
-from musclesolve.report.content.pieces import DAMAGE, Absent, plain, reason
-from musclesolve.report.figures.figure_choice import Picture, drawn, figures_of
-from musclesolve.report.inputs import ANSWERS, COMPARISON, RESULT, UNCERTAINTY, TrialFiles
+from musclesolve.report.content.pieces import Absent, Picture, drawn, figures_of, plain
+from musclesolve.report.inputs import ANSWERS, COMPARISON, DAMAGE, RESULT, UNCERTAINTY, TrialFiles, reason
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import WITH_CARE, Judgement, judge, judge_findings

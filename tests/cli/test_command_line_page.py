@@ -12,7 +12,7 @@ from synthetic_result import result
 
 from musclesolve.cli import app as cli
 from musclesolve.cli.app import EXIT_CODES
-from musclesolve.cli.json_text import KEYS
+from musclesolve.cli.printing import KEYS
 from musclesolve.results.facts import Facts
 from musclesolve.results.statements import leg_document
 

@@ -21,8 +21,7 @@ from typer.testing import CliRunner
 
 from musclesolve import read_osim, read_result
 from musclesolve.cli import app as cli
-from musclesolve.cli.json_text import json_text
-from musclesolve.cli.printing import mode
+from musclesolve.cli.printing import json_text, mode
 from musclesolve.cli.result_documents import benchmark_document
 from musclesolve.data import reference_stride
 from musclesolve.plotting.page import page_style

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from musclesolve._util.page_access import HOST
-from musclesolve.desk.guard import Guard
+from musclesolve.desk.server import Guard
 
 TOKEN, PORT = "secret-token", 8123
 HERE = {"host": f"{HOST}:{PORT}"}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from musclesolve.data import reference_stride
-from musclesolve.desk.recordings import Recordings
 from musclesolve.desk.steps.files_step import described
+from musclesolve.desk.work_folder import Recordings
 from musclesolve.drafting.folder_contents import folder_contents
 from musclesolve.errors import InputError
 

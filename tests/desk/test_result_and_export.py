@@ -21,7 +21,8 @@ from musclesolve import Status
 from musclesolve._util.locks import Lock
 from musclesolve._util.progress import no_progress
 from musclesolve.data import reference_stride
-from musclesolve.desk import result_files, tasks
+from musclesolve.desk import result_facts as facts_of
+from musclesolve.desk import tasks
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.result_facts import compared_costs, compared_results, result_facts
 from musclesolve.desk.steps import compare_step, export_step, result_step
@@ -237,7 +238,7 @@ def test_what_is_made_is_a_file_of_the_result(desk, task, arguments, written):
         given["path"] = desk.output / given["path"]
     paths = tasks.TASKS[task](no_progress, **given)
     assert desk.output / written in paths
-    assert set(paths) <= set(result_files.files_in(desk.output))
+    assert set(paths) <= set(facts_of.files_in(desk.output))
 
 
 def test_the_archive_holds_every_file_but_hidden_ones(desk):
@@ -245,7 +246,7 @@ def test_the_archive_holds_every_file_but_hidden_ones(desk):
     (desk.output / "figures" / "a.svg").write_text("<svg/>")
     (desk.output / ".musclesolve-lock").touch()
     (desk.output / "link.toml").symlink_to(desk.trial.path)
-    path = result_files.zipped(desk.output)
+    path = facts_of.zipped(desk.output)
     with zipfile.ZipFile(path) as archive:
         assert archive.namelist() == ["trial/result.nc", "trial/figures/a.svg"]
         assert archive.read("trial/result.nc") == desk.result.read_bytes()
@@ -255,14 +256,14 @@ def test_the_archive_holds_every_file_but_hidden_ones(desk):
 def test_addresses_are_safe_and_change_with_the_file(desk):
     path = desk.output / 'a "b" #1.png'
     path.touch()
-    before = result_files.address(desk.folder.path, path)
+    before = facts_of.address(desk.folder.path, path)
     assert before.startswith("files/results/trial/a%20%22b%22%20%231.png?")
     os.utime(path, ns=(1, 1))
-    assert result_files.address(desk.folder.path, path) != before
+    assert facts_of.address(desk.folder.path, path) != before
 
 
 def test_sizes_in_words():
-    assert [result_files.size_words(size) for size in (3, 20_000, 2_000_000)] == [
+    assert [facts_of.size_words(size) for size in (3, 20_000, 2_000_000)] == [
         "0.1 kB",
         "20.0 kB",
         "2.0 MB",

@@ -26,7 +26,7 @@ import muscle_db
 import musclesolve as ms
 from musclesolve.checking.check import all_checks, examined_file
 from musclesolve.data import reference_stride
-from musclesolve.live.adapters.registry import open_sink
+from musclesolve.live.session import open_sink
 
 elbow = ms.Problem([[0.05, 0.03, -0.04]], [20.0], [1000.0, 400.0, 400.0], [1000.0, 400.0, 400.0],
                    optimal_fiber_length=[0.1, 0.1, 0.1], joints_crossed=[1, 1, 2])
@@ -57,7 +57,7 @@ with socket.socket(type=socket.SOCK_DGRAM) as listener:
     assert listener.recv(99) == b"/joint_reaction\\0,f\\0\\0" + struct.pack(">f", 5.0)
     sink.close()
 
-from musclesolve.cli.json_text import json_text
+from musclesolve.cli.printing import json_text
 from musclesolve.desk.result_facts import result_facts
 from musclesolve.report import sections
 from musclesolve.report.page import write_report

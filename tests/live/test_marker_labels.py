@@ -16,8 +16,8 @@ from musclesolve.checking.markers.body_distances import labels_exchanged_at_cros
 from musclesolve.cli.live_progress import StatusLine, session_document, session_lines
 from musclesolve.data import reference_stride
 from musclesolve.live import samples
-from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
+from musclesolve.live.page.page_sink import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_state import PageSetup, PageState
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.stream import SAMPLES, Arrival, Passed

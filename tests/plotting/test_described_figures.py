@@ -32,7 +32,7 @@ from musclesolve.plotting import (
 )
 from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.page.described_sheet import MOST, described, needed
-from musclesolve.report.figures.figure_choice import figures_of
+from musclesolve.report.content.pieces import figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY
 
 
@@ -175,7 +175,7 @@ def test_no_sign_of_a_name_ends_the_script_of_the_page():
 
 def test_a_page_is_described_without_matplotlib():
     code = (
-        "import sys; from musclesolve.report.figures import figure_choice; "
+        "import sys; from musclesolve.report.content import pieces; "
         "from musclesolve.plotting.page import described_sheet; "
         "assert not [name for name in sys.modules if name.startswith('matplotlib')]"
     )

@@ -15,7 +15,7 @@ from synthetic_result import WEIGHT, set_status, with_troubles
 from musclesolve import Status
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page
-from musclesolve.report.picture.still import VERDICTS
+from musclesolve.report.picture.film import VERDICTS
 from musclesolve.report.rendering import template
 from musclesolve.report.sections import headline
 from musclesolve.results.dataset import frame_validity as frames

@@ -16,7 +16,6 @@ from musclesolve import Status, costs
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.data import reference_stride
 from musclesolve.recording.trial.trial_file import input_lines
-from musclesolve.report.analyzed_recording import recording_state
 from musclesolve.report.content.methods import (
     Citations,
     as_bibtex,
@@ -27,7 +26,7 @@ from musclesolve.report.content.methods import (
     texts,
     works,
 )
-from musclesolve.report.inputs import RESULT, TrialFiles
+from musclesolve.report.inputs import RESULT, TrialFiles, recording_state
 from musclesolve.report.study.study_words import measurement_error
 from musclesolve.results.dataset.result_quantities import inputs_of
 from musclesolve.results.plausibility import in_vivo

@@ -244,7 +244,7 @@ def test_stretches_cover_every_frame_once():
 
 
 def test_every_status_and_every_fault_of_a_motion_has_a_meaning():
-    from musclesolve.report.figures.verdict_strip import PATTERNS
+    from musclesolve.report.content.verdict_strip import PATTERNS
     from musclesolve.results.dataset.frame_validity import MOTION_FAULTS
 
     known = verdict_words()
@@ -253,7 +253,7 @@ def test_every_status_and_every_fault_of_a_motion_has_a_meaning():
 
 
 def test_the_strip_is_the_same_in_every_process():
-    from musclesolve.report.figures.verdict_strip import verdict_strip
+    from musclesolve.report.content.verdict_strip import verdict_strip
 
     data = with_troubles(small())
     stretches = {side: leg.stretches for side, leg in Facts(data).legs.items()}

@@ -23,7 +23,7 @@ from musclesolve.checking import check
 from musclesolve.checking.case import Case, Check
 from musclesolve.dynamics import Wrench
 from musclesolve.recording.text import number_rows
-from musclesolve.report.picture import attachments
+from musclesolve.report.picture import lofted_bones
 from musclesolve.synthetic import synthetic_recording
 from musclesolve.synthetic.reference_stride import ReferenceStride
 
@@ -87,7 +87,7 @@ def compute_once(patch: pytest.MonkeyPatch) -> None:
     recordings, cases = Answers(20), Answers(20)  # each of megabytes
     numbers, wrenches = number_rows._all_at_once, ReferenceStride.wrenches
     files, examine = synthetic_recording.recording_files, check.examine
-    nearest = attachments.nearest_points
+    nearest = lofted_bones.nearest_points
 
     @wraps(numbers)
     def numbers_once(lines: list[str], *how: Hashable) -> np.ndarray | None:
@@ -123,7 +123,7 @@ def compute_once(patch: pytest.MonkeyPatch) -> None:
         place, distance = surfaces.of(content((points, *on)), lambda: nearest(points, *on))
         return place.copy(), distance.copy()
 
-    patch.setattr(attachments, "nearest_points", nearest_once)
+    patch.setattr(lofted_bones, "nearest_points", nearest_once)
     patch.setattr(synthetic_recording, "recording_files", files_once)
     patch.setattr(check, "examine", examine_once)
     patch.setattr(number_rows, "_all_at_once", numbers_once)

@@ -11,10 +11,10 @@ from typing import Annotated, Any
 import typer
 
 from musclesolve._util.sides import BOTH
+from musclesolve.cli.commands.force_commands import finish_result
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import Cost, Side, TrialFile, output_option, with_settings
 from musclesolve.cli.printing import finish, print_address, progress
-from musclesolve.cli.run_end import finish_result
 from musclesolve.constants import RESULT_FILE
 from musclesolve.settings.commands import CommandSettings, command_arguments
 from musclesolve.settings.live import LiveSettings, StreamSettings
@@ -97,11 +97,10 @@ def live(
         return
     from musclesolve._util.interrupts import stop_signals
     from musclesolve.cli.live_progress import StatusLine, session_document, session_lines
-    from musclesolve.live.adapters.registry import check_streams
     from musclesolve.live.joining import Wanted
     from musclesolve.live.live import Live
     from musclesolve.live.recorder import Recorder
-    from musclesolve.live.session import open_session
+    from musclesolve.live.session import check_streams, open_session
     from musclesolve.live.session_watch import SessionWatch
     from musclesolve.live.stream import Sink, run_session
     from musclesolve.recording.data import Trial

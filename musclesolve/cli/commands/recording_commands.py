@@ -137,7 +137,7 @@ def check(
 
     A study: the problems of every trial that is not excluded. A folder: of every trial file in it, or of its study.
     """
-    from musclesolve.cli.tables import check_tables
+    from musclesolve.cli.tables import trial_tables
     from musclesolve.recording.schema import is_study
 
     if trial.is_dir() or is_study(trial):
@@ -146,13 +146,13 @@ def check(
         with progress() as reported:
             many = (check_folder if trial.is_dir() else check_study)(trial, progress=reported)
         errors = [f"{name}: {message}" for name, message in many.errors]
-        _finish_check(many, lambda: check_tables.study_tables(many), errors, many.notes)
+        _finish_check(many, lambda: trial_tables.study_tables(many), errors, many.notes)
     else:
         from musclesolve.studies.questions.answers import check_with_questions
 
         with progress() as reported:
             report = check_with_questions(trial, reported)
-        _finish_check(report, lambda: check_tables.trial_tables(report), map(str, report.of("error")))
+        _finish_check(report, lambda: trial_tables.trial_tables(report), map(str, report.of("error")))
 
 
 def _finish_check(

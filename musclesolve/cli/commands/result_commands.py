@@ -70,8 +70,8 @@ def picture(
     **settings: Any,
 ) -> None:
     """Show the subject in motion: bones, muscles colored by activation, ground and contact forces."""
-    from musclesolve.report.analyzed_recording import Changed, recording_state
-    from musclesolve.report.picture.save_picture import save_picture
+    from musclesolve.report.inputs import Changed, recording_state
+    from musclesolve.report.picture.moving_picture import save_picture
     from musclesolve.results.files.atomic_writing import reserved
     from musclesolve.results.files.result_netcdf import read_result
 

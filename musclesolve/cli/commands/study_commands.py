@@ -49,7 +49,7 @@ def study(
     Results that are up to date are kept; a trial that fails does not stop the others.
     """
     from musclesolve.cli.result_documents import study_document
-    from musclesolve.cli.tables.trial_table import exit_code
+    from musclesolve.cli.tables.trial_tables import exit_code
     from musclesolve.report.study.written_pages import study_into
 
     style = PageStyle(**{key: settings.pop(key) for key in settings_of(FigureSettings)})
@@ -95,7 +95,7 @@ def dataset(
         code = INPUT_AT_FAULT if none else SOME_FRAMES_FAILED if found.failed else 0
         finish("dataset", _estimated(found), lambda: asdict(found), code=code)
         return
-    from musclesolve.cli.tables.trial_table import exit_code
+    from musclesolve.cli.tables.trial_tables import exit_code
     from musclesolve.report.study.written_pages import dataset_into
 
     with progress() as report:

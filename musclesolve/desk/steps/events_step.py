@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from nicegui import ui
 
 from musclesolve.desk.fields import field
-from musclesolve.desk.measured_forces import MeasuredForces, measured_forces
-from musclesolve.desk.time_curves import Handle, TimeCurves
+from musclesolve.desk.measured_forces import Handle, MeasuredForces, TimeCurves, measured_forces
 from musclesolve.desk.trial_document import Place
 from musclesolve.desk.view import Step, View, hint, show_fault, small_button
 from musclesolve.errors import MuscleSolveError

@@ -10,7 +10,7 @@ from nicegui import ui
 
 from musclesolve.constants import PICTURE_SPEED
 from musclesolve.desk.fields import heading
-from musclesolve.desk.result_files import address, files_in, is_older, report_inputs, size_words
+from musclesolve.desk.result_facts import address, files_in, is_older, report_inputs, size_words
 from musclesolve.desk.steps.compare_step import COMPARISON
 from musclesolve.desk.steps.work import Work, no_result, show_age
 from musclesolve.desk.view import Step, StepView, hint

@@ -67,7 +67,10 @@ class Files(StepView):
             auto_upload=True,
             on_multi_upload=self._uploaded,
         ).props(f'accept="{",".join((*RECORDINGS, ARCHIVE))}" flat bordered').classes("w-full")
-        hint(f"Or copy them into {self.desk.folder.path} and look again. Nothing leaves this machine.")
+        hint(
+            f"You can also copy files into {self.desk.folder.path}, then press “Look again”. "
+            "Nothing leaves this machine."
+        )
         self._listed()
         ui.timer(0.0, self._look, once=True)
 

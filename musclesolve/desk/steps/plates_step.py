@@ -9,8 +9,7 @@ from nicegui import ui
 from musclesolve._util.arrays import Array
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
-from musclesolve.desk.measured_forces import MeasuredForces, SeenPlate, measured_forces
-from musclesolve.desk.time_curves import TimeCurves
+from musclesolve.desk.measured_forces import MeasuredForces, SeenPlate, TimeCurves, measured_forces
 from musclesolve.desk.view import State, Step, StepView, hint, show_fault
 from musclesolve.errors import MuscleSolveError
 from musclesolve.plotting.page.page_style import SIDE_COLOR

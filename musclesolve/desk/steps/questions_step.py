@@ -8,7 +8,7 @@ from nicegui import events, ui
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import same_command
-from musclesolve.desk.result_files import is_older
+from musclesolve.desk.result_facts import is_older
 from musclesolve.desk.steps.result_step import framed
 from musclesolve.desk.steps.work import Work, no_result
 from musclesolve.desk.view import Step, View, hint

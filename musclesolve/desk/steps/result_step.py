@@ -10,7 +10,7 @@ from nicegui import ui
 
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading, statements
-from musclesolve.desk.result_files import FIGURES, PICTURE, address, is_older
+from musclesolve.desk.result_facts import FIGURES, PICTURE, address, is_older
 from musclesolve.desk.steps.run_step import Run
 from musclesolve.desk.steps.work import Work, facts_of, show_verdict
 from musclesolve.desk.tasks import PATIENCE
@@ -120,7 +120,7 @@ def framed(desk: Desk, page: Path | None, trouble: str, title: str, size: str) -
 
 def moving_picture(result: Path) -> Path:
     """The page with the moving picture beside a result, made where there is none of this result."""
-    from musclesolve.report.picture.save_picture import save_picture
+    from musclesolve.report.picture.moving_picture import save_picture
 
     path = result.with_name(PICTURE)
     if not path.is_file() or is_older(path, result):

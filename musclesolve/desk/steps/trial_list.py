@@ -15,7 +15,7 @@ from musclesolve._util.message_text import capitalized
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading
-from musclesolve.desk.result_files import address
+from musclesolve.desk.result_facts import address
 from musclesolve.plotting.figure_names import REPORT
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER, USABLE
 from musclesolve.studies.many_trials.trial_record import PARTED, Outcome

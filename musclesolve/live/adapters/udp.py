@@ -239,8 +239,8 @@ class UdpSink:
             self._send(self._names)
         content = {
             "kind": "frame",
-            "time": frame.time,
-            "sample_time": arrival.sample.time,
+            "time": round(frame.time, 6),
+            "sample_time": round(arrival.sample.time, 6),
             "valid": frame.valid.tolist(),
             "status": [STATUS_NAMES[int(status)] for status in frame.status],
             "kkt_residual": _plain(frame.kkt_residual),
@@ -250,7 +250,7 @@ class UdpSink:
             "moment": _plain(frame.moment),
             "angle": _plain(frame.angle),
             "notes": list(frame.notes),
-            "latency": perf_counter() - arrival.received,
+            "latency": round(perf_counter() - arrival.received, 6),
         }
         self._send(_datagram(content))
 

@@ -18,10 +18,10 @@ from musclesolve.live.stream import STATUS_NAMES
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined
 from musclesolve.recording.data import SIDES
 from musclesolve.report import picture
-from musclesolve.report.picture.bellies import Bellies
 from musclesolve.report.picture.bones import bones_of
 from musclesolve.report.picture.picture_data import (
     Arrows,
+    Bellies,
     DrawnLeg,
     PictureData,
     Quantity,

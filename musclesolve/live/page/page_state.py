@@ -20,8 +20,7 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.sides import OTHER
 from musclesolve.live.live import Live
 from musclesolve.live.page.live_drawing import LiveDrawing
-from musclesolve.live.page.page_settings import DURING, PageSettings
-from musclesolve.live.page.shown_quantities import ShownQuantities, statistic
+from musclesolve.live.page.page_settings import DURING, PageSettings, ShownQuantities, statistic
 from musclesolve.motion.events.force_events import (
     FIRM_WEIGHTS,
     LONGEST_DROPOUT,

@@ -70,7 +70,12 @@ def small_multiples(
         fill(panel, name)
         heading(panel, name.replace("_", " "), "" if narrow else note.replace("_", " "))
         top = grid.top or max(panel.get_ylim()[1], grid.least)
-        panel.set_ylim(-0.03 * top, (1.0 + grid.above) * top)  # a curve along the edge stays visible
+        end = (1.0 + grid.above) * top
+        panel.set_ylim(-0.03 * top, end)  # a curve along the edge stays visible
+        if style.drawn and style.axes is None:  # a number at the upper end would touch the text above it
+            panel.set_yticks(
+                [tick for tick in panel.get_yticks() if 0.0 <= tick <= (0.96 if grid.top else 0.93) * end]
+            )
         x.apply(panel, labeled=number + columns >= len(panels), with_label=False)
     sheet.label_axes(x.label, titles[1])
     return sheet

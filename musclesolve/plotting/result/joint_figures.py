@@ -21,11 +21,11 @@ from musclesolve.plotting.page.curves import (
     PREDICTED,
     Abscissa,
     Legs,
+    NormBands,
     cycle_axis,
     mark_range,
     side_key,
 )
-from musclesolve.plotting.page.norm_bands import NormBands
 from musclesolve.plotting.page.page_style import (
     KEPT,
     NOTE_COLOR,

@@ -20,8 +20,7 @@ from musclesolve._util.names import check_known, unknown_name
 from musclesolve._util.progress import Progress
 from musclesolve._util.sides import joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.plotting.page.curves import MARKED, mark_range, percents
-from musclesolve.plotting.page.norm_bands import NormBands
+from musclesolve.plotting.page.curves import MARKED, NormBands, mark_range, percents
 from musclesolve.plotting.page.page_style import (
     APART,
     BAND,

@@ -1,14 +1,29 @@
-"""Pieces of sections: numbers that keep their full value, and tables."""
+"""Pieces of sections: numbers that keep their full value, tables, and figures of a dataset by name."""
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import xarray as xr
 from markupsafe import Markup
 from rich.table import Table as RichTable
 
 from musclesolve._util.message_text import capitalized
-from musclesolve.errors import InputError, MuscleSolveError
+from musclesolve._util.sides import SIDE_NAMES
+from musclesolve.plotting.browser import page_parts
+from musclesolve.plotting.figure_names import MODEL as OF_MODEL
+from musclesolve.plotting.figure_names import RECORDING, pages_of
+from musclesolve.plotting.page.described_sheet import described
+from musclesolve.report.inputs import DAMAGE, RESULT, reason
+from musclesolve.results.dataset.checked import MODEL
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 
 DASH = "–"
 
@@ -57,11 +72,42 @@ def digest(value: str) -> Markup:
     return Markup('<code class="hash">{}</code>').format(value)
 
 
-DAMAGE = (MuscleSolveError, LookupError, ValueError, TypeError, ArithmeticError)
-"""Errors of a damaged file: a report names the damage in place of the part. Other errors are raised."""
+Draw: TypeAlias = "Callable[[xr.Dataset], Figure]"
 
 
-def reason(error: Exception) -> str:
-    """Return the reason of a missing part, in a line."""
-    text = error.problem if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-    return text.partition("\n")[0]
+def figures_of(data: xr.Dataset, kind: str) -> dict[str, Draw]:
+    """The figures of a dataset by name, without figures of missing variables."""
+    if kind == RESULT:
+        kind = OF_MODEL if MODEL in data.attrs else RECORDING
+    return pages_of(data, kind)
+
+
+def caption(name: str, draw: Draw) -> str:
+    """Return the caption of a figure: the first sentence of its function."""
+    function = draw.func if isinstance(draw, partial) else draw
+    first = (function.__doc__ or name.replace("_", " ")).strip().partition("\n")[0]
+    side = draw.keywords.get("side") if isinstance(draw, partial) else None
+    return first.rstrip(".") + (f"; {SIDE_NAMES[side]} leg." if side else ".")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure of a page, or the reason of its absence."""
+
+    key: str  # its own in the page
+    name: str
+    label: str
+    data: str = ""  # escaped data from which a browser draws it
+    fault: str = ""
+
+
+def drawn(key: str, name: str, draw: Callable[..., Figure], data: object, label: str = "") -> Picture:
+    """The figure that `draw` makes of some data; a fault of the file that prevents it becomes a sentence.
+
+    label: the caption of the figure unless given.
+    """
+    label = label or caption(name, draw)
+    try:
+        return Picture(key, name, label, Markup(page_parts.data(described(partial(draw, data)))))
+    except DAMAGE as error:
+        return Picture(key, name, label, fault=reason(error))

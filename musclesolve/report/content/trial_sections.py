@@ -27,7 +27,7 @@ from musclesolve._util.sides import (
 from musclesolve.constants import DESIGNED
 from musclesolve.plotting.page.page_style import current_style
 from musclesolve.report.content.pieces import DASH, Absent, PageTable, cell, digest, from_rich, plain
-from musclesolve.report.figures.verdict_strip import verdict_strip
+from musclesolve.report.content.verdict_strip import verdict_strip
 from musclesolve.report.inputs import KIND_NAMES, RESULT, TrialFiles
 from musclesolve.results.cycles.gait_scores import gait_scores, leg_curves, norms, panels
 from musclesolve.results.dataset import frame_validity as frames

@@ -17,10 +17,8 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.dynamics.rotations import to_quaternion
 from musclesolve.opensim.muscle_set import long_name
-from musclesolve.report.picture.bellies import PROXIMAL, THIN
 from musclesolve.report.picture.bones import Bones
-from musclesolve.report.picture.picture_data import Arrows, PictureData, Quantity
-from musclesolve.report.picture.shapes import Shapes
+from musclesolve.report.picture.picture_data import PROXIMAL, THIN, Arrows, PictureData, Quantity, Shapes
 from musclesolve.results.dataset.result_quantities import identity
 from musclesolve.sharing.status import verdict_reason, verdict_words
 

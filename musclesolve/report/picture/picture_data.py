@@ -1,4 +1,17 @@
-"""Data of a picture, as plain arrays: read from a result or a simulation, with its forces and events."""
+"""Data of a picture, as plain arrays: read from a result or a simulation, with forces, events, surfaces and bellies.
+
+Muscles are drawn as bellies between tendons, with the same volume in every frame: a muscle that shortens gets thicker.
+The volume of a muscle is its physiological cross section times its fibers, V = F0 L0 / SPECIFIC (60 N/cm^2: Rajagopal
+et al. 2016, IEEE Trans Biomed Eng 63:2068-79). A path of length l is drawn as a tendon of constant length with a belly
+of length L = l - l_tendon in it, of which a share PROXIMAL of the tendon lies before and the rest after it:
+
+    r(u)^2 = THIN^2 + 2 DRAWN V / (pi L) sin^2(pi u),   0 <= u <= 1 along the belly,
+
+whose volume beyond the tendon is DRAWN V. The belly is as long as its fibers, or SLENDER V^(1/3), which is about the
+length of the muscles of the leg (Ward et al. 2009, Clin Orthop 467:1074-82), but no longer than WHOLE of the path.
+"""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,12 +27,151 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.long_arrays import BLOCK, blocks
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
-from musclesolve.report.picture.bellies import Bellies
 from musclesolve.report.picture.bones import Bones, bones_of, bones_of_model
-from musclesolve.report.picture.shapes import Shapes, shapes_of
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import MODEL, as_dataset, check_parts, check_status, of_data_set
 from musclesolve.results.dataset.labels import Skeleton
+
+ON_GROUND, ON_BODY = 1.5, 0.25
+"""Half the side [m] of the square that is drawn of a plane."""
+LEVEL = 1e-6
+"""Largest slope of a plane that is a floor."""
+
+
+@dataclass(frozen=True, eq=False)
+class Shapes:
+    """Surfaces (S) by what they are (dynamics.contact.surfaces.Surface), and where their bodies (B) are.
+
+    center (S, 3), axes (S, 3, 3), semi_axes (S, 3), order, radius, body, owner (S,): owner is the number of a subject,
+    -1 on the ground; half (S,) [m] is half the side of a plane, zero for all others. place (T, B, 3) and rotation
+    (T, B, 3, 3) of the bodies. floor: height [m] of the level plane on the ground, which is no surface here.
+    """
+
+    names: tuple[str, ...]
+    center: Array
+    axes: Array
+    semi_axes: Array
+    order: Array
+    radius: Array
+    half: Array
+    body: Indices
+    owner: Indices
+    place: Array
+    rotation: Array
+    floor: float | None
+
+    def placed(self, frame: int) -> tuple[Array, Array]:
+        """Centers (S, 3) and axes (S, 3, 3) in the laboratory."""
+        turned = self.rotation[frame][self.body]
+        return self.place[frame][self.body] + np.einsum("sij,sj->si", turned, self.center), turned @ self.axes
+
+    def rims(self, frame: int, normals: Array) -> Array:
+        """Points (S, k, 3) where the surfaces have the normals (k, 3); of a plane, the corner that lies that way."""
+        center, axes = self.placed(frame)
+        own = np.einsum("kx,sxi->ski", normals, axes)
+        corner = np.sign(own) * self.half[:, None, None] * np.array([1.0, 1.0, 0.0])
+        reach = corner + support_gradient(own, self.semi_axes, self.order)
+        round_part = np.where(self.half > 0.0, 0.0, self.radius)[:, None, None] * normals
+        return center[:, None] + np.einsum("sxi,ski->skx", axes, reach) + round_part
+
+
+def support_gradient(normals: Array, semi_axes: Array, order: Array) -> Array:
+    """Points (S, k, 3) of ellipsoids where their normals are (S, k, 3), all in their own axes.
+
+    The gradient of h(n) = |(a_1 n_1, a_2 n_2, a_3 n_3)|_p with 1/p + 1/order = 1; zero without extension.
+    """
+    dual = (order / (order - 1.0))[:, None, None]
+    scaled = np.abs(semi_axes[:, None] * normals)
+    size = np.sum(scaled**dual, axis=2, keepdims=True) ** (1.0 / dual)
+    share = (scaled / np.where(size > 0.0, size, 1.0)) ** (dual - 1.0)
+    return np.asarray(np.where(size > 0.0, semi_axes[:, None] * np.sign(normals) * share, 0.0))
+
+
+def shapes_of(result: xr.Dataset) -> Shapes | None:
+    """The shapes of the dataset of a simulation; None of another dataset."""
+    if "surface_center" not in result.variables:
+        return None
+    flat, ground = (result[f"surface_{name}"].values.astype(bool) for name in ("is_plane", "on_ground"))
+    center, axes = result["surface_center"].values, result["surface_axes"].values
+    floors = flat & ground & (axes[:, 2, 2] > 1.0 - LEVEL)
+    kept = np.flatnonzero(~(floors & (np.cumsum(floors) == 1)))
+    prefixes = list(np.atleast_1d(result.attrs["prefixes"]))
+    carriers = map(str, result["surface_prefix"].values)
+    owner = [-1 if still else prefixes.index(own) for still, own in zip(ground, carriers, strict=True)]
+    half = np.where(flat, np.where(ground, ON_GROUND, ON_BODY), 0.0)
+    return Shapes(
+        tuple(str(name) for name in result["surface"].values[kept]),
+        center[kept],
+        axes[kept],
+        result["surface_semi_axes"].values[kept],
+        result["surface_order"].values[kept],
+        result["surface_radius"].values[kept],
+        half[kept],
+        result["surface_body"].values[kept].astype(np.intp),
+        np.array(owner, np.intp)[kept],
+        result["body_place"].values,
+        result["body_rotation"].values,
+        float(center[np.argmax(floors), 2]) if floors.any() else None,
+    )
+
+
+SPECIFIC = 60e4
+"""Specific tension [Pa]."""
+DRAWN = 0.45
+"""Drawn share of the volume: whole muscles about their lines of action would hide each other and the bones."""
+SLENDER, WHOLE, PROXIMAL = 4.5, 0.9, 0.3
+THIN = 0.0025
+"""Radius of tendons [m]."""
+UNKNOWN = (500.0, 0.07)
+"""Maximum isometric force [N] and optimal fiber length [m] of a drawn muscle that has none."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bellies:
+    """Drawn volume (n,) [m^3] and length of the tendon (n,) [m] of muscles."""
+
+    volume: Array
+    tendon: Array
+
+    @classmethod
+    def of(cls, muscles: xr.Dataset, path: Array, first: Indices) -> Bellies:
+        """Bellies of the muscles of a result with the points (T, P, 3) [m] of their paths."""
+        strength, fiber = (
+            np.asarray(muscles[name].values, dtype=float)
+            if name in muscles
+            else np.full(muscles.sizes["muscle"], np.nan)
+            for name in ("max_isometric_force", "optimal_fiber_length")
+        )
+        return cls.sized(strength, fiber, path, first)
+
+    @classmethod
+    def sized(cls, strength: Array, fiber: Array, path: Array, first: Indices) -> Bellies:
+        """Bellies from maximum isometric forces (n,) [N] and optimal fiber lengths (n,) [m]."""
+        strength, fiber = (
+            np.where(np.isfinite(each) & (each > 0.0), each, instead)
+            for each, instead in zip((strength, fiber), UNKNOWN, strict=True)
+        )
+        length = path_lengths(path, first)
+        known = np.isfinite(length)
+        total = np.where(known, length, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        volume = strength * fiber / SPECIFIC
+        belly = np.minimum(np.maximum(fiber, SLENDER * np.cbrt(volume)), WHOLE * total)
+        return cls(DRAWN * volume, total - belly)
+
+    def radius(self, muscle: Indices, along: Array, length: Array) -> Array:
+        """Radius [m] of muscles by number at places along their paths, of such lengths [m]; all of one shape."""
+        belly = np.maximum(length - self.tendon[muscle], 0.2 * length)
+        share = np.clip((along - PROXIMAL * (length - belly)) / belly, 0.0, 1.0)
+        swell = 2.0 * self.volume[muscle] / (np.pi * belly)
+        return np.asarray(np.sqrt(THIN**2 + swell * np.sin(np.pi * share) ** 2))
+
+
+def path_lengths(path: Array, first: Indices) -> Array:
+    """Lengths (T, n) [m] of paths of points (T, P, 3)."""
+    step = np.linalg.norm(np.diff(path, axis=1, append=path[:, -1:]), axis=2)
+    step[:, first[1:] - 1] = 0.0  # from the end of a muscle to the next one
+    return np.add.reduceat(step, first[:-1], axis=1) if len(first) > 1 else np.zeros((len(path), 0))
+
 
 PICTURE_VARIABLES = ("time", "muscle", "side", "status", "valid")
 GEOMETRY = "geometry_folder"

@@ -18,12 +18,12 @@ from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.constants import RESULT_FILE
 from musclesolve.plotting.figure_names import DATASET_PAGE
 from musclesolve.report.content.methods import Citations, study_methods
-from musclesolve.report.content.overview import versions
 from musclesolve.report.content.pieces import DAMAGE, PageTable, cell, plain
 from musclesolve.report.inputs import TrialFiles, read_inputs
+from musclesolve.report.page import versions
 from musclesolve.report.rendering import rendered, whole_page
-from musclesolve.report.study.study_page import left_out_table, not_judged, trial_rows
-from musclesolve.report.study.study_words import COUNTS
+from musclesolve.report.study.study_page import not_judged, trial_rows
+from musclesolve.report.study.study_words import COUNTS, left_out_table
 from musclesolve.results.cycles.cycle_averages import NORMAL
 from musclesolve.results.dataset.quantities import FRAMES, SIGNS, UNSAID
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER

@@ -1,5 +1,7 @@
 """The page of a study: subjects, trials left out and why, mean curves, differences, a strip for every trial."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date
@@ -7,20 +9,18 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
 from musclesolve._util.message_text import capitalized, count_of
-from musclesolve._util.names import alike, shortened
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
 from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE
 from musclesolve.plotting.study.group_figures import group_drawings
 from musclesolve.report.content.methods import Citations
-from musclesolve.report.content.overview import versions
-from musclesolve.report.content.pieces import DASH, PageTable, from_rich, plain
-from musclesolve.report.figures.figure_choice import Picture, drawn
+from musclesolve.report.content.pieces import DASH, PageTable, Picture, drawn, from_rich, plain
+from musclesolve.report.page import versions
 from musclesolve.report.rendering import whole_page
-from musclesolve.report.study import study_words, value_tables
+from musclesolve.report.study import study_words
+from musclesolve.report.study.study_words import left_out_table
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.judgement import LABELS, USABLE, words
 from musclesolve.results.plausibility import NOT_KNOWN
@@ -60,17 +60,17 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         total=sum(record.outcome.has_result for record in records.values()),
         key=[(colors[verdict]["color"], plain(count)) for count, verdict in study_words.COUNTS],
         figures=list(_figures(result, report)),
-        differences=value_tables.differences_of(result),
+        differences=study_words.differences_of(result),
         said=[]
         if result.comparisons is None
         else [plain(statement) for statement in listed(result.comparisons, "said")],
         not_compared=result.not_compared.replace("not tested: ", "").removeprefix("Nothing is compared: "),
-        curve_notes=value_tables.curve_notes_of(result),
-        values=list(value_tables.values_of(result)),
+        curve_notes=study_words.curve_notes_of(result),
+        values=list(study_words.values_of(result)),
         values_file=next((path.name for path in result.files if path.stem == VALUES), ""),
-        degrees=value_tables.degrees_of(result),
-        outliers=value_tables.outliers_of(result),
-        uncertain=value_tables.uncertain_words(result),
+        degrees=study_words.degrees_of(result),
+        outliers=study_words.outliers_of(result),
+        uncertain=study_words.uncertain_words(result),
         notes=[*_on_left_out(result), *result.computed.notes],
         methods=study_words.methods_of(result, citations),
         citations=citations,
@@ -180,40 +180,6 @@ def _on_left_out(result: StudyResult) -> list[str]:
         f"In no mean and no test: {', '.join(names)} ({count_of(len(result.left_out), 'trial')}), whose curves cannot "
         "be right; see what was found."
     ]
-
-
-def left_out_table(result: StudyResult) -> PageTable | None:
-    """Return excluded trials, and those without result or without cycles that count, with the reasons."""
-    study, records = result.computed.study, result.computed.records
-    rows: list[tuple[str, ...]] = [
-        (trial.name, trial.subject, trial.condition, "excluded", trial.exclude)
-        for trial in study.trials
-        if trial.exclude
-    ]
-    for name, record in records.items():
-        trial = study.trial_of[name]
-        if not record.outcome.has_result:
-            message = Markup("<br>").join(line.strip() for line in record.message.splitlines())
-            rows.append((name, trial.subject, trial.condition, record.outcome.at_last.value, message))
-    for names in map(list, alike(result.not_averaged.items())):
-        of = [study.trial_of[name] for name in names]
-        people, conditions = (
-            shortened(list(dict.fromkeys(each)))
-            for each in zip(*((t.subject, t.condition) for t in of), strict=True)
-        )
-        why = result.not_averaged[names[0]] + (f" ({names[0]}; the others alike)" if len(names) > 1 else "")
-        rows.append((shortened(names), people, conditions, "not averaged", why))
-    of_cells: dict[tuple[str, str, str], list[str]] = {}
-    for name, why in result.left_out.items():
-        cell = study.trial_of[name].subject, study.trial_of[name].condition, why
-        of_cells.setdefault(cell, []).append(name)
-    for (subject, condition, why), names in of_cells.items():
-        remedy = f'{why}; to let it count: {subject} = {{ keep = "the reason" }} in [subjects]'
-        rows.append((shortened(names), subject, condition, "left out", remedy))
-    if not rows:
-        return None
-    columns = ("trial", "subject", "condition", "what", "why")
-    return PageTable("Trials that do not count", columns, rows, prose=True, compact=len(rows) > 1)
 
 
 def _findings(result: StudyResult) -> PageTable | None:

@@ -12,8 +12,7 @@ from musclesolve.plotting.figure_names import DATASET_PAGE, REPORT, STUDY_PAGE, 
 from musclesolve.plotting.page.page_style import changed_settings, current_style
 from musclesolve.plotting.study.group_figures import group_files
 from musclesolve.recording.text.text_file import file_path, hash_of
-from musclesolve.report.content.overview import versions
-from musclesolve.report.page import trial_report
+from musclesolve.report.page import trial_report, versions
 from musclesolve.report.study.dataset_page import CARD, page_and_card
 from musclesolve.report.study.study_page import study_page
 from musclesolve.results.files.atomic_writing import marked, unchanged, write_files

@@ -167,6 +167,8 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
     free = margins["of"][(margins["kind"] == "group") & (margins["least_strength"] == 0.0)]
     weak = str(answer.attrs["weak"])
     said = [*judgement_lines(answer), line("frames", f"{counted} are possible, and count")]
+    relaxed = "0 in this answer, so that muscles may relax fully; the value of the trial may give another r with EMG"
+    said.append(line("least activation", relaxed))
     if impossible := int(answer.attrs.get("frames_impossible", 0)):
         said.append(line("impossible", f"{impossible} frames of a leg: all muscles together lack moments"))
     if weak != "none":

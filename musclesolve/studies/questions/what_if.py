@@ -107,6 +107,14 @@ class Scenario:
                 for value in pair if two else [as_text(pair)]:
                     check_number(value, f"{kind}.{dof}", "two finite numbers", where="what_if")
         for dof, (low, high) in self.torque.items():
+            if max(-low, high) > MOST_TORQUE:
+                raise input_error(
+                    "bad_value",
+                    where="what_if",
+                    problem=f"a torque of {max(-low, high):g} N m about {dof} is no torque of a device",
+                    expected=f"{MOST_TORQUE:g} N m at most",
+                    remedy="state the torque in N m, such as 30, not 30000, for 30 N m",
+                )
             if not low <= high or low == high == 0.0:
                 raise input_error(
                     "bad_range",
@@ -194,6 +202,8 @@ def stated_scenarios(given: str | Scenario | Iterable[str | Scenario]) -> list[S
 
 
 _SCENARIOS = "scenarios, each as a text such as 'weak calf: triceps_surae=0.6' or as a Scenario"
+MOST_TORQUE = 1000.0
+"""Largest torque of a device [N m]; a greater number has a mistaken unit, such as N mm."""
 AMOUNTS = {"mass": (0.2, 5.0, "times the masses"), "load": (0.0, 200.0, "kg")}
 """Numbers of a scenario -> least, most and unit."""
 

@@ -16,7 +16,7 @@ from musclesolve import check
 from musclesolve.checking.case import Case, Check, Recorded, Stage
 from musclesolve.checking.check import all_checks, examined_file
 from musclesolve.cli.app import app
-from musclesolve.cli.json_text import json_text
+from musclesolve.cli.printing import json_text
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.results.finding import Finding, Where
 from musclesolve.results.judgement import Report

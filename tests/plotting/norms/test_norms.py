@@ -21,7 +21,7 @@ from musclesolve.plotting import (
     joint_powers,
     page_style,
 )
-from musclesolve.plotting.page.norm_bands import (
+from musclesolve.plotting.page.curves import (
     BAND_COLOR,
     MEAN_COLOR,
     WITHOUT_NORM,

@@ -8,8 +8,14 @@ import xarray as xr
 from scipy.spatial.transform import Rotation
 
 from musclesolve._util.arrays import Array
-from musclesolve.report.picture.attachments import attached, nearest_points, reaching
-from musclesolve.report.picture.lofted_bones import Mesh, joined, standard_bones
+from musclesolve.report.picture.lofted_bones import (
+    Mesh,
+    attached,
+    joined,
+    nearest_points,
+    reaching,
+    standard_bones,
+)
 from musclesolve.report.picture.picture_data import ends_of, picture_data
 
 SHAFT = standard_bones("thigh", "r")[1]

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from musclesolve.report.picture.bellies import DRAWN, SPECIFIC, THIN, Bellies, path_lengths
-from musclesolve.report.picture.picture_data import picture_data
+from musclesolve.report.picture.picture_data import DRAWN, SPECIFIC, THIN, Bellies, path_lengths, picture_data
 
 
 @pytest.fixture

@@ -19,10 +19,9 @@ from typer.testing import CliRunner
 from musclesolve import save_picture
 from musclesolve.cli import app as cli
 from musclesolve.report.picture import moving_picture as library
-from musclesolve.report.picture.film import LANES, View, film
+from musclesolve.report.picture.film import LANES, View, _named, curves, film
 from musclesolve.report.picture.moving_picture import library_of, picture_fragment, picture_page, three_js
 from musclesolve.report.picture.picture_data import picture_data
-from musclesolve.report.picture.still import _named, curves
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from meshes import BOX, ball, save_vtp, triangles, vtp
 from opensim_answers import answers, task
 from refusals import refused
 
-from musclesolve.report.picture.mesh_file import read_mesh, simplified
+from musclesolve.report.picture.model_bones import read_mesh, simplified
 
 LAYOUTS = ("ascii", "binary", "zlib", "appended", "raw")
 

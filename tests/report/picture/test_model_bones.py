@@ -23,10 +23,9 @@ from musclesolve.cli import app as cli
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL, OpenSimModel
-from musclesolve.report.picture.attachments import nearest_points
 from musclesolve.report.picture.bones import bones_of_model
 from musclesolve.report.picture.film import View
-from musclesolve.report.picture.lofted_bones import joined
+from musclesolve.report.picture.lofted_bones import joined, nearest_points
 from musclesolve.report.picture.model_bones import MOST_FACES, model_surfaces
 from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.report.picture.picture_data import ends_of, picture_data

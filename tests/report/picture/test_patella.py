@@ -10,9 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve.report.picture.attachments import nearest_points
 from musclesolve.report.picture.bones import Bones, bones_of
-from musclesolve.report.picture.lofted_bones import standard_bones
+from musclesolve.report.picture.lofted_bones import nearest_points, standard_bones
 from musclesolve.report.picture.picture_data import picture_data
 from musclesolve.results.dataset.labels import Skeleton
 

@@ -31,8 +31,7 @@ from musclesolve.dynamics.contact.contact_pairs import separation
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.report.picture.film import View, film
 from musclesolve.report.picture.moving_picture import picture_page
-from musclesolve.report.picture.picture_data import picture_data
-from musclesolve.report.picture.shapes import Shapes
+from musclesolve.report.picture.picture_data import Shapes, picture_data
 from musclesolve.report.picture.simulated import simulation_picture
 
 FLOOR = 0.2

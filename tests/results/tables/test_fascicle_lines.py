@@ -8,7 +8,7 @@ from report_inputs import small
 from said import run_document, summary
 from synthetic_result import with_fascicles
 
-from musclesolve.cli.json_text import json_text
+from musclesolve.cli.printing import json_text
 from musclesolve.results.facts import Facts
 
 

@@ -11,7 +11,7 @@ from elastic_stride import elastic_result
 from said import about, run_document, summary
 from synthetic_result import result
 
-from musclesolve.cli.json_text import json_text
+from musclesolve.cli.printing import json_text
 from musclesolve.results.dataset.result_quantities import identity, listed
 from musclesolve.results.facts import achilles
 

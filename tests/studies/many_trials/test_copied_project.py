@@ -9,7 +9,7 @@ import pytest
 from many_trials import write_stride
 
 from musclesolve import read_result
-from musclesolve.report.analyzed_recording import analyzed_trial, recording_state
+from musclesolve.report.inputs import analyzed_trial, recording_state
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.trial_record import Outcome
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from synthetic_result import MASS, WEIGHT, result, set_status
 
 from musclesolve import Status
-from musclesolve.cli.tables.trial_table import exit_code, remarks, table
+from musclesolve.cli.tables.trial_tables import exit_code, remarks, table
 from musclesolve.results.judgement import IN_PART, USABLE
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes

@@ -1,1 +1,0 @@
-"""Figures of a report: their choice, and each as compact SVG."""
