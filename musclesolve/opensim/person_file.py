@@ -351,7 +351,7 @@ def model_parameters(
         lengths for elastic tendons, or for the model as a muscle set (see `tendon_shifts`).
     """
     from musclesolve.opensim.geometry import tendon_shifts  # loads scipy: only where a model is read
-    from musclesolve.opensim.muscle_parameters import muscle_parameters
+    from musclesolve.opensim.read_muscles import muscle_parameters
 
     is_shifted = person.tendon == ELASTIC or not set(person.muscles) <= set(model.muscles)
     person = person_of_model(person, model)

@@ -21,9 +21,8 @@ from musclesolve.opensim.functions import (
     simm_spline,
     smooth_step,
 )
-from musclesolve.opensim.layouts import CURRENT
 from musclesolve.opensim.model import GROUND, Frame, rotation_xyz
-from musclesolve.opensim.xml_tree import Element
+from musclesolve.opensim.xml_tree import CURRENT, Element
 
 _NESTED = 20
 """Largest number of offset frames on each other."""

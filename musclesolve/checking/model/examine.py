@@ -14,11 +14,9 @@ from musclesolve.checking.model import (
     given_moments,
     load_balance,
     moment_columns,
-    moment_surplus,
     muscles,
     posture,
     single_frames,
-    whole_wrench,
 )
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
@@ -28,8 +26,8 @@ from musclesolve.motion.standing_soles import sole_warnings
 from musclesolve.opensim.external_loads import feet_of, load_in_ground
 from musclesolve.opensim.inverse_dynamics import needed_coordinates
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
+from musclesolve.pipeline.opensim.loads_without_plates import sole_points
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.predicted_loads import sole_points
 from musclesolve.results.finding import Finding, Where, finding
 
 OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
@@ -71,7 +69,7 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     load_balance.mass_of_model: "mass",
     load_balance.balance_of_loads: "mass",
     load_balance.cutoff_of_flight: "mass",
-    whole_wrench.whole_wrench: "mass ground",
+    load_balance.whole_wrench: "mass ground",
 }
 """Check of loads -> what it needs: a freely moving body with known masses; forces and points in the axes of the ground;
 a file of loads (moments have checks of their own, and do not show the level of the ground); places of points, which
@@ -89,11 +87,11 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     moment_columns.spectra_of_moments,
     given_moments.sides_of_moments,
     given_moments.unit_of_moments,
-    moment_surplus.shift_of_moments,
+    given_moments.shift_of_moments,
     moment_columns.columns_of_moments,
     single_frames.steps_of_moments,
     given_moments.feet_along_pressure,
-    moment_surplus.whole_body,
+    given_moments.whole_body,
 )
 
 

@@ -1,6 +1,6 @@
 """Is every column of a file of moments the moment of its coordinate?
 
-With the projection P onto forces that no wrench on the feet makes (`moment_surplus`), moments tau are
+With the projection P onto forces that no wrench on the feet makes (`given_moments.surplus`), moments tau are
 
     P tau = P (s tau_0 + sum_i b_i tau_i + e) + theta P x,
 
@@ -31,10 +31,17 @@ import numpy as np
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import SIDES, has_side, split_side, twin
-from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
+from musclesolve.checking.model.given_moments import (
+    FITS,
+    LEAST_MOMENT_RMS,
+    SHOWN,
+    Added,
+    MomentCase,
+    Surplus,
+    surplus,
+)
 from musclesolve.checking.model.load_units_and_axes import exceeds
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
-from musclesolve.checking.model.moment_surplus import FITS, SHOWN, Added, Surplus, surplus
 from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, Severity

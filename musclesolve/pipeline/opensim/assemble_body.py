@@ -11,9 +11,9 @@ from musclesolve.errors import input_error
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.opensim.external_loads import feet_of
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.muscle_parameters import control_notes, curve_notes
 from musclesolve.opensim.person_file import person_of_model
 from musclesolve.opensim.read_model import read_osim, with_function_paths
+from musclesolve.opensim.read_muscles import control_notes, curve_notes
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Sharing, SharingGroup
 from musclesolve.pipeline.mechanics import MotionChange

@@ -23,7 +23,7 @@ from musclesolve.opensim.geometry import (
 )
 from musclesolve.opensim.kinematics import joints_crossed
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
-from musclesolve.opensim.muscle_parameters import muscle_parameters
+from musclesolve.opensim.read_muscles import muscle_parameters
 from musclesolve.pipeline.body import SharingGroup
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice

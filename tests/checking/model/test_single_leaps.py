@@ -17,7 +17,7 @@ from musclesolve.files import Table
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.results.finding import Finding
 
 ROW = 60

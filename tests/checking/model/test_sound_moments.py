@@ -22,7 +22,7 @@ from musclesolve.checking.model.moment_columns import held_moments
 from musclesolve.checking.model.single_frames import steps_of_moments
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.results.finding import Finding
 
 
