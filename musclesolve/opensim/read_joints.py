@@ -41,8 +41,7 @@ from musclesolve.opensim.model import (
     OtherConstraint,
     TransformAxis,
 )
-from musclesolve.opensim.read_context import Context, function_in, read_function
-from musclesolve.opensim.xml_tree import Element
+from musclesolve.opensim.xml_tree import Context, Element, function_in, read_function
 
 _STEPS = 50
 _CLOSED = 1e-12

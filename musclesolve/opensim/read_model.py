@@ -20,10 +20,9 @@ from musclesolve.opensim.model import (
     OpenSimModel,
     rotation_xyz,
 )
-from musclesolve.opensim.read_context import Context, last_part
 from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints, read_links
 from musclesolve.opensim.read_muscles import read_muscles, read_path_function, read_surfaces
-from musclesolve.opensim.xml_tree import CURRENT, Element, components, read_xml, upgrade
+from musclesolve.opensim.xml_tree import CURRENT, Context, Element, components, last_part, read_xml, upgrade
 from musclesolve.recording.text.text_file import file_path, suffix_of
 
 _OLDEST = 20000

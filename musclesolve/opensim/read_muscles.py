@@ -37,8 +37,7 @@ from musclesolve.opensim.model import (
     WrapSurface,
     rotation_xyz,
 )
-from musclesolve.opensim.read_context import Context, function_in, last_part
-from musclesolve.opensim.xml_tree import Element
+from musclesolve.opensim.xml_tree import Context, Element, function_in, last_part
 
 
 def muscle_parameters(

@@ -16,7 +16,6 @@ from musclesolve.checking.model import (
     moment_columns,
     muscles,
     posture,
-    single_frames,
 )
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
@@ -80,7 +79,7 @@ HELD_MASS = 0.15
 BELONGS = 0.02
 """Share of the moments that remains beside the loads found in them where they belong."""
 OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
-    single_frames.leaps_of_moments,
+    coordinates.leaps_of_moments,
     given_moments.empty_columns,
     moment_columns.held_moments,
     moment_columns.copied_moments,
@@ -89,7 +88,7 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     given_moments.unit_of_moments,
     given_moments.shift_of_moments,
     moment_columns.columns_of_moments,
-    single_frames.steps_of_moments,
+    coordinates.steps_of_moments,
     given_moments.feet_along_pressure,
     given_moments.whole_body,
 )
@@ -102,10 +101,10 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     known, and only times and names are compared.
     """
     changed, body = body.change, body.measured
-    findings = _asked(single_frames.leaps_of_coordinates, body)
+    findings = _asked(coordinates.leaps_of_coordinates, body)
     leaps = any(each.severity == "error" for each in findings)  # smaller ones hardly affect the other checks
     # loads that were found in moments are unknown then
-    body = replace(single_frames.without_leaps(body), dynamics=None) if leaps else body
+    body = replace(coordinates.without_leaps(body), dynamics=None) if leaps else body
     findings += [*_cut_files(body), *_asked(given_moments.belonging, body)]
     # muscles are known along the leaps alone
     for of_model in () if leaps else OF_MODEL:
@@ -116,7 +115,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         fixed = Motion.from_body(body)
     except InputError:
         return [*findings, *_of_legs(body)]
-    lost = _asked(single_frames.skipped_frames, body)
+    lost = _asked(coordinates.skipped_frames, body)
     if wrong_base := lost or _asked(coordinates.length_units, body, fixed):
         return [*findings, *wrong_base]  # all other findings would follow from it
     of_coordinates = [fault for check in OF_COORDINATES for fault in _asked(check, body, fixed)]

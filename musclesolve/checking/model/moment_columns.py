@@ -42,7 +42,7 @@ from musclesolve.checking.model.given_moments import (
 )
 from musclesolve.checking.model.load_units_and_axes import exceeds
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
-from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
+from musclesolve.checking.model.posture import ANGLES, STRIDE, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, Severity
 
@@ -249,7 +249,10 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     mended = seen.without([fault.repaired(size) for fault, size, _ in faults])(case.table)
     if not faults or (left := surplus(replace(case, table=mended))) is None or left.rest > FITS:
         return  # no fault of columns makes them moments of this motion
-    faults = [each for each in faults if exceeds(each[1], LEAST.get(each[0].kind, 0.0), each[2])]
+    part = max(
+        1.0, STRIDE / max(case.common, 1e-9)
+    )  # errors of a model have more weight in a part of a stride
+    faults = [each for each in faults if exceeds(each[1], part * LEAST.get(each[0].kind, 0.0), each[2])]
     count = Counter(name for fault, *_ in faults for name in fault.names)
     few_faults = len({fault.names for fault, *_ in faults}) <= FEW
     for fault, size, error in faults:

@@ -34,7 +34,7 @@ from musclesolve.opensim.geometry import fiber_path_lengths, opensim_geometry
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.opensim.segments import FLEXION, flexion_sign, segments
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.muscles_along import geometry_along
+from musclesolve.pipeline.opensim.shared_choice import geometry_along
 from musclesolve.pipeline.share import share_part
 from musclesolve.results.finding import Cost, Finding, Where, finding
 from musclesolve.sharing.cost.cost_registry import find_cost

@@ -26,14 +26,14 @@ from musclesolve.pipeline.opensim.load_dynamics import (
 )
 from musclesolve.pipeline.opensim.model_body import ModelBody, shared_joints
 from musclesolve.pipeline.opensim.moments import due_moments
-from musclesolve.pipeline.opensim.muscles_along import (
+from musclesolve.pipeline.opensim.reduced_residual import LoadedModel, reduced_residual
+from musclesolve.pipeline.opensim.shared_choice import (
     LACKING_SHARE,
     muscles_along,
+    shared_choice,
     shared_coordinates,
     unserved_dofs,
 )
-from musclesolve.pipeline.opensim.reduced_residual import LoadedModel, reduced_residual
-from musclesolve.pipeline.opensim.shared_choice import shared_choice
 from musclesolve.settings.trial import REDUCED, ModelSettings
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver

@@ -11,8 +11,8 @@ import pytest
 from recorded_data import recorded
 
 import musclesolve as ms
+from musclesolve.checking.model.coordinates import single_leaps
 from musclesolve.checking.model.examine import findings_of_body
-from musclesolve.checking.model.single_frames import single_leaps
 from musclesolve.files import Table
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.assemble_body import model_body
