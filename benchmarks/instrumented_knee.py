@@ -35,7 +35,7 @@ from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.pipeline.knee import compartments
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
 from musclesolve.recording.c3d.c3d_file import stated_events

@@ -42,7 +42,7 @@ from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.measured_activation import channel_muscles
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.share import share
 from musclesolve.results.dataset.assemble import assemble

@@ -37,7 +37,7 @@ from musclesolve.opensim.functions import ByPartials, Function, Scaled
 from musclesolve.opensim.model import GROUND, Frame, Joint, OpenSimModel, OpenSimPoint, TransformAxis
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.results.finding import Finding, Where
 
 Variation = Callable[[Case, Path], Case]

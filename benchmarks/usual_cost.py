@@ -54,7 +54,7 @@ from musclesolve.forces import recording_of
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
 from musclesolve.sharing.cost import (

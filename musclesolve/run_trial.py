@@ -16,7 +16,7 @@ from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import Source
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.pipeline.share import sharing_problem, solver_search
 from musclesolve.pipeline.simulated_body import is_simulated
 from musclesolve.recording.data import AnyTrial

@@ -27,7 +27,7 @@ from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.pipeline.share import share, sharing_problem
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.sharing.problem import Problem

@@ -31,7 +31,7 @@ from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import foot_bodies, load_dynamics, whole_motion
-from musclesolve.pipeline.opensim.predicted_loads import predicted_loads
+from musclesolve.pipeline.opensim.loads_without_plates import predicted_loads
 from musclesolve.run_trial import share_model
 
 JOINTS = ("hip_flexion", "hip_adduction", "knee_angle", "ankle_angle")

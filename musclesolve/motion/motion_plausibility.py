@@ -113,7 +113,8 @@ def balanced(residual: Array, limit: float) -> Mask:
     masses, plates or clocks apply to it, too. Less than a tenth of the frames judges no others.
     """
     known, beyond = np.isfinite(residual), residual > limit
-    most_fail = bool(known.mean() >= 0.1) and float(beyond[known].mean()) > 0.5
+    judges = known.sum() >= max(0.1 * known.size, 1)
+    most_fail = bool(judges) and float(beyond[known].mean()) > 0.5
     return np.where(known, ~beyond, not most_fail)
 
 

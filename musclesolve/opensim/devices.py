@@ -26,8 +26,7 @@ from musclesolve.opensim.functions import (
 from musclesolve.opensim.geometry import path_blocks, path_system
 from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import Coordinate, Device, Frame, Law, OpenSimModel, OpenSimPath, OpenSimPoint
-from musclesolve.opensim.read_context import Context, function_in, last_part, read_function
-from musclesolve.opensim.xml_tree import Element
+from musclesolve.opensim.xml_tree import Context, Element, function_in, last_part, read_function
 
 
 def deflection(

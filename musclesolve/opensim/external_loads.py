@@ -24,8 +24,7 @@ from musclesolve.errors import InputError, file_error
 from musclesolve.opensim.kinematics import BodyMotion
 from musclesolve.opensim.model import GROUND, OpenSimModel
 from musclesolve.opensim.plate_contacts import Sole, feet_on_plate, stretches
-from musclesolve.opensim.read_context import last_part
-from musclesolve.opensim.xml_tree import Element, read_xml
+from musclesolve.opensim.xml_tree import Element, last_part, read_xml
 from musclesolve.recording.data import Side, Table
 from musclesolve.recording.text.number_rows import check_used
 from musclesolve.recording.text.opensim_text import read_mot

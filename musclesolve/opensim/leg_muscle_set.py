@@ -15,8 +15,7 @@ from musclesolve._util.names import shortened
 from musclesolve.errors import file_error
 from musclesolve.opensim.geometry import shift_note
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle
-from musclesolve.opensim.muscle_set import SetDescription, leg_muscles, muscle_set
-from musclesolve.opensim.neutral_leg import LegBodies, NeutralLeg
+from musclesolve.opensim.muscle_set import LegBodies, NeutralLeg, SetDescription, leg_muscles, muscle_set
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.recording.text.text_file import sha256
 

@@ -10,7 +10,6 @@ from muscle_db.regular_file import file_state
 from musclesolve._util.names import check_known
 from musclesolve.constants import BIORBD, STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
-from musclesolve.opensim.layouts import CURRENT, components, upgrade
 from musclesolve.opensim.model import (
     GROUND,
     PRESCRIBED,
@@ -21,10 +20,9 @@ from musclesolve.opensim.model import (
     OpenSimModel,
     rotation_xyz,
 )
-from musclesolve.opensim.read_context import Context, last_part
 from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints, read_links
 from musclesolve.opensim.read_muscles import read_muscles, read_path_function, read_surfaces
-from musclesolve.opensim.xml_tree import Element, read_xml
+from musclesolve.opensim.xml_tree import CURRENT, Context, Element, components, last_part, read_xml, upgrade
 from musclesolve.recording.text.text_file import file_path, suffix_of
 
 _OLDEST = 20000

@@ -1,9 +1,17 @@
-"""XML elements with their file and line, for messages."""
+"""XML elements with their file and line, elements of a model file in the layout of version 4 and found by their paths.
+
+Components are found as OpenSim 4 finds them. The path of a component is the path of its owner and its name:
+"/bodyset/femur_r", "/jointset/hip_r/femur_offset", "/ground". The name of a set of the model is its class in lower
+case; its name in the file is ignored. Elements in lower case (<components>, <frames>, <objects>, <path>) are
+properties: their content belongs to the owner of the property, and so do the points of a path. `Context` holds
+default properties, frames by path and unsupported parts of a file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
 from xml.parsers import expat
@@ -13,6 +21,22 @@ import numpy as np
 from muscle_db.regular_file import RECORDING, UnsuitableFileError, read_regular
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError, file_error
+from musclesolve.opensim.functions import (
+    ByPartials,
+    Constant,
+    LinearFunction,
+    Polynomial,
+    Scaled,
+    Sine,
+    multivariate_powers,
+    natural_spline,
+    piecewise_constant,
+    piecewise_linear,
+    polynomial,
+    simm_spline,
+    smooth_step,
+)
+from musclesolve.opensim.model import GROUND, Frame, rotation_xyz
 from musclesolve.recording.text.text_file import file_path
 
 _DEEPEST, _MOST = 200, 1_000_000  # the largest models of today have a twentieth of so many elements
@@ -240,3 +264,370 @@ def parse_xml(raw: bytes, file: Path, expected: str, encoding: str | None = None
         ) from fault
     assert builder.root is not None  # expat refuses a file without an element
     return builder.root
+
+
+CURRENT = 40000
+"""First version of the layout that the reader reads."""
+_SOCKETS = {
+    "body": "socket_parent_frame",
+    "coordinate": "socket_coordinate",
+    "x_coordinate": "socket_x_coordinate",
+    "y_coordinate": "socket_y_coordinate",
+    "z_coordinate": "socket_z_coordinate",
+}
+"""Tags, before version 4 and since, of the body of a path point and of the coordinate on which it depends."""
+_MUSCLE = {"pennation_angle": "pennation_angle_at_optimal"}
+_SWITCHES = {"ForceSet": "appliesForce", "ConstraintSet": "isEnforced"}
+"""Flag that is the opposite of <isDisabled>."""
+_INERTIA = ("xx", "yy", "zz", "xy", "xz", "yz")
+
+
+def upgrade(model: Element) -> None:
+    """Convert the elements of a <Model> to version 4 in place; they keep their lines."""
+    for element in list(model.descendants()):
+        # sockets as the versions between 3 and 4 wrote them: <connectors>, or a longer tag
+        holders = [child for child in element.children if child.tag == "connectors"]
+        for connector in (member for holder in holders for member in holder.children):
+            connectee = connector.find("connectee_name")
+            if connectee is not None:
+                connectee.tag = f"socket_{connector.name}"
+                element.children.append(connectee)
+        for child in element.children:
+            if child.tag.startswith("socket_"):
+                child.tag = child.tag.removesuffix("_connectee_name")
+    for body in model.listed("BodySet"):
+        parts = [body.find(f"inertia_{axes}") for axes in _INERTIA]
+        if body.find("inertia") is None and any(parts):
+            numbers = [0.0 if part is None else part.number() for part in parts]
+            _child(body, "inertia", " ".join(map(repr, numbers)))
+    _move_joints(model)
+    for kind, switch in _SWITCHES.items():
+        for element in model.listed(kind):
+            disabled = element.filled("isDisabled")
+            if disabled is not None and element.find(switch) is None:
+                disabled.text = "false" if disabled.flag() else "true"
+                disabled.tag = switch
+    for muscle in model.listed("ForceSet"):
+        _rename(muscle, _MUSCLE)
+        for path in (child for child in muscle.children if child.tag == "GeometryPath"):
+            for point in path.listed("PathPointSet"):
+                _rename(point, _SOCKETS)
+
+
+def _rename(element: Element, tags: dict[str, str]) -> None:
+    for child in element.children:
+        child.tag = tags.get(child.tag, child.tag)
+
+
+_PARENT = ("location_in_parent", "orientation_in_parent")
+_CHILD = (("location_in_child", "orientation_in_child"), ("location", "orientation"))
+_ENDS = ("parent_frame", "child_frame")
+
+
+def _child(owner: Element, tag: str, text: str = "", name: str = "") -> Element:
+    """The child of this tag; created, on the line of its owner, if it is absent."""
+    child = owner.find(tag)
+    if child is None:
+        child = Element(tag, name, owner.file, owner.line, text)
+        owner.children.append(child)
+    return child
+
+
+def _move_joints(model: Element) -> None:
+    """Move each joint from its body into <JointSet>, and the body "ground" into <Ground>, in place."""
+    joints, others = model.listed("JointSet"), []
+    bodies = model.find("BodySet")
+    for body in model.listed("BodySet"):
+        holder = body.find("Joint")
+        if holder is not None:
+            body.children.remove(holder)
+            for joint in holder.children:
+                _child(joint, "socket_child_frame", body.name)
+                joints.append(joint)
+        if body.name == GROUND:
+            _child(model, "Ground", name=GROUND).children += body.children
+        else:
+            others.append(body)
+    if bodies is not None:
+        bodies.children = others
+    _child(model, "JointSet").children = joints
+    for joint in joints:
+        _use_frames(joint)
+
+
+def _use_frames(joint: Element) -> None:
+    """Convert the frames and coordinates of a joint to version 4."""
+    coordinates = joint.find("CoordinateSet")
+    if coordinates is not None and joint.find("coordinates") is None:
+        _child(joint, "coordinates").children = joint.listed("CoordinateSet")
+    parent = joint.find("parent_body")
+    if parent is not None:
+        parent.tag = "socket_parent_frame"
+    of_child = next((tags for tags in _CHILD if any(joint.find(tag) for tag in tags)), _CHILD[0])
+    for end, tags in zip(_ENDS, (_PARENT, of_child), strict=True):
+        if not any(joint.find(tag) for tag in tags):
+            continue
+        # an offset frame of the joint between the body and the joint
+        socket = joint.require(f"socket_{end}")
+        frame = Element("PhysicalOffsetFrame", f"{joint.name}_{end}", joint.file, joint.line)
+        _child(frame, "socket_parent", socket.text)
+        for tag, old in zip(("translation", "orientation"), tags, strict=True):
+            stated = joint.find(old)
+            if stated is not None:
+                frame.children.append(stated)
+                joint.children.remove(stated)
+                stated.tag = tag
+        _child(joint, "frames").children.append(frame)
+        socket.text = frame.name
+    reverse = joint.filled("reverse")
+    if reverse is not None and reverse.flag():
+        sockets = [joint.require(f"socket_{end}") for end in _ENDS]
+        for socket, end in zip(sockets, reversed(_ENDS), strict=True):
+            socket.tag = f"socket_{end}"
+
+
+_NO_COMPONENTS = ("defaults", "groups", "Appearance", "attached_geometry")
+_NOT_IN_PATHS = ("PathPointSet", "PathWrapSet")
+_FIRST = ("Ground", "BodySet", "JointSet")
+"""Order in which OpenSim visits the parts of a model; the others follow in the order of the file."""
+
+
+def components(model: Element) -> tuple[Element, ...]:
+    """The components of a <Model> in the layout of version 4; sets their paths.
+
+    They are in the order in which OpenSim visits them, an owner before its parts.
+    """
+    if model.find("Ground") is None:
+        model.children.append(Element("Ground", GROUND, model.file, model.line))
+    order = {tag: place for place, tag in enumerate(_FIRST)}
+    parts = sorted(model.children, key=lambda child: order.get(child.tag, len(order)))
+    return tuple(component for part in parts for component in _walk(part, ""))
+
+
+def _walk(element: Element, owner: str) -> Iterator[Element]:
+    if element.tag in _NO_COMPONENTS:
+        return
+    is_component = element.tag[0].isupper() and element.tag not in _NOT_IN_PATHS
+    if is_component:
+        is_called = element.name and not element.tag.endswith("Set") and element.tag != "Ground"
+        element.path = f"{owner}/{element.name if is_called else element.tag.lower()}"
+        yield element
+    for child in element.children:
+        yield from _walk(child, element.path if is_component else owner)
+
+
+_NESTED = 20
+"""Largest number of offset frames on each other."""
+_HIGHEST = 12
+"""Highest order of a polynomial of several coordinates."""
+
+
+def last_part(path: str) -> str:
+    """The last name in a path of components: "/bodyset/femur_r" -> "femur_r"."""
+    return path.strip().rsplit("/", 1)[-1]
+
+
+@dataclass(eq=False)
+class Context:
+    """The file being read.
+
+    defaults: elements of <defaults> by tag, with properties of objects that do not state them; components:
+    from `layouts.components`; unsupported, notes: see OpenSimModel; prescribed: coordinates that follow a function of
+    time.
+    """
+
+    root: Element
+    defaults: dict[str, Element]
+    components: tuple[Element, ...]
+    unsupported: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    prescribed: list[str] = field(default_factory=list)
+
+    def of_kind(self, ending: str) -> list[Element]:
+        """Components whose class has this ending."""
+        return [component for component in self.components if component.tag.endswith(ending)]
+
+    @cached_property
+    def frames(self) -> dict[str, Element]:
+        """Ground, bodies and frames on them by path, the first of each path."""
+        frames: dict[str, Element] = {}
+        for component in self.components:
+            if component.tag in ("Body", "Ground") or component.tag.endswith("Frame"):
+                frames.setdefault(component.path, component)
+        return frames
+
+    def property(self, element: Element, tag: str) -> Element | None:
+        """A property of an object: as stated, or the default of its class."""
+        stated = element.find(tag)
+        if stated is None and element.tag in self.defaults:
+            stated = self.defaults[element.tag].find(tag)
+        return stated
+
+    def number(self, element: Element, tag: str, otherwise: float) -> float:
+        """A number of an object: as stated, the default of its class in the file, or `otherwise`."""
+        stated = self.property(element, tag)
+        return otherwise if stated is None or not stated.words() else stated.number()
+
+    def flag(self, element: Element, tag: str, otherwise: bool) -> bool:
+        """A flag of an object: as stated, the default of its class in the file, or `otherwise`."""
+        stated = self.property(element, tag)
+        return otherwise if stated is None or not stated.words() else stated.flag()
+
+    def frame(self, owner: Element, tag: str) -> Frame | None:
+        """The frame in a socket of a component; None for an unsupported kind."""
+        socket = owner.require(tag)
+        return self.pose(self.connectee(owner, socket))
+
+    def path_of(self, owner: Element, socket: Element) -> str:
+        """The path in a socket of a component, from the model on."""
+        text = socket.text.strip()
+        parts = [] if text.startswith("/") else owner.path.split("/")[1:]
+        for part in text.split("/"):
+            if part == ".." and parts and parts[-1] != "..":
+                parts.pop()
+            elif part not in ("", "."):
+                parts.append(part)  # also ".." that leads out of the model
+        return "/" + "/".join(parts)
+
+    def connectee(self, owner: Element, socket: Element) -> Element:
+        """The component in a socket, by its path.
+
+        In files before version 4 a name alone is a body, or the only frame of this name.
+        """
+        text = socket.text.strip()
+        frame = self.frames.get(self.path_of(owner, socket))
+        if frame is not None:
+            return frame
+        called = []
+        if int(self.root.version) < CURRENT:
+            called = [component for component in self.frames.values() if component.name == last_part(text)]
+            called = [component for component in called if component.tag in ("Body", "Ground")] or called
+        if len(called) == 1:
+            return called[0]
+        if called:
+            paths = [component.path for component in called]
+            socket.fail(
+                "unknown_name",
+                f"{len(called)} frames are called '{text}': {', '.join(map(str, paths))}",
+                "the path of a body or of an offset frame",
+                "write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
+            )
+        socket.fail(
+            "unknown_name",
+            f"there is no body or frame '{text}'",
+            "the path of a body or of an offset frame",
+            "write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
+        )
+
+    def pose(self, frame: Element, inside: int = 0) -> Frame | None:
+        """The frame of an element, on its body; None for an unsupported kind."""
+        if frame.tag in ("Body", "Ground"):
+            return Frame(frame.name if frame.tag == "Body" else GROUND, np.eye(3), np.zeros(3))
+        if frame.tag != "PhysicalOffsetFrame":
+            self.unsupported[f"frame {frame.path}"] = frame.tag
+            return None
+        socket = frame.require("socket_parent")
+        if inside > _NESTED:
+            socket.fail(
+                "bad_model",
+                "offset frames are attached to one another in a circle",
+                "frames that lead to a body",
+                "correct <socket_parent>",
+            )
+        parent = self.pose(self.connectee(frame, socket), inside + 1)
+        if parent is None:
+            return None
+        angles, place = (frame.vector_in(tag, 0.0) for tag in ("orientation", "translation"))
+        return Frame(parent.body, parent.rotation @ rotation_xyz(angles), parent.place(place))
+
+
+def read_function(element: Element, count: int = 1) -> ByPartials | None:
+    """The function of `count` coordinates from an element; None for another kind."""
+
+    def number(tag: str, otherwise: float | None = None) -> float:
+        holder = element.require(tag) if otherwise is None else element.find(tag)
+        if holder is None or (otherwise is not None and not holder.words()):
+            return float(otherwise or 0.0)
+        return holder.number()
+
+    def knots(fewest: int = 2) -> tuple[Array, Array]:
+        x, y = element.require("x").numbers(), element.require("y").numbers()
+        if x.size < fewest or x.size != y.size or (np.diff(x) <= 0.0).any():
+            element.fail(
+                "bad_model",
+                f"{x.size} x and {y.size} y",
+                f"{fewest} or more, as many y as x, with increasing x",
+                "correct the knots of the function",
+            )
+        return x, y
+
+    if count != 1 and element.tag in _OF_ONE:
+        expected = "one coordinate, which the function depends on"
+        element.fail("bad_model", f"{count} coordinates", expected, "correct <coordinates>")
+    match element.tag:
+        case "Constant":
+            return Constant(number("value"))
+        case "LinearFunction":
+            holder = element.require("coefficients")
+            values = holder.numbers()
+            if values.size != count + 1:
+                problem = f"{values.size} coefficients for {count} coordinate(s)"
+                expected = f"{count + 1}: one for each coordinate and the constant"
+                holder.fail("bad_model", problem, expected, "correct the coefficients")
+            return LinearFunction(values[:-1], float(values[-1]))
+        case "MultiplierFunction":
+            inner = function_in(element.require("function"), count)
+            return None if inner is None else Scaled(inner, number("scale", 1.0))
+        case "MultivariatePolynomialFunction":
+            holder, dimension = element.require("coefficients"), number("dimension")
+            powers = multivariate_powers(count, int(min(number("order"), _HIGHEST)))
+            values = holder.numbers()
+            if dimension != count or len(values) != len(powers):
+                problem = f"{len(values)} coefficients, dimension {dimension:g}, for {count} coordinate(s)"
+                expected = f"{len(powers)} coefficients, as the order demands, and dimension {count}"
+                holder.fail("bad_model", problem, expected, "correct the function")
+            return Polynomial(values, powers)
+        case "PolynomialFunction":
+            holder = element.require("coefficients")
+            values = holder.numbers()
+            if not values.size:
+                holder.fail("bad_model", "no coefficients", "one or more", "state them")
+            return polynomial(values)
+        case "SimmSpline" | "NaturalCubicSpline" | "natCubicSpline":  # its names in older files too
+            return simm_spline(*knots())
+        case "PiecewiseLinearFunction":
+            return piecewise_linear(*knots())
+        case "PiecewiseConstantFunction":
+            return piecewise_constant(*knots())
+        case "GCVSpline":
+            half_order = number("half_order")
+            if half_order not in (1, 2, 3, 4):
+                element.fail(
+                    "bad_model", f"half_order {half_order:g}", "1, 2, 3 or 4", "correct <half_order>"
+                )
+            if number("error_variance", 0.0) != 0.0:  # one that smooths its knots
+                return None
+            return natural_spline(*knots(2 * int(half_order)), int(half_order))
+        case "StepFunction":
+            names = ("transition_start_time", "transition_end_time", "start_value", "end_value")
+            start, end, before, after = map(number, names)
+            if not end > start:
+                problem = f"a transition from {start:g} to {end:g}"
+                element.fail("bad_model", problem, "an end after the start", "correct the function")
+            return smooth_step(start, end, before, after)
+        case "Sine":
+            usual = {"amplitude": 1.0, "omega": 1.0, "phase": 0.0, "offset": 0.0}
+            return Sine(*(number(tag, value) for tag, value in usual.items()))
+    return None
+
+
+_OF_ONE = (
+    *("PolynomialFunction", "SimmSpline", "NaturalCubicSpline", "natCubicSpline", "PiecewiseLinearFunction"),
+    *("PiecewiseConstantFunction", "GCVSpline", "StepFunction", "Sine"),
+)
+"""Functions of one coordinate."""
+
+
+def function_in(holder: Element, count: int = 1) -> ByPartials | None:
+    """The function inside an element; None without one, or for another kind."""
+    return read_function(holder.children[0], count) if holder.children else None

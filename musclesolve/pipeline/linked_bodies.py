@@ -26,7 +26,7 @@ from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Analysis, Body
 from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.pipeline.opensim.model_body import ModelBody, shared_joints
-from musclesolve.pipeline.opensim.muscles_along import geometry_along
+from musclesolve.pipeline.opensim.shared_choice import geometry_along
 from musclesolve.pipeline.recorded_body import RecordedBody
 
 

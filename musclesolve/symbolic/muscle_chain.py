@@ -27,7 +27,7 @@ from musclesolve.muscles.paths.engine import PathLayout
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined, scale_muscles
 from musclesolve.opensim.geometry import opensim_geometry, path_system, tendon_shifts
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.muscle_parameters import muscle_parameters
+from musclesolve.opensim.read_muscles import muscle_parameters
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.cost.cost_registry import find_cost

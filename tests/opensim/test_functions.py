@@ -22,8 +22,7 @@ from musclesolve.opensim.functions import (
     simm_spline,
     smooth_step,
 )
-from musclesolve.opensim.read_context import read_function
-from musclesolve.opensim.xml_tree import read_xml
+from musclesolve.opensim.xml_tree import read_function, read_xml
 
 X = np.array([-1.0, -0.3, 0.2, 0.9, 2.0])
 Y = np.array([0.2, -0.1, 0.4, 0.3, 1.0])

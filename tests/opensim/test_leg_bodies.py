@@ -10,7 +10,7 @@ from small_model import TEXT, save_model
 
 from musclesolve import read_osim
 from musclesolve.opensim.leg_muscle_set import leg_bodies
-from musclesolve.opensim.neutral_leg import LegBodies
+from musclesolve.opensim.muscle_set import LegBodies
 
 
 @pytest.mark.parametrize(

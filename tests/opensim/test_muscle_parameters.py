@@ -15,7 +15,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.muscles.curves.curve_family import DeGroote2016, Thelen2003
 from musclesolve.muscles.curves.millard_2013 import Millard2013
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.muscle_parameters import curve_notes, muscle_parameters
+from musclesolve.opensim.read_muscles import curve_notes, muscle_parameters
 
 MILLARD = """<ActiveForceLengthCurve><min_norm_active_fiber_length>0.25</min_norm_active_fiber_length>
 <transition_norm_fiber_length>0.77</transition_norm_fiber_length>

@@ -16,7 +16,7 @@ from musclesolve import read_osim
 from musclesolve.errors import InputError
 from musclesolve.muscles.curves.curve_family import CURVES, DeGroote2016, curve_fault
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.muscle_parameters import curve_family, passive_strains
+from musclesolve.opensim.read_muscles import curve_family, passive_strains
 from musclesolve.results.dataset.frame_validity import solved, valid
 from musclesolve.run_trial import share_model
 

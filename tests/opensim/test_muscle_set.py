@@ -19,8 +19,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.muscle_set import SetDescription, muscle_set
-from musclesolve.opensim.neutral_leg import GlidingKnee, NeutralLeg
+from musclesolve.opensim.muscle_set import GlidingKnee, NeutralLeg, SetDescription, muscle_set
 
 SETS = {"gait2392": "gait2392", "rajagopal_2023": "rajagopal_lai_uhlrich_2023"}
 FOOT = ("ankle_angle_r", "subtalar_angle_r")

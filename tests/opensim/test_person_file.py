@@ -16,7 +16,7 @@ import musclesolve as ms
 from musclesolve.muscles.person import FittedParameter, PersonMuscles
 from musclesolve.opensim.find_muscle_set import find_muscle_set
 from musclesolve.opensim.geometry import tendon_shifts
-from musclesolve.opensim.muscle_parameters import muscle_parameters
+from musclesolve.opensim.read_muscles import muscle_parameters
 
 LENGTH, FORCE = "optimal_fiber_length", "max_isometric_force"
 TEXT = """[person]

@@ -19,8 +19,8 @@ import musclesolve as ms
 from musclesolve.muscles.person import QUANTITIES, PersonMuscles
 from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.muscle_parameters import muscle_parameters
-from musclesolve.opensim.person_model import write_person_model
+from musclesolve.opensim.person_file import write_person_model
+from musclesolve.opensim.read_muscles import muscle_parameters
 
 ASK = """
 import json, sys

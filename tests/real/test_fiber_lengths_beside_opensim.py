@@ -16,8 +16,8 @@ from musclesolve.opensim.kinematics import coordinate_values
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
+from musclesolve.pipeline.opensim.trial_body import model_settings
 
 WALKS = {
     "scaled 2023": (

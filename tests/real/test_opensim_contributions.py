@@ -19,7 +19,7 @@ from musclesolve.dynamics.inverse.induced_accelerations import induced_accelerat
 from musclesolve.forces import prepare
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.pipeline.linked_bodies import linked
-from musclesolve.pipeline.opensim.muscles_along import geometry_along
+from musclesolve.pipeline.opensim.shared_choice import geometry_along
 from musclesolve.pipeline.share import share
 from musclesolve.studies import contributions
 

@@ -10,7 +10,7 @@ from seen_motion import motion, stances
 
 import musclesolve as ms
 from musclesolve import synthetic_recording
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.results.movement import SeenMotion
 from musclesolve.results.movement import movement as movement_of
 

@@ -21,8 +21,8 @@ from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, moments_under_loads
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.opensim.moments import shared_moments
+from musclesolve.pipeline.opensim.trial_body import model_settings
 
 
 @dataclass(frozen=True, eq=False)

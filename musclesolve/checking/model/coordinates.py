@@ -1,15 +1,33 @@
-"""Do coordinates fit this model on these loads? Units, rest, direction of walking, feet on the plates."""
+"""Do coordinates fit this model on these loads? Units, rest, direction of walking, feet on the plates, single leaps.
 
-from collections.abc import Iterator
+Moments leap like coordinates in single frames. The sample x_k differs from the cubic through two samples on either side
+of it by
+
+    r_k = x_k - (4 (x_{k-1} + x_{k+1}) - x_{k-2} - x_{k+2}) / 6.
+
+Where one sample alone is wrong by s, r is s there and -2/3 s in the frames beside it. Where a signal steps by s, r is
+s/2 and -s/2 in two frames. So the three values differ between a leap and a step, and their size beside all other r of
+the column separates a leap from noise. Later checks see the cubic in place of the leap.
+
+A leap is an error from a change of a moment of `SERIOUS` on. What a leap of a coordinate changes depends on the mass
+that it moves and on the filter: 15 degrees of an ankle change 1 N m, of a hip 66.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import few
+from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.message_text import count_of, few
 from musclesolve._util.sides import twin
+from musclesolve.checking.cost import SERIOUS
+from musclesolve.checking.files.times_units_axes import MOST_SKIPS, skips
 from musclesolve.checking.forces.newtons_law import eroded
+from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.checking.model.load_units_and_axes import moved, on_bodies, sliding
 from musclesolve.checking.model.model_case import (
     FEWEST_FRAMES,
@@ -21,9 +39,13 @@ from musclesolve.checking.model.model_case import (
     shared_forces,
 )
 from musclesolve.checking.model.posture import walks
+from musclesolve.errors import InputError
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.opensim.model import GROUND
-from musclesolve.pipeline.opensim.coordinate_motion import FEW_DEGREES
+from musclesolve.pipeline.opensim.coordinate_motion import FEW_DEGREES, coordinate_motion
+from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.recording.data import Table
 from musclesolve.results.finding import Finding, Severity, Where, finding
 
 LOCKED = 5.0
@@ -176,3 +198,193 @@ def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
         side = "above" if mean > 0.0 else "below"
         values = {"feet": " and ".join(off), "height": mean, "low": SOLE[0], "high": SOLE[1], "side": side}
         yield finding("foot_height", "warning", values, where, repair, cost=case.cost(repair))
+
+
+USUAL, TIMES = 0.9, 20.0
+"""Quantile of |r| that is usual in a column, and how many times this a leap exceeds."""
+BESIDE = 0.5, 0.85
+"""Share of a leap that r has beside it, of the opposite sign: 2/3, and noise."""
+LEAST = np.radians(2.0), 0.02
+"""Least leap of an angle [rad] and of a translation [m]; of a moment `LEAST_MOMENT_RMS`."""
+LEVER = 0.4
+"""Length on which an angle counts as a way [m]: of a shank."""
+LARGE = 12.5
+"""Leap of a coordinate, as a multiple of the least one, that is an error where no masses show what it changes."""
+TURN = np.radians(25.0)
+"""How far a leap is from a whole turn that leaves the angle as it is [rad]."""
+SEVERAL = 5
+"""Moments, as of the joints of one leg, without which no column steps alone."""
+FEWEST = 20
+"""Fewest frames that show what is usual."""
+STEP, ALONE, SHAPE = 0.1, 0.2, 0.1
+"""Step of a moment as a share of its range from which it counts; the most that other moments step there, as a share of
+it; what is left beside a step within one row, as a share of its power. A part of a column times 0.6 leaves 0.10 and
+0.00. Where loads act suddenly other moments step by 0.28 and more, also unfiltered and every 20 to 40 ms.
+"""
+
+
+def beside_cubic(values: Array) -> Array:
+    """How far columns (T, K) differ from the cubic through two samples on either side; zero at the ends and gaps."""
+    rest = np.zeros_like(values)
+    near, far = values[1:-3] + values[3:-1], values[:-4] + values[4:]
+    rest[2:-2] = np.nan_to_num(values[2:-2] - (4.0 * near - far) / 6.0)
+    return rest
+
+
+def single_leaps(values: Array, least: Array) -> Mask:
+    """Samples (T, K) of columns that leap alone, by more than `least` (K,)."""
+    if len(values) < FEWEST:
+        return np.zeros(values.shape, bool)
+    rest = beside_cubic(values)
+    share = np.zeros_like(rest)
+    large = np.abs(rest) > np.maximum(least, TIMES * np.quantile(np.abs(rest), USUAL, axis=0))
+    beside = np.ones(values.shape, bool)
+    for by in (-1, 1):
+        np.divide(-np.roll(rest, by, axis=0), rest, out=share, where=large)
+        beside &= (share > BESIDE[0]) & (share < BESIDE[1])
+    return large & beside
+
+
+def _without(values: Array, leaps: Mask) -> Array:
+    """Columns (T, K) with the cubic in place of leaps."""
+    return np.where(leaps, values - beside_cubic(values), values)
+
+
+Leaps = tuple[list[int], dict[str, object], float, tuple[tuple[float, float], ...]]
+"""Columns that leap in the same frames: their places, fields of the finding, how many times the least, and times."""
+
+
+def _together(table: Table, leaps: Mask, units: Array, least: Array) -> Iterator[Leaps]:
+    """Collect the leaps (T, K) of columns in some units (K,) that share their frames; the largest one is shown."""
+    size, columns_of = beside_cubic(table.values), defaultdict[bytes, list[int]](list)
+    for k in np.flatnonzero(leaps.any(axis=0)).tolist():
+        columns_of[leaps[:, k].tobytes()].append(k)
+    for columns in columns_of.values():
+        frames = np.flatnonzero(leaps[:, columns[0]])
+        share = np.abs(size[frames][:, columns]) / least[columns]
+        row, column = np.unravel_index(int(share.argmax()), share.shape)
+        at, shown = frames[row], columns[column]
+        others = [table.names[k] for k in columns if k != shown]
+        more = f", and in {count_of(len(frames) - 1, 'more frame')}" if len(frames) > 1 else ""
+        more += f"; {few(others, 3)} leap{'s' * (len(others) == 1)} there, too" if others else ""
+        said: dict[str, object] = {"name": table.names[shown], "unit": units[shown], "more": more}
+        said |= {"time": table.time[at], "value": table.values[at, shown], "size": size[at, shown]}
+        times = tuple((time, time) for time in table.time[frames].tolist())
+        yield columns, said, float(share.max()), times
+
+
+def _angles(body: ModelBody) -> Mask:
+    """Coordinates of the motion that are angles; of a spline that turns a joint OpenSim counts them as parameters."""
+    model, names = body.model, body.every_motion.names
+    return np.array([model.coordinates[name].rotational or name in model.turning for name in names])
+
+
+def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
+    """Find coordinates that leap in single frames of the file, before any filter."""
+    motion, angles = body.every_motion, _angles(body)
+    if motion.measured is None:
+        return
+    values = motion.measured * np.where(angles, 180.0 / np.pi, 1.0)
+    shown = Table(motion.time, motion.names, values, None, Path())
+    least, units = np.where(angles, np.degrees(LEAST[0]), LEAST[1]), np.where(angles, "degrees", "m")
+    found = list(_together(shown, _leaps_of(body), units, least))
+    given = _moments(body) if found else None
+    for places, said, size, times in found:
+        cost, grave = None, size > LARGE
+        if given is not None and (then := _moments(without_leaps(body, places))) is not None:
+            cost = largest(body, given - then)
+            grave = cost is not None and cost.size > SERIOUS * body.mass
+        where = Where(motion.file, times=times)
+        yield finding("single_leap", "error" if grave else "warning", said, where, cost=cost)
+
+
+def skipped_frames(body: ModelBody) -> Iterator[Finding]:
+    """Find instants at which all coordinates of the file jump together."""
+    motion = body.every_motion
+    if motion.measured is None or len(motion.time) < FEWEST:
+        return
+    at, ratio = skips((motion.measured * np.where(_angles(body), LEVER, 1.0))[:, :, None])
+    if 0 < at.size <= MOST_SKIPS:
+        lost = count_of(sum(max(1, round(times) - 1) for times in ratio.tolist()), "frame")
+        where = Where(motion.file, times=tuple((motion.time[k], motion.time[k + 1]) for k in at.tolist()))
+        values = {"points": "coordinates", "ratio": ratio[0], "lost": lost}
+        yield finding("frames_skipped", "error", values, where)
+
+
+def _moments(body: ModelBody) -> Array | None:
+    """Moments (T, m) of the shared coordinates by inverse dynamics [N m].
+
+    None where masses or free angles lack, and with predicted loads, which change with the motion.
+    """
+    model, given = body.model, body.dynamics.loads if body.dynamics and body.moment_table is None else ()
+    if model.mass_faults or not model.mass > 0.0 or body.settings.files.predicted:
+        return None
+    try:
+        dynamics = inverse_dynamics(model, whole_motion(model, body.motion), given)
+    except InputError:
+        return None
+    return np.stack([dynamics.column(name) for name in body.dofs], axis=1)
+
+
+def _leaps_of(body: ModelBody) -> Mask:
+    """Samples of the measured coordinates that leap alone; what follows from others is not read from the file."""
+    motion, angles = body.every_motion, _angles(body)
+    if motion.measured is None:
+        return np.zeros((0, len(motion.names)), bool)
+    turned = np.abs(np.abs(beside_cubic(motion.measured)) - 2.0 * np.pi) < TURN  # the same angle
+    free = ~np.isin(motion.names, [coupler.dependent for coupler in body.model.couplers])
+    return single_leaps(motion.measured, np.where(angles, *LEAST)) & ~(turned & angles) & free
+
+
+def without_leaps(body: ModelBody, places: Sequence[int] = ()) -> ModelBody:
+    """The body along its coordinates without single leaps, of all columns or some; its loads act as they did."""
+    motion = body.every_motion
+    assert motion.measured is not None
+    leaps = _leaps_of(body) & (np.isin(np.arange(len(motion.names)), places) if places else True)
+    values = motion.by_name(_without(motion.measured, leaps))
+    every = coordinate_motion(body.model, {"time": motion.time, **values}, motion.cutoff_hz)
+    every = replace(every, file=motion.file)
+    used = every.frames(np.isin(every.time, body.motion.time))
+    return replace(body, motion=used, every_motion=every)
+
+
+def leaps_of_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find moments that leap in single frames."""
+    table = case.table
+    columns = np.array([name.endswith(COLUMN_ENDINGS) for name in table.names])
+    leaps = single_leaps(table.values, np.full(len(columns), LEAST_MOMENT_RMS)) & columns
+    units = np.array(["N m" if name.endswith("_moment") else "N" for name in table.names])
+    for places, said, size, times in _together(table, leaps, units, np.ones(len(columns))):
+        own = leaps & np.isin(np.arange(len(columns)), places)
+
+        def repair(given: Table, own: Mask = own) -> Table:
+            return replace(given, values=_without(given.values, own))
+
+        severity: Severity = "error" if size > SERIOUS * case.fixed.model.mass else "warning"
+        yield case.fault("single_leap", severity, said, repair, times=times)
+
+
+def steps_of_moments(case: MomentCase) -> Iterator[Finding]:
+    """Find moments that step between two rows while no other moment does: impacts and contacts act on several joints.
+
+    A step s from row i to i + 1 is a change of the differences d_i - (d_{i-1} + d_{i+1}) / 2 of -s/2, s, -s/2.
+    """
+    table = case.table
+    names = [name for name in case.body.dofs if f"{name}_moment" in table.names]
+    if case.found("moment_zero", "moment_copied") or len(table.time) < FEWEST or len(names) < SEVERAL:
+        return
+    moments = table.values[:, [table.names.index(f"{name}_moment") for name in names]]
+    rates, step = np.diff(moments, axis=0), np.zeros((len(moments) - 1, len(names)))
+    step[1:-1] = np.nan_to_num(rates[1:-1] - 0.5 * (rates[:-2] + rates[2:]))
+    span = np.fmax.reduce(moments) - np.fmin.reduce(moments)
+    large = (np.abs(step) > STEP * span) & (np.abs(step) > LEAST_MOMENT_RMS)
+    large[:3] = large[-3:] = False
+    for row, k in np.argwhere(large).tolist():
+        size, near = step[row, k], np.abs(np.delete(step[row - 1 : row + 2], k, axis=1)).max(axis=0)
+        shares = near / np.maximum(np.delete(span, k), LEAST_MOMENT_RMS) * span[k]
+        rest = step[row - 2 : row + 3, k] - size * np.array([0.0, -0.5, 1.0, -0.5, 0.0])
+        if max(near.max(), shares.max()) < ALONE * abs(size) and rest @ rest < SHAPE * 1.5 * size**2:
+            times = float(table.time[row]), float(table.time[row + 1])
+            said = {"name": names[k], "size": size, "first": times[0], "last": times[1]}
+            severity: Severity = "error" if abs(size) > SERIOUS * case.fixed.model.mass else "warning"
+            yield case.fault("moment_unlike.step", severity, said, times=(times,))

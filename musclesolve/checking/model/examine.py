@@ -14,11 +14,8 @@ from musclesolve.checking.model import (
     given_moments,
     load_balance,
     moment_columns,
-    moment_surplus,
     muscles,
     posture,
-    single_frames,
-    whole_wrench,
 )
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
@@ -28,8 +25,8 @@ from musclesolve.motion.motion_plausibility import sole_warnings
 from musclesolve.opensim.external_loads import feet_of, load_in_ground
 from musclesolve.opensim.inverse_dynamics import needed_coordinates
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
+from musclesolve.pipeline.opensim.loads_without_plates import sole_points
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.predicted_loads import sole_points
 from musclesolve.results.finding import Finding, Where, finding
 
 OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
@@ -71,7 +68,7 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     load_balance.mass_of_model: "mass",
     load_balance.balance_of_loads: "mass",
     load_balance.cutoff_of_flight: "mass",
-    whole_wrench.whole_wrench: "mass ground",
+    load_balance.whole_wrench: "mass ground",
 }
 """Check of loads -> what it needs: a freely moving body with known masses; forces and points in the axes of the ground;
 a file of loads (moments have checks of their own, and do not show the level of the ground); places of points, which
@@ -82,18 +79,18 @@ HELD_MASS = 0.15
 BELONGS = 0.02
 """Share of the moments that remains beside the loads found in them where they belong."""
 OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
-    single_frames.leaps_of_moments,
+    coordinates.leaps_of_moments,
     given_moments.empty_columns,
     moment_columns.held_moments,
     moment_columns.copied_moments,
     moment_columns.spectra_of_moments,
     given_moments.sides_of_moments,
     given_moments.unit_of_moments,
-    moment_surplus.shift_of_moments,
+    given_moments.shift_of_moments,
     moment_columns.columns_of_moments,
-    single_frames.steps_of_moments,
+    coordinates.steps_of_moments,
     given_moments.feet_along_pressure,
-    moment_surplus.whole_body,
+    given_moments.whole_body,
 )
 
 
@@ -104,10 +101,10 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     known, and only times and names are compared.
     """
     changed, body = body.change, body.measured
-    findings = _asked(single_frames.leaps_of_coordinates, body)
+    findings = _asked(coordinates.leaps_of_coordinates, body)
     leaps = any(each.severity == "error" for each in findings)  # smaller ones hardly affect the other checks
     # loads that were found in moments are unknown then
-    body = replace(single_frames.without_leaps(body), dynamics=None) if leaps else body
+    body = replace(coordinates.without_leaps(body), dynamics=None) if leaps else body
     findings += [*_cut_files(body), *_asked(given_moments.belonging, body)]
     # muscles are known along the leaps alone
     for of_model in () if leaps else OF_MODEL:
@@ -118,7 +115,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         fixed = Motion.from_body(body)
     except InputError:
         return [*findings, *_of_legs(body)]
-    lost = _asked(single_frames.skipped_frames, body)
+    lost = _asked(coordinates.skipped_frames, body)
     if wrong_base := lost or _asked(coordinates.length_units, body, fixed):
         return [*findings, *wrong_base]  # all other findings would follow from it
     of_coordinates = [fault for check in OF_COORDINATES for fault in _asked(check, body, fixed)]

@@ -1,6 +1,6 @@
 """Is every column of a file of moments the moment of its coordinate?
 
-With the projection P onto forces that no wrench on the feet makes (`moment_surplus`), moments tau are
+With the projection P onto forces that no wrench on the feet makes (`given_moments.surplus`), moments tau are
 
     P tau = P (s tau_0 + sum_i b_i tau_i + e) + theta P x,
 
@@ -31,11 +31,18 @@ import numpy as np
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.message_text import few
 from musclesolve._util.sides import SIDES, has_side, split_side, twin
-from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
+from musclesolve.checking.model.given_moments import (
+    FITS,
+    LEAST_MOMENT_RMS,
+    SHOWN,
+    Added,
+    MomentCase,
+    Surplus,
+    surplus,
+)
 from musclesolve.checking.model.load_units_and_axes import exceeds
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
-from musclesolve.checking.model.moment_surplus import FITS, SHOWN, Added, Surplus, surplus
-from musclesolve.checking.model.posture import ANGLES, held_stretches, walks
+from musclesolve.checking.model.posture import ANGLES, STRIDE, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, Severity
 
@@ -242,7 +249,10 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     mended = seen.without([fault.repaired(size) for fault, size, _ in faults])(case.table)
     if not faults or (left := surplus(replace(case, table=mended))) is None or left.rest > FITS:
         return  # no fault of columns makes them moments of this motion
-    faults = [each for each in faults if exceeds(each[1], LEAST.get(each[0].kind, 0.0), each[2])]
+    part = max(
+        1.0, STRIDE / max(case.common, 1e-9)
+    )  # errors of a model have more weight in a part of a stride
+    faults = [each for each in faults if exceeds(each[1], part * LEAST.get(each[0].kind, 0.0), each[2])]
     count = Counter(name for fault, *_ in faults for name in fault.names)
     few_faults = len({fault.names for fault, *_ in faults}) <= FEW
     for fault, size, error in faults:

@@ -126,8 +126,7 @@ def calibrate_muscles(
         calibration_lines,
         factor_table,
     )
-    from musclesolve.opensim.person_file import write_person
-    from musclesolve.opensim.person_model import write_person_model
+    from musclesolve.opensim.person_file import write_person, write_person_model
     from musclesolve.plotting.study.question_figures import calibration_files
     from musclesolve.recording.text.text_file import check_place
     from musclesolve.results.files.atomic_writing import reserved, write_files

@@ -85,7 +85,7 @@ def person(
     read = read_person(file)
     console().print(person_table(read))
     if osim is not None:
-        from musclesolve.opensim.person_model import write_person_model
+        from musclesolve.opensim.person_file import write_person_model
 
         for note in write_person_model(read, osim):
             console().print(f"note: {note}")

@@ -11,9 +11,9 @@ from musclesolve.errors import input_error
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.opensim.external_loads import feet_of
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.muscle_parameters import control_notes, curve_notes
 from musclesolve.opensim.person_file import person_of_model
 from musclesolve.opensim.read_model import read_osim, with_function_paths
+from musclesolve.opensim.read_muscles import control_notes, curve_notes
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Sharing, SharingGroup
 from musclesolve.pipeline.mechanics import MotionChange
@@ -26,14 +26,14 @@ from musclesolve.pipeline.opensim.load_dynamics import (
 )
 from musclesolve.pipeline.opensim.model_body import ModelBody, shared_joints
 from musclesolve.pipeline.opensim.moments import due_moments
-from musclesolve.pipeline.opensim.muscles_along import (
+from musclesolve.pipeline.opensim.reduced_residual import LoadedModel, reduced_residual
+from musclesolve.pipeline.opensim.shared_choice import (
     LACKING_SHARE,
     muscles_along,
+    shared_choice,
     shared_coordinates,
     unserved_dofs,
 )
-from musclesolve.pipeline.opensim.reduced_residual import LoadedModel, reduced_residual
-from musclesolve.pipeline.opensim.shared_choice import shared_choice
 from musclesolve.settings.trial import REDUCED, ModelSettings
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver

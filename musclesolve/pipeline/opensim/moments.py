@@ -31,7 +31,6 @@ from musclesolve.opensim.geometry import coordinate_chain
 from musclesolve.opensim.kinematics import body_motion, coordinate_values, joint_axes
 from musclesolve.opensim.model import Joint, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, as_table
-from musclesolve.pipeline.opensim.found_loads import found_loads
 from musclesolve.pipeline.opensim.load_dynamics import (
     COLUMN_ENDINGS,
     CoordinateMoments,
@@ -39,7 +38,7 @@ from musclesolve.pipeline.opensim.load_dynamics import (
     moments_under_loads,
     whole_motion,
 )
-from musclesolve.pipeline.opensim.predicted_loads import predicted_loads
+from musclesolve.pipeline.opensim.loads_without_plates import found_loads, predicted_loads
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.number_rows import check_used
 from musclesolve.settings.trial import PREDICTED_NOTE, ModelSettings

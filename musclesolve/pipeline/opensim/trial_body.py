@@ -1,12 +1,18 @@
-"""The body of an OpenSim model from its trial file: errors about settings name their keys."""
+"""The body of an OpenSim model from its trial file or keywords: errors about settings name their keys."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+
+from musclesolve._util.checks import check_choice
 from musclesolve._util.sides import ALL_SIDES, split_side, with_side
 from musclesolve.constants import ELASTIC
-from musclesolve.errors import InputError
+from musclesolve.errors import InputError, input_error
+from musclesolve.muscles.strength import check_tendon
 from musclesolve.opensim.read_model import known_osim
 from musclesolve.pipeline.body import Sharing
 from musclesolve.pipeline.emg_informed import informed_cost
@@ -18,10 +24,14 @@ from musclesolve.pipeline.measured_activation import (
 )
 from musclesolve.pipeline.opensim.assemble_body import TIME_RANGE, model_body
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.model_settings import check_model_settings
 from musclesolve.pipeline.share import motion_cost, solver_search
+from musclesolve.recording.schema import check_value
+from musclesolve.recording.text.text_file import file_path
+from musclesolve.recording.trial.emg_channels import CHANNELS
 from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.muscle_signals import CHANNELS, check_overlap
+from musclesolve.settings.schema import settings_of, tables_of
+from musclesolve.settings.trial import REDUCED, ModelSettings, TimeSettings, share_arguments
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import Solver
@@ -120,3 +130,59 @@ def channel_names(muscles: Sequence[str]) -> dict[str, tuple[str, ...]]:
         name = with_side(stem.rstrip("0123456789"), side)
         muscles_of[name] = (*muscles_of.get(name, ()), muscle)
     return muscles_of | {muscle: (muscle,) for muscle in muscles}
+
+
+def model_settings(loads: str | Path | None = None, **choices: Any) -> ModelSettings:
+    """Return the settings that keywords of `opensim_problem` state; see there.
+
+    Raises:
+        TypeError: there is no such keyword.
+        InputError: a value that no model can have.
+    """
+    if loads is not None:
+        file_path(loads)
+    arguments, tables = share_arguments(), dict[str, dict[str, Any]](files={"loads": loads})
+    for name, value in choices.items():
+        if name not in arguments:
+            raise TypeError(
+                f"there is no keyword {name!r} of an OpenSim model; known: {', '.join(arguments)}"
+            )
+        table, key = arguments[name]
+        tables.setdefault(table, {})[key] = value
+    settings = ModelSettings().changed(**tables)
+    check_model_settings(settings)
+    return settings
+
+
+def check_model_settings(settings: ModelSettings) -> None:
+    """Refuse settings that no model can have."""
+    time, muscles, feet, loads = settings.time, settings.muscles, settings.plates.feet, settings.files.loads
+    for name, (table, key) in share_arguments().items():
+        setting, value = tables_of(ModelSettings)[table].settings[key], settings[table][key]
+        if setting.kind == "text" and setting.choices and value is not None:
+            check_choice(value, name, setting.choices)
+        elif setting.kind in ("number", "whole", "truth") and value is not None:
+            check_value(value, setting, name)
+    if time.cycles_s is not None and len(time.cycles_s):
+        cycles = np.asarray(time.cycles_s, dtype=object).tolist()
+        check_value(cycles, settings_of(TimeSettings)["cycles_s"], "cycles_s")
+    if settings.consistency.residual == REDUCED and (loads is None or settings.files.predicted):
+        raise input_error("pipeline.residual_of_predicted_forces", where="residual")
+    if feet != "stated" and loads is None:
+        raise input_error(
+            "conflict",
+            where="feet",
+            problem=f"without loads there are no feet to be found: feet = {feet!r}",
+            expected="feet with loads, which are assigned to them",
+            remedy="give loads instead of moments, or leave it out",
+        )
+    check_tendon(muscles.tendon, muscles.tendon_strain)
+    if settings.knee.contact_spacing_m is not None and loads is None:
+        raise input_error(
+            "conflict",
+            where="contact_spacing_m",
+            problem="without loads there are no contact forces, so that a spacing of the contacts "
+            "has no effect",
+            expected="a spacing with loads, from which moments and contact forces are computed",
+            remedy="give loads instead of moments, or leave it out",
+        )

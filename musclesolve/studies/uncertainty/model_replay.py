@@ -32,10 +32,10 @@ from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.pipeline.body import JointLoads, SharingGroup
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
+from musclesolve.pipeline.opensim.loads_without_plates import predicted_loads
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.muscles_along import geometry_along
-from musclesolve.pipeline.opensim.predicted_loads import predicted_loads
 from musclesolve.pipeline.opensim.reduced_residual import LoadedModel
+from musclesolve.pipeline.opensim.shared_choice import geometry_along
 from musclesolve.studies.uncertainty import replay
 from musclesolve.studies.uncertainty.replay import prediction_shapes, with_prediction_errors
 

@@ -12,10 +12,9 @@ import pytest
 
 from musclesolve import read_osim
 from musclesolve.checking.model import given_moments, load_balance
-from musclesolve.checking.model.given_moments import MomentCase
+from musclesolve.checking.model.given_moments import MomentCase, moment_fit, whole_body
 from musclesolve.checking.model.load_units_and_axes import best_fit
 from musclesolve.checking.model.model_case import ModelCase, Motion
-from musclesolve.checking.model.moment_surplus import moment_fit, whole_body
 from musclesolve.files import Table, read_mot
 from musclesolve.opensim import inverse_dynamics
 from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side

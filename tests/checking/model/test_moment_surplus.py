@@ -16,14 +16,13 @@ import musclesolve as ms
 from benchmarks.planted_model_faults import Case, on_column, trials
 from musclesolve._util.arrays import Array
 from musclesolve.checking.model.examine import OF_MOMENTS
-from musclesolve.checking.model.given_moments import MomentCase, moment_case
+from musclesolve.checking.model.given_moments import MomentCase, moment_case, surplus
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.moment_columns import columns_of_moments
-from musclesolve.checking.model.moment_surplus import surplus
 from musclesolve.files import Table
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.results.finding import Finding
 
 WALKS = "moments", "belt 1", "belt 3"

@@ -11,7 +11,7 @@ import musclesolve as ms
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 
 
 @pytest.mark.parametrize("fitting", [False, True])

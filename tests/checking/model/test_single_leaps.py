@@ -11,13 +11,13 @@ import pytest
 from recorded_data import recorded
 
 import musclesolve as ms
+from musclesolve.checking.model.coordinates import single_leaps
 from musclesolve.checking.model.examine import findings_of_body
-from musclesolve.checking.model.single_frames import single_leaps
 from musclesolve.files import Table
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.results.finding import Finding
 
 ROW = 60

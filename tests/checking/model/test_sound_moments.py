@@ -15,14 +15,14 @@ import musclesolve as ms
 from benchmarks.planted_model_faults import Case, on_column, trials
 from benchmarks.sound_moments import at_steps, part, variations, windows
 from musclesolve._util.arrays import Array
+from musclesolve.checking.model.coordinates import steps_of_moments
 from musclesolve.checking.model.examine import OF_MOMENTS
 from musclesolve.checking.model.given_moments import moment_case
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.moment_columns import held_moments
-from musclesolve.checking.model.single_frames import steps_of_moments
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.results.finding import Finding
 
 

@@ -14,9 +14,9 @@ from recorded_data import recorded
 import musclesolve as ms
 from musclesolve.files import Table
 from musclesolve.pipeline.opensim.assemble_body import model_body
-from musclesolve.pipeline.opensim.found_loads import found_loads
+from musclesolve.pipeline.opensim.loads_without_plates import found_loads
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import judge
 from musclesolve.results.plausibility import plausibility

@@ -20,9 +20,9 @@ from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.body import Analysis, Sharing
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.opensim.moments import coordinate_moments
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.pipeline.share import share, sharing_problem
 from musclesolve.results.facts import Facts
 from musclesolve.run_trial import share_model

@@ -16,7 +16,7 @@ import musclesolve as ms
 from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.person_file import person_of_model
 from musclesolve.pipeline.opensim.assemble_body import model_body
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 
 FACTORS = [
     ("optimal_fiber_length", ("one_r", "two_r"), 1.1),

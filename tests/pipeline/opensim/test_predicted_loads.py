@@ -22,8 +22,8 @@ from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
-from musclesolve.pipeline.opensim.model_settings import model_settings
-from musclesolve.pipeline.opensim.predicted_loads import predicted_loads, sole_points
+from musclesolve.pipeline.opensim.loads_without_plates import predicted_loads, sole_points
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.recording.trial.settings import with_paths
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
 from musclesolve.studies.uncertainty.replay import standard_deviations

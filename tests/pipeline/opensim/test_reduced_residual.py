@@ -21,8 +21,8 @@ from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.model_settings import model_settings
 from musclesolve.pipeline.opensim.reduced_residual import LoadedModel
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.pipeline.share import share
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.facts import Facts

@@ -11,7 +11,7 @@ from recorded_data import recorded
 import musclesolve as ms
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 
 
 def test_one_cell_without_a_number_is_named_and_leaves_the_loads_known() -> None:

@@ -19,7 +19,7 @@ from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_names import pages_of
 from musclesolve.plotting.page.page_style import figures_of

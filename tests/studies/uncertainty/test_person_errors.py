@@ -20,7 +20,7 @@ from musclesolve.forces import prepare
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.model_settings import model_settings
+from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.studies.uncertainty.model_replay import ModelReplay
