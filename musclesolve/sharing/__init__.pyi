@@ -9,11 +9,11 @@ from .constrained import expression_constraint as expression_constraint
 from .constrained import solve_constrained as solve_constrained
 from .cost.casadi_expression import expression_cost as expression_cost
 from .full_formulation import solve_full as solve_full
-from .kernel.compiled_solver import compile_kernel as compile_kernel
 from .layers.jax_layer import jax_layer as jax_layer
 from .layers.torch_layer import torch_layer as torch_layer
 from .rate_limits import RateLimits as RateLimits
 from .solution_derivatives import solution_derivatives as solution_derivatives
+from .solver.batch import compile_kernel as compile_kernel
 from .solver.ipopt_casadi import Ipopt as Ipopt
 from .solver.ipopt_cyipopt import Cyipopt as Cyipopt
 from .symbolic_program import Unknown as Unknown

@@ -15,7 +15,7 @@ from typing import Any
 
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_parameters import Shapes, arrays_of, parameter_symbols
+from musclesolve.sharing.cost.cost_terms import Shapes, arrays_of, parameter_symbols
 
 
 def frame_symbols(

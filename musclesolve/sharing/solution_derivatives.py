@@ -108,8 +108,7 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
         raise input_error(
             "conflict",
             where=where,
-            problem="the solution is no optimum of this problem: it is one of another problem, or within constraints or "
-            "rate limits",
+            problem="the solution is no optimum of this problem: it has constraints, rate limits or another problem",
             expected="the solution of `solve` for this problem",
         )
     compliance = 1.0 / weight

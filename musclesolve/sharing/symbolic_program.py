@@ -44,7 +44,7 @@ from musclesolve.sharing.constrained import (
 from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, evaluated, reason_of
 from musclesolve.sharing.cost.cost_base import Cost, bends_down, field_of
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression, check_solution
-from musclesolve.sharing.cost.cost_parameters import flat, shapes_of
+from musclesolve.sharing.cost.cost_terms import flat, shapes_of
 from musclesolve.sharing.frame_symbols import frame_symbols
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem

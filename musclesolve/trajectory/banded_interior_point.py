@@ -1,8 +1,8 @@
 """A primal-dual interior-point method for a motion, in which each muscle is a chain in time.
 
 The conditions of certificate.py are solved with the products of multipliers k and distances x from the bounds equal to
-sigma omega > 0, where sigma goes to zero: Mehrotra's pair of predictor and corrector (sharing/solver/mehrotra.py), a
-Newton step each. In a step the balance of tendon and fiber gives the change of the activation,
+sigma omega > 0, where sigma goes to zero: Mehrotra's pair of predictor and corrector (sharing/solver/
+interior_point.py), a Newton step each. In a step the balance of tendon and fiber gives the change of the activation,
 
     da = (E + E_z dz + E_y dy) / g,       E = f - a g - p,
 
@@ -27,7 +27,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.rate_limits import ActivationLimits
-from musclesolve.sharing.solver.mehrotra import Barrier, Changes, mehrotra_step
+from musclesolve.sharing.solver.interior_point import Barrier, Changes, mehrotra_step
 from musclesolve.trajectory.certificate import Certifier, MotionAttempt, coordinate_bounds
 from musclesolve.trajectory.chain_kernel import Nodes
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem

@@ -21,7 +21,7 @@ from musclesolve._util.locks import CASADI
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.cost.cost_base import Cost, bends_down
-from musclesolve.sharing.cost.cost_parameters import (
+from musclesolve.sharing.cost.cost_terms import (
     Parameters,
     Shapes,
     columns,

@@ -13,8 +13,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_type
 from musclesolve.errors import input_error
-from musclesolve.sharing.cost.cost_parameters import Parameters
-from musclesolve.sharing.cost.cost_terms import SoftRows, Term, joined_rows
+from musclesolve.sharing.cost.cost_terms import Parameters, SoftRows, Term, joined_rows
 from musclesolve.sharing.kernel.constants import LEAST_REACH
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import OPTIONAL
@@ -44,7 +43,7 @@ class Cost(ABC):
     sum over muscles, sum_i f_i(a_i), convex in each, unless `needs` states otherwise.
 
     The costs of the library state their terms (sum_of_terms.py), and all methods follow. A cost of a user is an
-    expression (casadi_expression.py), or a frozen dataclass with `term_value` and `term_gradient`, and the other `term_`
+    expression (casadi_expression.py), or a frozen dataclass with `term_value` and `term_gradient`, and other `term_`
     methods where it has them; `solve` checks at a few points that they agree (cost_check.py). `2 * a + b` is a cost.
 
     Attributes:

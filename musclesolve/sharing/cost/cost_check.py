@@ -22,7 +22,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 from musclesolve.sharing.cost.cost_base import SLACK, Cost, bends_down, single_costs
-from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
+from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.problem import Problem
 
 POINTS = 4

@@ -21,7 +21,7 @@ from musclesolve.sharing.kernel.constants import (
 )
 from musclesolve.sharing.kernel.linear_algebra import largest_of
 
-from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
+from musclesolve.sharing.kernel.constants import (  # isort: skip
     ALL_LOWER, ALL_PULL, ALL_UPPER, HALF, INSIDE, LANES, MARGINAL, PULL_ERROR, THETA,
 )  # fmt: skip
 

@@ -50,7 +50,7 @@ from musclesolve.sharing.kernel.linear_algebra import (
     substitute,
 )
 
-from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
+from musclesolve.sharing.kernel.constants import (  # isort: skip
     ABOVE, AT_LOWER, BELOW, BEST, BEST_MULTIPLIER, COMPLIANCE, CURVATURE, D_A, D_L, D_U, DIAGONAL,
     INVERSE, INVERSE_ABOVE, INVERSE_BELOW, LOWER, MIDDLE, MULTIPLIER, OMEGA, OTHER_TERMS, OWN, P0, P1,
     P2, PULL, RATIO_L, RATIO_U, RESIDUAL, RHS, RIGHT, ROW_CURVATURE, SCALE, SLOPE, STRIDE, TARGET,

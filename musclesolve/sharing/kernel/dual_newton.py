@@ -63,7 +63,7 @@ from musclesolve.sharing.kernel.linear_algebra import (
     substitute,
 )
 
-from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
+from musclesolve.sharing.kernel.constants import (  # isort: skip
     ALL_LOWER, BEST, COMPLIANCE, CURVATURE, DIAGONAL, FREE_UPPER, INVERSE, MIDDLE, MULTIPLIER, P0, P1,
     P2, PULL, RESIDUAL, RHS, SCALE, SECANT, TARGET, TRIAL,
 )  # fmt: skip

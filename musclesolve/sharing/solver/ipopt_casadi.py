@@ -13,7 +13,7 @@ from musclesolve._util.locks import CASADI
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_expression
-from musclesolve.sharing.cost.cost_parameters import Shapes, flat, shapes_of
+from musclesolve.sharing.cost.cost_terms import Shapes, flat, shapes_of
 from musclesolve.sharing.frame_symbols import frame_symbols
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem

@@ -15,7 +15,7 @@ from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve.constants import STUDY_DRAFT
 from musclesolve.errors import InputError, input_error
 from musclesolve.results.judgement import Report, counted_verdicts
-from musclesolve.sharing.kernel.compiled_solver import compile_kernel
+from musclesolve.sharing.solver.batch import compile_kernel
 from musclesolve.studies.many_trials.one_trial import Job
 from musclesolve.studies.many_trials.run_many import TrialsProgress, find_trials
 from musclesolve.studies.questions.answers import check_with_questions

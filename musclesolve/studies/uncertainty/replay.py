@@ -20,7 +20,7 @@ from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.pipeline.body import Body, Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import share_part, sharing_problem
-from musclesolve.sharing.cost.varied_cost import varied
+from musclesolve.sharing.cost.sum_of_terms import varied
 from musclesolve.sharing.problem import Problem
 
 

@@ -26,7 +26,7 @@ from musclesolve.results.dataset.quantities import (
     in_set,
     of_parts,
 )
-from musclesolve.sharing.cost.varied_cost import can_vary
+from musclesolve.sharing.cost.sum_of_terms import can_vary
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task
 from musclesolve.studies.uncertainty.error_sources import sources
