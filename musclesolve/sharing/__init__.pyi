@@ -1,7 +1,7 @@
-from .analysis.cost_mixture import fit_cost_weights as fit_cost_weights
 from .analysis.force_ranges import force_range as force_range
-from .analysis.pareto import pareto_front as pareto_front
 from .analysis.reserve_check import check_reserves as check_reserves
+from .analysis.several_costs import fit_cost_weights as fit_cost_weights
+from .analysis.several_costs import pareto_front as pareto_front
 from .analysis.strength_margin import least_assistance as least_assistance
 from .analysis.strength_margin import strength_margin as strength_margin
 from .certificate import kkt_residual as kkt_residual
@@ -9,13 +9,13 @@ from .constrained import expression_constraint as expression_constraint
 from .constrained import solve_constrained as solve_constrained
 from .cost.casadi_expression import expression_cost as expression_cost
 from .full_formulation import solve_full as solve_full
-from .layers.jax_layer import jax_layer as jax_layer
-from .layers.torch_layer import torch_layer as torch_layer
+from .layers import jax_layer as jax_layer
+from .layers import torch_layer as torch_layer
 from .rate_limits import RateLimits as RateLimits
 from .solution_derivatives import solution_derivatives as solution_derivatives
 from .solver.batch import compile_kernel as compile_kernel
-from .solver.ipopt_casadi import Ipopt as Ipopt
-from .solver.ipopt_cyipopt import Cyipopt as Cyipopt
+from .solver.ipopt import Cyipopt as Cyipopt
+from .solver.ipopt import Ipopt as Ipopt
 from .symbolic_program import Unknown as Unknown
 from .symbolic_program import motion_cost as motion_cost
 from .symbolic_program import program as program

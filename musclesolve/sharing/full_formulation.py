@@ -39,8 +39,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import OPTIONAL, misshapen
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.frame_program import CLAIMS
-from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt
-from musclesolve.sharing.solver.ipopt_options import IpoptOptions
+from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt
 from musclesolve.sharing.solving import fix_idle_muscles, label_frames
 from musclesolve.sharing.status import Status, is_solved
 

@@ -23,7 +23,7 @@ from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.motion_solution import MotionSolution, label_solution, unsolved
 
 if TYPE_CHECKING:
-    from musclesolve.trajectory.collocation.collocation import Collocation
+    from musclesolve.trajectory.collocation import Collocation
 
     Method = BandedInteriorPoint | Collocation
 
@@ -45,7 +45,7 @@ def find_method(name: str) -> Method:
     check_choice(name, "the method", METHODS, where="method")
     if name == "structured":
         return BandedInteriorPoint()
-    from musclesolve.trajectory.collocation.collocation import Collocation  # CasADi, which few motions need
+    from musclesolve.trajectory.collocation import Collocation  # CasADi, which few motions need
 
     return Collocation(max_iterations=MAX_ITERATIONS, max_seconds=MAX_SECONDS)
 
