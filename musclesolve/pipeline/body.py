@@ -31,7 +31,7 @@ from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.solver_registry import Solver
 
 if TYPE_CHECKING:
-    from musclesolve.trajectory.motion_solution import MotionSolution
+    from musclesolve.trajectory.solve_motion import MotionSolution
 
 BLOCK = 512
 """Number of frames in a block of a longer motion; a multiple of the chains of the compiled solver."""

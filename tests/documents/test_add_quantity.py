@@ -26,7 +26,7 @@ exec(Path("recipe.py").read_text(), vars(quantities))
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.live.page.shown_quantities import ShownQuantities
+from musclesolve.live.page.page_settings import ShownQuantities
 from musclesolve.live.recorder import frame_columns
 from musclesolve.plotting import save_figures
 from musclesolve.plotting.study.group_figures import group_drawings

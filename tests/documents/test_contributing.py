@@ -26,7 +26,7 @@ import muscle_db
 import musclesolve as ms
 from musclesolve.checking.check import all_checks, examined_file
 from musclesolve.data import reference_stride
-from musclesolve.live.adapters.registry import open_sink
+from musclesolve.live.session import open_sink
 
 elbow = ms.Problem([[0.05, 0.03, -0.04]], [20.0], [1000.0, 400.0, 400.0], [1000.0, 400.0, 400.0],
                    optimal_fiber_length=[0.1, 0.1, 0.1], joints_crossed=[1, 1, 2])

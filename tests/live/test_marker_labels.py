@@ -17,9 +17,8 @@ from musclesolve.checking.repair import Recorded, exchange_labels
 from musclesolve.cli.live_progress import StatusLine, session_document, session_lines
 from musclesolve.data import reference_stride
 from musclesolve.live import samples
-from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
-from musclesolve.live.page.page_state import PageSetup, PageState
+from musclesolve.live.page.page_state import BYTES, FrameRing, PageSetup, PageState, row_type
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.stream import SAMPLES, Arrival, Passed
 

@@ -30,10 +30,10 @@ from musclesolve.cli.printing import announce
 from musclesolve.data import reference_stride
 from musclesolve.live import joining, samples, stream_session
 from musclesolve.live import stream as stream_module
-from musclesolve.live.adapters.registry import ADAPTERS, check_streams, open_sink, open_stream
 from musclesolve.live.adapters.udp import UdpStream
 from musclesolve.live.joining import Joined, Reading, Wanted
 from musclesolve.live.live import FILLING
+from musclesolve.live.session import ADAPTERS, check_streams, open_sink, open_stream
 from musclesolve.live.stream import Arrival, Passed, Sample, StreamEnded, run_session
 
 

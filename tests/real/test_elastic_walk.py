@@ -20,7 +20,7 @@ from musclesolve.trajectory import MotionProblem, solve_motion
 from musclesolve.trajectory.certificate import Certifier
 from musclesolve.trajectory.collocation import Collocation
 from musclesolve.trajectory.motion_problem import MotionCost
-from musclesolve.trajectory.motion_solution import MotionSolution
+from musclesolve.trajectory.solve_motion import MotionSolution
 
 COSTS = ["activation_volume", "activation_power", "stress_cubed"]
 ACHILLES = ("soleus", "gastrocnemius")

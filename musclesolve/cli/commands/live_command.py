@@ -97,11 +97,10 @@ def live(
         return
     from musclesolve._util.interrupts import stop_signals
     from musclesolve.cli.live_progress import StatusLine, session_document, session_lines
-    from musclesolve.live.adapters.registry import check_streams
     from musclesolve.live.joining import Wanted
     from musclesolve.live.live import Live
     from musclesolve.live.recorder import Recorder
-    from musclesolve.live.session import open_session
+    from musclesolve.live.session import check_streams, open_session
     from musclesolve.live.session_watch import SessionWatch
     from musclesolve.live.stream import Sink, run_session
     from musclesolve.recording.data import Trial

@@ -1,4 +1,4 @@
-"""Choices of the operator: curves, the quantity of the biofeedback, its band. One set for all browsers."""
+"""The quantities of the page, and the choices of the operator: curves, biofeedback, band; one set for all browsers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from musclesolve._util.arrays import AnyArray, Array, Indices
+from musclesolve._util.sides import OTHER, SIDE_NAMES, split_side, with_side
 from musclesolve.errors import file_error
+from musclesolve.recording.data import SIDES
+from musclesolve.results.dataset.quantities import KINDS, QUANTITIES, by_formula, in_set
 from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.sharing.status import Status, is_solved
 
 MOST_CURVES = 6
 SPANS = (5.0, 10.0, 20.0)
@@ -114,3 +121,120 @@ class PageSettings:
         if self.low is not None and value < self.low:
             return "below"
         return "above" if self.high is not None and value > self.high else "in"
+
+
+ORDER = ("force", "muscle_force", "activation", "moment", "angle")
+"""Kinds of quantities in the order of the page; then the others."""
+WITHOUT_MOTION = (Status.INVALID_INPUT, Status.INVALID_MOTION, Status.INTERRUPTED)
+"""Statuses without known angles and moments."""
+
+
+GROUND = "ground_reaction_force"
+
+
+def shown_kinds() -> list[str]:
+    """Variables of the page: the variables of a frame, and what follows from them by a formula."""
+    of_frame = {name for name, quantity in QUANTITIES.items() if quantity.frame or name == GROUND}
+    there = [name for name in in_set("page") if of_frame.issuperset(QUANTITIES[name].arguments or (name,))]
+    order = {kind: place for place, kind in enumerate(ORDER)}
+    return sorted(there, key=lambda name: (order.get(QUANTITIES[name].kind, len(order)), name == GROUND))
+
+
+@dataclass(frozen=True)
+class ShownQuantity:
+    """One number of a frame. kind: variable of a result; key: variable and name, as in "joint_reaction:knee_r"."""
+
+    kind: str
+    name: str
+
+    @property
+    def key(self) -> str:
+        """Key of the quantity in settings."""
+        return f"{self.kind}:{self.name}"
+
+    @property
+    def side(self) -> str:
+        """Side of the body, "other" of the trunk."""
+        return self.name if self.name in SIDE_NAMES else split_side(self.name)[1]
+
+    def on(self, side: str) -> str:
+        """Key of the same quantity of the other or the same leg; the own one of what has no side."""
+        if self.side == OTHER:
+            return self.key
+        return f"{self.kind}:{side if self.name in SIDE_NAMES else with_side(split_side(self.name)[0], side)}"
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """Description of the quantity for the page."""
+        quantity = QUANTITIES[self.kind]
+        words = f"vertical {quantity.said}" if self.kind == GROUND else quantity.said
+        stem = "" if self.name in SIDE_NAMES else split_side(self.name)[0].replace("_", " ")
+        side = f", {SIDE_NAMES[self.side]}" if self.side in SIDE_NAMES else ""
+        label = f"{stem} {words}".strip().capitalize() + side
+        return {
+            "key": self.key,
+            "kind": self.kind,
+            "side": self.side,
+            "label": label,
+            **KINDS[quantity.kind].page,
+        }
+
+
+@dataclass(frozen=True)
+class ShownQuantities:
+    """All of a `Live`: names in the order of its rows; weight of the body [N]."""
+
+    muscles: tuple[str, ...]
+    dofs: tuple[str, ...]
+    joints: tuple[str, ...]
+    sides: tuple[str, ...]
+    weight: float
+
+    @property
+    def every(self) -> list[ShownQuantity]:
+        """All quantities, in the order of the columns of `values`."""
+        names = {"joint": self.joints, "side": SIDES, "muscle": self.muscles, "dof": self.dofs}
+        return [
+            ShownQuantity(kind, name) for kind in shown_kinds() for name in names[QUANTITIES[kind].dims[1]]
+        ]
+
+    def values(self, rows: AnyArray) -> NDArray[np.float32]:
+        """Values (k, Q) in rows (k,) of frames; NaN where they are not valid.
+
+        What the muscles of a leg do is valid where its frame is; angles, moments and ground forces also where only the
+        sharing among muscles has no solution.
+        """
+        valid, moving = is_solved(rows["status"]), ~np.isin(rows["status"], WITHOUT_MOTION)
+        known: dict[str, Any] = {
+            name: rows[quantity.frame]
+            for name, quantity in QUANTITIES.items()
+            if quantity.frame and quantity.frame in (rows.dtype.names or ())
+        }
+        known[GROUND] = rows["wrench"][:, :, :3]
+        known |= by_formula(known, "page")
+        columns = [self._of_page(kind, known[kind]) for kind in shown_kinds()]
+        by_side = np.stack([np.column_stack([mask, mask.all(axis=1)]) for mask in (moving, valid)], axis=1)
+        return np.where(by_side[:, *self._asked], np.concatenate(columns, axis=1), np.nan).astype(np.float32)
+
+    def _of_page(self, kind: str, values: Array) -> Array:
+        """Values (k, n) in the unit of the page, of vectors (k, n, 3) their magnitude, of ground forces upward."""
+        if "axis" in QUANTITIES[kind].dims:
+            values = values[:, :, 2] if kind == GROUND else np.linalg.norm(values, axis=2)
+        of_kind = KINDS[QUANTITIES[kind].kind]
+        rule = of_kind.units[of_kind.page["unit"]]
+        return np.asarray(rule.factor * values / (self.weight if "weight" in rule.by else 1.0))
+
+    @cached_property
+    def _asked(self) -> tuple[Indices, Indices]:
+        """For each column the condition, 1 for a valid frame or 0 for a valid motion, and the side; S: of all sides."""
+        number = {side: k for k, side in enumerate(self.sides)}
+        sides = [number.get(each.side, len(self.sides)) for each in self.every]
+        of_muscles = [QUANTITIES[each.kind].follows == "solution" for each in self.every]
+        return np.array(of_muscles, np.intp), np.array(sides, np.intp)
+
+
+def statistic(name: str, values: Array) -> float:
+    """Peak, lowest or mean of values (k,); NaN where one of them is not known, or there is none."""
+    if not len(values) or not np.isfinite(values).all():
+        return float("nan")
+    return float(values.mean() if name == "mean" else values.max() if name == "peak" else values.min())

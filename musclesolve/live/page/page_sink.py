@@ -15,9 +15,8 @@ from musclesolve._util.message_text import capitalized
 from musclesolve._util.processes import block_sigint, one_thread_each
 from musclesolve.errors import InputError, input_error, not_installed
 from musclesolve.live.live import Frame, Live
-from musclesolve.live.page.frame_ring import BYTES, FrameRing, row_type
 from musclesolve.live.page.page_settings import PageSettings
-from musclesolve.live.page.page_state import SHOWN, Order, PageSetup
+from musclesolve.live.page.page_state import BYTES, SHOWN, FrameRing, Order, PageSetup, row_type
 from musclesolve.live.stream import WAIT, Arrival
 
 PACKAGES = ("starlette", "uvicorn", "websockets")

@@ -7,7 +7,7 @@ a target e_i:
     Saturation   phi(x) = 1 - (1 - x^p)^(1/p),   0 <= x < 1
 
 With x = c (a - e) its slope is c phi'(x) and its curvature c^2 phi''(x). `kernel_arrays` gives the terms as data for
-the compiled solver (kernel/compiled_terms.py).
+the compiled solver (kernel/compiled_certificate.py).
 """
 
 from __future__ import annotations

@@ -33,8 +33,14 @@ import numpy as np
 
 from musclesolve._util.compiled_code import compiled, int64
 from musclesolve.sharing.kernel import constants
-from musclesolve.sharing.kernel.compiled_certificate import farkas_ratio, limited, stationarity
-from musclesolve.sharing.kernel.compiled_terms import Terms, add_slopes, add_slopes_and_curvatures
+from musclesolve.sharing.kernel.compiled_certificate import (
+    Terms,
+    add_slopes,
+    add_slopes_and_curvatures,
+    farkas_ratio,
+    limited,
+    stationarity,
+)
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
     BESIDE_ROWS, DIVERGED, FIRST, FIRST_MU, LEAST_OMEGA, LEAST_REACH, LONG, NOTHING_MISSING,

@@ -19,6 +19,8 @@ from musclesolve.sharing.kernel.compiled_certificate import (
     change_of_slopes,
     farkas_ratio,
     residual_of,
+    slopes_of,
+    value_of,
 )
 from musclesolve.sharing.kernel.compiled_interior_point import (
     INFEASIBLE,
@@ -28,7 +30,6 @@ from musclesolve.sharing.kernel.compiled_interior_point import (
     gather_terms,
     minimize,
 )
-from musclesolve.sharing.kernel.compiled_terms import slopes_of, value_of
 from musclesolve.sharing.kernel.constants import AT_EDGE, FALLBACK, HUGE, IDLE, NO_ROOM, TOLERANCE
 from musclesolve.sharing.kernel.dual_newton import MAX_STEPS, UNKNOWN, prepare_primal, solve_dual
 from musclesolve.sharing.kernel.linear_algebra import ZERO
