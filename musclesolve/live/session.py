@@ -1,6 +1,6 @@
 """A session of the command: sources and sinks by name, one `Live`, all streams closed at the end.
 
-The module of a kind of stream is imported when such a stream is opened.
+`ADAPTERS` has the kinds of streams; a module is imported when a stream of its kind is opened.
 """
 
 import importlib

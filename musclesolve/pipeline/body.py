@@ -33,7 +33,7 @@ from musclesolve.sharing.solver.batch import Batch
 from musclesolve.sharing.solver.solver_registry import Solver
 
 if TYPE_CHECKING:
-    from musclesolve.trajectory.motion_solution import MotionSolution
+    from musclesolve.trajectory.solve_motion import MotionSolution
 
 
 BLOCK = 512

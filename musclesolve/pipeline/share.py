@@ -41,7 +41,7 @@ from musclesolve.sharing.status import Status
 if TYPE_CHECKING:
     from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
     from musclesolve.trajectory.motion_problem import MotionProblem
-    from musclesolve.trajectory.motion_solution import MotionSolution
+    from musclesolve.trajectory.solve_motion import MotionSolution
 
 METHODS = {"batch": "structured", "ipopt": "collocation"}
 """Solver of whole motions, by the name of the requested solver of single frames."""

@@ -213,7 +213,7 @@ def solve_constrained(
         >>> ms.sharing.solve_constrained(problem, "force_squared", [held]).activation.round(6).tolist()
         [0.2, 0.4]
     """
-    from musclesolve.sharing.solver.ipopt_casadi import minimize_frames
+    from musclesolve.sharing.solver.ipopt import minimize_frames
 
     problem = check_problem(problem, "solve_constrained").numbered()
     method = find_solver(solver)

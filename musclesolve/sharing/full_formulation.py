@@ -33,14 +33,13 @@ from musclesolve.sharing.arguments import check_smooth_cost
 from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression
-from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
+from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.kernel.constants import HUGE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import OPTIONAL, misshapen
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solver.frame_program import CLAIMS
-from musclesolve.sharing.solver.ipopt_casadi import casadi_ipopt
-from musclesolve.sharing.solver.ipopt_options import IpoptOptions
+from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt
 from musclesolve.sharing.solving import fix_idle_muscles, label_frames
 from musclesolve.sharing.status import Status, is_solved
 

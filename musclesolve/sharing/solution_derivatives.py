@@ -35,7 +35,7 @@ from musclesolve._util.checks import check_integer, check_real_array
 from musclesolve._util.message_text import with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost, check_solution
-from musclesolve.sharing.certificate import within_domain
+from musclesolve.sharing.certificate import kkt_residual, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.optimality_system import OptimalitySystem, Optimum, refine
@@ -102,6 +102,15 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
         np.reshape(x, (problem.n_frames, x.shape[-1]))[which]
         for x in (solution.reserve_weight, solution.activation, solution.multiplier)
     )
+    kept = part.with_arrays(reserve_weight=weight) if np.isfinite(weight).any() else part
+    reserve = np.reshape(solution.reserve, problem.moment.shape)[which]
+    if (kkt_residual(kept, chosen, activation, reserve, multiplier) > TOLERANCE).any():
+        raise input_error(
+            "conflict",
+            where=where,
+            problem="the solution is no optimum of this problem: it has constraints, rate limits or another problem",
+            expected="the solution of `solve` for this problem",
+        )
     compliance = 1.0 / weight
     optimum = refine(part, chosen, compliance, activation, multiplier)
     free = ~(optimum.below | optimum.above)

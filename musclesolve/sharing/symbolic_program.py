@@ -44,15 +44,14 @@ from musclesolve.sharing.constrained import (
 from musclesolve.sharing.cost.casadi_expression import FAULTS, Constant, evaluated, reason_of
 from musclesolve.sharing.cost.cost_base import Cost, bends_down, field_of
 from musclesolve.sharing.cost.cost_check import check_cost, check_expression, check_solution
-from musclesolve.sharing.cost.cost_parameters import flat, shapes_of
-from musclesolve.sharing.frame_symbols import frame_symbols
+from musclesolve.sharing.cost.cost_terms import flat, shapes_of
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES
 from musclesolve.sharing.problem_scale import load, row_size, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.frame_program import CLAIMS, least_squares_multiplier, polish
-from musclesolve.sharing.solver.ipopt_options import IpoptOptions
+from musclesolve.sharing.solver.ipopt import IpoptOptions, frame_symbols
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 

@@ -29,8 +29,8 @@ from musclesolve.opensim.geometry import opensim_geometry, path_system, tendon_s
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_muscles import muscle_parameters
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.problem import Problem
 from musclesolve.symbolic.hill import BALANCED, equilibrium_function, rigid_fiber, rigid_forces
 from musclesolve.symbolic.path_length import (

@@ -11,7 +11,7 @@ A_i the moments of a muscle by its tendon coordinate and C the compliance of res
 
 Each H_i is factored as a band (L D L^T). S couples all frames, but its blocks decay within some tens of frames. Blocks
 up to a reach are computed exactly, from the entries of H_i^-1 next to the diagonal, and factored as a band
-(newton_system.py). They precondition conjugate gradients with the whole S, whose products cost a pass through the
+(`NewtonSystem`). They precondition conjugate gradients with the whole S, whose products cost a pass through the
 chains. The total work is proportional to the number of frames.
 
 A band holds H[j, j - p] in row j and column p, p = 0 ... 3; factors hold L likewise, with D for its unit diagonal.

@@ -34,8 +34,7 @@ from musclesolve.muscles.elastic.smooth_curves import Curved
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import empty_box, needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
-from musclesolve.sharing.kernel.constants import AT_EDGE, NO_ROOM, TOLERANCE
-from musclesolve.sharing.kernel.workspace_layout import RateBounds
+from musclesolve.sharing.kernel.constants import AT_EDGE, NO_ROOM, TOLERANCE, RateBounds
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import refuse_numbers
 from musclesolve.sharing.problem_scale import edge_weight, fallback_weight

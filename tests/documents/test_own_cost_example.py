@@ -15,7 +15,7 @@ COSTS = Path(__file__).parents[2] / "docs" / "costs.md"
 
 def test_the_examples_run():
     code = re.findall(r"```python\n(.*?)```", COSTS.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(code) == 3
+    assert len(code) == 4
     trial = ms.read_trial(Path(str(files("musclesolve.data") / "reference_stride" / "trial.toml")))
     names = {"ms": ms, "trial": trial}
     for block in code:
@@ -28,3 +28,5 @@ def test_the_examples_run():
     problem = ms.Problem([[0.05, 0.05]], [30.0], [1000.0] * 2, [1000.0] * 2)
     answer = ms.solve(problem, names["LoadToTheFourth"](weight=2.0))
     np.testing.assert_allclose(answer.activation, 0.3, atol=1e-7)
+    leg = ms.leg_problem(result, "r")
+    assert ms.solve(leg, names["mine"], "batch").solved.all()

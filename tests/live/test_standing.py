@@ -18,8 +18,8 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
 from musclesolve.live import Recorder, samples
 from musclesolve.live import standing as of_standing
-from musclesolve.live.marker_bridging import MarkerBodies
 from musclesolve.live.sample_clock import SampleClock
+from musclesolve.live.sample_poses import MarkerBodies
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.standing import Standing, stand_first
 from musclesolve.live.stream import Arrival, Sample, StreamEnded, run_session

@@ -18,9 +18,9 @@ from musclesolve.pipeline.share import motion_problem
 from musclesolve.sharing import RateLimits
 from musclesolve.trajectory import MotionProblem, solve_motion
 from musclesolve.trajectory.certificate import Certifier
-from musclesolve.trajectory.collocation.collocation import Collocation
+from musclesolve.trajectory.collocation import Collocation
 from musclesolve.trajectory.motion_problem import MotionCost
-from musclesolve.trajectory.motion_solution import MotionSolution
+from musclesolve.trajectory.solve_motion import MotionSolution
 
 COSTS = ["activation_volume", "activation_power", "stress_cubed"]
 ACHILLES = ("soleus", "gastrocnemius")

@@ -14,7 +14,12 @@ from sharing_cases import SMOOTH, equipped, pennate
 
 from musclesolve import Cost, Problem, Status, solve
 from musclesolve.constants import USUAL_COST
-from musclesolve.sharing import expression_cost, solution_derivatives
+from musclesolve.sharing import (
+    expression_constraint,
+    expression_cost,
+    solution_derivatives,
+    solve_constrained,
+)
 from musclesolve.sharing.cost import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.optimality_system import OptimalitySystem
@@ -526,3 +531,16 @@ def test_backward_only_frames_that_count_count():
     assert np.isnan(found.gradient_of(np.ones((2, 2)))["max_isometric_force"]).all()
     with refused("bad_shape", "weight"):
         found.gradient_of([1.0, 1.0])
+
+
+def test_a_solution_within_constraints_or_of_another_problem_is_not_differentiated(make_leg):
+    problem = make_leg(3)
+    free = solve(problem, "stress_cubed")
+    most = 0.5 * float(free.activation[:, 0].max())
+    bound = expression_constraint("first", lambda activation: activation[0], upper=most)
+    held = solve_constrained(problem, "stress_cubed", bound)
+    other = solve(problem.with_arrays(moment=0.9 * problem.moment), "stress_cubed")
+    for solution in (held, other):
+        assert solution.solved.all()
+        with refused("conflict", "no optimum of this problem"):
+            solution_derivatives(problem, "stress_cubed", solution)

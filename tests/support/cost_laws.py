@@ -8,7 +8,7 @@ import casadi
 import numpy as np
 
 from musclesolve.sharing.cost import SoftSaturation
-from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
+from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
 
 
 def activations_inside(problem):

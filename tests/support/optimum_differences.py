@@ -20,7 +20,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.muscles import ElasticMuscles
 from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.certificate import MotionAttempt
-from musclesolve.trajectory.collocation.collocation import Collocation
+from musclesolve.trajectory.collocation import Collocation
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost
 

@@ -10,7 +10,7 @@ from chain_cases import Chains, random_chains
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from musclesolve.trajectory.newton_system import ALL, LARGEST, REACH, NewtonSystem
+from musclesolve.trajectory.banded_interior_point import ALL, LARGEST, REACH, NewtonSystem
 
 SHAPES = st.tuples(st.integers(0, 10**6), st.integers(4, 40), st.integers(1, 5), st.integers(1, 7))
 QUICK = settings(max_examples=25, derandomize=True)

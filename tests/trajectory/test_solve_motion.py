@@ -21,10 +21,15 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.certificate import Certifier
-from musclesolve.trajectory.collocation.collocation import Collocation
+from musclesolve.trajectory.collocation import Collocation
 from musclesolve.trajectory.motion_problem import MotionCost
-from musclesolve.trajectory.motion_solution import MotionSolution
-from musclesolve.trajectory.solve_motion import StaticStart, solve_motion, static_problem, static_start
+from musclesolve.trajectory.solve_motion import (
+    MotionSolution,
+    StaticStart,
+    solve_motion,
+    static_problem,
+    static_start,
+)
 
 FAMILIES = ["de_groote_2016", "millard_2013", "thelen_2003", "silva_2003"]
 COSTS = ["stress_cubed", "activation_power", "activation_volume", "soft_saturation", "force_squared"]

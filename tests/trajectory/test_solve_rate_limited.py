@@ -381,3 +381,27 @@ def test_soft_rows_and_reserves_of_the_problem_are_shared_within_limits_too():
         return (solution.cost + 0.5e5 * np.square(solution.reserve).sum(axis=1)).sum()
 
     assert total(single) < total(answer.solution) < 10 * total(single)
+
+
+@pytest.mark.parametrize("kind", ["a moment twice", "no muscle in a frame", "nothing free in a frame"])
+def test_moments_that_depend_on_each_other_are_shared_within_limits(kind):
+    """A row that repeats another but for 1e-9, one without capacity, and one whose muscles cannot move."""
+    rng, (frames, muscles) = np.random.default_rng(3), (12, 6)
+    time, limits = 0.02 * np.arange(frames), RateLimits(0.05, 0.05)
+    arm = rng.uniform(0.02, 0.06, (frames, 2, muscles)) * rng.choice([-1.0, 1.0], (2, muscles))
+    capacity, activation = np.full((frames, muscles), 1000.0), np.full((frames, muscles), 0.3)
+    for t in range(1, frames):
+        activation[t] = np.clip(activation[t - 1] + rng.uniform(-0.05, 0.05, muscles), 0.05, 0.9)
+    lower, upper = np.zeros_like(activation), np.ones_like(activation)
+    if kind == "a moment twice":
+        arm[:, 1] = arm[:, 0] * (1.0 + 1e-9 * rng.standard_normal(muscles))
+    elif kind == "no muscle in a frame":
+        capacity[5] = 0.0
+    else:
+        lower[5] = upper[5] = activation[5]
+    moment = np.einsum("tmn,tn,tn->tm", arm, capacity, activation)
+    problem = Problem(arm, moment, capacity, np.full(muscles, 1000.0), lower=lower, upper=upper)
+    answer = solve_rate_limited(problem, time, "activation_power", limits).solution
+    assert answer.solved.all() and limits.excess(answer.activation, time).max() <= 1e-6
+    np.testing.assert_allclose(problem.produced(answer.activation), moment, atol=1e-5)
+    assert (answer.activation**2).sum() < (activation**2).sum()

@@ -24,7 +24,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.message_text import count_of, few
 from musclesolve._util.sides import twin
-from musclesolve.checking.cost import SERIOUS
+from musclesolve.checking.case import SERIOUS
 from musclesolve.checking.files.times_units_axes import MOST_SKIPS, skips
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase

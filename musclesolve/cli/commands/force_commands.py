@@ -167,7 +167,7 @@ def share(
     A trial file of a model, with the same inputs, is for `musclesolve run`. A model of MuJoCo or biorbd gives
     result.nc, page, activations.csv.
     """
-    from musclesolve.sharing.kernel.compiled_solver import compile_kernel_beside
+    from musclesolve.sharing.solver.batch import compile_kernel_beside
     from musclesolve.studies.many_trials.one_trial import share_into
 
     compile_kernel_beside()
@@ -196,7 +196,7 @@ def analyze(
     questions: answered beside the questions of the trial file.
     """
     from musclesolve.results.files.result_netcdf import check_folder
-    from musclesolve.sharing.kernel.compiled_solver import compile_kernel_beside
+    from musclesolve.sharing.solver.batch import compile_kernel_beside
     from musclesolve.studies.many_trials.one_trial import analyze_with_uncertainty
     from musclesolve.studies.questions.answers import answer_files, asked_of
 

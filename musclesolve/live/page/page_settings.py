@@ -1,4 +1,4 @@
-"""Choices on the page: known quantities; the operator's curves, biofeedback and its band, one set for all browsers."""
+"""The quantities of the page, and the choices of the operator: curves, biofeedback, band; one set for all browsers."""
 
 from __future__ import annotations
 

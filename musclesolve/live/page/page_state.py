@@ -4,6 +4,10 @@ Contacts of a foot as soon as they are known, from its vertical ground force.
 
 They come from `motion.events.force_events.contacts`, which is called when a contact has lasted long enough to be a
 step, and when the foot has been unloaded for longer than a dropout lasts: what comes later changes nothing then.
+
+`FrameRing` hands frames from the computing process to the process of the page, through shared memory. The writer never
+waits: it puts a frame into the next row of a ring and then counts it. A reader that is too slow loses the oldest rows,
+and learns how many.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -20,7 +21,7 @@ from musclesolve._util.locks import CASADI
 from musclesolve._util.message_text import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.cost.cost_base import Cost, bends_down
-from musclesolve.sharing.cost.cost_parameters import (
+from musclesolve.sharing.cost.cost_terms import (
     Parameters,
     Shapes,
     columns,
@@ -33,7 +34,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, OPTIONAL
 from musclesolve.sharing.problem_change import ProblemChange
 
-Formula = Callable[[Any, Any, Any], Any]
+Formula = Callable[..., Any]
 
 FIELDS = tuple(ARRAY_AXES)
 """Fields of a problem that an expression may use, each in its own shape in one frame."""
@@ -73,13 +74,27 @@ def evaluated(function: Formula, activation: Any, force: Any, data: Mapping[str,
     """The value of an expression, without CasADi's notice on functions of numpy."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", NUMPY_NOTICE, FutureWarning)
-        return function(activation, force, Data(**data))
+        return function(*(activation, force, Data(**data))[: _taken(function)])
+
+
+def _taken(function: Formula) -> int:
+    """How many of activation, force and data a function takes: those without default where it has fewer than three."""
+    try:
+        taken = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):  # a function of C
+        return 3
+    places = [each for each in taken if each.kind <= each.POSITIONAL_OR_KEYWORD]
+    if len(places) >= 3 or any(each.kind == each.VAR_POSITIONAL for each in taken):
+        return 3
+    return sum(each.default is each.empty for each in places)
 
 
 def reason_of(error: Exception | None) -> str:
     """The message of an exception of CasADi, without places in its source."""
     if "truth value" in str(error):
         return "symbols have no truth value: write casadi.if_else, fmax, fmin instead of if, max, min"
+    if re.search("'[SM]X' object has no|not iterable", str(error)):
+        return "symbols have no methods of arrays and no loops: write casadi.sum1(x) for x.sum() and sum(x)"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     plain = [re.sub(r"^\S*/casadi/\S+: ?", "", line) for line in lines]
     noise = "Error in", "Error calling", "Use print", "Did you", "Assertion", ">"
@@ -102,8 +117,9 @@ def expression_cost(
 
     Args:
         name: in messages and results.
-        expression: `expression(activation, force, data)` gives the value of one frame. activation (n, 1) and
-            force (n, 1) [N], the force at the tendon, are symbols, and so is every attribute of data.
+        expression: `expression(activation, force, data)` gives the value of one frame; a function of the activation
+            alone, or of activation and force, will do. activation (n, 1) and force (n, 1) [N], the force at the
+            tendon, are symbols, and so is every attribute of data.
         uses: fields of Problem that become attributes of data, each in its own shape in one frame: force_capacity
             (n, 1), moment_arm (m, n), moment (m, 1), reaction_matrix (k, n), time (1, 1), and all others.
         constants: further attributes of data by name: a number, (j,) numbers or a matrix (i, j), the same in every
@@ -526,7 +542,8 @@ def _functions(cost: ExpressionCost, shapes: Shapes) -> dict[str, Any]:
     value = cost.term_expression(casadi, a, numbers)
     shape = getattr(value, "shape", ())
     if shape not in ((), (1, 1)):
-        raise input_error("sharing.cost_value_not_scalar", cost=cost.name, shape=shape)
+        sizes = ["n" if size == a.numel() else str(size) for size in shape]
+        raise input_error("sharing.cost_value_not_scalar", cost=cost.name, shape=f"({', '.join(sizes)})")
     value = casadi.SX(value)
     hessian, slope = casadi.hessian(value, a)
     results = {"value": value, "gradient": slope, "diagonal": casadi.diag(hessian), "hessian": hessian}

@@ -13,8 +13,8 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_type
 from musclesolve.errors import input_error
-from musclesolve.sharing.cost.cost_parameters import Parameters
-from musclesolve.sharing.cost.cost_terms import SoftRows, Term, joined_rows
+from musclesolve.sharing.cost.cost_terms import Parameters, SoftRows, Term, joined_rows
+from musclesolve.sharing.kernel.constants import LEAST_REACH
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import OPTIONAL
 from musclesolve.sharing.problem_change import ProblemChange, derivative
@@ -28,6 +28,7 @@ NEEDS = {
     "nonsmooth": "terms with a kink",
 }
 """The words of `Cost.needs`: what a solver must be able to handle."""
+DIFFERENCE = 1e-5  # step of differences of slopes, as a share of the activation
 SLACK = 1e-9
 """Share of what bends a cost, or tilts it over an activation of one, that counts as rounding."""
 
@@ -42,8 +43,8 @@ class Cost(ABC):
     sum over muscles, sum_i f_i(a_i), convex in each, unless `needs` states otherwise.
 
     The costs of the library state their terms (sum_of_terms.py), and all methods follow. A cost of a user is an
-    expression (casadi_expression.py), or a frozen dataclass with the five abstract `term_` methods, of which `solve`
-    checks at a few points that they agree (cost_check.py). `2 * a + b` is again a cost.
+    expression (casadi_expression.py), or a frozen dataclass with `term_value` and `term_gradient`, and other `term_`
+    methods where it has them; `solve` checks at a few points that they agree (cost_check.py). `2 * a + b` is a cost.
 
     Attributes:
         name: in messages and results.
@@ -108,17 +109,22 @@ class Cost(ABC):
     def term_gradient(self, problem: Problem, activation: Array) -> Array:
         """The slopes df_i/da_i of the terms, (T, n), at activations (T, n)."""
 
-    @abstractmethod
     def term_hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
-        """The curvatures d2f_i/da_i2, (T, n), at activations (T, n); never negative if the terms are convex."""
+        """The curvatures d2f_i/da_i2, (T, n), at activations (T, n); never negative if the terms are convex.
 
-    @abstractmethod
+        By differences of the slopes, within the bounds, unless a class states them.
+        """
+        step = DIFFERENCE * np.maximum(activation, LEAST_REACH)
+        high, low = (np.clip(activation + way, problem.lower, problem.upper) for way in (step, -step))
+        change = self.term_gradient(problem, high) - self.term_gradient(problem, low)
+        return np.divide(change, high - low, out=np.zeros_like(change), where=high > low)
+
     def term_parameters(self, problem: Problem) -> Parameters:
         """The numbers that `term_expression` needs: arrays with a frame axis in front, in tuples of any depth."""
+        return ()
 
-    @abstractmethod
     def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
-        """The value of the terms in one frame as a CasADi expression.
+        """The value of the terms in one frame as a CasADi expression, for solvers that take CasADi.
 
         Args:
             casadi: the module, handed in so that costs do not import it.
@@ -126,6 +132,7 @@ class Cost(ABC):
             parameters: symbols in tuples as `term_parameters` has arrays, each with the shape of its array in one
                 frame; (n, 1) for an array (T, n).
         """
+        raise NotImplementedError
 
     def terms(self, problem: Problem) -> tuple[Term, ...] | None:
         """The terms as data for the compiled solver; None if they have no such form."""

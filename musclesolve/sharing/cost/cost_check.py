@@ -22,7 +22,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost
 from musclesolve.sharing.cost.cost_base import SLACK, Cost, bends_down, single_costs
-from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
+from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.problem import Problem
 
 POINTS = 4
@@ -129,6 +129,7 @@ def check_expression(problem: Problem, cost: Cost) -> None:
                 where=f"the cost {part.name}",
                 problem="term_expression gives no expression of CasADi",
                 expected="the value of term_value in one frame, made of activation and parameters",
+                remedy="or choose batch, cyipopt or slsqp: they need no expression",
             ) from error
         stated = float(part.term_value(first, activation)[0])
         if symbol.numel() == 1:

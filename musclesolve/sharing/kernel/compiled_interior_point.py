@@ -33,8 +33,14 @@ import numpy as np
 
 from musclesolve._util.compiled_code import compiled, int64
 from musclesolve.sharing.kernel import constants
-from musclesolve.sharing.kernel.compiled_certificate import farkas_ratio, limited, stationarity
-from musclesolve.sharing.kernel.compiled_terms import Terms, add_slopes, add_slopes_and_curvatures
+from musclesolve.sharing.kernel.compiled_certificate import (
+    Terms,
+    add_slopes,
+    add_slopes_and_curvatures,
+    farkas_ratio,
+    limited,
+    stationarity,
+)
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
     BESIDE_ROWS, DIVERGED, FIRST, FIRST_MU, LEAST_OMEGA, LEAST_REACH, LONG, NOTHING_MISSING,
@@ -50,7 +56,7 @@ from musclesolve.sharing.kernel.linear_algebra import (
     substitute,
 )
 
-from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
+from musclesolve.sharing.kernel.constants import (  # isort: skip
     ABOVE, AT_LOWER, BELOW, BEST, BEST_MULTIPLIER, COMPLIANCE, CURVATURE, D_A, D_L, D_U, DIAGONAL,
     INVERSE, INVERSE_ABOVE, INVERSE_BELOW, LOWER, MIDDLE, MULTIPLIER, OMEGA, OTHER_TERMS, OWN, P0, P1,
     P2, PULL, RATIO_L, RATIO_U, RESIDUAL, RHS, RIGHT, ROW_CURVATURE, SCALE, SLOPE, STRIDE, TARGET,

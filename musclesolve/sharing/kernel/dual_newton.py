@@ -45,14 +45,13 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.compiled_code import compiled, int64
-from musclesolve.sharing.kernel.compiled_certificate import farkas_ratio
+from musclesolve.sharing.kernel.compiled_certificate import Terms, farkas_ratio
 from musclesolve.sharing.kernel.compiled_interior_point import (
     INFEASIBLE,
     MAX_ITERATIONS,
     SOLVED,
     is_polynomial,
 )
-from musclesolve.sharing.kernel.compiled_terms import Terms
 from musclesolve.sharing.kernel.constants import NO_ROOM, TERM_POWER, TERM_TARGET, TOLERANCE
 from musclesolve.sharing.kernel.linear_algebra import (
     ZERO,
@@ -63,7 +62,7 @@ from musclesolve.sharing.kernel.linear_algebra import (
     substitute,
 )
 
-from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
+from musclesolve.sharing.kernel.constants import (  # isort: skip
     ALL_LOWER, BEST, COMPLIANCE, CURVATURE, DIAGONAL, FREE_UPPER, INVERSE, MIDDLE, MULTIPLIER, P0, P1,
     P2, PULL, RESIDUAL, RHS, SCALE, SECANT, TARGET, TRIAL,
 )  # fmt: skip

@@ -7,9 +7,8 @@ solves: most recordings need none, and a third of the compiling is saved.
 from pathlib import Path
 
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, on_disk, source_version, types_of
-from musclesolve.sharing.kernel.compiled_certificate import residual_of
-from musclesolve.sharing.kernel.compiled_terms import Terms
-from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN
+from musclesolve.sharing.kernel.compiled_certificate import Terms, residual_of
+from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, RESERVE_WEIGHT, RateBounds
 from musclesolve.sharing.kernel.dual_newton import UNKNOWN, dual_form
 from musclesolve.sharing.kernel.solve_frame import (
     ONWARD,
@@ -23,7 +22,6 @@ from musclesolve.sharing.kernel.solve_frame import (
     reset_warm_start,
     solve_by_interior_point,
 )
-from musclesolve.sharing.kernel.workspace_layout import RESERVE_WEIGHT, RateBounds
 
 MESSAGE = "compiling the force-sharing kernel for this machine, once (ten to twenty seconds)"
 

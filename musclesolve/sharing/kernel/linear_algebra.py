@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.compiled_code import compiled, compiled_in_order, int64
-from musclesolve.sharing.kernel.constants import EMPTY_PIVOT, EMPTY_ROW, RIDGE
-from musclesolve.sharing.kernel.workspace_layout import LANES
+from musclesolve.sharing.kernel.constants import EMPTY_PIVOT, EMPTY_ROW, LANES, RIDGE
 
 ZERO = int64(0)
 

@@ -19,6 +19,8 @@ from musclesolve.sharing.kernel.compiled_certificate import (
     change_of_slopes,
     farkas_ratio,
     residual_of,
+    slopes_of,
+    value_of,
 )
 from musclesolve.sharing.kernel.compiled_interior_point import (
     INFEASIBLE,
@@ -28,12 +30,11 @@ from musclesolve.sharing.kernel.compiled_interior_point import (
     gather_terms,
     minimize,
 )
-from musclesolve.sharing.kernel.compiled_terms import slopes_of, value_of
 from musclesolve.sharing.kernel.constants import AT_EDGE, FALLBACK, HUGE, IDLE, NO_ROOM, TOLERANCE
 from musclesolve.sharing.kernel.dual_newton import MAX_STEPS, UNKNOWN, prepare_primal, solve_dual
 from musclesolve.sharing.kernel.linear_algebra import ZERO
 
-from musclesolve.sharing.kernel.workspace_layout import (  # isort: skip
+from musclesolve.sharing.kernel.constants import (  # isort: skip
     ALL_LOWER, ALL_PULL, ALL_UPPER, BEST, BEST_MULTIPLIER, COMPLIANCE, FREE_UPPER, GUESS, HALF, INSIDE,
     LANES, LOWER, MARGINAL, MULTIPLIER, P0, P1, P2, PADDING_WIDTH, PREVIOUS, RESERVE_WEIGHT,
     ROW_CURVATURE, SCALE, TARGET, THETA, UPPER, RateBounds,
@@ -85,8 +86,8 @@ class FrameOutput(NamedTuple):
 class Workspace(NamedTuple):
     """Work arrays, shared by all frames."""
 
-    w: Any  # see workspace_layout.py
-    s: Any  # see workspace_layout.py
+    w: Any  # see constants.py
+    s: Any  # see constants.py
     full_matrix: Any  # moments and soft rows of all muscles, (R, n), padded with zeros
     matrix: Any  # of the free muscles, (R, n)
     schur: Any  # (R, R)

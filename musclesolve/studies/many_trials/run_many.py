@@ -326,7 +326,7 @@ def _found(
 
 def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> Generator[TrialRecord]:
     """Yield the records from processes on this machine, each as soon as it is ready."""
-    from musclesolve.sharing.kernel.compiled_solver import compile_kernel
+    from musclesolve.sharing.solver.batch import compile_kernel
 
     compile_kernel()  # once, and not in every process
     pool = Pool(attempt_task, None, todo, min(workers, len(todo)))

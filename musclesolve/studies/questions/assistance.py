@@ -26,8 +26,7 @@ from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.pipeline.body import Sharing, SharingGroup, SolvedGroup
 from musclesolve.pipeline.share import sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_parameters import Parameters
-from musclesolve.sharing.cost.cost_terms import Power, SoftRows, Term
+from musclesolve.sharing.cost.cost_terms import Parameters, Power, SoftRows, Term
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, OPTIONAL
 from musclesolve.sharing.solution import Solution

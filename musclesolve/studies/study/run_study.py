@@ -38,7 +38,7 @@ from musclesolve.results.files.atomic_writing import patient, reserved, write_fi
 from musclesolve.results.judgement import Report, counted_verdicts
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, is_predicted
-from musclesolve.sharing.kernel.compiled_solver import compile_kernel
+from musclesolve.sharing.solver.batch import compile_kernel
 from musclesolve.studies.known_names import known_names
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
 from musclesolve.studies.many_trials.run_many import (

@@ -24,7 +24,7 @@ from musclesolve.errors import input_error
 from musclesolve.pipeline.body import SharingGroup
 from musclesolve.pipeline.share import share_part, sharing_problem
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.varied_cost import varied
+from musclesolve.sharing.cost.sum_of_terms import varied
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solution_derivatives import SolutionDerivatives, solution_derivatives

@@ -64,7 +64,7 @@ from musclesolve.results.facts import counted_frames
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.plausibility import with_uncertainty
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.varied_cost import can_vary
+from musclesolve.sharing.cost.sum_of_terms import can_vary
 from musclesolve.sharing.solver.solver_registry import Solver
 from musclesolve.sharing.status import Status
 from musclesolve.studies.uncertainty.contributions import Linear, Task, summed

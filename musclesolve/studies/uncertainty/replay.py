@@ -43,7 +43,7 @@ from musclesolve.pipeline.share import share_part, sharing_problem
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import UncertaintySettings
-from musclesolve.sharing.cost.varied_cost import varied
+from musclesolve.sharing.cost.sum_of_terms import varied
 from musclesolve.sharing.problem import Problem
 
 MILLIMETER, DEGREE = 1e-3, math.pi / 180.0

@@ -29,7 +29,7 @@ from musclesolve.sharing.cost import (
 )
 from musclesolve.sharing.cost.cost_base import single_costs
 from musclesolve.sharing.cost.cost_registry import REGISTRY, find_cost, named_costs
-from musclesolve.sharing.cost.varied_cost import varied
+from musclesolve.sharing.cost.sum_of_terms import varied
 from musclesolve.sharing.solving import solve_part
 
 

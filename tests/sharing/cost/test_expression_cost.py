@@ -14,7 +14,7 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve import Problem, Status, solve, solvers
 from musclesolve.sharing import expression_cost
-from musclesolve.sharing.cost import ForceSquared, StressCubed
+from musclesolve.sharing.cost import ActivationPower, ForceSquared, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
 
 
@@ -123,7 +123,7 @@ def test_a_function_is_no_cost_before_it_is_made_one():
         (lambda a, f, d: np.nan_to_num, {}, "bad_cost", "bad"),
         (lambda a, f, d: d.nothing, {"constants": {"w": 1.0}}, "bad_cost", "'nothing': it has w"),
         (stress, {}, "bad_cost", "data has no 'max_isometric_force': add it to `uses`"),
-        (lambda a: a[0], {}, "bad_cost", "bad"),
+        (lambda a, f, d, e: a[0], {}, "bad_cost", "bad"),
         (stress, {"convex": "yes"}, "bad_type", "'yes'"),
         (stress, {"uses": ("strength",)}, "unknown_name", "'strength'"),
         (stress, {"constants": {"w": [np.nan]}}, "not_finite", "'w'"),
@@ -295,3 +295,45 @@ def test_rounding_at_rest_is_no_sign_of_concavity():
     for moment in 10.0 ** np.arange(-18.0, -6.0):
         some = problem.with_arrays(moment=np.array([[moment]]))
         assert solve(some, rises, "ipopt").solved, moment
+
+
+def test_a_function_may_leave_out_the_arguments_that_it_does_not_need(make_leg):
+    short = {
+        "activation": lambda activation: casadi.sumsqr(activation),
+        "force": lambda activation, force, *, scale=1.0: casadi.sumsqr(scale * activation) + 0.0 * force[0],
+    }
+    problem = make_leg(4)
+    expected = solve(problem, ActivationPower(2)).activation
+    for name, function in short.items():
+        answer = solve(problem, expression_cost(name, function, convex=True))
+        np.testing.assert_allclose(answer.activation, expected, atol=1e-6)
+
+
+def test_a_cost_for_each_muscle_is_no_number_and_the_error_says_so():
+    with refused("bad_shape", "(n, 1)", "sum1"):
+        expression_cost("each", lambda activation: activation**2)
+    with refused("bad_cost", "casadi.sum1(x) for x.sum()"):
+        expression_cost("method", lambda activation: (activation**2).sum())
+
+
+@dataclass(frozen=True)
+class Cubes(ms.Cost):
+    """sum_i a_i^3 by value and slope alone."""
+
+    name = "cubes"
+
+    def term_value(self, problem, activation):
+        return (activation**3).sum(axis=1)
+
+    def term_gradient(self, problem, activation):
+        return 3.0 * activation**2
+
+
+@pytest.mark.parametrize("solver", ["batch", "slsqp"])
+def test_a_class_needs_no_more_than_value_and_slope(make_leg, solver):
+    problem = make_leg(6)
+    answer = solve(problem, Cubes(), solver)
+    assert answer.solved.all()
+    np.testing.assert_allclose(answer.activation, solve(problem, ActivationPower(3)).activation, atol=1e-5)
+    with refused("bad_cost", "term_expression", "slsqp"):
+        solve(problem, Cubes(), "ipopt")

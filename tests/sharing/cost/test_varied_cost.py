@@ -18,7 +18,7 @@ from musclesolve.sharing.cost import (
     StressCubed,
 )
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.varied_cost import can_vary, varied
+from musclesolve.sharing.cost.sum_of_terms import can_vary, varied
 
 
 @pytest.fixture

@@ -17,9 +17,8 @@ from musclesolve.sharing import RateLimits, kkt_residual
 from musclesolve.sharing.cost import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
-from musclesolve.sharing.kernel.compiled_solver import KernelProblem
 from musclesolve.sharing.kernel.constants import UNRESOLVED
-from musclesolve.sharing.solver.batch import Batch, Vectorized
+from musclesolve.sharing.solver.batch import Batch, KernelProblem, Vectorized
 from musclesolve.trajectory import solve_rate_limited
 
 COSTS = [

@@ -118,3 +118,13 @@ def test_moments_at_the_edge_of_reach_and_rows_that_almost_repeat(noise):
     np.testing.assert_allclose(
         solution.activation[[0, 1, 2]], np.repeat([[0.5], [1.0], [1.0]], 6, axis=1), atol=1e-5
     )
+
+
+@pytest.mark.parametrize("share", [1e-3, 1e-6, 1e-9])
+def test_small_loads_are_certified(share):
+    """Round-off of the pulls decides no level, however small the moments are."""
+    rng = np.random.default_rng(5)
+    arm, strength = rng.uniform(-0.08, 0.08, (20, 4, 12)), 10.0 ** rng.uniform(2.0, 3.7, 12)
+    moment = share * np.einsum("tmn,n,tn->tm", arm, strength, rng.random((20, 12)))
+    solution = ms.solve(ms.Problem(arm, moment, strength, strength), "min_max", "linprog")
+    assert (solution.status == ms.Status.SOLVED).all()

@@ -7,7 +7,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_parameters import Parameters
+from musclesolve.sharing.cost.cost_terms import Parameters
 from musclesolve.sharing.cost.sum_of_terms import relative_force
 from musclesolve.sharing.problem import Problem
 

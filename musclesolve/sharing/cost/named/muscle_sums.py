@@ -14,8 +14,7 @@ from musclesolve._util.names import listed_beside, unknown_name
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Power, Saturation
-from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
-from musclesolve.sharing.cost.varied_cost import VariedCost
+from musclesolve.sharing.cost.sum_of_terms import SumOfTerms, VariedCost
 from musclesolve.sharing.problem import Problem
 
 LEAST_ARM = 1e-4

@@ -10,7 +10,7 @@ from layer_cases import OWN_COST, SHARP, half_unsolved, leg_arrays
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.sharing.layers.array_layer import ArrayLayer
+from musclesolve.sharing.layers import ArrayLayer
 
 
 def layer_of(cost, solver=SHARP):

@@ -8,7 +8,7 @@ import pytest
 from motion_cases import small_motion, small_muscles
 
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.trajectory.collocation.program import cost_integral, fiber_forces, spline, tendon_force
+from musclesolve.trajectory.collocation import cost_integral, fiber_forces, spline, tendon_force
 from musclesolve.trajectory.local_equilibrium import equilibrium
 from musclesolve.trajectory.motion_problem import MotionCost
 

@@ -12,8 +12,7 @@ from refusals import refused
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.certificate import Certifier, MotionAttempt
-from musclesolve.trajectory.collocation.collocation import Collocation, sentence
-from musclesolve.trajectory.collocation.program import spline_equations
+from musclesolve.trajectory.collocation import Collocation, sentence, spline_equations
 from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.time_basis import TimeBasis
 
