@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, by_name, mean_length
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.pose_fit import NearestPose, Pose, fit_pose
 from musclesolve.dynamics.rotations import angle_between, to_cardan
@@ -57,7 +58,10 @@ class SamplePoses:
         self._nearest = NearestPose.from_targets(model, targets)
         self._are_points = targets.slots < model.topology.point_count
         self._point_slots = targets.slots[self._are_points]
-        pose, legs = self.bodies(fit.q), np.any([carries_foot(model, side) for side in SIDES], axis=0)
+        pose, legs = (
+            in_blocks(self.bodies, fit.q),
+            np.any([carries_foot(model, side) for side in SIDES], axis=0),
+        )
         angles = fit.coordinates[:, np.flatnonzero(legs[: model.tree.joint_count])]
         self.walk, self.moves = walk.position, bool(np.ptp(angles, axis=0).max() > LEAST_ANGLE_RANGE)
         self.marker_bodies = (
