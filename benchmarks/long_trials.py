@@ -85,7 +85,7 @@ def lengthen(coordinates: Path, loads: Path, frames: int, folder: Path) -> tuple
 def lengthen_recording(trial: Path, frames: int, folder: Path) -> Path:
     """Write a trial file and its recording, a TRC and a MOT file, of so many frames."""
     whole = trial.read_text(encoding="utf-8")
-    text = re.sub(r"^\[(?:time|emg[.\w]*)\]\n(?:[^[\n].*\n|\n)*", "", whole, flags=re.MULTILINE)
+    text = re.sub(r"^\[(?:time|emg[.\w]*)\][^\n]*\n(?:[^[\n].*\n|\n)*", "", whole, flags=re.MULTILINE)
     names = [re.search(f'^{kind} = "(.*)"', text, re.MULTILINE) for kind in ("markers", "forces")]
     assert all(names)
     markers, forces = (trial.parent / name[1] for name in names if name)

@@ -52,8 +52,8 @@ class _Pages(mmap.mmap):
 
     descriptor: int
     used: int
-    beside: float
-    """Size of the pages of other files in memory when these were made [bytes]."""
+    beside = inf
+    """Size of the pages of other files in memory, such as the program [bytes]."""
     counted = -inf
     """Time at which the pages of all files were counted last [s]."""
     others = inf
@@ -120,7 +120,8 @@ def _new_file(size: int) -> _Pages:
     except OSError:
         file.close()
         raise
-    pages.descriptor, pages.used, pages.beside = file.fileno(), 0, _in_memory()[0]
+    pages.descriptor, pages.used = file.fileno(), 0
+    _Pages.beside = min(_Pages.beside, _in_memory()[0])
     weakref.finalize(pages, file.close)
     _FILES.add(pages)
     return pages
@@ -133,9 +134,10 @@ def let_go() -> None:
     with _LOCK:
         files, _Pages.counted = tuple(_FILES), monotonic()
     mapped, others = _in_memory()
-    if mapped >= ROOM + min(pages.beside for pages in files):
+    if mapped >= ROOM + _Pages.beside:
         for pages in files:
             pages.madvise(mmap.MADV_DONTNEED)
+        _Pages.beside = _in_memory()[0]
     if others > _Pages.others + FREED:
         getattr(ctypes.CDLL(None), "malloc_trim", int)(0)
         _Pages.others = _in_memory()[1]
@@ -162,6 +164,15 @@ def in_turn(items: Iterable[Item]) -> Iterator[Item]:
 def blocks(frames: int, size: int = BLOCK) -> Iterator[slice]:
     """Slices that cover all frames, at least one; the pages of long arrays are let go after each."""
     return in_turn(slice(first, first + size) for first in range(0, max(frames, 1), size))
+
+
+def sum_of(function: Callable[..., AnyArray], *arrays: AnyArray) -> AnyArray:
+    """Sum (...) over the frames of what a function returns (T, ...), by blocks, in the order of `numpy.sum`."""
+    total = np.zeros(1)
+    for part in blocks(len(arrays[0])):
+        values = function(*(array[part] for array in arrays))
+        total = np.add.reduce(np.concatenate([np.broadcast_to(total, (1, *values.shape[1:])), values]))
+    return total
 
 
 def in_blocks(function: Callable[..., Values], *arrays: AnyArray) -> Values:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import SAME_TIME, Array, within
-from musclesolve._util.long_arrays import in_blocks
+from musclesolve._util.long_arrays import in_blocks, long_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,18 +37,24 @@ class Spline:
 
     def __call__(self, x: Any, order: int = 0) -> Array:
         """Values (M, ...) at x (M,), or derivatives of an order up to the degree; end pieces go on beyond the ends."""
-        knots, c, k = self.knots, self.coefficient, self.degree
-        for _ in range(order):  # de Boor 1978, A practical guide to splines, chapter X (16)
-            span = (knots[k + 1 : -1] - knots[1 : -k - 1]).reshape(-1, *[1] * (c.ndim - 1))
-            knots, c, k = knots[1:-1], k * np.diff(c, axis=0) / span, k - 1
         at = np.asarray(x, dtype=float)
 
         def some(x: Array) -> Array:
+            k = self.degree
+            piece = _pieces(self.knots, k, x)
+            low, high = (int(piece.min()), int(piece.max())) if piece.size else (k, k)
+            knots, c = (
+                self.knots[low - k : high + k + 2],
+                self.coefficient[low - k : high + 1],
+            )  # those around x
+            for _ in range(order):  # de Boor 1978, A practical guide to splines, chapter X (16)
+                span = (knots[k + 1 : -1] - knots[1 : -k - 1]).reshape(-1, *[1] * (c.ndim - 1))
+                knots, c, k = knots[1:-1], k * np.diff(c, axis=0) / span, k - 1
             first, basis = b_splines(knots, k, x)
             basis = basis.reshape(*basis.shape, *[1] * (c.ndim - 1))
             return np.asarray(sum(basis[r] * c[first + r] for r in range(k + 1)))
 
-        return in_blocks(some, at.ravel()).reshape((*at.shape, *c.shape[1:]))
+        return in_blocks(some, at.ravel()).reshape((*at.shape, *self.coefficient.shape[1:]))
 
 
 def b_splines(knots: Array, degree: int, x: Array) -> tuple[Any, Array]:
@@ -56,7 +62,7 @@ def b_splines(knots: Array, degree: int, x: Array) -> tuple[Any, Array]:
 
     Recurrence of de Boor 1978, chapter X (4).
     """
-    piece = np.clip(np.searchsorted(knots, x, side="right") - 1, degree, len(knots) - degree - 2)
+    piece = _pieces(knots, degree, x)
     basis = np.ones((degree + 1, len(x)))
     for j in range(1, degree + 1):
         saved = np.zeros(len(x))
@@ -67,6 +73,11 @@ def b_splines(knots: Array, degree: int, x: Array) -> tuple[Any, Array]:
             saved = (x - before) * share
         basis[j] = saved
     return piece - degree, basis
+
+
+def _pieces(knots: Array, degree: int, x: Array) -> Any:
+    """Number (M,) of the knot before x (M,), of the first or last piece beyond the ends."""
+    return np.clip(np.searchsorted(knots, x, side="right") - 1, degree, len(knots) - degree - 2)
 
 
 def spline_through(x: Array, values: Array, degree: int = 3, natural: bool = False) -> Spline:
@@ -85,7 +96,7 @@ def spline_through(x: Array, values: Array, degree: int = 3, natural: bool = Fal
     flat = np.ascontiguousarray(values).reshape(len(x), -1)
     parts = np.asarray(flat.view(float) if np.iscomplexobj(flat) else flat, dtype=float)
     count = len(x) + 2 * beside
-    right, band = np.zeros((count, parts.shape[1])), np.zeros((count, 2 * k + 1))
+    right, band = long_array((count, parts.shape[1])), long_array((count, 2 * k + 1))
     rows = np.concatenate([[0], np.arange(1, len(x) - 1) + beside, [count - 1]])
     right[rows] = parts
     first, basis = b_splines(knots, k, x)

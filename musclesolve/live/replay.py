@@ -95,6 +95,7 @@ class PassedFrames(Sequence[Frame]):
 
     def __init__(self, live: Live, samples: Iterator[Sample], count: int) -> None:
         self.numbers, self._others = dict[str, AnyArray](), list[dict[str, Any]]()
+        alike = dict[tuple[Any, ...], dict[str, Any]]()  # most frames hold the same
         for number, sample in enumerate(in_turn(samples)):
             values = dict(vars(live.step(*sample)))
             if not number:
@@ -105,7 +106,7 @@ class PassedFrames(Sequence[Frame]):
                 }
             for name, array in self.numbers.items():
                 array[number] = values.pop(name)
-            self._others.append(values)
+            self._others.append(alike.setdefault(tuple(values.values()), values))
 
     def __len__(self) -> int:
         return len(self._others)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, by_name, mean_length
+from musclesolve._util.long_arrays import in_blocks, sum_of
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.pose_fit import NearestPose, Pose, fit_pose
@@ -58,10 +59,10 @@ class MarkerBodies:
             position: markers (T, n, 3) [m], without gaps.
             rotation, translation: of the bodies from standing, (T, B, 3, 3) and (T, B, 3) [m].
         """
-        local = cls._local(position, rotation, translation)
-        spread = np.linalg.norm(local.std(axis=0), axis=2)
-        body = np.argmin(spread, axis=1)
-        return cls(body, local.mean(axis=0)[np.arange(len(body)), body])
+        poses, mean = (position, rotation, translation), cls._mean(position, rotation, translation)
+        squares = sum_of(lambda *some: (cls._local(*some) - mean) ** 2, *poses) / len(position)
+        body = np.argmin(np.linalg.norm(np.sqrt(squares), axis=2), axis=1)
+        return cls(body, mean[np.arange(len(body)), body])
 
     @classmethod
     def from_standing(
@@ -100,14 +101,18 @@ class MarkerBodies:
                     away[segment] = _distance(middle, turn @ first + shift, turn @ last + shift)
                 name = min(away, key=away.__getitem__)
             body[k] = model.body(name if name in lines else split_side(name)[0])
-        local = cls._local(position, *pose)
-        return cls(body, local.mean(axis=0)[np.arange(len(body)), body])
+        return cls(body, cls._mean(position, *pose)[np.arange(len(body)), body])
 
     @staticmethod
     def _local(position: Array, rotation: Array, translation: Array) -> Array:
         """Places of markers in the standing layout of every body, (T, n, B, 3) [m]."""
         away = position[:, :, None] - translation[:, None]
         return np.einsum("tbyx,tnby->tnbx", rotation, away)
+
+    @classmethod
+    def _mean(cls, *poses: Array) -> Array:
+        """The mean of these places over the frames, (n, B, 3) [m]."""
+        return sum_of(cls._local, *poses) / len(poses[0])
 
     def filled(self, position: Array, rotation: Array, translation: Array) -> tuple[Array, Mask]:
         """Markers with the hidden ones put in their places, (n, 3) [m], and which of them the motion alone shows (n,).
@@ -189,7 +194,10 @@ class SamplePoses:
         self._nearest = NearestPose.from_targets(model, targets)
         self._are_points = targets.slots < model.topology.point_count
         self._point_slots = targets.slots[self._are_points]
-        pose, legs = self.bodies(fit.q), np.any([carries_foot(model, side) for side in SIDES], axis=0)
+        pose, legs = (
+            in_blocks(self.bodies, fit.q),
+            np.any([carries_foot(model, side) for side in SIDES], axis=0),
+        )
         angles = fit.coordinates[:, np.flatnonzero(legs[: model.tree.joint_count])]
         self.walk, self.moves = walk.position, bool(np.ptp(angles, axis=0).max() > LEAST_ANGLE_RANGE)
         self.marker_bodies = (

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, nearest_known, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.splines import spline_through
 from musclesolve.motion.signals.filter_choice import FilterChoice
 from musclesolve.recording.data import SIDES, PlateForce, Side
@@ -42,10 +44,11 @@ def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterCh
     for side in SIDES:
         plates = [plate for plate in forces if plate.side == side]
         if plates:
-            wrench = sum(sampled_wrench(p, wrench_at_origin(p, unloaded_below), chosen, time) for p in plates)
-            force, moment = np.split(np.asarray(wrench), 2, axis=1)
+            own = [sampled_wrench(p, wrench_at_origin(p, unloaded_below), chosen, time) for p in plates]
+            force, moment = np.split(in_blocks(lambda *some: np.asarray(sum(some)), *own), 2, axis=1)
             height = _ground_height(plates, time, max(unloaded_below, 1.0))
-            reactions.append(GroundReaction(side, force, moment, center_of_pressure(force, moment, height)))
+            place = in_blocks(center_of_pressure, force, moment, height)
+            reactions.append(GroundReaction(side, force, moment, place))
     return reactions
 
 
@@ -67,7 +70,8 @@ def _ground_height(plates: Sequence[PlateForce], time: Array, least: float) -> A
 
 def wrench_at_origin(plate: PlateForce, unloaded_below: float) -> Array:
     """Return force [N] and moment about the global origin [N m], M = p x F + T, (S, 6); zero while unloaded."""
-    return origin_wrench(plate.force, plate.point, plate.moment, unloaded_below)
+    wrench = partial(origin_wrench, unloaded_below=unloaded_below)
+    return in_blocks(wrench, plate.force, plate.point, plate.moment)
 
 
 def origin_wrench(force: Array, point: Array, moment: Array, unloaded_below: float) -> Array:

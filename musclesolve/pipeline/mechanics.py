@@ -119,8 +119,8 @@ class Mechanics:
         for side in SIDES:
             chain = self._turned("pelvis", *(f"{name}_{side}" for name in ("thigh", "shank", "foot")))
             for joint, (proximal, distal) in zip(LEG_JOINTS, pairwise(chain), strict=True):
-                relative = np.swapaxes(proximal, 1, 2) @ distal
-                rotations[f"{joint}_{side}"] = angle_between(relative[:-1], relative[1:])
+                relative = in_blocks(lambda a, b: np.swapaxes(a, 1, 2) @ b, proximal, distal)
+                rotations[f"{joint}_{side}"] = in_blocks(angle_between, relative[:-1], relative[1:])
         return rotations
 
     @cached_property
@@ -132,8 +132,8 @@ class Mechanics:
         q = self.motion.q
         for side in SIDES:
             thorax, arm = self._turned("thorax", f"upper_arm_{side}")
-            in_thorax = np.swapaxes(thorax, 1, 2)
-            turned = angle_between(in_thorax[:-1] @ arm[:-1], in_thorax[1:] @ arm[1:])
+            in_thorax = in_blocks(lambda a, b: np.swapaxes(a, 1, 2) @ b, thorax, arm)
+            turned = in_blocks(angle_between, in_thorax[:-1], in_thorax[1:])
             places = [self.model.slot(f"{name}_{side}") for name in ("shoulder", "elbow", "wrist")]
             lines = np.diff(q[:, places], axis=1) @ thorax
             lines /= np.linalg.norm(lines, axis=2, keepdims=True)

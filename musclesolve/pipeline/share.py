@@ -123,7 +123,7 @@ def share_in_blocks(
         for some, of_part, at_joints in zip(solved, arrays, carried, strict=True):
             of_part.store(block, SolutionArrays.from_solution(some.solution))
             for kind, by_joint in some.carried.items():
-                stored = at_joints.setdefault(kind, {joint: np.empty((frames, 3)) for joint in by_joint})
+                stored = at_joints.setdefault(kind, {joint: long_array((frames, 3)) for joint in by_joint})
                 for joint, values in by_joint.items():
                     stored[joint][block] = values
     return tuple(

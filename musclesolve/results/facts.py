@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, true_runs
-from musclesolve._util.long_arrays import in_blocks, in_turn
+from musclesolve._util.long_arrays import blocks, in_blocks
 from musclesolve._util.sides import SIDE_NAMES, SIDES, joint_kind, side_of, sided, split_side
 from musclesolve.constants import BAND_95, STANDARD_GRAVITY
 from musclesolve.motion.motion_plausibility import BALANCE_LIMIT
@@ -609,15 +609,17 @@ class Facts:
             return []
         result, sides = self.result, frames.muscle_sides(self.result)
         length, activation = (
-            result[name].transpose("muscle", "time").values for name in ("fiber_length", "activation")
+            result[name].transpose("time", "muscle").values for name in ("fiber_length", "activation")
         )
-        optimal, ends = result["optimal_fiber_length"].values, list[tuple[float, str]]()
-        for k, (name, side) in in_turn(enumerate(sides.items())):
-            fiber = length[k] / optimal[k]
-            active = self.valid[side] & (activation[k] >= least) & np.isfinite(fiber)
-            if active.any():
-                ends += [(float(end(fiber[active])), name) for end in (np.min, np.max)]
-        return ends
+        shortest, longest = np.full(len(sides), np.inf), np.full(len(sides), -np.inf)
+        for block in blocks(len(length)):
+            fiber = length[block] / result["optimal_fiber_length"].values
+            valid = np.stack([self.valid[side][block] for side in sides.values()], axis=1)
+            active = valid & (activation[block] >= least) & np.isfinite(fiber)
+            shortest = np.minimum(shortest, fiber.min(axis=0, initial=np.inf, where=active))
+            longest = np.maximum(longest, fiber.max(axis=0, initial=-np.inf, where=active))
+        ends = zip(sides, shortest, longest, strict=True)
+        return [(float(end), name) for name, *both in ends for end in both if np.isfinite(end)]
 
     @cached_property
     def fibers(self) -> dict[str, dict[str, Any]] | None:

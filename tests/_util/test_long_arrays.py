@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from musclesolve._util import long_arrays
-from musclesolve._util.long_arrays import let_go, long_array
+from musclesolve._util.long_arrays import let_go, long_array, sum_of
 
 in_files = pytest.mark.skipif(sys.platform != "linux", reason="arrays lie in memory here")
 
@@ -137,3 +137,8 @@ def test_without_a_folder_or_space_for_files_arrays_lie_in_memory(small, monkeyp
     monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
     monkeypatch.setenv("TMPDIR", str(small / "nowhere"))
     assert long_array((50, 3)).base is None
+
+
+def test_a_sum_by_blocks_is_the_sum_of_numpy():
+    values = np.random.default_rng(2).normal(size=(1703, 4, 3))
+    assert np.array_equal(sum_of(np.square, values), np.square(values).sum(axis=0))

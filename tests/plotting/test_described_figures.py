@@ -31,7 +31,7 @@ from musclesolve.plotting import (
     uncertainty_contact_forces,
 )
 from musclesolve.plotting.browser import page_parts
-from musclesolve.plotting.page.described_sheet import MOST, described, needed
+from musclesolve.plotting.page.described_sheet import COLUMNS, MOST, described, needed
 from musclesolve.report.content.pieces import figures_of
 from musclesolve.report.inputs import COMPARISON, RESULT, UNCERTAINTY
 
@@ -194,3 +194,19 @@ def test_points_on_straight_lines_are_left_out_and_peaks_and_gaps_stay():
     kept = needed(place, smooth)
     assert len(kept) < 200
     np.testing.assert_allclose(np.interp(place, place[kept], smooth[kept]), smooth, atol=2.1e-3)
+
+
+def test_the_points_of_a_curve_are_bounded_however_long_it_is():
+    counts = []
+    for frames in (100_000, 400_000):
+        time = np.linspace(0.0, 1.0, frames)
+        noise = np.random.default_rng(1).normal(size=frames)
+        noise[frames // 2 : frames // 2 + frames // 100] = np.nan  # wider than a part of the axis
+        kept = needed(time, noise)
+        counts.append(len(kept))
+        part = np.floor(time * COLUMNS)
+        for k in (0, COLUMNS // 3, COLUMNS - 1):
+            inside, shown = noise[part == k], noise[kept][part[kept] == k]
+            assert (shown.min(), shown.max()) == (inside.min(), inside.max())
+        assert np.isnan(noise[kept]).sum() == 1
+    assert max(counts) <= 4 * COLUMNS + 2

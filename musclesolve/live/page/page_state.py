@@ -1,13 +1,8 @@
 """State of a session on the page: the newest frame, the curves of the last half minute, steps, counts, feedback.
 
-Contacts of a foot as soon as they are known, from its vertical ground force.
-
-They come from `motion.events.force_events.contacts`, which is called when a contact has lasted long enough to be a
-step, and when the foot has been unloaded for longer than a dropout lasts: what comes later changes nothing then.
-
-`FrameRing` hands frames from the computing process to the process of the page, through shared memory. The writer never
-waits: it puts a frame into the next row of a ring and then counts it. A reader that is too slow loses the oldest rows,
-and learns how many.
+Contacts of a foot are known from its vertical ground force, by `motion.events.force_events.contacts`. It is called
+when a contact has lasted long enough to be a step, and when the foot has been unloaded for longer than a dropout lasts:
+what comes later changes nothing then.
 """
 
 from __future__ import annotations

@@ -16,8 +16,8 @@ from musclesolve.errors import input_error
 # At the cut-off the amplitude is 1/sqrt(2) of the original, 3 dB less.
 HALF_POWER = np.sqrt(2.0) - 1.0
 ORDERS = range(1, 9)
-TOGETHER = 8
-"""Number of columns of a long signal that are filtered together."""
+TOGETHER = 1 << 17
+"""Number of samples of a long signal that are filtered together, at least a column."""
 LONG_SIGNAL = 512
 """Samples above which a signal is filtered by `_filtered_long`."""
 NEGLIGIBLE = 1e-18
@@ -105,7 +105,7 @@ def _filtered_long(signal: Array, rate_hz: float, cutoff_hz: Array, order: int, 
     length = fast_length(len(signal) + 2 * reach)
     frequency = np.arange(length // 2 + 1) * (rate_hz / length)
     cutoffs = np.broadcast_to(cutoff_hz, signal.shape[1:]).ravel()
-    for some in blocks(columns.shape[1], TOGETHER):
+    for some in blocks(columns.shape[1], max(TOGETHER // len(signal), 1)):
         line = _line(columns[:, some])
         rest = columns[:, some] - line
         mirrored = np.concatenate([-rest[reach:0:-1], rest, -rest[-2 : -reach - 2 : -1]])

@@ -68,6 +68,8 @@ of all others by more than this range: an artifact of the filter, which would hi
 BEYOND = "first or last three frames that leave the range of the others by more than it do not make the scale"
 STEADY_SHARE = 0.5
 """Share of the greatest value by which an end has to leave a nearly constant range."""
+MOST_SINGLE = 50
+"""Largest number of strides of a leg that are drawn as single curves, evenly over the trial: more would hide others."""
 STRIDES = (2, 3)
 """Complete strides of every leg, and of one of them, from which on their mean is drawn."""
 
@@ -161,12 +163,15 @@ def abscissa(result: xr.Dataset, *, averaged: bool = True) -> Abscissa:
     time = np.asarray(result["time"].values, float)
     for side, of_leg in cycles.items():
         failed, drawn = frames.failed(result, side), passes.setdefault(side, [])
+        spans = list[tuple[float, float]]()  # of the axis that curves cover
         for cycle in sorted(of_leg, key=lambda cycle: -int((~failed[cycle.index]).sum())):
             # with the frames between them that were not measured: a gap of what depends on forces
             index = np.arange(cycle.index[0], cycle.index[-1] + 1)
             place = 100.0 * (time[index] - cycle.start) / (cycle.end - cycle.start)
-            shown = [(place >= other.place[0]) & (place <= other.place[-1]) for other in drawn]
+            shown = [(place >= low) & (place <= high) for low, high in spans]
             repeated = np.any(shown, axis=0) if shown else np.zeros(place.size, dtype=bool)
+            if not any(low <= place[0] and place[-1] <= high for low, high in spans):
+                spans.append((place[0], place[-1]))
             drawn.append(Pass(index, place, repeated))
     complete = {side: [cycle for cycle in of_leg if cycle.complete] for side, of_leg in cycles.items()}
     counts = [len(of_leg) for of_leg in complete.values()]
@@ -351,9 +356,10 @@ class Legs:
         strides, color = self.x.strides[side], SIDE_COLOR[side]
         known = np.ones(values.size, dtype=bool) if validity is None else validity.solved | validity.reserve
         curves = strides.curves(values, known)
-        ends = np.full((len(curves), 1), np.nan)  # between the strides, which are one line of matplotlib
-        single = np.hstack([curves, ends]).ravel()
-        places = np.tile([*PERCENTS, np.nan], len(curves))
+        some = curves[np.linspace(0, len(curves) - 1, min(len(curves), MOST_SINGLE)).round().astype(int)]
+        ends = np.full((len(some), 1), np.nan)  # between the strides, which are one line of matplotlib
+        single = np.hstack([some, ends]).ravel()
+        places = np.tile([*PERCENTS, np.nan], len(some))
         axes.plot(places, single, color=color, label=series(side, SINGLE_STRIDE), **SINGLE)
         count = np.isfinite(curves).sum(axis=0)
         of_two = np.maximum(count, 2)
@@ -495,7 +501,8 @@ class Legs:
 
         if self.x.strides:
             handles[SPREAD] = tuple(area(color=color, alpha=BAND, linewidth=0.0) for color in colors)
-            handles[SINGLE_STRIDE] = lines(**SINGLE)
+            many = max(len(strides.share) for strides in self.x.strides.values()) > MOST_SINGLE
+            handles[SINGLE_STRIDE + (f" ({MOST_SINGLE} of each leg)" if many else "")] = lines(**SINGLE)
             if any(leg.failed.any() for leg in validity.values()):
                 handles[FEWER] = lines(**REPEATED)
         if reserve := [side for side, leg in validity.items() if leg.reserve.any()]:

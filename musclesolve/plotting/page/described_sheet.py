@@ -38,6 +38,8 @@ SHORT, MOST = 8, 65534
 """Length from which an array is stored as whole numbers, and the greatest of these."""
 MANY, EXACT = 150, 1e-3
 """Length of a curve from which points on a straight line between others are left out, to a share of its range."""
+COLUMNS = 1000
+"""Number of parts of an axis, about as wide as a pixel, of each of which a longer curve keeps its ends and extremes."""
 
 
 class Scale:
@@ -114,6 +116,24 @@ class Numbers:
         }
 
 
+def outlined(places: Array, known: Array, *curves: Array) -> Array:
+    """Points (J,) at increasing places (K,): first, last, least and greatest known ones of `COLUMNS` parts of the axis.
+
+    Between them one point of a gap that is wider than such a part.
+    """
+    at = np.flatnonzero(known)
+    column = (places[at] - places[at[0]]) * (COLUMNS / (places[at[-1]] - places[at[0]]))
+    first = np.flatnonzero(np.diff(column.astype(int), prepend=-1))
+    part = np.repeat(np.arange(first.size), np.diff(first, append=at.size))
+    kept = [first, first - 1, [at.size - 1]]  # of the first part the point before is the last one of all
+    for curve in curves:
+        for extreme in (np.minimum, np.maximum):
+            same = np.flatnonzero(curve[at] == extreme.reduceat(curve[at], first)[part])
+            kept.append(same[np.diff(part[same], prepend=-1) > 0])
+    gaps = at[first[1:]][np.diff(column[first]) > 2.0] - 1
+    return np.union1d(at[np.concatenate(kept)], gaps[~known[gaps]])
+
+
 def needed(places: Array, *curves: Array) -> Any:
     """Points (J,) of curves (K,) between which straight lines leave none by more than `EXACT` of its range.
 
@@ -124,6 +144,10 @@ def needed(places: Array, *curves: Array) -> Any:
     known = np.isfinite(places) & np.all([np.isfinite(curve) for curve in curves], axis=0)
     if not known.any():
         return slice(None)
+    if places.size > 4 * COLUMNS and (np.diff(places[known]) > 0.0).all():
+        at = outlined(places, known, *curves)
+        if at.size < places.size:
+            return at[needed(places[at], *(curve[at] for curve in curves))]
     spans = [max(float(np.ptp(curve[known])), 1e-12) for curve in curves]
     table = np.stack([curve / span for curve, span in zip(curves, spans, strict=True)])
     kept = ~known & np.roll(known, 1)  # the first point of every gap

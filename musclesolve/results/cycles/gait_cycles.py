@@ -24,7 +24,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Indices, Mask, stretch, true_runs
 from musclesolve._util.checks import check_integer
-from musclesolve._util.long_arrays import blocks, in_turn, long_array
+from musclesolve._util.long_arrays import blocks, in_blocks, in_turn, long_array
 from musclesolve._util.message_text import as_text, count_of, enumerated
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
 from musclesolve.constants import LOADED_FROM_N
@@ -389,7 +389,7 @@ def of_leg(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
             sides = [side_of(str(name)) for name in own[label].values]
             kept = (side,) if without_side else (side, OTHER)
             places = np.array([place for place, of in enumerate(sides) if of in kept], np.intp)
-            own = own.isel({label: stretch(places)})
+            own = _named(own, label, stretch(places))
     if without_side:
         names_of = [name for name in (*LABELS, "short_name") if name in own.coords]
         plain = {name: [str(value)[:-2] for value in own[name].values] for name in names_of}
@@ -415,6 +415,19 @@ def of_leg(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         )
         own["axis"].attrs["long_name"] = about
     return own
+
+
+def _named(own: xr.Dataset, label: str, places: slice | Indices) -> xr.Dataset:
+    """Some names of a label of variables over time first; numbers that have to be copied are copied in blocks."""
+    if isinstance(places, slice):
+        return own.isel({label: places})
+    whole = [name for name, each in own.data_vars.items() if each.dims[0] == "time" and label in each.dims]
+    some = own.drop_vars(whole).isel({label: places})
+    for name in whole:
+        variable = own.variables[name]
+        take = partial(np.take, indices=places, axis=variable.dims.index(label))
+        some[name] = variable.dims, in_blocks(take, variable.values), variable.attrs
+    return some[[*own.data_vars]]
 
 
 def _seen_from_leg(result: xr.Dataset, name: str, side: str) -> xr.DataArray:

@@ -371,11 +371,10 @@ def mean_curves(result: xr.Dataset, side: str) -> dict[Curve, Array]:
         return {}
     time, percent = np.asarray(result["time"].values, dtype=float), np.linspace(0.0, 1.0, POINTS)
     table = np.stack(list(curves.values()), axis=1)
-    strides = [
-        sampled(time, table, each.start + percent * (each.end - each.start), each.reach)
-        for each in in_turn(used)
-    ]
-    return dict(zip(curves, np.mean(strides, axis=0).T, strict=True))
+    total = np.zeros((POINTS, len(curves)))
+    for each in in_turn(used):
+        total += sampled(time, table, each.start + percent * (each.end - each.start), each.reach)
+    return dict(zip(curves, (total / len(used)).T, strict=True))
 
 
 def gait_scores(result: xr.Dataset, norm_file: str | Path | None = None) -> GaitScores:

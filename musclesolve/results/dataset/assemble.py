@@ -5,7 +5,7 @@
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import singledispatch
+from functools import partial, singledispatch
 
 import numpy as np
 import xarray as xr
@@ -70,13 +70,14 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
                 axial, _, medial_axis = np.moveaxis(segment_axes[joint], 1, 0)
                 assert part.part.loads is not None
                 moment = by_name(part.part.loads.joints, part.part.loads.net_moment)[joint]
-                about = np.cross(axial, medial_axis)
-                store("knee_adduction_moment", joint, -dot(moment, about))
+                adduction = in_blocks(lambda m, *axes: -dot(m, np.cross(*axes)), moment, axial, medial_axis)
+                store("knee_adduction_moment", joint, adduction)
         for joint in spacing.keys() & part.contact_force.keys():
             if side_of(joint) not in sides:
                 continue
             loads = part.contact_force[joint], part.contact_moment[joint], segment_axes[joint]
-            medial, lateral, lifted = compartments(*loads, spacing[joint].distance)
+            borne = partial(compartments, spacing=spacing[joint].distance)
+            medial, lateral, lifted = in_blocks(borne, *loads)
             store("knee_contact_medial", joint, medial)
             store("knee_contact_lateral", joint, lateral)
             bearing = part.solution.solved & (
