@@ -24,6 +24,8 @@ from musclesolve.errors import InputError, input_error
 Direction = tuple[str | None, str]
 """A direction in natural coordinates: (None, vector name), or (point name, point name), first to second."""
 
+HUMAN = "inverse_human"
+"""The bundled definition of a person in inverse dynamics."""
 NO_DIRECTION: Direction = (None, "")
 """Placeholder of a spherical joint, which has no axis among the coordinates and no directions that drive it."""
 
@@ -510,7 +512,7 @@ _KEYS: dict[str, dict[str, _Key]] = {
 }
 
 
-def load_topology(name: str | Path = "inverse_human") -> Topology:
+def load_topology(name: str | Path = HUMAN) -> Topology:
     """Read a model definition; files of the same text give the same object.
 
     Args:

@@ -199,8 +199,8 @@ def contact_target(
     down, _, medial = np.moveaxis(axes, 1, 0)
     sign = -1.0 if place == "medial" else 1.0
     force, about = 0.5 * down, sign * np.cross(down, medial) / spacing
-    row = np.einsum("tnx,tx->tn", loads.across[:, k], force)
-    row = row + np.einsum("tnx,tx->tn", loads.moment_across[:, k], about)
+    row = np.einsum("tnx,tx->tn", loads.all_pulls.force[:, k], force)
+    row = row + np.einsum("tnx,tx->tn", loads.all_pulls.moment[:, k], about)
     offset = (loads.net[:, k] * force).sum(axis=1) + (loads.net_moment[:, k] * about).sum(axis=1)
     return Target(row, offset + (row * passive).sum(axis=1))
 

@@ -109,7 +109,7 @@ def contact_along(part: SharingGroup, reaction: Mapping[str, Array], joint: str)
     assert loads is not None
     k = loads.joints.index(joint)
     direction = np.nan_to_num(force / np.linalg.norm(force, axis=1, keepdims=True))
-    row = np.einsum("tnx,tx->tn", loads.across[:, k], direction)
+    row = np.einsum("tnx,tx->tn", loads.all_pulls.force[:, k], direction)
     offset = (loads.net[:, k] * direction).sum(axis=1) + (row * part.state.passive_force).sum(axis=1)
     return row, offset
 

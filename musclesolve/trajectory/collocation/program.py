@@ -28,8 +28,7 @@ import casadi
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
-from musclesolve.muscles.elastic.smooth_curves import SampledCurves
+from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, SampledCurves
 from musclesolve.sharing.cost.cost_parameters import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.trajectory.certificate import coordinate_bounds
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
