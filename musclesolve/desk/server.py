@@ -24,8 +24,8 @@ from nicegui import ui
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, PlainTextResponse, Response
 
-from musclesolve._util.interrupts import interrupts
 from musclesolve._util.page_access import HOST
+from musclesolve._util.processes import interrupts
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.guard import Guard
 from musclesolve.desk.result_files import zipped
