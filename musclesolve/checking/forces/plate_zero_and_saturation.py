@@ -11,7 +11,7 @@ from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.observed_body import Foot, seen_feet
 from musclesolve.checking.repair import change_plate
 from musclesolve.checking.stages import Stage, check_at
-from musclesolve.motion.events.force_events import SHORTEST_CONTACT
+from musclesolve.motion.events.foot_events import SHORTEST_CONTACT
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 from musclesolve.recording.plates.foot_contacts import touch
 from musclesolve.recording.plates.plate_checks import FOOT_REACH

@@ -18,7 +18,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, at_times
 from musclesolve.checking.case import Case
 from musclesolve.checking.stages import Stage, check_at
-from musclesolve.motion.events.force_events import FootLoads, force_events
+from musclesolve.motion.events.foot_events import FootLoads, force_events
 from musclesolve.motion.ground_reaction import wrench_at_origin
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial

@@ -2,7 +2,7 @@
 
 Contacts of a foot as soon as they are known, from its vertical ground force.
 
-They come from `motion.events.force_events.contacts`, which is called when a contact has lasted long enough to be a
+They come from `motion.events.foot_events.contacts`, which is called when a contact has lasted long enough to be a
 step, and when the foot has been unloaded for longer than a dropout lasts: what comes later changes nothing then.
 """
 
@@ -22,7 +22,7 @@ from musclesolve.live.live import Live
 from musclesolve.live.page.live_drawing import LiveDrawing
 from musclesolve.live.page.page_settings import DURING, PageSettings
 from musclesolve.live.page.shown_quantities import ShownQuantities, statistic
-from musclesolve.motion.events.force_events import (
+from musclesolve.motion.events.foot_events import (
     FIRM_WEIGHTS,
     LONGEST_DROPOUT,
     SHORTEST_CONTACT,
