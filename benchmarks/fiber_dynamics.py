@@ -9,8 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.elastic.smooth_curves import LEAST_ACTIVATION, LengtheningCurves
+from musclesolve.muscles.elastic.elastic_muscles import LEAST_ACTIVATION, ElasticMuscles, LengtheningCurves
 
 _BISECTIONS = 60
 

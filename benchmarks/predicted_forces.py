@@ -32,7 +32,7 @@ from musclesolve.dynamics.inverse.predicted_reactions import about_center, predi
 from musclesolve.dynamics.model.model import mass_center
 from musclesolve.files import Event, Trial
 from musclesolve.forces import mechanics, recording_of
-from musclesolve.motion.events.force_events import FootLoads, force_events
+from musclesolve.motion.events.foot_events import FootLoads, force_events
 from musclesolve.motion.events.gait import GaitEvents
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.pipeline.adjusted_mechanics import completed_reactions

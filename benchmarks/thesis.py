@@ -43,7 +43,7 @@ from musclesolve.data import reference_stride
 from musclesolve.forces import mechanics
 from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_state import muscle_state
-from musclesolve.pipeline.full_formulation import full_problem
+from musclesolve.pipeline.linked_bodies import full_problem
 from musclesolve.sharing import kkt_residual, solve_full
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full_formulation import FullProblem

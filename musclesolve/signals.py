@@ -2,8 +2,7 @@
 
 from musclesolve.motion.signals.filter_choice import residual_analysis
 from musclesolve.motion.signals.injury_criteria import HeadInjury, head_injury_criterion, severity_index
-from musclesolve.motion.signals.low_pass import low_pass
-from musclesolve.motion.signals.smoothing_spline import smoothing_spline
+from musclesolve.motion.signals.low_pass import low_pass, smoothing_spline
 
 __all__ = [
     "HeadInjury",

@@ -36,10 +36,10 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 158989,
+    "Python, package and muscle_db": 158621,
     "public names": 180,
     "bindings of vague names": 1290,
-    "records of one module": 232,
+    "records of one module": 240,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
 VAGUE = {"found", "own", "given", "each", "asked", "told"}

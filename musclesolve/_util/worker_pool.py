@@ -21,11 +21,11 @@ from multiprocessing.connection import Connection, wait
 from threading import Thread
 from typing import Any
 
-from musclesolve._util.interrupts import interrupts
 from musclesolve._util.processes import (
     block_sigint,
     collect_rarely,
     end_inside_script,
+    interrupts,
     one_thread_each,
 )
 from musclesolve._util.progress import Progress

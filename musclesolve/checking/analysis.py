@@ -39,7 +39,7 @@ from musclesolve.errors import InputError
 from musclesolve.forces import mechanics_of
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
-from musclesolve.motion.events.force_events import FootLoads, force_events
+from musclesolve.motion.events.foot_events import FootLoads, force_events
 from musclesolve.motion.ground_reaction import wrench_at_origin
 from musclesolve.motion.motion_plausibility import USUAL_CUTOFF_HZ, cutoff_with_flight
 from musclesolve.motion.signals.low_pass import f90, low_pass, lowest_carried

@@ -11,7 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, long_enough, mean_of_known, median_of_known
 from musclesolve.checking.case import filled
 from musclesolve.errors import InputError
-from musclesolve.motion.events.force_events import FootLoads, flights
+from musclesolve.motion.events.foot_events import FootLoads, flights
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import SIDES, Markers, Side, Trial
 from musclesolve.recording.gaps.rigid_registration import register

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from musclesolve._util import written_files
-from musclesolve._util.interrupts import ignore_interrupts
+from musclesolve._util.processes import ignore_interrupts
 from musclesolve.cli.environment import OutputError
 from musclesolve.cli.printing import complain, mode, print_document
 

@@ -16,7 +16,7 @@ from musclesolve.checking.check import load
 from musclesolve.constants import USUAL_MASS
 from musclesolve.desk.trial_document import Place
 from musclesolve.errors import MuscleSolveError, input_error
-from musclesolve.motion.events.force_events import FIRM_WEIGHTS, FootLoads, contacts
+from musclesolve.motion.events.foot_events import FIRM_WEIGHTS, FootLoads, contacts
 from musclesolve.motion.events.gait import GaitEvents, gait_events
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates

@@ -31,8 +31,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from musclesolve._util.interrupts import interrupts
 from musclesolve._util.page_access import HOST, refusal_of
+from musclesolve._util.processes import interrupts
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.result_facts import zipped
 from musclesolve.desk.steps.check_step import CHECK

@@ -49,7 +49,7 @@ from musclesolve.drafting.study.study_trials import FoundStudy, FoundTrial, stud
 from musclesolve.drafting.study.study_trials import roles as subject_roles
 from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
 from musclesolve.errors import InputError, MuscleSolveError, file_error
-from musclesolve.motion.events.force_events import FootLoads, flights, jumps
+from musclesolve.motion.events.foot_events import FootLoads, flights, jumps
 from musclesolve.opensim.b3d import SUFFIX as B3D
 from musclesolve.opensim.service_folders import subjects_in
 from musclesolve.recording.c3d.c3d_file import is_c3d, stated_events

@@ -20,7 +20,7 @@ from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratc
 from musclesolve.drafting.folder_contents import ForceFile, MarkerFile, MotionFiles
 from musclesolve.drafting.laboratory_axes import both, middle_path, path_of, seen
 from musclesolve.errors import InputError, input_error
-from musclesolve.motion.events.force_events import FootLoads, force_events
+from musclesolve.motion.events.foot_events import FootLoads, force_events
 from musclesolve.opensim.service_folders import StatedSubject
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import read_plates

@@ -29,10 +29,10 @@ from .kinematics.measured_targets import Targets as Targets
 from .kinematics.motion_derivatives import differentiate as differentiate
 from .kinematics.pose_fit import fit_pose as fit_pose
 from .mechanism.assembly import assemble as assemble
+from .mechanism.assembly import mechanism_forces as mechanism_forces
 from .mechanism.constraint_rows import AngleDriver as AngleDriver
 from .mechanism.constraint_rows import MotionDriver as MotionDriver
 from .mechanism.constraint_rows import Rigid as Rigid
-from .mechanism.mechanism_forces import mechanism_forces as mechanism_forces
 from .model.human_model import forward_human_model as forward_human_model
 from .model.human_model import human_model as human_model
 from .model.joint_and_body_constraints import coincident as coincident

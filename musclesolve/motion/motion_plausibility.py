@@ -22,7 +22,7 @@ from musclesolve._util.message_text import capitalized, count_of
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, STANDARD_GRAVITY, WALKING_CUTOFF_HZ
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points, body_place
-from musclesolve.motion.events.force_events import FootLoads, flights
+from musclesolve.motion.events.foot_events import FootLoads, flights
 from musclesolve.motion.signals.filter_choice import FilterChoice, choice_notes
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording, Trial
 from musclesolve.recording.gaps.rigid_registration import Poses

@@ -98,7 +98,7 @@ class JointLoads:
     reaction. The moment is about the center c of the joint. Points that move on their bodies with the joint are guided
     by a couple between the two segments, which counts with the muscle, as in its moment arm. About the axis of a degree
     of freedom of a rotating joint the moment is then joint moment - moment arm . tension, the part without muscles.
-    The quadriceps pulls at the shank through the patellar ligament (patella.py). Axes of the laboratory: forward, left,
+    The quadriceps pulls at the shank through the patellar ligament (knee.py). Axes of the laboratory: forward, left,
     up.
 
     net, net_moment: on the distal segment without muscle forces, (T, J, 3) [N, N m] over `joints`. pulls: gives what
@@ -118,16 +118,6 @@ class JointLoads:
     def all_pulls(self) -> Pulls:
         """The pulls in all frames."""
         return self.pulls(EVERY)
-
-    @property
-    def across(self) -> Array:
-        """Force at each joint for one newton in each muscle, (T, J, n, 3)."""
-        return self.all_pulls.force
-
-    @property
-    def moment_across(self) -> Array:
-        """Moment at each joint for one newton in each muscle, (T, J, n, 3) [m]."""
-        return self.all_pulls.moment
 
     def forces(self, tension: Array) -> Array:
         """Forces on the distal segments with tendon forces (T, n) [N], (T, J, 3) [N]."""
@@ -182,9 +172,10 @@ class JointLoads:
     @property
     def matrix(self) -> Array:
         """All force components for one newton in each muscle, (T, 3 x joints, n)."""
-        frames, joints, muscles, _ = self.across.shape
+        across = self.all_pulls.force
+        frames, joints, muscles, _ = across.shape
         rows = np.empty((frames, 3 * joints, muscles))
-        rows.reshape(frames, joints, 3, muscles)[:] = self.across.transpose(0, 1, 3, 2)
+        rows.reshape(frames, joints, 3, muscles)[:] = across.transpose(0, 1, 3, 2)
         rows.flags.writeable = False  # a problem need not copy it
         return rows
 

@@ -75,7 +75,7 @@ class PatellarLever:
     """Load on the knee through the patellar ligament for one newton meter of the muscles about a coordinate.
 
     force (T, 3) [1/m], moment about the knee center (T, 3) [1]: minus force and moment of the ligament on the shank.
-    Times the moment arm r of a muscle they are its contribution to `JointLoads.across` and `JointLoads.moment_across`.
+    Times the moment arm r of a muscle they are its contribution to `JointLoads.all_pulls`.
     """
 
     force: Array

@@ -19,7 +19,7 @@ from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import sized_body
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.segment_inertia import SEGMENTS_PLACE, StatedSegment
-from musclesolve.dynamics.model.topology import Topology, load_topology
+from musclesolve.dynamics.model.topology import HUMAN, load_topology
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.anatomy import Anatomy, Measured
@@ -42,7 +42,7 @@ from musclesolve.motion.motion_plausibility import (
     sole_warnings,
     without_joint_jump,
 )
-from musclesolve.recording.data import SIDES, Recording, Subject, Trial
+from musclesolve.recording.data import SIDES, Recording, Trial
 from musclesolve.settings.trial import REDUCED
 
 TIME_MARGIN = 0.1
@@ -239,7 +239,7 @@ def subject_model(
         }
     size = subject.mass, subject.stature, subject.sex, measured.offsets, subject.shoe_mass
     try:
-        kind = topology_of(subject) if near is None else near.topology
+        kind = load_topology(subject.skeleton or HUMAN) if near is None else near.topology
         topology, standing, mass = sized_body(*size, None, segments, kind, subject.age)
         if near is not None:
             return near.resized(standing, mass, measured.pelvis_depth)
@@ -248,11 +248,6 @@ def subject_model(
         if error.where != SEGMENTS_PLACE:
             raise
         raise trial.document.placed(error, "subject", SEGMENTS_PLACE) from None
-
-
-def topology_of(subject: Subject) -> Topology:
-    """The points, bodies and joints of the model of a subject."""
-    return load_topology() if subject.skeleton is None else load_topology(subject.skeleton)
 
 
 def measured_moments(recording: Recording, model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:

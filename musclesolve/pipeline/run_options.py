@@ -12,6 +12,7 @@ from musclesolve._util.names import check_known
 from musclesolve._util.sides import BOTH, SIDES, split_side
 from musclesolve.constants import ELASTIC
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.topology import HUMAN, load_topology
 from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.curves.curve_family import curve_family
 from musclesolve.muscles.person import PersonMuscles
@@ -39,7 +40,6 @@ from musclesolve.pipeline.measured_activation import (
     channel_names,
     fascicle_muscles,
 )
-from musclesolve.pipeline.mechanics import topology_of
 from musclesolve.pipeline.share import motion_cost, solver_search
 from musclesolve.recording.data import SIDE_NAMES, AnyTrial, Trial
 from musclesolve.sharing.cost.cost_base import Cost
@@ -124,7 +124,7 @@ def find_options(
     person = None if bundled else of_muscles("database", person_of_set, muscles.database)
     set_name = muscles.database if person is None else person.parent
     database = of_muscles("database", lambda name: fitting_muscle_set(name, muscles.fiber_lengths), set_name)
-    topology = topology_of(trial.subject)
+    topology = load_topology(trial.subject.skeleton or HUMAN)
     served = of_muscles(
         "database", lambda name: sum((served_dofs(topology, name, side) for side in sides), ()), database
     )

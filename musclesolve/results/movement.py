@@ -47,7 +47,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, side_of
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
-from musclesolve.motion.events.force_events import SIMULTANEOUS_S
+from musclesolve.motion.events.foot_events import SIMULTANEOUS_S
 from musclesolve.results.dataset.result_quantities import body_weight, joint_dofs, number, text
 from musclesolve.settings.trial import MOVEMENTS
 

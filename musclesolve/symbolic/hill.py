@@ -1,7 +1,7 @@
 """The Hill model of muscles as expressions: rigid tendons, and elastic tendons in equilibrium.
 
 Arguments are columns (n, 1) of expressions. The formulas and their sources are stated in muscles/hill_model.py,
-muscles/curves, muscles/elastic/elastic_muscles.py and muscles/elastic/smooth_curves.py.
+muscles/curves and muscles/elastic/elastic_muscles.py.
 """
 
 from __future__ import annotations
@@ -17,8 +17,12 @@ from musclesolve.errors import InputError
 from musclesolve.muscles.curves import curve_family as de_groote
 from musclesolve.muscles.curves.curve_family import CurveFamily, Silva2003, Thelen2003
 from musclesolve.muscles.curves.millard_2013 import Millard2013
-from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, ElasticMuscles
-from musclesolve.muscles.elastic.smooth_curves import LEAST_ACTIVATION, LengtheningCurves
+from musclesolve.muscles.elastic.elastic_muscles import (
+    LEAST_ACTIVATION,
+    LEAST_ALONG,
+    ElasticMuscles,
+    LengtheningCurves,
+)
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.symbolic.path_length import ABOVE_ZERO
 from musclesolve.symbolic.piecewise import hermite, in_order, sampled, tabulated

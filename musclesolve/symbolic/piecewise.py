@@ -11,7 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.muscles.curves.millard_2013 import Tabulated
-from musclesolve.muscles.elastic.smooth_curves import SampledCurves
+from musclesolve.muscles.elastic.elastic_muscles import SampledCurves
 from musclesolve.muscles.paths.paths import NaturalSpline
 from musclesolve.opensim import functions
 

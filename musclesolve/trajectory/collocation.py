@@ -35,8 +35,7 @@ from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.checks import check_array, check_integer, check_number
 from musclesolve._util.locks import CASADI
 from musclesolve.errors import input_error
-from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
-from musclesolve.muscles.elastic.smooth_curves import SampledCurves
+from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, SampledCurves
 from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
 from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt
 from musclesolve.trajectory.certificate import MotionAttempt, coordinate_bounds

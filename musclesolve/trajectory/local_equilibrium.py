@@ -15,8 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, ElasticMuscles
-from musclesolve.muscles.elastic.smooth_curves import Curved
+from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, Curved, ElasticMuscles
 
 
 class Capacity(NamedTuple):

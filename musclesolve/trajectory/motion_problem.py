@@ -27,8 +27,7 @@ from musclesolve._util.checks import (
     one_or_several,
 )
 from musclesolve.errors import InputError, input_error
-from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
-from musclesolve.muscles.elastic.smooth_curves import Curved
+from musclesolve.muscles.elastic.elastic_muscles import Curved, ElasticMuscles
 from musclesolve.sharing.arguments import check_smooth_cost
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost

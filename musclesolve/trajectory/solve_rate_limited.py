@@ -30,7 +30,7 @@ from musclesolve._util.checks import check_choice, check_increasing, check_type
 from musclesolve._util.message_text import with_sizes
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
-from musclesolve.muscles.elastic.smooth_curves import Curved
+from musclesolve.muscles.elastic.elastic_muscles import Curved
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import empty_box, needs_reserve, within_domain
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost

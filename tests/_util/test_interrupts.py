@@ -8,7 +8,7 @@ import weakref
 
 import pytest
 
-from musclesolve._util.interrupts import interrupts
+from musclesolve._util.processes import interrupts
 
 
 class Thing:

@@ -30,7 +30,7 @@ WATCHED = (
     "results/files/atomic_writing.py",
     "_util/locks.py",
     "_util/written_files.py",
-    "_util/interrupts.py",
+    "_util/processes.py",
     "cli/app.py",
     "cli/errors.py",
     "cli/printing.py",

@@ -16,7 +16,7 @@ from musclesolve.errors import InputError
 from musclesolve.files import Trial, read_mot, read_trc, write_mot, write_trc
 from musclesolve.motion.anatomy.anatomy import Seen, anatomy
 from musclesolve.motion.anatomy.landmark_positions import MarkerMap, filtered_markers
-from musclesolve.motion.events.force_events import FootLoads
+from musclesolve.motion.events.foot_events import FootLoads
 from musclesolve.motion.motion_plausibility import carried_share
 from musclesolve.motion.signals.filter_choice import filter_choice
 

@@ -22,9 +22,8 @@ from musclesolve.dynamics import (
     projected_moments,
 )
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.dynamics.mechanism.assembly import consistent_rates
+from musclesolve.dynamics.mechanism.assembly import Mechanism, consistent_rates
 from musclesolve.dynamics.mechanism.constraint_rows import LengthDriver
-from musclesolve.dynamics.mechanism.mechanism_forces import Mechanism
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
 from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import MuscleSolveError

@@ -117,7 +117,7 @@ def test_the_ligament_leans_forward_at_a_straight_knee_and_back_at_a_bent_one(mo
     heads = quadriceps(state.parameters.names)
     shank = np.array([model.body("shank_r")])
     forward, _, up = np.moveaxis(model.rigid_bodies.subset(shank).rotation(bending.q)[:, 0], 2, 0)
-    force = -loads.across[:, loads.joints.index("knee_r")][:, heads].sum(axis=1)
+    force = -loads.all_pulls.force[:, loads.joints.index("knee_r")][:, heads].sum(axis=1)
     lean = np.degrees(np.arctan2((force * forward).sum(axis=1), (force * up).sum(axis=1)))
     np.testing.assert_allclose(lean[[0, 3, 10]], [20.6, 13.7, -9.7], atol=1.0)
 
@@ -128,7 +128,9 @@ def test_the_ratio_of_the_tensions_is_near_measured_ones(model, bending):
     """
     state, loads = leg(model, bending, "gait2392")
     heads = quadriceps(state.parameters.names)
-    ratio = np.linalg.norm(loads.across[:, loads.joints.index("knee_r")][:, heads], axis=2).mean(axis=1)
+    ratio = np.linalg.norm(loads.all_pulls.force[:, loads.joints.index("knee_r")][:, heads], axis=2).mean(
+        axis=1
+    )
     assert abs(ratio[1] - 1.0 / 0.86) < 0.2 and abs(ratio[7] - 1.0 / 1.55) < 0.15
     assert 0.95 < ratio[2] < 1.25 and 0.55 < ratio[9] < 0.75 and 0.5 < ratio[10] < 0.7
     assert (np.diff(ratio[2:]) < 0.0).all()

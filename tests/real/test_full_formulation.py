@@ -19,7 +19,7 @@ from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_moti
 from musclesolve.errors import InputError
 from musclesolve.forces import mechanics
 from musclesolve.muscles import muscle_state, scale_muscles
-from musclesolve.pipeline.full_formulation import contact_forces, full_problem
+from musclesolve.pipeline.linked_bodies import contact_forces, full_problem
 from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.sharing import solve_full
 from musclesolve.sharing.cost import JointReactionSquared

@@ -9,7 +9,7 @@ import pytest
 from refusals import refused
 
 from musclesolve import Status, solve
-from musclesolve.pipeline.full_formulation import full_problem
+from musclesolve.pipeline.linked_bodies import full_problem
 from musclesolve.sharing import kkt_residual, solve_full
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full_formulation import FullProblem

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from motion_cases import small_motion, small_muscles
 
-from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG
-from musclesolve.muscles.elastic.smooth_curves import positive_part
+from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, positive_part
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.trajectory import MotionProblem

@@ -25,7 +25,7 @@ from musclesolve.checking.observed_body import (
 )
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.model.segment_inertia import segment_rows
-from musclesolve.motion.events.marker_events import headings
+from musclesolve.motion.events.foot_events import headings
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, PlateForce, Side, Trial
 from musclesolve.recording.plates.foot_contacts import (

@@ -9,7 +9,7 @@ from musclesolve._util.arrays import Array, Mask, at_times, median_of_known, tim
 from musclesolve.checking.case import Case, Stage, change_plate, check_at, on_plate
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.observed_body import Foot, seen_feet
-from musclesolve.motion.events.force_events import SHORTEST_CONTACT
+from musclesolve.motion.events.foot_events import SHORTEST_CONTACT
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 from musclesolve.recording.plates.foot_contacts import touch
 from musclesolve.recording.plates.plate_checks import FOOT_REACH

@@ -62,7 +62,7 @@ from musclesolve.checking.model.model_case import (
     wrench_cost,
 )
 from musclesolve.checking.model.posture import lasts_a_stride, pressure_along_feet, walks
-from musclesolve.motion.events.force_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
+from musclesolve.motion.events.foot_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
 from musclesolve.motion.motion_plausibility import CUTOFF_WITH_FLIGHT_HZ
 from musclesolve.opensim.external_loads import ExternalLoad, load_force, side_in
 from musclesolve.opensim.inverse_dynamics import InverseDynamics

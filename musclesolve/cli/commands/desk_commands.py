@@ -118,7 +118,7 @@ def watch(
     Recordings, of markers, cameras or an OpenSim model, follow one protocol: the trial file of an earlier recording.
     A recording at fault is named with its remedy, and the next one is computed.
     """
-    from musclesolve._util.interrupts import stop_signals
+    from musclesolve._util.processes import stop_signals
     from musclesolve.cli.result_documents import many_trials_document
     from musclesolve.cli.tables import trial_tables as tables
     from musclesolve.plotting.figure_names import REPORT

@@ -95,7 +95,7 @@ def live(
     if output is not None:
         _replay_into(trial, output, settings)
         return
-    from musclesolve._util.interrupts import stop_signals
+    from musclesolve._util.processes import stop_signals
     from musclesolve.cli.live_progress import StatusLine, session_document, session_lines
     from musclesolve.live.joining import Wanted
     from musclesolve.live.live import Live

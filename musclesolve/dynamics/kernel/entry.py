@@ -28,10 +28,17 @@ from musclesolve.dynamics.kernel.arrays import (
     TreeArrays,
 )
 from musclesolve.dynamics.kernel.bodies import move_body, push_body
-from musclesolve.dynamics.kernel.contact import find_gap, find_slip, gather_forces, place_surfaces
+from musclesolve.dynamics.kernel.contact import (
+    damp_joints,
+    find_gap,
+    find_slip,
+    gather_forces,
+    limit_cones,
+    place_surfaces,
+    stop_joints,
+)
 from musclesolve.dynamics.kernel.equations import constrained
 from musclesolve.dynamics.kernel.nearest_pose import MOST_CARRIED, carry, find_nearest, place_frames
-from musclesolve.dynamics.kernel.resistance import damp_joints, limit_cones, stop_joints
 from musclesolve.dynamics.kernel.tree_motion import (
     move_frames,
     move_slots,

@@ -24,6 +24,8 @@ from musclesolve.errors import InputError, input_error
 Direction = tuple[str | None, str]
 """A direction in natural coordinates: (None, vector name), or (point name, point name), first to second."""
 
+HUMAN = "inverse_human"
+"""The bundled definition of a person in inverse dynamics."""
 NO_DIRECTION: Direction = (None, "")
 """Placeholder of a spherical joint, which has no axis among the coordinates and no directions that drive it."""
 
@@ -413,9 +415,7 @@ def _check_member(topology: Topology, what: str | Direction, body: str, which: s
 
 
 def _triple(value: object) -> bool:
-    if not isinstance(value, tuple | list | np.ndarray) or len(value) != 3:
-        return False
-    return all(isinstance(part, Real) and isfinite(part) for part in value)
+    return isinstance(value, tuple | list | np.ndarray) and _TRIPLE.accepts(list(value))
 
 
 _NEEDED = object()
@@ -454,6 +454,7 @@ _TRIPLE = _Key("three finite numbers", _listed(_number, 3))
 _LINE = _Key('a vector, or two points as in "a -> b"', _arrow)
 _TABLES = _Key("a list of tables", _listed(lambda value: isinstance(value, dict)))
 
+_JOINT = {"number": _WHOLE} | dict.fromkeys(("name", "parent", "child", "pivot"), _TEXT)
 _KEYS: dict[str, dict[str, _Key]] = {
     "model": {
         "name": _TEXT,
@@ -485,23 +486,15 @@ _KEYS: dict[str, dict[str, _Key]] = {
         "share": _Key("a number from 0 to 1", lambda value: _number(value) and 0.0 <= value <= 1.0, 1.0),
     },
     "dof": {
-        "number": _WHOLE,
-        "name": _TEXT,
-        "parent": _TEXT,
-        "child": _TEXT,
+        **_JOINT,
         "axis": _LINE,
         "sign": _Key("1 or -1", lambda value: type(value) is int and value in (-1, 1)),
-        "pivot": _TEXT,
         "driver": _Key("a direction of the parent and one of the child", _listed(_arrow, 2)),
         "rest": _Key("a length [m], not negative", lambda value: _number(value) and value >= 0.0, 0.0),
         "nominal": _Key("true or false", lambda value: isinstance(value, bool), False),
     },
     "spherical": {
-        "number": _WHOLE,
-        "name": _TEXT,
-        "parent": _TEXT,
-        "child": _TEXT,
-        "pivot": _TEXT,
+        **_JOINT,
         "axes": _Key(
             "three perpendicular unit vectors by the names of the rotations about them",
             lambda value: isinstance(value, dict) and _perpendicular(list(value.values())),
@@ -510,7 +503,7 @@ _KEYS: dict[str, dict[str, _Key]] = {
 }
 
 
-def load_topology(name: str | Path = "inverse_human") -> Topology:
+def load_topology(name: str | Path = HUMAN) -> Topology:
     """Read a model definition; files of the same text give the same object.
 
     Args:
@@ -560,13 +553,9 @@ def _parsed(text: str, path: Path) -> Topology:
     )
     bodies = tuple(
         RigidBody(
-            row["number"],
-            row["name"],
-            tuple(row["points"]),
-            tuple(row["vectors"]),
-            row["segment"] or row["name"],
-            float(row["share"]),
-            tuple(row["extra"]),
+            **row
+            | {"segment": row["segment"] or row["name"], "share": float(row["share"])}
+            | {name: tuple(row[name]) for name in ("points", "vectors", "extra")}
         )
         for row in rows["body"]
     )

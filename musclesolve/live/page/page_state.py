@@ -1,6 +1,6 @@
 """State of a session on the page: the newest frame, the curves of the last half minute, steps, counts, feedback.
 
-Contacts of a foot are known from its vertical ground force, by `motion.events.force_events.contacts`. It is called
+Contacts of a foot are known from its vertical ground force, by `motion.events.foot_events.contacts`. It is called
 when a contact has lasted long enough to be a step, and when the foot has been unloaded for longer than a dropout lasts:
 what comes later changes nothing then.
 """
@@ -20,7 +20,7 @@ from musclesolve._util.sides import OTHER
 from musclesolve.live.live import Live
 from musclesolve.live.page.live_drawing import LiveDrawing
 from musclesolve.live.page.page_settings import DURING, PageSettings, ShownQuantities, statistic
-from musclesolve.motion.events.force_events import (
+from musclesolve.motion.events.foot_events import (
     FIRM_WEIGHTS,
     LONGEST_DROPOUT,
     SHORTEST_CONTACT,

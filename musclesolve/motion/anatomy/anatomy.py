@@ -46,7 +46,7 @@ from musclesolve.motion.anatomy.standing_posture import (
     shows_axis,
     standing_offsets,
 )
-from musclesolve.motion.events.force_events import FootLoads
+from musclesolve.motion.events.foot_events import FootLoads
 from musclesolve.motion.motion_plausibility import (
     check_rigid,
     cutoff_notes,

@@ -16,10 +16,14 @@ The ends of the axis then replace the epicondyles or malleoli, and move with the
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.motion.anatomy.functional_hip import functional_frames
 from musclesolve.motion.anatomy.joint_centers import between, joint_center, trunk_top
 from musclesolve.motion.anatomy.landmark_positions import Points, axis_end, registered, standing_landmarks
-from musclesolve.motion.anatomy.rotation_estimates import RotationAxis, rotation_axis, uncertainty
+from musclesolve.motion.anatomy.rotation_estimates import (
+    RotationAxis,
+    functional_frames,
+    rotation_axis,
+    uncertainty,
+)
 from musclesolve.motion.anatomy.standing_posture import foot_left, hip_centers
 from musclesolve.recording.data import SIDE_NAMES, HingeMovement, Side, Trial
 from musclesolve.recording.markers.landmarks import ENDS, shows_spines

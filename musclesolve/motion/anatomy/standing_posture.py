@@ -11,7 +11,6 @@ import numpy as np
 
 from musclesolve._util.arrays import UP, Array, horizontal, mean_length, vector_product
 from musclesolve.errors import InputError
-from musclesolve.motion.anatomy.functional_hip import functional_hips
 from musclesolve.motion.anatomy.joint_centers import (
     PUBLISHED_TILT,
     assumed_standing,
@@ -25,6 +24,7 @@ from musclesolve.motion.anatomy.joint_centers import (
     upright_tilt,
 )
 from musclesolve.motion.anatomy.landmark_positions import Points, standing_landmarks
+from musclesolve.motion.anatomy.rotation_estimates import functional_hips
 from musclesolve.recording.data import SIDES, Recording, Side, Subject
 from musclesolve.recording.markers.landmarks import shows_spines
 

@@ -28,8 +28,17 @@ from musclesolve._util.message_text import WarningNote
 from musclesolve._util.names import shortened
 from musclesolve.errors import input_error
 from musclesolve.motion.anatomy.anatomy import Anatomy
-from musclesolve.motion.events.force_events import FootLoads, contacts, flights, foot_contacts, force_events
-from musclesolve.motion.events.marker_events import Walk, headings, marker_events, walk
+from musclesolve.motion.events.foot_events import (
+    FootLoads,
+    Walk,
+    contacts,
+    flights,
+    foot_contacts,
+    force_events,
+    headings,
+    marker_events,
+    walk,
+)
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.recording.data import SAME_EVENT_S, SIDE_NAMES, SIDES, Event, EventKind, Side, Trial
 

@@ -49,10 +49,11 @@ from musclesolve.motion.signals.low_pass import (
     harmonics,
     low_pass,
     lowest_carried,
+    lowest_cutoff,
     sine_series,
+    smoothing_spline,
     two_pass_gain,
 )
-from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, smoothing_spline
 from musclesolve.recording.data import SIDES, Recording
 from musclesolve.recording.gaps.gap_filling import jumps
 from musclesolve.settings.trial import FilterSettings

@@ -4,31 +4,273 @@ The generalized force of tensions F is -F dL_MT/dq (paths.py). It is computed fr
 bodies, not from the rows dL_MT/dq: wrenches are summed on each body and converted to generalized coordinates once.
 Where L_MT depends on a joint angle explicitly, as over a patella, F dL_MT/dtheta is a moment about that joint. On every
 motion that the constraints allow, both together do the work of the rows.
+
+Activation dynamics: activation follows excitation, fast upward and slowly downward.
+
+With the time constants t_a of activation and t_d of deactivation and z = 1/2 + 3/2 a,
+
+    thelen_2003        da/dt = (e - a) / (t_a z)  where e > a,   (e - a) z / t_d  where not      (Thelen 2003, 1-2)
+    de_groote_2016     da/dt = (e - a) ((1/2 + f) / (t_a z) + (1/2 - f) z / t_d),  f = 1/2 tanh(b (e - a)) (De Groote et
+    al. 2016, 1-2; b = 0.1)
+
+The first is the second with a switch instead of the hyperbolic tangent. Both are at rest at a = e. With b = 0.1, as
+published, f stays below 0.05: activation and deactivation then have nearly equal speeds, between the two constants.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
+from musclesolve._util.names import check_known
+from musclesolve.dynamics.forward.applied_forces import within
 from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles, revolute_angles, single_joints
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.errors import input_error
-from musclesolve.muscles.driving.activation_dynamics import (
-    ActivationDynamics,
-    Course,
-    Given,
-    Sampling,
-    driving_course,
-)
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.paths.engine import PathLines
 from musclesolve.muscles.paths.paths import Paths, PathState
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined
+
+SMOOTHNESS = 0.1
+"""b of De Groote et al. (2016)."""
+
+_TOLERANCE = 1e-8
+
+Rate = Callable[[Array, Array, float, float], Array]
+
+
+def thelen_2003(excitation: Array, activation: Array, rise: float, fall: float) -> Array:
+    """da/dt [1/s] of excitations and activations (...,), time constants [s]."""
+    z = 0.5 + 1.5 * activation
+    return (excitation - activation) * np.where(excitation > activation, 1.0 / (rise * z), z / fall)
+
+
+def de_groote_2016(excitation: Array, activation: Array, rise: float, fall: float) -> Array:
+    """da/dt [1/s] of excitations and activations (...,), time constants [s]."""
+    z = 0.5 + 1.5 * activation
+    f = 0.5 * np.tanh(SMOOTHNESS * (excitation - activation))
+    return (excitation - activation) * ((0.5 + f) / (rise * z) + (0.5 - f) * z / fall)
+
+
+EQUATIONS: dict[str, Rate] = {"thelen_2003": thelen_2003, "de_groote_2016": de_groote_2016}
+"""Equations of activation dynamics by name."""
+
+
+@dataclass(frozen=True)
+class ActivationDynamics:
+    """Activation dynamics: the equation by name, its time constants [s], and the activation at the start.
+
+    start: a number or (n,); unless given, the excitation at the start, at which activation is at rest.
+    """
+
+    equation: str = "thelen_2003"
+    activation_time: float = 0.010
+    deactivation_time: float = 0.040
+    start: float | Array | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse unknown equations and time constants that are not positive."""
+        check_choice(self.equation, "the equation of activation dynamics", tuple(EQUATIONS))
+        for name in ("activation_time", "deactivation_time"):
+            check_number(getattr(self, name), name, "a positive number of seconds", above=0.0)
+
+    def rate(self, excitation: Array, activation: Array) -> Array:
+        """Rate of activation da/dt [1/s]."""
+        return EQUATIONS[self.equation](excitation, activation, self.activation_time, self.deactivation_time)
+
+    def activation(self, names: tuple[str, ...], excitation: Course, time: Array | None) -> Course:
+        """The activation of muscles (n) as a function of time, from the first to the last of some times [s].
+
+        Activation depends on the excitation alone, not on the motion. It is integrated before the simulation, by a
+        Runge-Kutta method with its own steps (relative error 1e-8).
+        """
+        from scipy.integrate import solve_ivp
+
+        if time is None:
+            raise input_error(
+                "missing_argument",
+                where="time",
+                problem="an excitation without times",
+                expected="the times [s] between which its activation is needed",
+            )
+        first = excitation(time[:1])[0] if self.start is None else self.start
+        start = muscle_course(names, first, Sampling(), ACTIVATION)(time[:1])[0]
+        solved = solve_ivp(
+            lambda t, a: self.rate(excitation(np.array([t]))[0], a),
+            (time[0], time[-1]),
+            start,
+            method="DOP853",
+            rtol=_TOLERANCE,
+            atol=_TOLERANCE,
+            max_step=min(self.activation_time, self.deactivation_time),
+            dense_output=True,
+        )
+        course = within(
+            lambda at: solved.sol(at).T,
+            time,
+            "the excitation is given from {:g} to {:g} s, but its activation is needed at {:g} s",
+            "simulate within these times, or give an excitation to the end",
+        )
+        return muscle_course(names, course, Sampling(), ACTIVATION)
+
+
+Course = Callable[[Array], Array]
+"""Values (T, n) of muscles at times (T,) [s]."""
+
+Given = float | Array | Course | Mapping[str, "float | Array | Course"]
+"""A number for all muscles; numbers (n,); samples (T, n); a function of times (T,); or one of these by muscle name."""
+
+ROUND_OFF = 1e-6
+"""Distance by which a value may lie outside of its range: the tolerance of solvers at a bound."""
+
+BETWEEN = ("linear", "spline")
+
+
+@dataclass(frozen=True)
+class CourseKind:
+    """Kind of a course that drives muscles: its name, its largest value, and its unit."""
+
+    name: str
+    most: float
+    unit: str = ""
+
+    @property
+    def expected(self) -> str:
+        """The expected values, for messages."""
+        return f"numbers from 0{self.unit}" + (f" to {self.most:g}" if np.isfinite(self.most) else "")
+
+
+ACTIVATION, EXCITATION = CourseKind("activation", 1.0), CourseKind("excitation", 1.0)
+KINDS = {
+    "activation": ACTIVATION,
+    "excitation": EXCITATION,
+    "force": CourseKind("tendon force", np.inf, " [N]"),
+}
+"""What may drive muscles."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Times (T,) [s] of samples, None without samples, and the interpolation between them: "linear" or "spline"."""
+
+    time: Array | None = None
+    between: str = "linear"
+
+    def __post_init__(self) -> None:
+        check_choice(self.between, "between", BETWEEN)
+        if self.time is not None:
+            object.__setattr__(self, "time", check_increasing(self.time, 2))
+
+
+def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: CourseKind) -> Course:
+    """Values (T, n) of the muscles `names` through time; muscles that are not in a mapping are zero."""
+    names, what = tuple(names), f"the {kind.name}"
+    if isinstance(given, Mapping):
+        courses = {}
+        for name, value in given.items():
+            check_known([name], "muscle", names, " among those that act")
+            courses[names.index(name)] = muscle_course((name,), _column(value), sampling, kind)
+
+        def stacked(time: Array) -> Array:
+            values = np.zeros((len(time), len(names)))
+            for k, course in courses.items():
+                values[:, k] = course(time)[:, 0]
+            return values
+
+        return stacked
+    if callable(given):
+
+        def checked(time: Array) -> Array:
+            shape = (len(time), len(names))
+            return _checked(check_array(given(time), what, shape, real=True, finite=False), names, kind, time)
+
+        return checked
+    shapes: dict[int, tuple[int | str, ...]] = {0: (), 1: (len(names),)}
+    shape = shapes.get(np.ndim(given), ("T", len(names)))
+    time = sampling.time
+    values = _checked(check_array(given, what, shape, real=True, finite=False), names, kind, time)
+    if values.ndim < 2:
+        constant = np.broadcast_to(values, len(names))
+        return lambda at: np.tile(constant, (len(at), 1))
+    if time is None or len(time) != len(values):
+        raise input_error(
+            "bad_shape",
+            problem=f"{len(values)} samples of {kind.name}, but {0 if time is None else len(time)} times",
+            remedy="pass time= with as many entries as there are samples",
+        )
+    from scipy.interpolate import CubicSpline, make_interp_spline
+
+    spline = sampling.between == "spline"
+    curve = CubicSpline(time, values) if spline else make_interp_spline(time, values, k=1)
+    return within(
+        lambda at: np.clip(curve(at), 0.0, kind.most),  # a spline is kept within the range
+        time,
+        f"{what} is sampled from {{:g}} to {{:g}} s, but wanted at {{:g}} s",
+        "simulate within the samples",
+    )
+
+
+def driving_course(
+    names: tuple[str, ...],
+    sampling: Sampling,
+    dynamics: ActivationDynamics | None,
+    driving: Mapping[str, Given | None],
+) -> Course:
+    """The course of the one of `driving` (keys of `KINDS`) that is given; of an excitation the activation."""
+    stated = {name: value for name, value in driving.items() if value is not None}
+    if len(stated) != 1:
+        raise input_error(
+            "conflict" if stated else "missing_argument",
+            problem=f"{' and '.join(stated) or 'no activation'} given for the muscles",
+            expected=f"one of {', '.join(map(str, list(driving)))}",
+        )
+    ((name, value),) = stated.items()
+    if dynamics is not None and name != "excitation":
+        raise input_error(
+            "conflict",
+            where="dynamics",
+            problem="dynamics of activation are given, but no excitation",
+            remedy=f"pass excitation= instead of {name}=, or leave dynamics out",
+        )
+    course = muscle_course(names, value, sampling, KINDS[name])
+    if name != "excitation":
+        return course
+    return (dynamics or ActivationDynamics()).activation(names, course, sampling.time)
+
+
+def _column(value: float | Array | Course) -> float | Array | Course:
+    """Return the course of one muscle, samples (T,) or a function with values (T,), with one column."""
+    if callable(value):
+        function = value
+        return lambda time: np.broadcast_to(np.asarray(function(time), dtype=float), len(time))[:, None]
+    value = np.asarray(value)
+    return value[:, None] if value.ndim == 1 else value
+
+
+def _checked(values: Array, names: tuple[str, ...], kind: CourseKind, time: Array | None) -> Array:
+    """The values, clipped to their range; refuses values outside by more than `ROUND_OFF`."""
+    wrong = ~((values >= -ROUND_OFF) & (values <= kind.most + ROUND_OFF) & np.isfinite(values))
+    if not wrong.any():
+        return np.clip(values, 0.0, kind.most)
+    first = tuple(np.argwhere(wrong)[0].tolist()) if values.ndim else ()
+    whose = f" of {names[first[-1] if first else 0]}" if first or len(names) == 1 else ""
+    when = (
+        f" at {time[first[0]]:g} s" if len(first) == 2 and time is not None and first[0] < len(time) else ""
+    )
+    value = float(values[first])
+    raise input_error(
+        "bad_number" if np.isfinite(value) else "not_finite",
+        problem=f"the {kind.name}{whose} is {value:g}{when}",
+        expected=kind.expected,
+    )
 
 
 @dataclass(frozen=True, eq=False)

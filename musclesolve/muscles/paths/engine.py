@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from math import prod
 from typing import NamedTuple
 
@@ -74,28 +74,20 @@ class PathLayout:
         kinds, radii, lengths, sides = zip(*objects, strict=True) if objects else ((),) * 4
         muscle, object_, first, last, method = zip(*wraps, strict=True) if wraps else ((),) * 5
         edge = np.searchsorted(point_muscle, np.arange(point_muscle[-1] + 2))
+        ends = [edge[m + 1] - 1 if p is None else edge[m] + p - 1 for m, p in zip(muscle, last, strict=True)]
+        numbers = partial(np.array, dtype=np.intp)
         return cls(
             point_muscle,
-            kind=np.array([KINDS.index(kind) for kind in kinds], dtype=np.intp),
+            kind=numbers([KINDS.index(kind) for kind in kinds]),
             radii=np.array(radii, dtype=float).reshape(-1, 3),
             half_length=0.5 * np.array(lengths, dtype=float),
-            side_axis=np.array(
-                [0 if side == "all" else "xyz".index(side[-1]) for side in sides], dtype=np.intp
-            ),
+            side_axis=numbers([0 if side == "all" else "xyz".index(side[-1]) for side in sides]),
             side_sign=np.array([_SIGNS[side[:-1]] for side in sides]),
-            wrap_muscle=np.array(muscle, dtype=np.intp),
-            wrap_object=np.array(object_, dtype=np.intp),
-            wrap_first=np.array(
-                [edge[m] + (p or 1) - 1 for m, p in zip(muscle, first, strict=True)], np.intp
-            ),
-            wrap_last=np.array(
-                [
-                    edge[m + 1] - 1 if p is None else edge[m] + p - 1
-                    for m, p in zip(muscle, last, strict=True)
-                ],
-                dtype=np.intp,
-            ),
-            wrap_method=np.array([METHODS.index(name) for name in method], dtype=np.intp),
+            wrap_muscle=numbers(muscle),
+            wrap_object=numbers(object_),
+            wrap_first=numbers([edge[m] + (p or 1) - 1 for m, p in zip(muscle, first, strict=True)]),
+            wrap_last=numbers(ends),
+            wrap_method=numbers([METHODS.index(name) for name in method]),
         )
 
     @property

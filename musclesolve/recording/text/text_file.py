@@ -24,10 +24,10 @@ from muscle_db.regular_file import (
     open_regular,
     read_regular,
 )
-from musclesolve._util.interrupts import ignore_interrupts
 from musclesolve._util.locks import Lock
 from musclesolve._util.message_text import as_text
 from musclesolve._util.names import suggestion
+from musclesolve._util.processes import ignore_interrupts
 from musclesolve._util.written_files import HIDDEN, PART, note
 from musclesolve.errors import FilePlace, InputError, file_error, input_error
 

@@ -10,7 +10,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.long_arrays import blocks, in_blocks
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, RIGID
-from musclesolve.motion.events.marker_events import headings
+from musclesolve.motion.events.foot_events import headings
 from musclesolve.muscles.strength import stated_texts
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.geometry import path_lines

@@ -17,8 +17,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from weakref import WeakValueDictionary
 
-from musclesolve._util.interrupts import ignore_interrupts
 from musclesolve._util.locks import Lock
+from musclesolve._util.processes import ignore_interrupts
 from musclesolve._util.written_files import HIDDEN, PART, note
 from musclesolve.errors import BusyError, file_error
 

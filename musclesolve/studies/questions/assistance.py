@@ -125,7 +125,7 @@ def contact_along(part: SharingGroup, reaction: Mapping[str, Array], joint: str)
     assert loads is not None
     k = loads.joints.index(joint)
     direction = np.nan_to_num(force / np.linalg.norm(force, axis=1, keepdims=True))
-    row = np.einsum("tnx,tx->tn", loads.across[:, k], direction)
+    row = np.einsum("tnx,tx->tn", loads.all_pulls.force[:, k], direction)
     offset = (loads.net[:, k] * direction).sum(axis=1) + (row * part.state.passive_force).sum(axis=1)
     return row, offset
 
@@ -392,8 +392,8 @@ def contact_target(
     down, _, medial = np.moveaxis(axes, 1, 0)
     sign = -1.0 if place == "medial" else 1.0
     force, about = 0.5 * down, sign * np.cross(down, medial) / spacing
-    row = np.einsum("tnx,tx->tn", loads.across[:, k], force)
-    row = row + np.einsum("tnx,tx->tn", loads.moment_across[:, k], about)
+    row = np.einsum("tnx,tx->tn", loads.all_pulls.force[:, k], force)
+    row = row + np.einsum("tnx,tx->tn", loads.all_pulls.moment[:, k], about)
     offset = (loads.net[:, k] * force).sum(axis=1) + (loads.net_moment[:, k] * about).sum(axis=1)
     return Target(row, offset + (row * passive).sum(axis=1))
 

@@ -160,7 +160,7 @@ def _of_contact_forces(
         rows = [parts.index(muscle) for muscle in part.state.parameters.names]
         if (loads := part.part.loads) is not None:
             for k, name in enumerate(loads.joints):
-                for out, across in ((own_force, loads.across), (own_moment, loads.moment_across)):
+                for out, across in zip((own_force, own_moment), loads.all_pulls[:2], strict=True):
                     if name in names:
                         of_joint = (across[:, k] * part.tension[:, :, None]).swapaxes(0, 1)
                         out[rows, :, names.index(name)] = of_joint

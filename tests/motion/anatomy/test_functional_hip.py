@@ -14,9 +14,9 @@ from musclesolve import read_trial
 from musclesolve.errors import InputError
 from musclesolve.files import Trial
 from musclesolve.motion.anatomy.anatomy import anatomy
-from musclesolve.motion.anatomy.functional_hip import functional_hips
 from musclesolve.motion.anatomy.joint_centers import standing_hips
 from musclesolve.motion.anatomy.landmark_positions import standing_landmarks, standing_markers
+from musclesolve.motion.anatomy.rotation_estimates import functional_hips
 
 RATE, SECONDS = 100.0, 8.0
 ASKED = (

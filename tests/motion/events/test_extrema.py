@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.signal import find_peaks, peak_prominences
 from thorough import examples
 
-from musclesolve.motion.events.marker_events import _falls, _far_apart, _local_maxima
+from musclesolve.motion.events.foot_events import _falls, _far_apart, _local_maxima
 
 SIGNALS = st.lists(st.integers(-4, 4), min_size=3, max_size=60)
 

@@ -13,9 +13,8 @@ from thorough import some
 import musclesolve as ms
 from musclesolve import check, gait_events, read_trial, synthetic_recording
 from musclesolve.files import Markers, PlateForce, Trial
-from musclesolve.motion.events.force_events import FootLoads, flights
+from musclesolve.motion.events.foot_events import FootLoads, flights, marker_events, walk
 from musclesolve.motion.events.gait import strides
-from musclesolve.motion.events.marker_events import marker_events, walk
 from musclesolve.synthetic import running_stride
 
 GRAVITY = 9.80665

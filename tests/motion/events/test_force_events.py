@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from stepping_trial import LATE, THRESHOLD, WEIGHT, Steps
 
-from musclesolve.motion.events.force_events import FootLoads, contacts, foot_contacts, force_events
+from musclesolve.motion.events.foot_events import FootLoads, contacts, foot_contacts, force_events
 from musclesolve.recording.data import PlateGap
 
 STEPS = Steps(duration=3.6)

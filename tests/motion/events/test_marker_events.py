@@ -13,8 +13,15 @@ from stepping_trial import Steps
 import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
-from musclesolve.motion.events.force_events import FootLoads, force_events
-from musclesolve.motion.events.marker_events import headings, landings, marker_events, maxima, walk
+from musclesolve.motion.events.foot_events import (
+    FootLoads,
+    force_events,
+    headings,
+    landings,
+    marker_events,
+    maxima,
+    walk,
+)
 
 FRAME = 1.0 / 60.0
 """Zeni et al. (2008) sampled at 60 Hz: on the floor 98 % of the events lay within two frames of the forces."""

@@ -12,8 +12,8 @@ from musclesolve import gait_events, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import Event
 from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.motion.events.foot_events import walk
 from musclesolve.motion.events.gait import hip_passages, strides
-from musclesolve.motion.events.marker_events import walk
 
 STEPS = Steps(duration=3.6)
 NAN = float("nan")

@@ -8,8 +8,7 @@ from noisy_stride import EDGE, noise, walking
 from refusals import refused
 from scipy.interpolate import make_smoothing_spline
 
-from musclesolve.motion.signals.low_pass import HALF_POWER
-from musclesolve.motion.signals.smoothing_spline import lowest_cutoff, symbol, unsmooth
+from musclesolve.motion.signals.low_pass import HALF_POWER, lowest_cutoff, symbol, unsmooth
 from musclesolve.signals import smoothing_spline
 
 RATE = 100.0

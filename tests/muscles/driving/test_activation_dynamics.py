@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.muscles.driving.activation_dynamics import (
+from musclesolve.muscles.driving.muscle_forces import (
     ACTIVATION,
     EXCITATION,
     ActivationDynamics,
@@ -52,7 +52,7 @@ def test_activation_rests_where_it_is_the_excitation(equation):
 
 
 def test_the_smooth_equation_becomes_the_other_where_its_tangent_saturates(monkeypatch):
-    monkeypatch.setattr("musclesolve.muscles.driving.activation_dynamics.SMOOTHNESS", 1e6)
+    monkeypatch.setattr("musclesolve.muscles.driving.muscle_forces.SMOOTHNESS", 1e6)
     e, a = np.meshgrid(np.linspace(0.0, 1.0, 7), np.linspace(0.01, 0.99, 6))
     np.testing.assert_allclose(de_groote_2016(e, a, 0.01, 0.04), thelen_2003(e, a, 0.01, 0.04), rtol=1e-12)
 

@@ -8,7 +8,7 @@ import muscle_db
 from musclesolve.dynamics import forward_human_model, simulate
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import muscle_forces, muscle_rows, muscle_state, scale_muscles
-from musclesolve.muscles.driving.activation_dynamics import ActivationDynamics
+from musclesolve.muscles.driving.muscle_forces import ActivationDynamics
 
 AT = np.zeros(6)
 

@@ -5,7 +5,7 @@ import pytest
 from elastic_muscle import elastic_muscles
 
 from musclesolve.muscles.curves.curve_family import CURVES
-from musclesolve.muscles.elastic.smooth_curves import LEAST_SLOPE, LengtheningCurves
+from musclesolve.muscles.elastic.elastic_muscles import LEAST_SLOPE, LengtheningCurves
 
 FAMILIES = pytest.mark.parametrize("family", CURVES)
 

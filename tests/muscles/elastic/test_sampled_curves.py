@@ -5,7 +5,7 @@ import pytest
 from elastic_muscle import elastic_muscles, three_muscles
 
 from musclesolve.muscles.curves.curve_family import CURVES, curve_family
-from musclesolve.muscles.elastic.smooth_curves import (
+from musclesolve.muscles.elastic.elastic_muscles import (
     LEAST_FACTOR,
     PASSIVE_BEND,
     PLATEAU_BEND,

@@ -11,7 +11,7 @@ from wrapped_leg import MUSCLES, wrapped_leg
 from musclesolve.dynamics import expand, projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import muscle_state, point_derivatives
-from musclesolve.pipeline.full_formulation import full_problem
+from musclesolve.pipeline.linked_bodies import full_problem
 
 FRAMES = 30
 

@@ -9,8 +9,8 @@ from stepping_trial import Steps
 from stored_results import write_result
 
 from musclesolve import gait_events, read_result
+from musclesolve.motion.events.foot_events import walk
 from musclesolve.motion.events.gait import Gait, strides
-from musclesolve.motion.events.marker_events import walk
 from musclesolve.results.dataset.recording_labels import gait_labels
 
 STEPS = Steps(duration=3.6)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from musclesolve._util.interrupts import interrupts
+from musclesolve._util.processes import interrupts
 from musclesolve.errors import InputError
 from musclesolve.results.files.atomic_writing import write_files
 

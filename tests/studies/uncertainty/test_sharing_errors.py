@@ -107,7 +107,7 @@ def test_the_patellar_ligament_moves_the_knee_alone_by_what_the_quadriceps_press
     )
     longer = replay.part(replay.body(errors), errors | {"patellar_ligament": np.array([np.log(2.0)])}, 0)
     halved = longer.loads.contact(tension)["knee_r"]
-    across = leg.loads.across[:, leg.loads.joints.index("knee_r")]
+    across = leg.loads.all_pulls.force[:, leg.loads.joints.index("knee_r")]
     heads = [n for n, name in enumerate(leg.state.parameters.names) if name.startswith(("vastus", "rectus"))]
     pressed = 100.0 * across[:, heads].sum(axis=1)
     assert np.linalg.norm(pressed, axis=1).min() > 100.0

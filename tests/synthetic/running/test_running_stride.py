@@ -14,7 +14,7 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve import check, synthetic_recording
 from musclesolve.dynamics import projected_moments
-from musclesolve.motion.events.force_events import FootLoads, flights
+from musclesolve.motion.events.foot_events import FootLoads, flights
 from musclesolve.synthetic.running_stride import RunningStride, running_stride
 
 RUNS = {"slow": (2.5, 0.70, 0.36), "fast": (3.0, 0.68, 0.31)}
