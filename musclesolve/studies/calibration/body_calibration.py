@@ -213,9 +213,9 @@ def body_text(body: BodyCalibration, path: Path) -> str:
                 "frames": one.frames,
                 "frames_left_out": one.left_out,
                 "plates": one.plates,
-                "residual_before": _size_keys(one.before),
-                "residual_after": _size_keys(one.after),
-                **({"residual_predicted": _size_keys(one.predicted)} if one.predicted else {}),
+                "residual_before": _size_document(one.before),
+                "residual_after": _size_document(one.after),
+                **({"residual_predicted": _size_document(one.predicted)} if one.predicted else {}),
                 "moment_change_n_m": {dof: _short(change) for dof, change in one.moment_change.items()},
             }
             for one in body.trials
@@ -234,7 +234,7 @@ def body_text(body: BodyCalibration, path: Path) -> str:
     return BODY_HEAD + "\n" + tables_text(tables)
 
 
-def _size_keys(size: ResidualSize) -> dict[str, float]:
+def _size_document(size: ResidualSize) -> dict[str, float]:
     numbers = {"force_n": size.force, "force_percent_weight": 100.0 * size.share, "moment_n_m": size.moment}
     return {key: _short(value) for key, value in numbers.items() if np.isfinite(value)}
 
