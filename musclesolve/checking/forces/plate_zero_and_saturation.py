@@ -158,8 +158,8 @@ def force_steps(case: Case) -> Iterator[Finding]:
                 steps.append(k)
         if steps:
             worst = max(steps, key=lambda k: size[k])
-            values = {"size": size[worst], "at": plate.time[worst + 1], "others": OTHER_STEPS}
-            values["more"] = f", and {count_of(len(steps) - 1, 'more time')}" if len(steps) > 1 else ""
+            more = f", and {count_of(len(steps) - 1, 'more time')}" if len(steps) > 1 else ""
+            values = {"size": size[worst], "at": plate.time[worst + 1], "others": OTHER_STEPS, "more": more}
             times = tuple((float(plate.time[k]), float(plate.time[k + 1])) for k in steps)
             yield finding("force_step", "warning", values, on_plate(plate, times))
 
