@@ -878,7 +878,7 @@ def contacts_averaged(copy: Copy, draw: np.random.Generator) -> Drawn:
 # Changes amid a recording
 
 
-@kind("clock_rate", "time_offset", "frames_skipped")
+@kind("clock_rate", "time_offset", "frames_skipped", "force_step")
 def force_samples_lost(copy: Copy, draw: np.random.Generator) -> Drawn:
     seconds, values = pick(draw, (0.02, 0.03, 0.05)), copy.forces.values
     count = round(seconds / float(np.diff(copy.forces.time).mean()))
@@ -891,7 +891,7 @@ def force_samples_lost(copy: Copy, draw: np.random.Generator) -> Drawn:
     )
 
 
-@kind("plate_scale", "plate_drift", "mass")
+@kind("plate_scale", "plate_drift", "mass", "force_step")
 def gain_changes(copy: Copy, draw: np.random.Generator) -> Drawn:
     side, factor, share = str(pick(draw, SIDES)), pick(draw, (0.85, 0.88, 1.12, 1.15)), draw.uniform(0.4, 0.6)
     first = int(share * len(copy.forces.time))

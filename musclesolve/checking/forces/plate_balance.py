@@ -389,7 +389,8 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     measured = balance(trial, recorded, moments)
     if measured is None or runs(trial):
         return
-    known = {f.where.plate for f in serious}
+    # where a force steps the balance may tell what changes
+    known = {f.where.plate for f in serious if f.code != "force_step"}
     sides = [plate.side for plate in trial.forces]
     judged = [k for k in carrying_alone(measured, sides) if SIDE_NAMES[trial.forces[k].side] not in known]
     feet = passages(case)

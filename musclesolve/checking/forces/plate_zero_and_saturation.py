@@ -1,4 +1,4 @@
-"""Faults of the plates themselves: zero, drift, saturation, wrong foot."""
+"""Faults of the plates themselves: zero, drift, saturation, steps, wrong foot."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -6,13 +6,15 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, median_of_known, time_spans, true_runs
+from musclesolve._util.message_text import count_of
 from musclesolve.checking.case import Case, Stage, change_plate, check_at, on_plate
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.observed_body import Foot, seen_feet
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.motion.events.foot_events import SHORTEST_CONTACT
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 from musclesolve.recording.plates.foot_contacts import touch
-from musclesolve.recording.plates.plate_checks import FOOT_REACH
+from musclesolve.recording.plates.plate_checks import FOOT_REACH, without_instants
 from musclesolve.results.finding import Finding, Run, finding
 
 # Largest force on an unloaded plate [N], and largest change of its zero over the recording [N].
@@ -26,6 +28,12 @@ SWING, MARGIN = 0.1, 0.03
 FLAT_PEAK_S = 0.02
 # Step of a horizontal channel, as a share of its peak, from which a smooth peak may stay the same for so long.
 COARSE = 0.002
+# Step of the force between two samples under a foot, in body weights and so many times as large as all others within a
+# time before and after [s], and the lowest rate that shows it [Hz]: 31 sound plates, whole, at half, a quarter and an
+# eighth of their rates and with fewer digits, have 3.0 times at most; 20 ms that are lost from filtered forces, or a
+# factor of 1.05, have a million. Beside a step of the signal the third difference has -2/3 of it, beside a spike of one
+# sample -1 on one side.
+LEAST_STEP, OTHER_STEPS, AROUND_STEP, LEAST_RATE, BESIDE_STEP = 0.005, 4.0, 0.025, 240.0, (-0.9, -0.45)
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 
@@ -118,6 +126,42 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
             if spans:
                 duration = sum(b - a + step for a, b in spans)
                 yield finding(name, "error", values | {"duration": duration}, on_plate(plate, spans))
+
+
+@check_at(Stage.PLATES)
+def force_steps(case: Case) -> Iterator[Finding]:
+    """Find plates whose force goes on at another level from one sample to the next while a foot is on them.
+
+    The change d_i from a sample to the next one differs from the cubic through the changes around it by
+
+        r_i = d_i - (4 (d_{i-1} + d_{i+1}) - d_{i-2} - d_{i+2}) / 6.
+
+    A foot loads a plate over several samples; no force of it changes within one sample and is steady before and after.
+    """
+    weight = case.trial.subject.mass * STANDARD_GRAVITY
+    for recorded in case.trial.forces if np.isfinite(weight) else ():
+        plate = without_instants(case.trial, recorded)
+        around = round(AROUND_STEP * plate.rate)
+        if plate.rate < LEAST_RATE or len(plate.time) < 4 * around:
+            continue
+        change, rest = np.diff(plate.force, axis=0), np.zeros((len(plate.time) - 1, 3))
+        near, far = change[1:-3] + change[3:-1], change[:-4] + change[4:]
+        rest[2:-2] = change[2:-2] - (4.0 * near - far) / 6.0
+        size = np.linalg.norm(rest, axis=1)
+        steady = eroded((plate.force[:, 2] > touch(case.trial)) & plate.measured, around + 3)
+        steps = []
+        for k in np.flatnonzero((size > LEAST_STEP * weight) & steady[1:]).tolist():
+            others = np.concatenate([size[max(k - around, 0) : k - 2], size[k + 3 : k + around + 1]])
+            beside = rest[[k - 1, k + 1]] @ rest[k] / size[k] ** 2
+            alone = BESIDE_STEP[0] < beside.min() and beside.max() < BESIDE_STEP[1]
+            if alone and size[k] > OTHER_STEPS * others.max():
+                steps.append(k)
+        if steps:
+            worst = max(steps, key=lambda k: size[k])
+            more = f", and {count_of(len(steps) - 1, 'more time')}" if len(steps) > 1 else ""
+            values = {"size": size[worst], "at": plate.time[worst + 1], "others": OTHER_STEPS, "more": more}
+            times = tuple((float(plate.time[k]), float(plate.time[k + 1])) for k in steps)
+            yield finding("force_step", "warning", values, on_plate(plate, times))
 
 
 @check_at(Stage.PLATES)

@@ -218,7 +218,8 @@ def support_shares(trial: Trial) -> dict[Side, list[float]]:
     """Return by foot, for each single support, the force of its plates over the force that moves the body: 1 by
     Newton's law.
 
-    Only contacts in the time range that plates measure completely are included, as far as the motion shows them.
+    Only contacts that reach into the time range and that plates measure completely are included, as far as the motion
+    shows them.
     """
     feet, frames = seen_feet(trial), trial.frames()
     lost, shares = unmeasured(trial, feet), {side: _shares(trial, feet, side) for side in feet}
@@ -226,7 +227,7 @@ def support_shares(trial: Trial) -> dict[Side, list[float]]:
         side: [
             share
             for (first, stop), share in shares[side].items()
-            if first >= frames.start and stop <= frames.stop and not lost[side][first:stop].any()
+            if stop > frames.start and first < frames.stop and not lost[side][first:stop].any()
         ]
         for side in feet
     }

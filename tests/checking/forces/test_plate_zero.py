@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,10 @@ from examined import examined
 
 import musclesolve
 from musclesolve import synthetic_recording
-from musclesolve.checking.forces.plate_zero_and_saturation import LARGEST_ZERO, ZERO
+from musclesolve.checking.check import case_of
+from musclesolve.checking.forces.plate_zero_and_saturation import LARGEST_ZERO, ZERO, force_steps
+from musclesolve.files import Trial
+from musclesolve.recording.data import PlateForce
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -123,3 +127,22 @@ def test_the_zero_of_a_plate_in_a_c3d_file_is_told_and_taken_off(tmp_path: Path)
     assert "-18.0 N upward" in found.what and found.where.file.name == "walk.c3d"
     path.write_text(path.read_text() + "\n[plates]\nvertical_zero_n = { 1 = -18.0 }\n")
     assert "plate_baseline" not in examined(path).codes
+
+
+@pytest.mark.parametrize(
+    ("factor", "lost", "plates"), [(1.12, 0.0, {"left"}), (1.0, 0.02, {"right", "left"}), (1.0, 0.0, set())]
+)
+def test_a_force_that_goes_on_at_another_level_is_found(
+    factor: float, lost: float, plates: set[str], recorded_walk_trial: Trial
+) -> None:
+    """A gain changes amid a step, or samples are lost in double support."""
+    trial, changed = recorded_walk_trial, list[PlateForce]()
+    for plate in trial.forces:
+        first, gain = int(0.62 * len(plate.time)), np.ones((len(plate.time), 1))
+        gain[int(0.58 * len(plate.time)) :] = factor if plate.side == "l" else 1.0
+        later = round(lost * plate.rate)
+        force = np.concatenate([(gain * plate.force)[:first], plate.force[first + later :]])
+        force = np.concatenate([force, np.repeat(force[-1:], later, axis=0)]) if lost else gain * plate.force
+        changed.append(replace(plate, force=force))
+    case = case_of(replace(trial, forces=tuple(changed)))
+    assert {finding.where.plate for finding in force_steps(case)} == plates

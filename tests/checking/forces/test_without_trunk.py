@@ -15,6 +15,7 @@ from musclesolve.checking.check import load
 from musclesolve.checking.forces.newtons_law import frame_rate
 from musclesolve.checking.forces.plate_axes import horizontal_axes
 from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 from musclesolve.results.judgement import Report
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
@@ -118,3 +119,17 @@ def test_a_wrong_frame_rate_is_named(tmp_path: Path) -> None:
     # At a higher rate the recording ends before the stated time range does.
     assert set(report.codes) - {"time_range"} == {"clock_rate"}, str(report)
     assert any("at 60 Hz alone" in error.what for error in report.of("error"))
+
+
+@pytest.mark.parametrize(("side", "factor"), [("r", 0.88), ("l", 1.12), ("l", 1.0)])
+def test_a_plate_of_another_scale_is_found_by_both_single_supports(
+    side: str, factor: float, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    def scaled(copy: Copy) -> None:
+        for plate in copy.plates(side):  # type: ignore[arg-type]
+            for role in ("force", "moment"):
+                copy.set_plate(plate, role, factor * copy.plate(plate, role))
+
+    report = without_trunk(scaled, recorded_walk_trial.path, tmp_path)
+    plates = [f.where.plate for f in report.findings if f.code == "plate_scale"]
+    assert plates == ([{"r": "right", "l": "left"}[side]] if factor != 1.0 else [])

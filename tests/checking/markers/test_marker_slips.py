@@ -13,7 +13,7 @@ from scipy.interpolate import CubicSpline
 import musclesolve
 from benchmarks.sound_variations import drafted
 from musclesolve.checking.check import load
-from musclesolve.checking.markers.trajectories import slips_and_lengths
+from musclesolve.checking.markers.trajectories import _swinging, slips_and_lengths
 from musclesolve.files import Trial
 from musclesolve.results.judgement import Report
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
@@ -234,3 +234,16 @@ def test_samples_that_the_analysis_leaves_out_have_no_effect(tmp_path: Path) -> 
     assert codes == [("leap", {"knee_lateral_r"})]
     assert report.findings[0].cost is None and report.findings[0].severity == "warning"
     assert "fills the gap" in report.findings[0].what
+
+
+@pytest.mark.parametrize("side", ["R", "L"])
+def test_a_marker_that_swings_with_the_stride_among_the_others_is_named(
+    side: str, recorded_walk_trial: Trial
+) -> None:
+    """Along the walking direction: no distance between two landmarks shows it, and muscle forces change by 400 N."""
+    trial, name = recorded_walk_trial, f"{side}.Knee"
+    assert not _swinging(trial, [])
+    position, swing = trial.markers.position.copy(), np.sin(2.0 * np.pi * 0.9 * trial.markers.time)
+    position[:, trial.markers.names.index(name), 0] += 0.025 * swing
+    (finding,) = _swinging(replace(trial, markers=replace(trial.markers, position=position)), [])
+    assert finding.where.markers == (name,) and "among the other markers" in finding.what
