@@ -10,7 +10,6 @@ from musclesolve._util.message_text import WarningNote, few
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import collect_errors
 from musclesolve.checking.model import (
-    coordinates,
     given_moments,
     load_balance,
     moment_columns,
@@ -18,7 +17,6 @@ from musclesolve.checking.model import (
     muscles,
     posture,
     single_frames,
-    whole_wrench,
 )
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
@@ -36,12 +34,12 @@ OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
     muscles.muscles_of_model,
     muscles.joints_of_model,
     muscles.fibers_of_motion,
-    coordinates.locked_coordinates,
+    posture.locked_coordinates,
 )
 """Checks of the model and its muscles in the poses of the motion."""
 OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
-    coordinates.angle_units,
-    coordinates.frozen_coordinates,
+    posture.angle_units,
+    posture.frozen_coordinates,
 )
 OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     posture.feet_on_floor,
@@ -62,7 +60,7 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     units.shift_of_loads: "mass file",
     load_balance.plate_scales: "mass",
     load_balance.loads_in_swing: "mass ground file",
-    coordinates.feet_on_plates: "mass ground file",
+    posture.feet_on_plates: "mass ground file",
     load_balance.place_of_points: "mass ground place",
     load_balance.points_under_feet: "place",
     load_balance.feet_along_pressure: "ground place",
@@ -71,7 +69,7 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     load_balance.mass_of_model: "mass",
     load_balance.balance_of_loads: "mass",
     load_balance.cutoff_of_flight: "mass",
-    whole_wrench.whole_wrench: "mass ground",
+    load_balance.whole_wrench: "mass ground",
 }
 """Check of loads -> what it needs: a freely moving body with known masses; forces and points in the axes of the ground;
 a file of loads (moments have checks of their own, and do not show the level of the ground); places of points, which
@@ -119,7 +117,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     except InputError:
         return [*findings, *_of_legs(body)]
     lost = _asked(single_frames.skipped_frames, body)
-    if wrong_base := lost or _asked(coordinates.length_units, body, fixed):
+    if wrong_base := lost or _asked(posture.length_units, body, fixed):
         return [*findings, *wrong_base]  # all other findings would follow from it
     of_coordinates = [fault for check in OF_COORDINATES for fault in _asked(check, body, fixed)]
     moments = moment_case(body, fixed)
@@ -149,7 +147,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     if body.dynamics is not None and body.dynamics.loads and not spoiled:
         loads = body.dynamics.loads
         case = units.at_soles(ModelCase(body, fixed, loads, loads, tuple(findings)))
-        if exchanged := _asked(coordinates.sides_of_coordinates, case):
+        if exchanged := _asked(posture.sides_of_coordinates, case):
             return [*findings, *exchanged]  # all other findings would follow from it
         weighed = _is_weighed(fixed) and not of_coordinates and not wrong
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)

@@ -13,9 +13,8 @@ from recorded_data import recorded
 
 import musclesolve as ms
 from benchmarks.planted_model_faults import on_column, trials
-from musclesolve.checking.model.coordinates import angle_units
 from musclesolve.checking.model.model_case import Motion
-from musclesolve.checking.model.posture import feet_on_floor, unlike_twins
+from musclesolve.checking.model.posture import angle_units, feet_on_floor, unlike_twins
 from musclesolve.files import Table
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion

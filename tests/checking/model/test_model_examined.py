@@ -18,8 +18,7 @@ from benchmarks.planted_model_faults import KINDS, Case, on_column, trials
 from musclesolve._util.arrays import Array
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.model.model_case import Motion
-from musclesolve.checking.model.muscle_costs import _forces
-from musclesolve.checking.model.muscles import Anatomy, anatomy_of, deviations, uneven_paths
+from musclesolve.checking.model.muscles import Anatomy, _forces, anatomy_of, deviations, uneven_paths
 from musclesolve.checking.model.posture import f90, held_stretches, standing
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
