@@ -38,6 +38,14 @@ OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 
 @check_at(Stage.PLATE_ZERO)
+def beside_cubic(values: Array) -> Array:
+    """How far columns (T, K) differ from the cubic through two samples on either side; zero at the ends and gaps."""
+    rest = np.zeros_like(values)
+    near, far = values[1:-3] + values[3:-1], values[:-4] + values[4:]
+    rest[2:-2] = np.nan_to_num(values[2:-2] - (4.0 * near - far) / 6.0)
+    return rest
+
+
 def plate_zero(case: Case) -> Iterator[Finding]:
     """Find plates that show a force while their foot is in the air: a wrong or drifting zero."""
     feet = seen_feet(case.trial)
@@ -132,10 +140,7 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
 def force_steps(case: Case) -> Iterator[Finding]:
     """Find plates whose force goes on at another level from one sample to the next while a foot is on them.
 
-    The change d_i from a sample to the next one differs from the cubic through the changes around it by
-
-        r_i = d_i - (4 (d_{i-1} + d_{i+1}) - d_{i-2} - d_{i+2}) / 6.
-
+    The changes from sample to sample are compared with the cubic through the changes around them (`beside_cubic`).
     A foot loads a plate over several samples; no force of it changes within one sample and is steady before and after.
     """
     weight = case.trial.subject.mass * STANDARD_GRAVITY
@@ -144,9 +149,7 @@ def force_steps(case: Case) -> Iterator[Finding]:
         around = round(AROUND_STEP * plate.rate)
         if plate.rate < LEAST_RATE or len(plate.time) < 4 * around:
             continue
-        change, rest = np.diff(plate.force, axis=0), np.zeros((len(plate.time) - 1, 3))
-        near, far = change[1:-3] + change[3:-1], change[:-4] + change[4:]
-        rest[2:-2] = change[2:-2] - (4.0 * near - far) / 6.0
+        rest = beside_cubic(np.diff(plate.force, axis=0))
         size = np.linalg.norm(rest, axis=1)
         steady = eroded((plate.force[:, 2] > touch(case.trial)) & plate.measured, around + 3)
         steps = []

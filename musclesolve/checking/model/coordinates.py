@@ -27,6 +27,7 @@ from musclesolve._util.sides import twin
 from musclesolve.checking.case import SERIOUS
 from musclesolve.checking.files.times_units_axes import MOST_SKIPS, skips
 from musclesolve.checking.forces.newtons_law import eroded
+from musclesolve.checking.forces.plate_zero_and_saturation import beside_cubic
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.checking.model.load_units_and_axes import moved, on_bodies, sliding
 from musclesolve.checking.model.model_case import (
@@ -221,14 +222,6 @@ STEP, ALONE, SHAPE = 0.1, 0.2, 0.1
 it; what is left beside a step within one row, as a share of its power. A part of a column times 0.6 leaves 0.10 and
 0.00. Where loads act suddenly other moments step by 0.28 and more, also unfiltered and every 20 to 40 ms.
 """
-
-
-def beside_cubic(values: Array) -> Array:
-    """How far columns (T, K) differ from the cubic through two samples on either side; zero at the ends and gaps."""
-    rest = np.zeros_like(values)
-    near, far = values[1:-3] + values[3:-1], values[:-4] + values[4:]
-    rest[2:-2] = np.nan_to_num(values[2:-2] - (4.0 * near - far) / 6.0)
-    return rest
 
 
 def single_leaps(values: Array, least: Array) -> Mask:
