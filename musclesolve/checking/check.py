@@ -23,8 +23,7 @@ from musclesolve.pipeline.body import Body
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import AnyTrial, Trial
 from musclesolve.recording.text.text_file import file_path
-from musclesolve.recording.trial.model_trial import names_model
-from musclesolve.recording.trial.trial_file import as_read
+from musclesolve.recording.trial.trial_file import as_read, names_model
 from musclesolve.results.dataset.assemble import shared_result, without_remarks
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts

@@ -19,9 +19,9 @@ from musclesolve.constants import (
     WALKING_CUTOFF_HZ,
 )
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
+from musclesolve.drafting.column_names import emg_tables, left_out_text
 from musclesolve.drafting.draft_model import MODEL_KIND, SHARING, model_tables, recognized
 from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
-from musclesolve.drafting.emg_channels import emg_tables, left_out_text
 from musclesolve.drafting.folder_contents import (
     FileRoles,
     FolderContents,

@@ -15,8 +15,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
-from musclesolve.drafting.column_triples import PlateNames, plates_of
-from musclesolve.drafting.emg_channels import EmgFile, emg_channels, ranges
+from musclesolve.drafting.column_names import EmgFile, PlateNames, emg_channels, plates_of, ranges
 from musclesolve.drafting.study.study_trials import searching, without_copies
 from musclesolve.errors import InputError
 from musclesolve.opensim.external_loads import StatedLoad, identified_columns, stated_loads

@@ -9,8 +9,7 @@ import typer
 from musclesolve.cli.options import with_settings
 from musclesolve.cli.printing import print_address, print_plain, progress
 from musclesolve.errors import not_installed
-from musclesolve.settings.commands import CommandSettings, command_arguments
-from musclesolve.settings.live import DeskSettings
+from musclesolve.settings.commands import CommandSettings, DeskSettings, command_arguments
 
 
 @with_settings(CommandSettings, command_arguments("desk"))

@@ -13,8 +13,7 @@ import typer
 
 from musclesolve.cli.options import output_option, with_settings
 from musclesolve.cli.printing import complain, finish, print_summary
-from musclesolve.settings.commands import CommandSettings, command_arguments
-from musclesolve.settings.live import WatchSettings
+from musclesolve.settings.commands import CommandSettings, WatchSettings, command_arguments
 
 if TYPE_CHECKING:
     from rich.table import Table

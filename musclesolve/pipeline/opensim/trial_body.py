@@ -16,8 +16,8 @@ from musclesolve.pipeline.opensim.assemble_body import TIME_RANGE, model_body
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.model_settings import check_model_settings
 from musclesolve.pipeline.share import motion_cost, solver_search
-from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.muscle_signals import CHANNELS, check_overlap
+from musclesolve.recording.trial.trial_file import ModelTrial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import Solver
