@@ -59,7 +59,7 @@ from musclesolve.recording.text.text_file import file_path, name_from, stem_of, 
 from musclesolve.recording.trial.functional_trials import file_key
 from musclesolve.recording.units_and_axes import global_from_laboratory
 from musclesolve.results.files.atomic_writing import write_files
-from musclesolve.settings.json_schema import FOLDER, schema_line, schema_name, schema_text
+from musclesolve.settings.schema import FOLDER, schema_line, schema_name, schema_text
 from musclesolve.settings.trial import PREDICTED, ModelSettings, RecordedSettings
 
 TITLE = (

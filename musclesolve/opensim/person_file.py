@@ -20,7 +20,7 @@ from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import FittedParameter, PersonMuscles
 from musclesolve.opensim.find_muscle_set import MODEL, find_muscle_set
-from musclesolve.recording.schema import Document, validated
+from musclesolve.recording.schema import Document, key_text, validated, value_text
 from musclesolve.recording.text.text_file import (
     file_path,
     is_file,
@@ -29,7 +29,6 @@ from musclesolve.recording.text.text_file import (
     without_detours,
     write_text,
 )
-from musclesolve.recording.text.toml_text import key_text, value_text
 from musclesolve.recording.trial.settings import is_own_set, parent_of_person
 from musclesolve.settings.other_files import ParameterSettings, PersonFileSettings
 from musclesolve.settings.schema import is_number

@@ -15,8 +15,15 @@ from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
 from musclesolve.settings import commands, other_files, trial
-from musclesolve.settings.json_schema import of_setting, schema_text
-from musclesolve.settings.schema import KINDS, Setting, Settings, settings_of, tables_of
+from musclesolve.settings.schema import (
+    KINDS,
+    Setting,
+    Settings,
+    of_setting,
+    schema_text,
+    settings_of,
+    tables_of,
+)
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
 
 ROOT = Path(__file__).parents[2]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.recording.schema import tables_text
 from musclesolve.recording.text.text_file import name_from
-from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.version import __version__
 

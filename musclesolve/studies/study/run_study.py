@@ -10,9 +10,8 @@ from musclesolve._util.progress import Progress, no_progress
 from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import InputError
 from musclesolve.plotting.figure_names import UNCERTAINTY
-from musclesolve.recording.schema import trial_document
+from musclesolve.recording.schema import tables_text, trial_document, value_text
 from musclesolve.recording.text.text_file import sha256
-from musclesolve.recording.text.toml_text import tables_text, value_text
 from musclesolve.recording.trial.settings import with_paths
 from musclesolve.results.cycles.outcomes import value_of
 from musclesolve.results.dataset.quantities import QUANTITIES
