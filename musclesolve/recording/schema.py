@@ -121,7 +121,11 @@ class Document:
                 (path, int(place[1]) if place else None),
                 f"the file is not valid TOML: {str(reason).replace(place[0], '') if place else reason}",
                 "key = value, one on each line, below the [table] of the key; each key once",
-                f"write its keys below one {text}" if "twice" in str(reason) else toml_remedy(text),
+                f"write its keys below one {text}"
+                if "twice" in str(reason)
+                else f"keep one of the lines of {text.partition('=')[0].strip()} in this table"
+                if "overwrite" in str(reason)
+                else toml_remedy(text),
             ) from None
         except (ValueError, RecursionError):
             worst = max(range(len(self.lines)), key=lambda k: len(self.lines[k]))
