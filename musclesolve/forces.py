@@ -57,8 +57,7 @@ from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
 from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import AnyTrial, Trial
-from musclesolve.recording.trial.model_trial import ModelTrial
-from musclesolve.recording.trial.trial_file import read_trial
+from musclesolve.recording.trial.trial_file import ModelTrial, read_trial
 from musclesolve.settings.trial import REDUCED
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.solver.solver_registry import Solver

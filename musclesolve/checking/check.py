@@ -51,8 +51,7 @@ from musclesolve.recording.gaps.gap_filling import completed_trial
 from musclesolve.recording.plates.foot_forces import is_stated
 from musclesolve.recording.schema import examined, trial_document
 from musclesolve.recording.text.text_file import file_path, is_file
-from musclesolve.recording.trial.model_trial import names_model
-from musclesolve.recording.trial.trial_file import WITHOUT_PARTS, TrialReader, as_read
+from musclesolve.recording.trial.trial_file import WITHOUT_PARTS, TrialReader, as_read, names_model
 from musclesolve.results.dataset.assemble import shared_result, without_remarks
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts

@@ -10,7 +10,7 @@ from musclesolve._util.message_text import capitalized
 from musclesolve._util.sides import sided
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import View, hint, small_button
-from musclesolve.recording.text.toml_text import value_text
+from musclesolve.recording.schema import value_text
 from musclesolve.settings.schema import Setting, Settings, tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
 

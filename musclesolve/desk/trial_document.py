@@ -20,7 +20,7 @@ from muscle_db.parsed_toml import toml_table
 from musclesolve.drafting.choose_mapping import MARKER
 from musclesolve.drafting.draft_text import TODO
 from musclesolve.errors import InputError, input_error
-from musclesolve.recording.text.toml_text import key_text, value_text
+from musclesolve.recording.schema import key_text, value_text
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.studies.many_trials.trial_record import settings_hash
 

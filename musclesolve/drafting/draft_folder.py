@@ -19,9 +19,9 @@ from musclesolve.constants import (
     WALKING_CUTOFF_HZ,
 )
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
+from musclesolve.drafting.column_names import emg_tables, left_out_text
 from musclesolve.drafting.draft_model import MODEL_KIND, SHARING, model_tables, recognized
 from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
-from musclesolve.drafting.emg_channels import emg_tables, left_out_text
 from musclesolve.drafting.folder_contents import (
     FileRoles,
     FolderContents,
@@ -59,7 +59,7 @@ from musclesolve.recording.text.text_file import file_path, name_from, stem_of, 
 from musclesolve.recording.trial.functional_trials import file_key
 from musclesolve.recording.units_and_axes import global_from_laboratory
 from musclesolve.results.files.atomic_writing import write_files
-from musclesolve.settings.json_schema import FOLDER, schema_line, schema_name, schema_text
+from musclesolve.settings.schema import FOLDER, schema_line, schema_name, schema_text
 from musclesolve.settings.trial import PREDICTED, ModelSettings, RecordedSettings
 
 TITLE = (

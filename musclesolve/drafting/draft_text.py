@@ -13,9 +13,8 @@ from typing import Any
 
 from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import InputError
-from musclesolve.recording.schema import Document, examined
-from musclesolve.recording.text.toml_text import key_text, value_text
-from musclesolve.settings.json_schema import schema_line
+from musclesolve.recording.schema import Document, examined, key_text, value_text
+from musclesolve.settings.schema import schema_line
 from musclesolve.settings.trial import RecordedSettings
 
 TODO = "# TODO: "

@@ -15,8 +15,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.message_text import few
-from musclesolve.drafting.column_triples import PlateNames, plates_of
-from musclesolve.drafting.emg_channels import EmgFile, emg_channels, ranges
+from musclesolve.drafting.column_names import EmgFile, PlateNames, emg_channels, plates_of, ranges
 from musclesolve.drafting.study.study_trials import searching, without_copies
 from musclesolve.errors import InputError
 from musclesolve.opensim.external_loads import StatedLoad, identified_columns, stated_loads
@@ -286,8 +285,8 @@ def _columns(path: Path, table: Table, contents: FolderContents) -> bool:
     plates = plates_of(table)
     of_plates = {name for plate in plates for names in plate.columns.values() for name in names}
     if twice := [name for name, at in table.repeated.items() if by_place(name, at)[0] not in of_plates]:
-        others = f", nor are {few(twice[1:])}" if twice[1:] else ""
-        said = f"the column '{twice[0]}' occurs twice, and is not used{others} (rename it)"
+        like_it = f", nor are {few(twice[1:])}" if twice[1:] else ""
+        said = f"the column '{twice[0]}' occurs twice, and is not used{like_it} (rename it)"
         contents.unread.append(f"{contents.name_of(path)}, {table.repeated[twice[0]]}: {said}")
     others = [name for name in table.names if name not in of_plates]
     channels = emg_channels(others)

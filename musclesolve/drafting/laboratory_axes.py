@@ -14,7 +14,7 @@ from musclesolve.checking.files.times_units_axes import LARGEST_MOMENT, LOADED, 
 from musclesolve.checking.observed_body import square_to
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.drafting.choose_mapping import MarkerChoice
-from musclesolve.drafting.column_triples import PlateNames, common_beginning
+from musclesolve.drafting.column_names import PlateNames, common_beginning
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.drafting.folder_contents import ForceFile, LoadsFile, columns_of
 from musclesolve.opensim.external_loads import side_in

@@ -37,7 +37,7 @@ from musclesolve.errors import input_error
 from musclesolve.live.stream import WAIT, Arrival, Expected, Sample, StreamEnded
 from musclesolve.recording.schema import validated
 from musclesolve.recording.units_and_axes import axis_vector, rotation_of
-from musclesolve.settings.live import WAIT_MS
+from musclesolve.settings.commands import WAIT_MS
 from musclesolve.settings.trial import RecordedSettings
 
 AT = 0.25

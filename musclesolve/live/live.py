@@ -48,7 +48,7 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Side, Trial
 from musclesolve.results.finding import Finding, Where, finding, sorted_findings
-from musclesolve.settings.live import LAG_MS
+from musclesolve.settings.commands import LAG_MS
 from musclesolve.sharing.solver.batch import compile_kernel
 from musclesolve.sharing.status import Status, is_solved
 

@@ -33,8 +33,8 @@ from musclesolve.errors import InputError, file_error
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import STATUS_NAMES, Arrival
 from musclesolve.pipeline.emg_informed import MISFIT
+from musclesolve.recording.schema import tables_text
 from musclesolve.recording.text.text_file import opening, write_text, writing
-from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.settings import with_paths
 from musclesolve.recording.units_and_axes import rotation_of
 from musclesolve.results.dataset.labels import COMPONENTS

@@ -35,10 +35,9 @@ from musclesolve.live.stream import WAIT, Arrival, Sample, Source, StreamEnded
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Table, Trial
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.marker_names import find_marker_set, markers_of
-from musclesolve.recording.schema import trial_document, validated
+from musclesolve.recording.schema import tables_text, trial_document, validated
 from musclesolve.recording.text.opensim_text import write_mot, write_trc
 from musclesolve.recording.text.text_file import write_text, writing
-from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.settings import with_paths
 from musclesolve.recording.trial.trial_file import read_standing
 from musclesolve.recording.units_and_axes import rotation_of

@@ -30,7 +30,7 @@ from musclesolve.opensim.find_muscle_set import MODEL, find_muscle_set
 from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.xml_tree import Element, parse_xml
-from musclesolve.recording.schema import Document, validated
+from musclesolve.recording.schema import Document, key_text, validated, value_text
 from musclesolve.recording.text.text_file import (
     file_path,
     is_file,
@@ -40,7 +40,6 @@ from musclesolve.recording.text.text_file import (
     without_detours,
     write_text,
 )
-from musclesolve.recording.text.toml_text import key_text, value_text
 from musclesolve.recording.trial.settings import is_own_set, parent_of_person
 from musclesolve.settings.other_files import ParameterSettings, PersonFileSettings
 from musclesolve.settings.schema import is_number

@@ -2,9 +2,12 @@
 
 A class of `musclesolve.settings` defines the tables and keys of a file. Unknown and missing tables and keys and wrong
 values are refused.
+
+Drafted and changed files are written as TOML text from values and tables.
 """
 
 import hashlib
+import json
 import re
 import shlex
 import tomllib
@@ -32,6 +35,51 @@ from musclesolve.recording.text.text_file import (
 )
 from musclesolve.settings.schema import KINDS, FileTable, Setting, Settings, listed, tables_of
 from musclesolve.settings.trial import PREDICTED, ModelSettings, RecordedSettings, is_model_trial
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def key_text(key: str) -> str:
+    """A key of TOML, in quotes if necessary."""
+    return key if _BARE.fullmatch(key) else quoted(key)
+
+
+def value_text(value: Any) -> str:
+    """A value of TOML: text, number, boolean, list, or inline table."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(value_text, value)) + "]"
+    if isinstance(value, Mapping):
+        inside = ", ".join(f"{key_text(k)} = {value_text(v)}" for k, v in value.items())
+        return f"{{ {inside} }}" if inside else "{}"
+    return str(value)
+
+
+def quoted(text: str) -> str:
+    """A basic string of TOML."""
+    # JSON escapes what a basic string of TOML must not hold, except for the sign "delete".
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def tables_text(content: Mapping[str, Any]) -> str:
+    """TOML of tables of values, and of lists of tables; without the empty ones."""
+    blocks = list[str]()
+    for name, table in content.items():
+        if table in ({}, []):
+            continue
+        listed = isinstance(table, list)
+        for part in table if listed else [table]:
+            if not isinstance(part, Mapping):
+                # a value that is no table is kept: the reader of trial files refuses it
+                blocks.insert(0, f"{key_text(name)} = {value_text(table)}")
+                break
+            header = f"[[{key_text(name)}]]" if listed else f"[{key_text(name)}]"
+            blocks.append("\n".join([header, *(f"{key_text(k)} = {value_text(v)}" for k, v in part.items())]))
+    return "\n\n".join(blocks) + "\n"
+
 
 S = TypeVar("S", bound=Settings)
 
@@ -73,7 +121,11 @@ class Document:
                 (path, int(place[1]) if place else None),
                 f"the file is not valid TOML: {str(reason).replace(place[0], '') if place else reason}",
                 "key = value, one on each line, below the [table] of the key; each key once",
-                f"write its keys below one {text}" if "twice" in str(reason) else toml_remedy(text),
+                f"write its keys below one {text}"
+                if "twice" in str(reason)
+                else f"keep one of the lines of {text.partition('=')[0].strip()} in this table"
+                if "overwrite" in str(reason)
+                else toml_remedy(text),
             ) from None
         except (ValueError, RecursionError):
             worst = max(range(len(self.lines)), key=lambda k: len(self.lines[k]))

@@ -3,11 +3,190 @@
 from __future__ import annotations
 
 from musclesolve._util.sides import BOTH, SIDES
-from musclesolve.constants import FAST, PICTURE_SPEED
-from musclesolve.settings.live import DeskSettings, LiveSettings, WatchSettings
-from musclesolve.settings.schema import Settings, same, setting, table, tables_of
-from musclesolve.settings.synthetic import SyntheticSettings
-from musclesolve.settings.trial import LaboratorySettings, SubjectSettings
+from musclesolve.constants import FAST, FILE_SETTLED, FLIGHT_CUTOFF_HZ, PICTURE_SPEED, SEED, WALKING_CUTOFF_HZ
+from musclesolve.settings.schema import Settings, same, setting, settings_class, settings_of, table, tables_of
+from musclesolve.settings.trial import AUTO, FilterSettings, LaboratorySettings, SubjectSettings
+
+LAG_MS, WAIT_MS = 25.0, 10.0
+_TRIAL = "; as in the trial file unless given"
+
+
+class StreamSettings(Settings):
+    """Streams in real time; not used for a recording that is read at full speed."""
+
+    rate: float | None = setting(f"samples of the markers a second{_TRIAL}", above=0.0)
+    plate: tuple[str, ...] | None = setting(
+        f"the foot on each plate of the streams, in their order, {AUTO}: contact by contact{_TRIAL}",
+        choices=(*SIDES, AUTO),
+    )
+    plate_offset: float | None = setting(
+        "time added to the times of plates, to have them on the clock of the markers [s]; zero with a common clock, "
+        "else by their arrival, unless given"
+    )
+    wait_ms: float = setting(
+        "longest time that a sample waits for late samples [ms]", default=WAIT_MS, minimum=0.0
+    )
+    forward: str | None = same(
+        LaboratorySettings,
+        "forward",
+        about=f"axis of the streams that counts as forward{_TRIAL}",
+        required=False,
+    )
+    up: str | None = same(
+        LaboratorySettings, "up", about=f"axis of the streams that points up{_TRIAL}", required=False
+    )
+    seconds: float | None = setting(
+        "time after which the session ends [s]; without it Ctrl-C ends it", minimum=0.0
+    )
+
+
+class LiveSettings(StreamSettings):
+    """A live session."""
+
+    source: tuple[str, ...] = setting(
+        "where samples come from: lsl:NAME, udp:PORT, qualisys:HOST, replay or replay:TRIAL.toml",
+        default=(),
+        option="--from",
+    )
+    sink: tuple[str, ...] = setting("where frames go: lsl:NAME, udp:HOST:PORT", default=(), option="--to")
+    lag_ms: float = setting("how far results are behind the newest sample [ms]", default=LAG_MS, minimum=0.0)
+    cutoff_hz: float | None = same(
+        FilterSettings,
+        "cutoff_hz",
+        about=f"cut-off of the causal filter [Hz]{_TRIAL}",
+        words=(),
+        default=None,
+    )
+    stand: float | None = setting(
+        "with --record: time over which the subject stands still and is measured before the session [s]; the trial "
+        "file belongs to the laboratory, and needs no recording of this subject",
+        minimum=1.0,
+    )
+    walk: float = setting(
+        "with --stand: time of the movement that shows the lengths of trunk and arms [s]; 0: the standing shows them, "
+        "with hanging arms",
+        default=0.0,
+        minimum=0.0,
+    )
+    page_port: int = setting("port of --page on 127.0.0.1; 0: a free one", default=0, within=(0, 65535))
+
+
+class WatchSettings(Settings):
+    """A watched folder."""
+
+    settled: float = setting(
+        "time without change after which a file is complete [s]", default=FILE_SETTLED, within=(0.0, 600.0)
+    )
+
+
+class DeskSettings(Settings):
+    """The desk."""
+
+    port: int = setting("port of the page; 0: one that is free", default=0, within=(0, 65535))
+
+
+CUTOFF_HZ = {"walk": WALKING_CUTOFF_HZ, "run": FLIGHT_CUTOFF_HZ}
+"""Possible motion -> default cut-off of its filter [Hz]."""
+MOST_UNLOADED, SIGMAS = 200.0, 5.0
+"""Largest threshold of vertical force of an unloaded plate [N]; number of standard deviations that noise does not
+exceed, except in one of three million samples.
+"""
+
+
+class SyntheticSettings(Settings):
+    """A synthetic recording."""
+
+    motion: str = setting(
+        "the reference stride, or a stride with flight, straight ahead",
+        default="walk",
+        choices=tuple(CUTOFF_HZ),
+    )
+    noise_mm: float = setting(
+        "noise of a marker coordinate, root mean square [mm]", default=0.0, within=(0.0, 1000.0)
+    )
+    noise: str = setting(
+        "noise of the cameras, or markers that slide on the skin with the stride",
+        default="white",
+        choices=("white", "skin"),
+    )
+    force_noise_n: float = setting(
+        "noise of a force component, root mean square [N]; its moments get a hundredth of it in N m",
+        default=0.0,
+        within=(0.0, MOST_UNLOADED / SIGMAS),
+    )
+    marker_rate_hz: float = setting(
+        "sampling rate of the markers [Hz]", default=100.0, within=(20.0, 10000.0)
+    )
+    force_rate_hz: float = setting(
+        "sampling rate of the force plates [Hz]", default=1000.0, within=(20.0, 100000.0)
+    )
+    strides: int = setting("number of strides to analyze", default=1, within=(1, 1000))
+    margin_s: float = setting(
+        "time recorded before and after the strides [s]", default=0.4, within=(0.0, 100.0)
+    )
+    standing_frames: int = setting("number of frames of the standing trial", default=100, within=(2, 100000))
+    cutoff_hz: float | str | None = setting(
+        f"cut-off frequency in the trial file [Hz], below half the marker rate; {CUTOFF_HZ['walk']:g} for a walk "
+        f"and {CUTOFF_HZ['run']:g} for a run when absent",
+        above=0.0,
+        words=settings_of(FilterSettings)["cutoff_hz"].words,
+    )
+    force_cutoff_hz: float | None = setting(
+        "cut-off frequency of the forces [Hz], below half the rate of the plates; the cut-off of the markers when "
+        "absent",
+        above=0.0,
+    )
+    unloaded_below_n: float | None = setting(
+        "vertical force under which a plate counts as unloaded [N]; when absent 10, or five times the noise if that is "
+        "more",
+        above=0.0,
+        maximum=MOST_UNLOADED,
+    )
+    marker_set: str | None = setting(
+        "a marker set (`musclesolve markers` lists them); a marker on every landmark when absent"
+    )
+    functional_deg: float = setting(
+        "range of a movement of knees and ankles that shows their axes in place of markers [deg]; 0: none",
+        default=0.0,
+        within=(0.0, 120.0),
+    )
+    cameras: int = setting(
+        "number of cameras that record the markers; 0: marker files", default=0, within=(0, 100)
+    )
+    noise_px: float = setting(
+        "noise of the image points of cameras, standard deviation [px]", default=0.0, within=(0.0, 100.0)
+    )
+    forward: str = same(
+        LaboratorySettings,
+        "forward",
+        about="axis of the files along which the subject walks",
+        required=False,
+        default="+x",
+    )
+    up: str = same(
+        LaboratorySettings, "up", about="axis of the files that points up", required=False, default="+z"
+    )
+    heading_deg: float = setting(
+        "initial walking direction, to the left of forward [deg]", default=0.0, within=(-360.0, 360.0)
+    )
+    turn_deg: float = setting(
+        "change of the walking direction to the left over the strides [deg]; negative: to the right",
+        default=0.0,
+    )
+    steps: tuple[str, ...] | None = setting(
+        "a contact that is measured by a force plate, such as r2, the second one of the right foot; all contacts when "
+        "absent. With it the trial file has no [time]: the range is for the reader to determine",
+        option="--step",
+    )
+    faults: tuple[str, ...] = setting(
+        "a fault to plant (`musclesolve faults` lists them)", default=(), option="--fault"
+    )
+    seed: int = setting("seed of the random numbers", default=SEED, minimum=0)
+    decimals: int = setting("decimals of a marker coordinate in millimeters", default=4, within=(0, 12))
+
+
+SYNTHETIC = settings_class("SyntheticFile", {"recording": table(SyntheticSettings)})
+"""These settings as the only table of a file."""
 
 
 class SideSettings(Settings):

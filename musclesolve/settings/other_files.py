@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from musclesolve._util.sides import BOTH, SIDES
-from musclesolve.settings.json_schema import of_settings, schema_text
 from musclesolve.settings.schema import (
     FileTable,
     Setting,
     Settings,
+    of_settings,
     same,
+    schema_text,
     setting,
     settings_class,
     settings_of,

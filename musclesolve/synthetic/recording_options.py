@@ -12,8 +12,8 @@ from musclesolve._util.names import check_known, unknown_name
 from musclesolve.errors import input_error
 from musclesolve.recording.markers.marker_names import marker_sets
 from musclesolve.recording.units_and_axes import global_from_laboratory
+from musclesolve.settings.commands import CUTOFF_HZ, SIGMAS, SyntheticSettings
 from musclesolve.settings.schema import is_number, settings_of
-from musclesolve.settings.synthetic import CUTOFF_HZ, SIGMAS, SyntheticSettings
 from musclesolve.synthetic.faults import faults
 
 Gap = tuple[str, float, float]

@@ -87,7 +87,7 @@ from musclesolve.desk.fields import title_of
 from musclesolve.desk.steps.run_step import further_settings
 from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.recording.schema import validated, trial_document
-from musclesolve.settings.json_schema import schema_text
+from musclesolve.settings.schema import schema_text
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import RecordedSettings
 

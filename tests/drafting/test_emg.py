@@ -10,8 +10,8 @@ from drafted_folders import as_c3d, drafted, recordings, table
 
 import muscle_db
 from musclesolve import read_trial
+from musclesolve.drafting.column_names import emg_channels, muscles_by_name, stance_muscles
 from musclesolve.drafting.draft_folder import draft_folder
-from musclesolve.drafting.emg_channels import emg_channels, muscles_by_name, stance_muscles
 from musclesolve.files import Table, read_mot, write_mot
 from musclesolve.signals import low_pass
 

@@ -13,7 +13,7 @@ from drafted_folders import as_c3d, drafted, recordings, standing_forces, table
 from refusals import refused
 
 from musclesolve import read_trial
-from musclesolve.drafting.column_triples import plates_of
+from musclesolve.drafting.column_names import plates_of
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.folder_contents import (
     bent_joints,

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from drafted_folders import recordings, relabeled, renamed, table
 
-from musclesolve.drafting.column_triples import common_beginning, plates_of
+from musclesolve.drafting.column_names import common_beginning, plates_of
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.files import Table
 

@@ -49,6 +49,16 @@ def test_a_marker_out_of_sight_of_codamotion_is_a_gap(tmp_path: Path, walk: Mark
     np.testing.assert_allclose(found.position, expected, atol=1e-8)
 
 
+def test_trajectories_of_workstation_state_no_unit(tmp_path: Path, walk: Markers) -> None:
+    head = ["TRAJECTORIES", f"{walk.rate:.0f},Hz", "," + ",,,".join(f"S1:{name}" for name in walk.names)]
+    head += ["Field #," + ",".join(["X,Y,Z"] * len(walk.names))]
+    lead = [(str(k),) for k in range(1, len(walk.time) + 1)]
+    found = read_markers(written(tmp_path / "walk.csv", [*head, *lines(1000.0 * flat(walk), ",", lead)]))
+    assert found.names == tuple(f"S1:{name}" for name in walk.names) and "taken as mm" in found.sentences[0]
+    np.testing.assert_allclose(found.position, walk.position, atol=1e-8)
+    np.testing.assert_allclose(found.time, walk.time, atol=1e-6)
+
+
 def test_matrices_of_matlab_are_markers(tmp_path: Path, walk: Markers) -> None:
     head = ",".join(["time", *(f"{name}_{k}" for name in walk.names for k in (1, 2, 3))])
     rows = lines(np.column_stack([walk.time, 1000.0 * flat(walk)]), ",")

@@ -11,8 +11,8 @@ import pytest
 from capture_exports import flat, lines, written
 
 import musclesolve as ms
+from musclesolve.drafting.column_names import emg_channels
 from musclesolve.drafting.draft_folder import draft_folder
-from musclesolve.drafting.emg_channels import emg_channels
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.files import read_markers, read_mot, read_trc, write_mot, write_trc
 from musclesolve.recording.markers.marker_names import named_markers

@@ -15,7 +15,7 @@ from musclesolve.drafting.choose_mapping import (
     guessed_by_place,
     marker_tables,
 )
-from musclesolve.drafting.emg_channels import emg_channels
+from musclesolve.drafting.column_names import emg_channels
 from musclesolve.files import Markers, landmarks
 from musclesolve.recording.markers.marker_names import MarkerNames, by_person, named_markers, split_label
 

@@ -28,7 +28,7 @@ from musclesolve.live.session import open_source
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival, StreamEnded, run_session
-from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.recording.schema import tables_text
 from musclesolve.recording.trial.settings import with_paths
 
 

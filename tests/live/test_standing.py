@@ -25,7 +25,7 @@ from musclesolve.live.standing import Standing, stand_first
 from musclesolve.live.stream import Arrival, Sample, StreamEnded, run_session
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
 from musclesolve.pipeline.mechanics import TIME_MARGIN
-from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.recording.schema import tables_text
 
 
 class Stream:

@@ -14,15 +14,22 @@ from typer.models import OptionInfo
 from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
-from musclesolve.settings import commands, live, other_files, synthetic, trial
-from musclesolve.settings.json_schema import of_setting, schema_text
-from musclesolve.settings.schema import KINDS, Setting, Settings, settings_of, tables_of
+from musclesolve.settings import commands, other_files, trial
+from musclesolve.settings.schema import (
+    KINDS,
+    Setting,
+    Settings,
+    of_setting,
+    schema_text,
+    settings_of,
+    tables_of,
+)
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
 
 ROOT = Path(__file__).parents[2]
 CLASSES = [
     each
-    for module in (trial, other_files, live, synthetic, commands)
+    for module in (trial, other_files, commands)
     for each in vars(module).values()
     if isinstance(each, type) and issubclass(each, Settings) and each.__module__ == module.__name__
 ]

@@ -37,7 +37,6 @@ LEAST_STEP, OTHER_STEPS, AROUND_STEP, LEAST_RATE, BESIDE_STEP = 0.005, 4.0, 0.02
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 
-@check_at(Stage.PLATE_ZERO)
 def beside_cubic(values: Array) -> Array:
     """How far columns (T, K) differ from the cubic through two samples on either side; zero at the ends and gaps."""
     rest = np.zeros_like(values)
@@ -46,6 +45,7 @@ def beside_cubic(values: Array) -> Array:
     return rest
 
 
+@check_at(Stage.PLATE_ZERO)
 def plate_zero(case: Case) -> Iterator[Finding]:
     """Find plates that show a force while their foot is in the air: a wrong or drifting zero."""
     feet = seen_feet(case.trial)

@@ -15,8 +15,7 @@ import typer
 from musclesolve.cli.options import output_option, with_settings
 from musclesolve.cli.printing import complain, finish, print_address, print_plain, print_summary, progress
 from musclesolve.errors import not_installed
-from musclesolve.settings.commands import CommandSettings, command_arguments
-from musclesolve.settings.live import DeskSettings, WatchSettings
+from musclesolve.settings.commands import CommandSettings, DeskSettings, WatchSettings, command_arguments
 
 if TYPE_CHECKING:
     from rich.table import Table

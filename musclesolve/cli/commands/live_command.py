@@ -16,8 +16,7 @@ from musclesolve.cli.errors import SOME_FRAMES_FAILED
 from musclesolve.cli.options import Cost, Side, TrialFile, output_option, with_settings
 from musclesolve.cli.printing import finish, print_address, progress
 from musclesolve.constants import RESULT_FILE
-from musclesolve.settings.commands import CommandSettings, command_arguments
-from musclesolve.settings.live import LiveSettings, StreamSettings
+from musclesolve.settings.commands import CommandSettings, LiveSettings, StreamSettings, command_arguments
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import AUTO
 

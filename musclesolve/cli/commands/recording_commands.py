@@ -26,9 +26,8 @@ from musclesolve.cli.printing import (
     progress,
 )
 from musclesolve.constants import TRIAL_FILE
-from musclesolve.settings.commands import CommandSettings, command_arguments
+from musclesolve.settings.commands import SYNTHETIC, CommandSettings, SyntheticSettings, command_arguments
 from musclesolve.settings.schema import settings_of
-from musclesolve.settings.synthetic import SYNTHETIC, SyntheticSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -17,7 +17,7 @@ from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import drawn_keys, field
 from musclesolve.desk.trial_document import Place, TrialDocument
 from musclesolve.desk.view import State, Step, View, hint, show_fault, small_button
-from musclesolve.drafting.emg_channels import EmgFile, emg_tables, muscles_by_name, offered_muscles
+from musclesolve.drafting.column_names import EmgFile, emg_tables, muscles_by_name, offered_muscles
 from musclesolve.drafting.folder_contents import folder_contents
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.data import SIDE_NAMES

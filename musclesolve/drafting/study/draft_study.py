@@ -34,6 +34,7 @@ from musclesolve.drafting.study.study_trials import (
     words_of,
 )
 from musclesolve.errors import InputError, file_error
+from musclesolve.recording.schema import value_text
 from musclesolve.recording.subjects_table import (
     TABLE_SUFFIXES,
     SubjectsTable,
@@ -43,12 +44,11 @@ from musclesolve.recording.subjects_table import (
     table_cells,
 )
 from musclesolve.recording.text.text_file import name_from
-from musclesolve.recording.text.toml_text import value_text
 from musclesolve.results.cycles.normalization import unit_settings
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.results.tables.lines import csv_text
-from musclesolve.settings.json_schema import FOLDER, schema_name
 from musclesolve.settings.other_files import study_schema
+from musclesolve.settings.schema import FOLDER, schema_name
 from musclesolve.settings.trial import PREDICTED
 
 NAME, TABLE = STUDY_DRAFT, "subjects.csv"

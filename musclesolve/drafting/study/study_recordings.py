@@ -26,8 +26,8 @@ from musclesolve.drafting.folder_contents import (
 from musclesolve.drafting.study.study_trials import FoundTrial, Role
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.opensim.service_folders import subjects_in
+from musclesolve.recording.schema import value_text
 from musclesolve.recording.text.text_file import stem_of
-from musclesolve.recording.text.toml_text import value_text
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import PREDICTED, FileSettings, SubjectSettings
 

@@ -22,7 +22,7 @@ from musclesolve.pipeline.opensim.load_dynamics import LoadDynamics
 from musclesolve.pipeline.opensim.reduced_residual import LoadedModel
 from musclesolve.pipeline.opensim.shared_choice import SharedChoice
 from musclesolve.recording.data import Table
-from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.trial.trial_file import ModelTrial
 from musclesolve.settings.trial import ModelSettings
 
 

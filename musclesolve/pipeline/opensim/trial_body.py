@@ -27,8 +27,8 @@ from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.share import motion_cost, solver_search
 from musclesolve.recording.schema import check_value
 from musclesolve.recording.text.text_file import file_path
-from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.muscle_signals import CHANNELS, check_overlap
+from musclesolve.recording.trial.trial_file import ModelTrial
 from musclesolve.settings.schema import settings_of, tables_of
 from musclesolve.settings.trial import REDUCED, ModelSettings, TimeSettings, share_arguments
 from musclesolve.sharing.cost.cost_base import Cost

@@ -83,7 +83,7 @@ class Coordinates(Header):
 @dataclass(frozen=True, kw_only=True)
 class Columns(Header):
     """The columns of k signals, their names, factors and roles (see `Table`). `by_plate`: the program may write what
-    pushes on the plates, and moments about their centers.
+    pushes on the plates.
     """
 
     names: tuple[str, ...]

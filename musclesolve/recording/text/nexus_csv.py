@@ -11,6 +11,7 @@ import numpy as np
 
 from musclesolve.errors import file_error
 from musclesolve.recording.text.cells import (
+    FEWEST_MARKERS,
     LENGTH_UNITS,
     Columns,
     Coordinates,
@@ -65,6 +66,9 @@ class _Section:
             )
         rate_line, names, axes, units = (reader.line() or "" for _ in range(4))
         self.separator, self.line = separator_of(axes), reader.line_number - 1
+        if is_row(cells_of(units, self.separator)):  # Workstation, the program before Nexus, states no units
+            reader.put_back(units)
+            units = ""
         self.rate = rate_in(
             cells_of(rate_line, self.separator)[0] if rate_line else "", reader.path, self.line - 2
         )
@@ -96,18 +100,21 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         [(k, section.names[k]) for k in named], f"line {section.line - 1}, columns"
     )
     triples, units = [[first, first + 1, first + 2] for first in firsts.values()], section.units
-    if not triples or not all(k < len(units) and units[k] for triple in triples for k in triple):
+    stated = all(k < len(units) and units[k] for k in of_markers)
+    if not triples or not (stated or (len(triples) >= FEWEST_MARKERS and not any(units))):
         raise no_unit(next(iter(firsts), "NAME"), path, section.line + 1)
     meters = [
         [factor(units[k], meters_in, LENGTH_UNITS, units[k], path, section.line + 1) for k in triple]
         for triple in triples
+        if stated
     ]
     # The first column counts frames from one.
     return Coordinates(
         titles=section.titles,
         markers=tuple(firsts),
         columns=np.array(triples),
-        meters=np.array(meters),
+        meters=np.array(meters or np.ones((len(triples), 3))),
+        unit_stated=stated,
         times=lambda rows: (rows[:, 0] - 1.0) / section.rate,
         repeated=repeated,
         separator=section.separator,

@@ -29,9 +29,8 @@ from musclesolve.recording.plates.foot_forces import (
     plate_numbers,
     unmeasured_free_moments,
 )
-from musclesolve.recording.schema import check_value
+from musclesolve.recording.schema import check_value, tables_text
 from musclesolve.recording.text.text_file import name_from
-from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.settings.commands import BodyCalibrationSettings
 from musclesolve.settings.schema import settings_of

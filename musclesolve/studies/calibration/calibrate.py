@@ -40,8 +40,8 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.strength_geometry import StrengthGeometry, strength_geometry
 from musclesolve.recording.data import AnyTrial, Trial
 from musclesolve.recording.text.text_file import sha256
-from musclesolve.recording.trial.model_trial import ModelTrial
 from musclesolve.recording.trial.settings import is_own_set
+from musclesolve.recording.trial.trial_file import ModelTrial
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.studies.calibration.body_calibration import check_different, check_one_subject
 from musclesolve.studies.calibration.calibration_problem import (

@@ -33,9 +33,8 @@ from musclesolve.drafting.folder_contents import (
 )
 from musclesolve.errors import BusyError, MuscleSolveError, file_error
 from musclesolve.opensim.service_folders import data_file
-from musclesolve.recording.schema import Document, examined, trial_document, validated
+from musclesolve.recording.schema import Document, examined, tables_text, trial_document, validated
 from musclesolve.recording.text.text_file import name_from
-from musclesolve.recording.text.toml_text import tables_text
 from musclesolve.recording.trial.settings import with_paths
 from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.other_files import CameraFileSettings

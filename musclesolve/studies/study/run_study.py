@@ -28,9 +28,8 @@ from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.opensim.b3d import read_b3d
 from musclesolve.opensim.unpack_b3d import unpack_b3d, unpacked_files
 from musclesolve.plotting.figure_names import UNCERTAINTY
-from musclesolve.recording.schema import trial_document
+from musclesolve.recording.schema import tables_text, trial_document, value_text
 from musclesolve.recording.text.text_file import is_file, sha256
-from musclesolve.recording.text.toml_text import tables_text, value_text
 from musclesolve.recording.trial.settings import with_paths
 from musclesolve.results.cycles.discrete_values import value_of
 from musclesolve.results.dataset.quantities import QUANTITIES

@@ -14,7 +14,7 @@ import musclesolve as ms
 from musclesolve.files import Table, write_mot
 from musclesolve.forces import prepare
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.trial.trial_file import ModelTrial
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 
 SHARED = f"[sharing]\ndofs = {list(DOFS)}\n"

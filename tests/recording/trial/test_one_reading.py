@@ -17,7 +17,7 @@ from musclesolve.files import read_mot, read_trc
 from musclesolve.recording import schema
 from musclesolve.recording.formats import Faults
 from musclesolve.recording.text.text_file import read_settings
-from musclesolve.recording.trial.model_trial import ModelTrial
+from musclesolve.recording.trial.trial_file import ModelTrial
 
 FAULTS = {
     "subject": ("mass_kg = 70.25", "mass_kg = 70250"),

@@ -8,8 +8,7 @@ import pytest
 
 from musclesolve import read_study
 from musclesolve.errors import InputError
-from musclesolve.recording.schema import is_study, trial_document
-from musclesolve.recording.text.toml_text import tables_text
+from musclesolve.recording.schema import is_study, tables_text, trial_document
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import RecordedSettings
 from musclesolve.studies.study.run_study import trial_file
