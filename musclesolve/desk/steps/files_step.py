@@ -68,7 +68,7 @@ class Files(StepView):
             on_multi_upload=self._uploaded,
         ).props(f'accept="{",".join((*RECORDINGS, ARCHIVE))}" flat bordered').classes("w-full")
         hint(
-            f"You can also copy files into {self.desk.folder.path}, then press “Look again”. Nothing leaves this machine."
+            f"You can also copy files to {self.desk.folder.path}, then press “Look again”. Nothing leaves this machine."
         )
         self._listed()
         ui.timer(0.0, self._look, once=True)
