@@ -76,10 +76,11 @@ class WorkFolder:
             folder.mkdir(exist_ok=True)
             self.path = folder.resolve(strict=True)
         except OSError as error:
+            why = "this is a file" if folder.is_file() else error.strerror or error
             raise input_error(
                 "not_writable",
                 file=folder,
-                problem=f"the folder cannot be used: {error.strerror or error}",
+                problem=f"the folder cannot be used: {why}",
                 expected="a folder with recordings, or a new one",
                 remedy="name another folder: musclesolve desk FOLDER",
             ) from error

@@ -7,7 +7,7 @@ import pytest
 
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.desk.desk import Desk, StudyDocument
-from musclesolve.desk.steps.trial_list import Row, counted_by_verdict, listed
+from musclesolve.desk.steps.work import Row, counted_by_verdict, listed
 from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import LABELS, NOT_PLAUSIBLE, USABLE, WITH_CARE
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes

@@ -27,12 +27,15 @@ from musclesolve.live import samples
 from musclesolve.live.live import Frame
 from musclesolve.live.page import page_sink, server
 from musclesolve.live.page.page_settings import PageSettings
-from musclesolve.live.page.page_sink import BYTES, FrameRing, LivePage, row_type
+from musclesolve.live.page.page_sink import LivePage
 from musclesolve.live.page.page_state import (
+    BYTES,
     FootContacts,
+    FrameRing,
     Order,
     PageSetup,
     PageState,
+    row_type,
 )
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.stream import Arrival, Sample, run_session

@@ -17,8 +17,7 @@ from musclesolve.cli.live_progress import StatusLine, session_document, session_
 from musclesolve.data import reference_stride
 from musclesolve.live import samples
 from musclesolve.live.page.page_settings import PageSettings
-from musclesolve.live.page.page_sink import BYTES, FrameRing, row_type
-from musclesolve.live.page.page_state import PageSetup, PageState
+from musclesolve.live.page.page_state import BYTES, FrameRing, PageSetup, PageState, row_type
 from musclesolve.live.session_watch import SessionWatch
 from musclesolve.live.stream import SAMPLES, Arrival, Passed
 

@@ -1,4 +1,4 @@
-"""Files: bring recordings into the folder, show their contents, and draft the trial file from them."""
+"""Files: bring recordings, show their contents, draft the trial file; Subject: mass, stature, sex and shoes."""
 
 import asyncio
 import tempfile
@@ -9,12 +9,14 @@ import numpy as np
 from nicegui import events, run, ui
 
 from musclesolve._util.message_text import count_of
-from musclesolve.desk.fields import statements
-from musclesolve.desk.view import Step, StepView, hint
+from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import drawn_keys, field, statements
+from musclesolve.desk.view import State, Step, StepView, View, hint
 from musclesolve.desk.work_folder import ARCHIVE, RECORDINGS
 from musclesolve.drafting.draft_folder import FolderDraft
 from musclesolve.drafting.folder_contents import FolderContents, folder_contents
 from musclesolve.errors import MuscleSolveError
+from musclesolve.settings.trial import RecordedSettings
 
 COLUMNS: list[dict[str, object]] = [
     {"name": "file", "label": "File", "field": "file", "align": "left", "sortable": True},
@@ -68,8 +70,7 @@ class Files(StepView):
             on_multi_upload=self._uploaded,
         ).props(f'accept="{",".join((*RECORDINGS, ARCHIVE))}" flat bordered').classes("w-full")
         hint(
-            f"You can also copy files into {self.desk.folder.path}, then press “Look again”. "
-            "Nothing leaves this machine."
+            f"You can also copy files to {self.desk.folder.path}, then press “Look again”. Nothing leaves this machine."
         )
         self._listed()
         ui.timer(0.0, self._look, once=True)
@@ -150,3 +151,31 @@ FILES = Step(
     lambda desk: "open" if desk.trial is None else "done",
     of_trial=False,
 )
+
+
+REQUIRED_KEYS = ("mass_kg", "stature_m", "sex")
+USUAL = ("name", *REQUIRED_KEYS, "shoe_mass_kg", "age_years")
+FURTHER = drawn_keys(RecordedSettings, "subject", *USUAL)
+
+
+def show(view: View) -> None:
+    """Draw it."""
+    assert view.desk.trial is not None
+    for key in USUAL:
+        field(view, "subject", key)
+    stated = view.desk.trial.value("subject") or {}
+    with ui.expansion("Further measures", value=any(key in stated for key in FURTHER)).classes("w-full"):
+        for key in FURTHER:
+            field(view, "subject", key)
+
+
+def state(desk: Desk) -> State:
+    """Return the state of the step: whether all required values are stated."""
+    assert desk.trial is not None
+    if desk.is_model:
+        return "done"
+    return "done" if all(desk.trial.value("subject", key) is not None for key in REQUIRED_KEYS) else "open"
+
+
+OF_MODEL = "The subject is the model itself: it is scaled already."
+SUBJECT = Step("subject", "Subject", "Who was recorded.", show, state, of_model=OF_MODEL)

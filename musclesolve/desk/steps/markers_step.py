@@ -518,7 +518,7 @@ class MarkersStep:
         by_set = proposal.set if meaning.chosen_set is None else None
         with ui.element("div").classes("ms-offer"):
             count = "one more landmark" if len(suggestions) == 1 else f"{len(suggestions)} more landmarks"
-            text = f"The names of the markers mean {count}, with a question mark in the list."
+            text = f"The names of the markers suggest {count}, with a question mark in the list."
             if by_set is not None:
                 shown = sum(name in proposal.mapping for name in by_set.mapping)
                 text = (

@@ -14,8 +14,7 @@ from musclesolve.desk.desk import StudyDocument
 from musclesolve.desk.fields import OTHERS, heading, number_field, same_command, statements, title_of
 from musclesolve.desk.result_facts import address, is_older
 from musclesolve.desk.steps.check_step import HEADINGS, SIGNS
-from musclesolve.desk.steps.trial_list import TrialList
-from musclesolve.desk.steps.work import Work
+from musclesolve.desk.steps.work import TrialList, Work
 from musclesolve.desk.trial_document import Open, Place, change_title
 from musclesolve.desk.view import Step, View, hint, show_fault, small_button
 from musclesolve.drafting.study.draft_study import NAME

@@ -6,7 +6,7 @@ from pathlib import Path
 from nicegui import ui
 
 from musclesolve.desk.fields import same_command
-from musclesolve.desk.steps.trial_list import TrialList
+from musclesolve.desk.steps.work import TrialList
 from musclesolve.desk.view import Step, StepView, hint, show_fault
 from musclesolve.studies.many_trials.trial_record import CSV
 

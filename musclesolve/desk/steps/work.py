@@ -1,20 +1,35 @@
-"""Parts of several steps: the running task and the end of the last one, the verdict on the result of the trial."""
+"""Parts of several steps: the running task and its end, the verdict on the result, the list of many trials."""
 
 from __future__ import annotations
 
 import asyncio
+import csv
+import io
+import os
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from nicegui import ui
 
+from muscle_db.regular_file import file_state
+from musclesolve._util.message_text import capitalized
+from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.desk.desk import Desk
+from musclesolve.desk.fields import heading
+from musclesolve.desk.result_facts import address
 from musclesolve.desk.runner import Task
 from musclesolve.desk.view import View, show_fault
+from musclesolve.plotting.figure_names import REPORT
+from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER, USABLE
+from musclesolve.studies.many_trials.trial_record import PARTED, Outcome
 
 if TYPE_CHECKING:
     from musclesolve.desk.result_facts import ResultFacts
+
 
 FIRST = 3
 """Number of cautions that are shown at once, the most important ones; the picture follows."""
@@ -152,3 +167,127 @@ def show_age(desk: Desk) -> None:
 
     update()
     ui.timer(1.0, update)
+
+
+LOOK = 1.0
+"""Interval at which the table is read [s]."""
+SIGNS = {"good": "check_circle", "warning": "warning", "error": "error", "waits": "hourglass_empty"}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A recording in the list: its name, verdict or status, remarks, and files.
+
+    css: "good", "warning", "error" or "waits". page: None where there is no result. trial: the trial file.
+    """
+
+    name: str
+    title: str
+    words: str
+    css: str
+    trial: Path
+    page: Path | None
+
+
+def listed(table: Path) -> list[Row]:
+    """The trials of a table that `musclesolve watch`, `musclesolve study` or `musclesolve run` wrote."""
+    try:
+        text = table.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return []
+    return [_row(row) for row in csv.DictReader(io.StringIO(text))]
+
+
+def _row(row: dict[str, str]) -> Row:
+    folder, trial = Path(row["folder"]), Path(row["trial"])
+    if row["verdict"] not in LABELS:
+        message = row["message"].replace(f"{trial.parent}{os.sep}", "")
+        css = "waits" if row["status"] in (Outcome.WAITING, Outcome.STOPPED, Outcome.EXCLUDED) else "error"
+        return Row(row["name"], row["status"].capitalize(), message, css, trial, None)
+    css = {USABLE: "good", NOT_USABLE: "error"}.get(row["verdict"], "warning")
+    peaks = [(joint, row.get(f"peak_{joint}_contact_force_body_weights", "")) for joint in LEG_JOINTS]
+    forces = ", ".join(f"{joint} {float(value):.1f}" for joint, value in peaks if value not in ("", "nan"))
+    words = f"Peak contact forces [body weights]: {forces}." if forces else ""
+    found = row["findings"].partition(PARTED)[0] or ("" if css == "good" else row["plausibility_reason"])
+    page = folder / REPORT
+    said = f"{words}\n{capitalized(found)}".strip()
+    return Row(row["name"], LABELS[row["verdict"]], said, css, trial, page if page.is_file() else None)
+
+
+def counted_by_verdict(rows: Sequence[Row]) -> str:
+    """How many rows have each verdict or status, the best first, such as "2 usable, 1 not plausible, 1 refused"."""
+    order = [LABELS[verdict] for verdict in reversed(ORDER)]
+    counts = Counter(row.title for row in rows)
+    titles = [title for title in order if title in counts] + [title for title in counts if title not in order]
+    return ", ".join(f"{counts[title]} {title.lower()}" for title in titles)
+
+
+class TrialList:
+    """The list in one window.
+
+    Args:
+        desk: the state that all windows share.
+        table: trials.csv.
+        title: of the list.
+        open_trial: opens a trial file that lies in the folder of the desk; None: no button does.
+        expected: names of trials that the table may not have yet, shown once its folder is there.
+        newest_first: whether the last row of the table is shown first.
+    """
+
+    def __init__(
+        self,
+        desk: Desk,
+        table: Path,
+        title: str,
+        open_trial: Callable[[Path], None] | None = None,
+        expected: Sequence[str] = (),
+        newest_first: bool = False,
+    ) -> None:
+        self.desk, self.table, self.title = desk, table, title
+        self.open_trial, self.expected, self.newest_first = open_trial, expected, newest_first
+        self._shown: object = None
+
+    def show(self) -> None:
+        """Draw it, and again whenever the table has changed."""
+        self._list()
+        ui.timer(LOOK, self._look)
+
+    def _look(self) -> None:
+        if self._state != self._shown:
+            self._list.refresh()
+
+    @property
+    def _state(self) -> object:
+        return file_state(self.table), self.table.parent.is_dir()
+
+    @ui.refreshable_method
+    def _list(self) -> None:
+        self._shown = self._state
+        rows = listed(self.table)[:: -1 if self.newest_first else 1]
+        there = {row.name for row in rows}
+        rows += [
+            Row(name, "Waiting", "", "waits", Path(), None)
+            for name in self.expected
+            if self.table.parent.is_dir() and name not in there
+        ]
+        if not rows:
+            return
+        heading(f"{self.title}: {len(rows)} ({counted_by_verdict(rows)})")
+        for row in rows:
+            self._row(row)
+
+    def _row(self, row: Row) -> None:
+        with ui.row().classes(f"ms-finding ms-{row.css}"):
+            ui.icon(SIGNS[row.css]).classes("ms-sign").props('aria-hidden="true"')
+            with ui.column().classes("ms-words"):
+                ui.label(f"{row.name}: {row.title}").classes("ms-what")
+                if row.words:
+                    ui.label(row.words).classes("ms-remedy ms-message")
+            with ui.row().classes("ms-turn-small"):
+                if row.page is not None:
+                    link = ui.link("Page", address(self.desk.folder.path, row.page), new_tab=True)
+                    link.props["aria-label"] = f"Page of {row.name}"
+                opens = self.open_trial
+                if opens is not None and row.trial.is_file() and row.trial.parent == self.desk.folder.path:
+                    button = ui.button("Open", on_click=lambda: opens(row.trial))
+                    button.props("outline dense").props["aria-label"] = f"Open {row.name}"

@@ -38,8 +38,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from musclesolve._util.page_access import HOST, refusal_of
 from musclesolve.errors import InputError
 from musclesolve.live.page.page_settings import DURING, MOST_CURVES, SPANS, VALUES, PageSettings
-from musclesolve.live.page.page_sink import FrameRing
-from musclesolve.live.page.page_state import SHOWN, Order, PageState
+from musclesolve.live.page.page_state import SHOWN, FrameRing, Order, PageState
 from musclesolve.report.picture.encoded import json_text
 from musclesolve.report.picture.moving_picture import picture_html
 from musclesolve.report.rendering import filled

@@ -25,8 +25,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-import xarray as xr
-
 from musclesolve._util.names import check_known
 from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.sides import SIDE_LETTERS, SIDE_NAMES
@@ -35,6 +33,7 @@ from musclesolve.settings.commands import PlotSettings
 from musclesolve.settings.schema import settings_of
 
 if TYPE_CHECKING:
+    import xarray as xr
     from matplotlib.figure import Figure
 
 

@@ -142,6 +142,7 @@ def test_facts_of_scenarios(found):
         ("spring.elbow_flexion=40@10", "unknown_name"),
         ("soleus", "bad_value"),
         ("torque.ankle_dorsiflexion=-30", "bad_value"),
+        ("torque.ankle_dorsiflexion=-30000:0", "bad_value"),
         ("torque.ankle=-30:0", "unknown_name"),
         ("torque.ankle_dorsiflexion=0:-30", "bad_range"),
         ("subject.mass_kg=80", "bad_value"),
