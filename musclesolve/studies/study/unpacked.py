@@ -13,8 +13,7 @@ from muscle_db.regular_file import file_state
 from musclesolve._util.names import alike, shortened
 from musclesolve._util.safe_names import safe
 from musclesolve.errors import file_error
-from musclesolve.opensim.b3d import read_b3d
-from musclesolve.opensim.unpack_b3d import unpack_b3d, unpacked_files
+from musclesolve.opensim.b3d import read_b3d, unpack_b3d, unpacked_files
 from musclesolve.recording.text.text_file import is_file
 from musclesolve.results.files.atomic_writing import patient, write_files
 from musclesolve.studies.study.study_file import Study, StudyTrial
