@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from musclesolve._util.arrays import Array
-from musclesolve.opensim.plate_contacts import PlateFeet, Sole, feet_on_plate
+from musclesolve.opensim.external_loads import PlateFeet, Sole, feet_on_plate
 from musclesolve.recording.data import SIDES, Side
 from musclesolve.synthetic.running_stride import foot_path, foot_points, running_stride
 

@@ -16,13 +16,12 @@ from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.files import read_mot
 from musclesolve.opensim import inverse_dynamics, read_b3d
-from musclesolve.opensim.b3d import B3DSubject, B3DTrial
+from musclesolve.opensim.b3d import B3DSubject, B3DTrial, coordinate_order, unpack_b3d
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench, read_external_loads
 from musclesolve.opensim.inverse_dynamics import model_motion
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import BodyMass, OpenSimModel
 from musclesolve.opensim.service_folders import NO_FORCES, service_trials
-from musclesolve.opensim.unpack_b3d import coordinate_order, unpack_b3d
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_moments
 

@@ -356,7 +356,7 @@ def _accusation(code: str, names: Sequence[str], why: str, then: str, where: Whe
 
 
 def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find planted feet that stand stiller with another scale of an angle of one leg, or with a turned pelvis.
+    """Find planted feet that stand stiller with another scale of an angle of one leg, or a turned pelvis.
 
     A model of another size than the person is wrong on both sides.
     """
@@ -390,13 +390,19 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     ]
     if now.min() <= SLIPS or not {*heading} & known:
         return
-    turned = np.repeat(value[None], len(HEADINGS), axis=0)
-    turned[:, :, number[heading[0]]] += np.radians(HEADINGS)[:, None]
+    turned = np.repeat(value[None], len(HEADINGS) + 1, axis=0)
+    turned[:-1, :, number[heading[0]]] += np.radians(HEADINGS)[:, None]
+    turned[-1, :, number[heading[0]]] *= -1.0
     # a foot that swings passes the body
     way = (fixed.origin[-1] - fixed.origin[0]) / np.ptp(fixed.time) - fixed.belt
     slips, stand = _slips(fixed, turned, time, max(SPEED, 0.5 * float(np.linalg.norm(way))))
     best = int(slips.sum(axis=1).argmin())
-    if stand[best].all() and (slips[best] < STILLER * now).all():
+    if not stand[best].all() or not (slips[best] < STILLER * now).all():
+        return
+    if best == len(HEADINGS):
+        why = f"planted feet slide with {now.mean():.2f} m/s"
+        yield _accusation("angle_sign", heading, why, f"they slide with {slips[best].mean():.2f} m/s", where)
+    else:
         said = {"name": heading[0], "by": HEADINGS[best], "now": now.mean(), "then": slips[best].mean()}
         severity: Severity = "error" if abs(HEADINGS[best]) > ASTRAY else "warning"
         yield finding("walking_direction.model", severity, said, where)

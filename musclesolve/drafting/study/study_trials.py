@@ -32,7 +32,7 @@ from muscle_db.regular_file import file_state
 from musclesolve._util.names import NaturalPlace, natural_place
 from musclesolve.constants import AVERAGE_FILE, COMPARISON_FILE, RESULT_FILE, STUDY_FILE
 from musclesolve.errors import InputError, file_error, input_error
-from musclesolve.opensim.b3d import SUFFIX, read_b3d
+from musclesolve.opensim.b3d import SUFFIX, left_out, read_b3d, subject_data
 from musclesolve.opensim.external_loads import contact_fault, read_external_loads
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.read_model import read_osim
@@ -46,7 +46,6 @@ from musclesolve.opensim.service_folders import (
     service_trials,
     subject_of,
 )
-from musclesolve.opensim.unpack_b3d import left_out, subject_data
 from musclesolve.opensim.xml_tree import read_xml
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion, plain_name
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion

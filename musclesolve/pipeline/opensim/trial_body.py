@@ -50,7 +50,6 @@ def body_of_trial(
     with _placed(trial, "sharing", "solver", solver is None):
         method = solver_search(chosen, elastic, solver)(options.solver if solver is None else solver)
     with (
-        _placed(trial, "knee", "contact_spacing_m", where="contact_spacing_m"),
         _placed(trial, "plates", "feet", where="feet"),
         _placed(trial, "consistency", "residual", where="residual"),
     ):
@@ -176,12 +175,3 @@ def check_model_settings(settings: ModelSettings) -> None:
             remedy="give loads instead of moments, or leave it out",
         )
     check_tendon(muscles.tendon, muscles.tendon_strain)
-    if settings.knee.contact_spacing_m is not None and loads is None:
-        raise input_error(
-            "conflict",
-            where="contact_spacing_m",
-            problem="without loads there are no contact forces, so that a spacing of the contacts "
-            "has no effect",
-            expected="a spacing with loads, from which moments and contact forces are computed",
-            remedy="give loads instead of moments, or leave it out",
-        )

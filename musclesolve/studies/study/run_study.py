@@ -25,8 +25,7 @@ from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve._util.written_files import safe
 from musclesolve.constants import STUDY_DRAFT, TRIAL_FILE
 from musclesolve.errors import InputError, file_error, input_error
-from musclesolve.opensim.b3d import read_b3d
-from musclesolve.opensim.unpack_b3d import unpack_b3d, unpacked_files
+from musclesolve.opensim.b3d import read_b3d, unpack_b3d, unpacked_files
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.schema import tables_text, trial_document, value_text
 from musclesolve.recording.text.text_file import is_file, sha256

@@ -83,6 +83,7 @@ def test_a_window_of_a_sound_walk_accuses_nothing(name: str, seconds: float) -> 
     [
         ("knee_angle_r", 1.25, 0.0, "knee_angle_r times 0.8"),
         ("hip_flexion_l", 0.8, 0.0, "hip_flexion_l times 1.25"),
+        ("pelvis_rotation", -1.0, 0.0, "pelvis_rotation"),
         ("pelvis_rotation", 1.0, 9.0, "pelvis_rotation -8 degrees"),
         ("pelvis_rotation", 1.0, 30.0, "pelvis_rotation"),
         ("pelvis_rotation", 1.0, -118.0, "pelvis_rotation +135 degrees"),
@@ -96,4 +97,5 @@ def test_feet_that_slide_in_whole_steps_name_the_angle(
     spoiled = on_column(table, column, lambda values: factor * values + added)
     texts = found("moments", cut(spoiled, float(table.time[0]), seconds))
     assert len(texts) == 1 and said in texts[0], texts
-    assert texts[0].startswith("angle_scale" if factor != 1.0 else "walking_direction")
+    codes = {-1.0: "angle_sign", 1.0: "walking_direction"}
+    assert texts[0].startswith(codes.get(factor, "angle_scale"))

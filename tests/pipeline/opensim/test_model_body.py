@@ -167,7 +167,6 @@ def test_moments_are_interpolated_and_found_by_their_suffix() -> None:
         ({"reserve_weight": -1.0}, "bad_number", ["reserve_weight"]),
         ({"contact_spacing_m": 46, "loads": "l.mot"}, "bad_number", ["46", "at most 0.1", "unit"]),
         ({"contact_spacing_m": 0.0, "loads": "l.mot"}, "bad_number", ["at least 0.01"]),
-        ({"contact_spacing_m": np.float32(0.05)}, "conflict", ["contact_spacing_m", "loads instead"]),
         ({"start_s": 3.0, "dofs": DOFS}, "bad_range", ["from 3 s"]),
         ({"start_s": "now", "dofs": DOFS}, "bad_number", ["start_s", "now"]),
         ({"dofs": ["knee_r"]}, "missing_column", ["knee_r_moment"]),

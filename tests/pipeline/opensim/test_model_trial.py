@@ -114,12 +114,6 @@ def test_emg_informs_the_sharing_of_a_model(folder: Path) -> None:
     [
         ("[muscles]\npassive = 'calibrated'\n", "", "bad_value", ["line 6", "[muscles] passive"]),
         ("[sharing]\ncost = 'forc_squared'\n", "", "unknown_name", ["[sharing] cost", "force_squared"]),
-        (
-            SHARED + "[knee]\ncontact_spacing_m = 0.05\n",
-            "",
-            "conflict",
-            ["[knee] contact_spacing_m", "loads"],
-        ),
         (SHARED + "[plates]\nfeet = 'nearest'\n", "", "conflict", ["[plates] feet", "loads"]),
         ("[plates]\nfeet = 'left'\n", "", "bad_value", ["[plates] feet", "nearest"]),
         ("[sharing]\nwithout = ['ankel_a_r']\n", "", "unknown_name", ["[sharing] without", "ankle_a_r"]),
