@@ -22,8 +22,7 @@ from musclesolve.muscles.curves.thelen_2003 import Thelen2003
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, ElasticMuscles
 from musclesolve.muscles.elastic.lengthening_curves import LEAST_ACTIVATION, LengtheningCurves
 from musclesolve.muscles.muscle_parameters import MuscleParameters
-from musclesolve.symbolic.path_length import ABOVE_ZERO
-from musclesolve.symbolic.piecewise import hermite, in_order, sampled, tabulated
+from musclesolve.symbolic.path_length import ABOVE_ZERO, hermite, in_order, sampled, tabulated
 
 Curve = Callable[[Any], Any]
 

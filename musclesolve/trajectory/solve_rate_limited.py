@@ -45,8 +45,7 @@ from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint, MotionInteriorPoint
 from musclesolve.trajectory.certificate import Certifier, Misses, MotionAttempt
-from musclesolve.trajectory.local_equilibrium import Capacity, FiberBalance
-from musclesolve.trajectory.time_basis import ROW, TimeBasis
+from musclesolve.trajectory.motion_problem import ROW, Capacity, FiberBalance, TimeBasis
 
 if TYPE_CHECKING:
     from scipy import sparse
