@@ -1,11 +1,9 @@
 """A session of the command: sources and sinks by name, one `Live`, all streams closed at the end.
 
-`ADAPTERS` has the kinds of streams; a module is imported when a stream of its kind is opened.
-
-Faults in the middle of a session, in sentences: a marker that is hidden or off, forces that drift, a silent stream.
-
-Each sentence is said when it is true for some seconds, and not again before `REPEATED`. The limits are taken from the
-checks of recordings where these have one.
+`ADAPTERS` has the kinds of streams; a module is imported when a stream of its kind is opened. `SessionWatch` reports
+faults in the middle of a session: a marker that is hidden or off, forces that drift, a silent stream. Each sentence is
+said when it is true for some seconds, and not again before `REPEATED`. The limits are taken from the checks of
+recordings where these have one.
 """
 
 import importlib
