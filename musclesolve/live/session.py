@@ -1,22 +1,34 @@
 """A session of the command: sources and sinks by name, one `Live`, all streams closed at the end.
 
-`ADAPTERS` has the kinds of streams; a module is imported when a stream of its kind is opened.
+`ADAPTERS` has the kinds of streams; a module is imported when a stream of its kind is opened. `SessionWatch` reports
+faults in the middle of a session: a marker that is hidden or off, forces that drift, a silent stream. Each sentence is
+said when it is true for some seconds, and not again before `REPEATED`. The limits are taken from the checks of
+recordings where these have one.
 """
 
 import importlib
 import importlib.util
+import logging
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike
+
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_type
+from musclesolve._util.message_text import few
 from musclesolve._util.names import suggestion
+from musclesolve.checking.files.times_units_axes import FORCE_BAND, FORCES, PEAK, unit_factor
+from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.errors import input_error, not_installed
-from musclesolve.live.joining import Joined, Stream, Wanted
-from musclesolve.live.live import Live
-from musclesolve.live.stream import Passed, Sink, run_session
+from musclesolve.live.joining import Joined, Stream, Wanted, wait_for
+from musclesolve.live.live import Frame, Live
+from musclesolve.live.stream import SAMPLES, Arrival, Passed, Sink, run_session
 
 
 @dataclass(frozen=True)
@@ -140,3 +152,198 @@ def open_source(wanted: Wanted, sources: Sequence[str], **joining: Any) -> Joine
         source = Joined(wanted.live, streams, **joining)
         opened.pop_all()
     return source
+
+
+LOG = logging.getLogger("musclesolve")
+HIDDEN = 1.0
+"""Duration from which a hidden marker, a plate without numbers or missing EMG is reported [s]."""
+FARTHEST_MARKER = 3.0
+"""Largest possible distance of a marker from the middle of all markers [m]."""
+WATCH_WINDOW = 10.0
+"""Duration over which residuals and the zero of plates are examined [s]: several steps."""
+WATCH_INTERVAL = 1.0
+"""Interval of the examination [s]."""
+REPEATED = 10.0
+"""Least time between two equal sentences [s]."""
+EMPTY_SHARE = 0.25
+"""Share of the samples of an interval from which a plate without a load under a foot is reported."""
+LATE_SHARE = 0.05
+"""Share of the samples of an interval from which readings that come too late are reported."""
+RESIDUAL = 0.1
+"""Limit of the median residual force at the pelvis [body weights]; half of it is usual in good
+recordings (Hicks et al. 2015, J Biomech Eng 137:020905)."""
+UNLOADED_SHARE = 0.1
+"""Each foot is in the air for more than this share of any movement in which it leaves the floor at all."""
+
+
+class SessionWatch:
+    """A sink that reports faults during a session.
+
+    Args:
+        say: called with each sentence; default: the log of the package.
+    """
+
+    def __init__(self, say: Callable[[str], None] = LOG.warning) -> None:
+        self._say = say
+
+    def begin(self, live: Live) -> None:
+        """See Sink."""
+        self._live, self._said = live, dict[str, float]()  # when each sentence was said
+        self._weight = live.model.weight
+        self._hidden_since = np.full(len(live.markers), np.nan)
+        self._silent_since = np.full(len(live.plates), np.nan)
+        self._empty = np.zeros(len(live.plates))  # samples since the last look without a load under a foot
+        self._samples, self._missing = 0, Counter[str]()  # how many of them lack a marker, a plate, EMG
+        self._without_emg_since = np.nan
+        self._late = dict[str, list[float]]()  # delays of what came too late since the last look [s]
+        self._residual = deque[tuple[float, float]]()  # time [s] and force [N]
+        self._vertical = deque[tuple[float, np.ndarray]]()  # of the plates (P,) [N]
+        self._looked = -np.inf
+        self._far = np.zeros(len(live.markers), bool)  # whether each marker was far off at the last look
+
+    def take(self, arrival: Arrival, frame: Frame) -> None:
+        """See Sink."""
+        time, markers, plates, emg = arrival.sample
+        if frame.taken.refusal:
+            return
+        if frame.taken.anew:
+            self._hidden_since[:] = self._silent_since[:] = self._without_emg_since = np.nan
+        self._hidden_since = _since(self._hidden_since, ~np.isfinite(markers).all(axis=1), time)
+        silent = ~np.isfinite(np.asarray(plates)[:, 2]) | self._live.stuck_plates
+        self._empty += self._live.empty_plates
+        self._silent_since = _since(self._silent_since, silent, time)
+        without = bool(self._live.channels) and (emg is None or not np.isfinite(emg).any())
+        self._now, self._samples = time, self._samples + 1
+        self._missing.update(self._live.markers[k] for k in np.flatnonzero(~np.isfinite(markers).all(axis=1)))
+        without_load = silent | self._live.empty_plates
+        self._missing.update(_plates(without_load))
+        self._missing.update(["EMG"] * without)
+        self._without_emg_since = float(_since(self._without_emg_since, without, time))
+        for about, delay in arrival.late:
+            self._late.setdefault(about, []).append(delay)
+        # in the first samples another unit makes all markers appear off their places: the session is refused for it
+        for fault in frame.faults if self._samples > SAMPLES else ():
+            self._report(fault, fault)
+        # large residuals are the consequence of markers that are off
+        if frame.valid.all() and not frame.faults:
+            self._residual.append((time, float(np.linalg.norm(frame.pelvis_residual[:3]))))
+        self._vertical.append((time, np.asarray(plates)[:, 2]))
+        if not WATCH_INTERVAL <= time - self._looked:
+            self._looked = time if time < self._looked else self._looked
+            return
+        self._looked = time
+        for past in (self._residual, self._vertical):
+            while past and not 0.0 <= time - past[0][0] <= WATCH_WINDOW:
+                past.popleft()
+        self._look(time, markers)
+        self._late.clear()
+        self._empty[:] = 0.0
+
+    @property
+    def remarks(self) -> list[str]:
+        """Sentences for the summary of a session: what was missing for so long that it was reported."""
+        return [
+            f"{about} was missing in {count} of {self._samples} samples."
+            for about, count in self._missing.items()
+            if any(about in said.split(", ") for said in self._said)
+        ]
+
+    def close(self) -> None:
+        """See Sink."""
+
+    def _look(self, time: float, markers: Array) -> None:
+        """Report the present faults; markers (n, 3) [m] of the newest sample."""
+        for k in np.flatnonzero(time - self._hidden_since >= HIDDEN):
+            name = self._live.markers[k]
+            self._report(name, f"the marker {name} is hidden for {time - self._hidden_since[k]:.0f} s")
+        seldom = LATE_SHARE * WATCH_INTERVAL * self._live.rate
+        late = {about: max(delays) for about, delays in self._late.items() if len(delays) > seldom}
+        for follows, those in (
+            ("forces follow the cost alone", [about for about in late if about == "EMG"]),
+            ("the legs on them are not measured", [about for about in late if about != "EMG"]),
+        ):
+            if those:
+                most = max(late[about] for about in those)
+                self._report(
+                    f"late, {few(those)}",
+                    f"the readings of {few(those)} come up to {1e3 * most:.0f} ms after their samples, too late, and "
+                    f"then {follows}: end other programs, or begin again with --wait-ms {wait_for(most):.0f}",
+                )
+        silent = time - self._silent_since >= HIDDEN
+        silent &= [f"plate {k + 1}" not in late for k in range(len(silent))]
+        stuck = self._live.stuck_plates
+        for how, which in (
+            ("repeated the same numbers", silent & stuck),
+            ("sent no numbers", silent & ~stuck),
+            ("shown no load under a foot", self._empty > EMPTY_SHARE * WATCH_INTERVAL * self._live.rate),
+        ):
+            if which.any():
+                since = np.nanmin(np.where(which & silent, self._silent_since, time - WATCH_INTERVAL))
+                names = few(_plates(which))
+                self._report(
+                    f"{how}, {names}",
+                    f"{names} {'has' if which.sum() == 1 else 'have'} {how} for {time - since:.0f} s, and "
+                    "the legs there are not measured: see whether amplifiers and streams run",
+                )
+        if time - self._without_emg_since >= HIDDEN and "EMG" not in late:
+            self._report(
+                "EMG",
+                f"no EMG has come for {time - self._without_emg_since:.0f} s, and forces follow the cost alone: see "
+                "whether its stream runs",
+            )
+        seen = np.isfinite(markers).all(axis=1)
+        away = np.zeros(len(markers))
+        if seen.any():
+            away[seen] = np.linalg.norm(markers[seen] - np.median(markers[seen], axis=0), axis=1)
+        before, self._far = self._far, away > FARTHEST_MARKER
+        if (still := before & self._far).any():
+            names = few([self._live.markers[k] for k in np.flatnonzero(still)], 3)
+            self._report(
+                "far",
+                f"{names}: up to {away[still].max():.3g} m from the middle of the markers, expected at most "
+                f"{FARTHEST_MARKER:g} m: see whether they are labeled right, and in the unit and the axes "
+                "of the others",
+            )
+        whole = self._vertical[-1][0] - self._vertical[0][0] >= 0.5 * WATCH_WINDOW
+        if len(self._residual) > 0.25 * WATCH_WINDOW * self._live.rate:
+            share = float(np.median([force for _, force in self._residual])) / self._weight
+            if share > RESIDUAL:
+                self._report(
+                    "residual",
+                    f"{100 * share:.0f} % of the body weight is missing at the pelvis, expected at most "
+                    f"{100 * RESIDUAL:.0f} %: see whether a marker moved, "
+                    + ("" if self._live.predicts else "plates are zeroed, ")
+                    + "the mass is right",
+                )
+        vertical = np.array([each for _, each in self._vertical])
+        usual, peak = PEAK * self._weight, float(np.quantile(np.nansum(vertical, axis=1), 0.98))
+        if whole and peak > 0.0 and (factor := unit_factor(peak / usual, FORCES, FORCE_BAND)) is not None:
+            partly = factor > 1.0
+            self._report(
+                "unit of forces",
+                f"the plates show at most {peak:.3g} N, in walking about {usual:.0f} N, as if forces were in "
+                f"{FORCES[factor]}{' or the plates carried only part of the weight' * partly}: send newtons and newton "
+                f"meters{', unless a harness, a seat or the floor carries the rest' * partly}",
+            )
+        for k in np.flatnonzero(np.isfinite(vertical).all(axis=0) & whole):
+            level = float(np.quantile(vertical[:, k], UNLOADED_SHARE))
+            if vertical[:, k].max() > RESIDUAL * self._weight and ZERO < abs(level) < 0.1 * self._weight:
+                self._report(
+                    f"zero of plate {k + 1}",
+                    f"plate {k + 1} shows {level:.0f} N while no foot is on it, expected less than {ZERO:g} N: zero it",
+                )
+
+    def _report(self, about: str, sentence: str) -> None:
+        if not 0.0 <= self._now - self._said.get(about, -np.inf) < REPEATED:
+            self._said[about] = self._now
+            self._say(sentence)
+
+
+def _since(before: ArrayLike, lasts: ArrayLike, time: float) -> Array:
+    """Since when each of some conditions lasts [s], NaN where it does not; before: the result for the sample before."""
+    return np.where(lasts, np.where(np.isnan(before), time, before), np.nan)
+
+
+def _plates(which: Mask) -> list[str]:
+    """Names of plates (P,)."""
+    return [f"plate {k + 1}" for k in np.flatnonzero(which)]

@@ -28,9 +28,8 @@ from musclesolve.checking.files.times_units_axes import FAR_MASS, MASS
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_MASS
 from musclesolve.errors import InputError, file_error, input_error
-from musclesolve.live.live import Live
+from musclesolve.live.live import Live, SampleClock
 from musclesolve.live.recorder import STANDING_HEAD, plate_columns
-from musclesolve.live.sample_clock import SampleClock
 from musclesolve.live.stream import WAIT, Arrival, Sample, Source, StreamEnded
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Table, Trial
 from musclesolve.recording.formats import read_markers

@@ -117,11 +117,7 @@ class Problem:
         return f"<Problem of {counts_of(frames, muscles, dofs)}: {', '.join(ranges)}>"
 
     def __post_init__(self) -> None:
-        self._set(**checked({name: getattr(self, name) for name in (*ARRAY_AXES, *NAME_AXES)}))
-
-    def _set(self, **values: Any) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self.__dict__.update(checked({name: getattr(self, name) for name in (*ARRAY_AXES, *NAME_AXES)}))
 
     @property
     def n_frames(self) -> int:

@@ -24,8 +24,7 @@ from musclesolve.muscles.elastic.elastic_muscles import (
     LengtheningCurves,
 )
 from musclesolve.muscles.muscle_parameters import MuscleParameters
-from musclesolve.symbolic.path_length import ABOVE_ZERO
-from musclesolve.symbolic.piecewise import hermite, in_order, sampled, tabulated
+from musclesolve.symbolic.path_length import ABOVE_ZERO, hermite, in_order, sampled, tabulated
 
 Curve = Callable[[Any], Any]
 

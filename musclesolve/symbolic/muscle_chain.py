@@ -38,12 +38,12 @@ from musclesolve.symbolic.path_length import (
     IteratedPaths,
     Places,
     all_coordinates,
+    in_order,
     iterated_muscles,
     path_length,
     places_of_model,
     places_of_set,
 )
-from musclesolve.symbolic.piecewise import in_order
 
 SIZE = "size"
 

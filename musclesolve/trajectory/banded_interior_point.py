@@ -31,8 +31,7 @@ from musclesolve.sharing.solver.interior_point import Barrier, Changes, mehrotra
 from musclesolve.trajectory import chain_kernel
 from musclesolve.trajectory.certificate import Certifier, MotionAttempt, coordinate_bounds
 from musclesolve.trajectory.chain_kernel import HALF, Basis, Nodes
-from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
-from musclesolve.trajectory.time_basis import TimeBasis
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem, TimeBasis
 
 REACH = 24  # frames up to which the blocks of S are factored
 LARGEST = 1000  # largest number of multipliers for which S is factored as a whole and not made convex

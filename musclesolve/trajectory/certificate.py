@@ -14,7 +14,7 @@ where kappa > 0 holds z at its lower, kappa < 0 at its upper bound. The conditio
     bounds of z    z = clip(z - kappa / S, lower, upper)
     limits         c = max(c - eta / S, 0),   c = G a - h
 
-Z, Y: time_basis.py. S is the sum of the sizes of the terms in the line, and no less than a tenth of the largest
+Z, Y: `TimeBasis`. S is the sum of the sizes of the terms in the line, and no less than a tenth of the largest
 such sum of the muscle in the motion, and 1e-5 of the sum of all muscles (for the terms by a also of the terms by z:
 with a cost of forces and without active bounds and limits, all terms by a vanish). The misses of the states are divided
 by their S. So the residual has no unit, like the residual of single frames (sharing/certificate.py). Moments are
@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve.trajectory.local_equilibrium import FiberBalance
+from musclesolve.trajectory.motion_problem import FiberBalance
 
 LEAST_OF_MUSCLE, LEAST_OF_ALL = 0.1, 1e-5
 _STEPS = 60

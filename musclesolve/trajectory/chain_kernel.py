@@ -30,7 +30,7 @@ HALF = 3
 
 
 class Basis(NamedTuple):
-    """The arrays of time_basis.py: first (T,), value and rate (T, 3)."""
+    """The arrays of `TimeBasis`: first (T,), value and rate (T, 3)."""
 
     first: Any
     value: Any

@@ -12,7 +12,7 @@ the largest lever of their row (T, m). Constraints g, in this order:
     rates      B_z z + B_y y = 0                               (T, n)
     limits     a+ - e_d a >= 0,  e_a a - a+ >= -(1 - e_a)      between neighboring frames, twice (T - 1, n)
 
-The rates are the rates of one cubic spline with knots at the frames (time_basis.py): its second derivatives from both
+The rates are the rates of one cubic spline with knots at the frames (`TimeBasis`): its second derivatives from both
 sides agree at inner frames, its third derivatives are zero in the first and the last interval.
 
 The objective is the cost over the steepest slope of a muscle at a typical load.

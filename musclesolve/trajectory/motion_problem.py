@@ -8,13 +8,32 @@ With an elastic tendon the force capacity of a muscle depends on the solution. A
 The kind is detected by doubling the capacity of a problem: the first keeps its value at half the activation, the second
 at the same activation. A sum of costs is separated into both kinds. A cost of neither kind (muscle power, which needs
 the velocity of fibers; joint reactions) is refused.
+
+The tendon coordinate through time: a cubic spline with knots at the frames, twice continuously differentiable.
+
+    z(t) = sum_j c_j B_j(t),     z_t = (Z c)_t,     dz/dt_t = (Y c)_t
+
+with as many coefficients as frames: the third derivative is zero in the first and in the last interval. Each frame
+depends on three coefficients. Rates of a smooth motion are exact to the fourth order of the time between frames; a
+trapezoid rule would be exact to the second, and would allow rates to alternate from frame to frame. Here, alternating
+values have nearly no rate in the frames: only their forces keep them small (docs/elastic_tendons.md).
+
+Tendon force and fiber force as functions of the tendon coordinate z and its rate y, with derivatives.
+
+Over the maximum isometric force F0, a muscle in one frame has (muscles/elastic/elastic_muscles.py)
+
+    tendon     f(z)
+    capacity   g(z, y) = f_l(l / L0) f_v(v / v_max) cos(alpha)
+    passive    p(z)    = F_p / F0 f_p(s) cos(alpha),      s = (l / L0 - 1 - e_0) / (e_1 - e_0)
+
+and is in balance where f(z) = a g(z, y) + p(z) at the activation a.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,14 +46,235 @@ from musclesolve._util.checks import (
     one_or_several,
 )
 from musclesolve.errors import InputError, input_error
-from musclesolve.muscles.elastic.elastic_muscles import Curved, ElasticMuscles
+from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, Curved, ElasticMuscles
 from musclesolve.sharing.arguments import check_smooth_cost
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate_limits import ActivationLimits, RateLimits
-from musclesolve.trajectory.local_equilibrium import Equilibrium, equilibrium
-from musclesolve.trajectory.time_basis import TimeBasis
+
+
+class Capacity(NamedTuple):
+    """The capacity g and its derivatives by z and y, (T, n) each."""
+
+    value: Array
+    z: Array
+    y: Array
+    zz: Array
+    zy: Array
+    yy: Array
+
+
+@dataclass(frozen=True, eq=False)
+class FiberBalance:
+    """Muscles (T, n) in some states, all forces over F0.
+
+    active: the force that the contractile element must bear along the tendon, f - p.
+    """
+
+    tendon: Curved
+    passive: Curved
+    capacity: Capacity
+
+    @property
+    def active(self) -> Curved:
+        """The force f - p by z."""
+        return Curved(*(whole - part for whole, part in zip(self.tendon, self.passive, strict=True)))
+
+    def imbalance(self, activation: Array) -> Array:
+        """The imbalance f(z) - a g(z, y) - p(z) of tendon and fiber at activations (T, n), (T, n)."""
+        return self.tendon.value - activation * self.capacity.value - self.passive.value
+
+
+@dataclass(frozen=True, eq=False)
+class Equilibrium(FiberBalance):
+    """Muscles in some states with the fibers, (T, n) each.
+
+    fiber_length l [m], fiber_length_z dl/dz [m], fiber_velocity [m/s]; cosine of the pennation by z.
+    """
+
+    fiber_length: Array
+    fiber_length_z: Array
+    fiber_velocity: Array
+    cosine: Curved
+
+    @property
+    def along_fibers(self) -> Curved:
+        """The force (f - p) / cos(alpha) of the contractile element along the fibers, by z."""
+        cosine, slope, curvature = self.cosine
+        ratio = slope / cosine
+        return _product(
+            self.active, Curved(1.0 / cosine, -ratio / cosine, (2.0 * ratio**2 - curvature / cosine) / cosine)
+        )
+
+
+def equilibrium(muscles: ElasticMuscles, length: Array, velocity: Array, z: Array, y: Array) -> Equilibrium:
+    """The muscles in states z, y [1/s] (T, n), for musculotendon lengths [m] and their rates [m/s], (T, n)."""
+    parameters, curves, stretch = muscles.parameters, muscles.curves, muscles.stretch
+    optimal = parameters.optimal_fiber_length
+    # along the tendon, kept above zero: x = (u + root) / 2 of u = L_MT - l_T
+    width = LEAST_ALONG * optimal
+    free = length - muscles.rest - stretch * z
+    root = np.hypot(free, width)
+    along = muscles.along(length, z)
+    along_z = -stretch * along / root
+    along_zz = 0.5 * np.square(stretch * width) / root**3
+    fiber = np.hypot(along, muscles.thickness)
+    cosine = along / fiber
+    bend = np.square(muscles.thickness) / fiber**3  # d cos / d along
+    fiber_z = cosine * along_z
+    fiber_zz = bend * np.square(along_z) + cosine * along_zz
+    cosine_z = bend * along_z
+    cosine_zz = bend * along_zz - 3.0 * bend * cosine / fiber * np.square(along_z)
+    along_tendon = Curved(cosine, cosine_z, cosine_zz)
+
+    # the force-velocity factor by z and y
+    fastest = parameters.max_shortening_velocity * optimal
+    speed, by_y = (velocity - stretch * y) / fastest, -stretch / fastest
+    v, v_z, v_zz = (speed * part for part in along_tendon)
+    v_y, v_zy = by_y * cosine, by_y * cosine_z
+    factor, slope, curvature = curves.velocity(v)
+    f_z, f_y = slope * v_z, slope * v_y
+    f_zz = curvature * np.square(v_z) + slope * v_zz
+    f_zy = curvature * v_z * v_y + slope * v_zy
+    f_yy = curvature * np.square(v_y)
+
+    # the capacity: this factor times the factor of z
+    g, g_z, g_zz = _product(
+        _of_z(curves.active(fiber / optimal), fiber_z / optimal, fiber_zz / optimal), along_tendon
+    )
+    capacity = Capacity(
+        value=g * factor,
+        z=g_z * factor + g * f_z,
+        y=g * f_y,
+        zz=g_zz * factor + 2.0 * g_z * f_z + g * f_zz,
+        zy=g_z * f_y + g * f_zy,
+        yy=g * f_yy,
+    )
+    element = parameters.passive
+    span = (element.at_one - element.at_zero) * optimal
+    share = (fiber - (1.0 + element.at_zero) * optimal) / span
+    force = _product(_of_z(curves.passive(share), fiber_z / span, fiber_zz / span), along_tendon)
+    strength = element.force / parameters.max_isometric_force
+    return Equilibrium(
+        tendon=curves.tendon(z),
+        passive=Curved(*(strength * part for part in force)),
+        capacity=capacity,
+        fiber_length=fiber,
+        fiber_length_z=fiber_z,
+        fiber_velocity=v * fastest,
+        cosine=along_tendon,
+    )
+
+
+def _of_z(curve: Curved, first: Array, second: Array) -> Curved:
+    """A curve of x(z) by z, with dx/dz and its derivative, (T, n)."""
+    return Curved(curve.value, curve.slope * first, curve.curvature * np.square(first) + curve.slope * second)
+
+
+def _product(one: Curved, other: Curved) -> Curved:
+    return Curved(
+        one.value * other.value,
+        one.slope * other.value + one.value * other.slope,
+        one.curvature * other.value + 2.0 * one.slope * other.slope + one.value * other.curvature,
+    )
+
+
+ROW = 3
+"""Number of coefficients on which a frame depends."""
+
+
+@dataclass(frozen=True, eq=False)
+class TimeBasis:
+    """The rows of Z and Y.
+
+    first (T,): the first of the three coefficients of a frame; value, rate (T, 3): their factors in z_t and in dz/dt_t
+    [1/s]; knots and ends (2, T): of the spline, whose first and last coefficient the others determine; empty without a
+    spline.
+    """
+
+    first: Indices
+    value: Array
+    rate: Array
+    knots: Array
+    ends: Array
+
+    @classmethod
+    def from_times(cls, time: Array) -> TimeBasis:
+        """The basis of frames at times (T,) [s], four or more."""
+        from scipy.interpolate import BSpline
+
+        count = len(time)
+        # the frames, with three more knots on either side at the distance of the nearest two
+        beyond = np.arange(1, 4)
+        before = time[0] - beyond[::-1] * (time[1] - time[0])
+        after = time[-1] + beyond * (time[-1] - time[-2])
+        knots = np.concatenate([before, time, after])
+        rows = np.arange(count)
+        spline = BSpline(knots, np.eye(count + 2), 3)
+        third = spline.derivative(3)(0.5 * (time[[0, -2]] + time[[1, -1]]))
+        inner = np.zeros((count + 2, count))
+        inner[1:-1] = np.eye(count)
+        inner[0], inner[-1] = -third[0, 1:-1] / third[0, 0], -third[1, 1:-1] / third[1, -1]
+        first = np.clip(rows - 1, 0, count - ROW)
+        columns = first[:, None] + np.arange(ROW)
+        value, rate = (
+            (matrix @ inner)[rows[:, None], columns] for matrix in (spline(time), spline.derivative()(time))
+        )
+        return cls(first.astype(np.intp), value, rate, knots, inner[[0, -1]])
+
+    @classmethod
+    def from_frame_count(cls, count: int) -> TimeBasis:
+        """The basis of three or more frames without a spline: z_t = c_t, without rates."""
+        rows = np.arange(count)
+        first = np.clip(rows - 1, 0, count - ROW)
+        value = (first[:, None] + np.arange(ROW) == rows[:, None]).astype(np.float64)
+        return cls(first.astype(np.intp), value, np.zeros_like(value), np.zeros(0), np.zeros((2, 0)))
+
+    def values(self, coefficient: Array) -> Array:
+        """The values Z c, (T, n), of coefficients (T, n)."""
+        return self._times(self.value, coefficient)
+
+    def rates(self, coefficient: Array) -> Array:
+        """The rates Y c, (T, n) [1/s], of coefficients (T, n)."""
+        return self._times(self.rate, coefficient)
+
+    def gather(self, of_value: Array, of_rate: Array) -> Array:
+        """The sum Z^T p + Y^T q, (T, n), of p and q (T, n)."""
+        total = np.zeros_like(of_value)
+        for k in range(ROW):
+            part = self.value[:, k, None] * of_value + self.rate[:, k, None] * of_rate
+            # frames but the first and the last begin one after the other
+            total[k : k + len(part) - 2] += part[1:-1]
+            total[k] += part[0]
+            total[len(part) - ROW + k] += part[-1]
+        return total
+
+    def coefficients(self, value: Array) -> Array:
+        """The coefficients c with Z c = value, both (T, n)."""
+        from scipy.linalg import solve_banded
+
+        count = len(self.first)
+        band = np.zeros((2 * ROW - 1, count))
+        for k in range(ROW):
+            column = self.first + k
+            band[ROW - 1 + np.arange(count) - column, column] = self.value[:, k]
+        return np.asarray(solve_banded((ROW - 1, ROW - 1), band, value, check_finite=False))
+
+    def between(self, coefficient: Array, time: Array) -> tuple[Array, Array]:
+        """The values z and rates dz/dt [1/s] at other times (k,) [s], (k, n) each."""
+        from scipy.interpolate import BSpline
+
+        first, last = self.ends @ coefficient
+        spline = BSpline(self.knots, np.vstack([first, coefficient, last]), 3)
+        return spline(time), spline.derivative()(time)
+
+    def _times(self, row: Array, coefficient: Array) -> Array:
+        total = row[:, :1] * coefficient[self.first]
+        for k in range(1, ROW):
+            total = total + row[:, k, None] * coefficient[self.first + k]
+        return np.asarray(total)
+
 
 FEWEST_FRAMES = 4  # of which a cubic spline through the frames has velocities
 LONGEST_STEP = 0.05  # between frames [s]: in more time than this muscles activate and fall silent unseen
@@ -52,7 +292,7 @@ class MotionProblem:
 
         sum_i r_tki F_ti + s_tk = M_tk                     moments, in every frame
         F_T(z) = (a f_l(l) f_v(v) F0 + F_p f_p(l)) cos(alpha)    balance of tendon and fiber, in every frame
-        v = dl/dt                                          (time_basis.py)
+        v = dl/dt                                          (below)
         e_d a(t) <= a(t + h) <= 1 - e_a (1 - a(t))         activation dynamics (sharing/rate_limits.py)
         lower <= a <= upper
 

@@ -20,8 +20,7 @@ from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles
 from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
 from musclesolve.trajectory.banded_interior_point import Linearized, MotionInteriorPoint
 from musclesolve.trajectory.certificate import MotionAttempt
-from musclesolve.trajectory.local_equilibrium import Equilibrium
-from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
+from musclesolve.trajectory.motion_problem import Equilibrium, MotionCost, MotionProblem
 
 DIFFERENCE_STEP = 1e-4
 """Half the difference of the logarithm of a parameter in difference quotients; its square is the relative error."""

@@ -18,8 +18,7 @@ from musclesolve.sharing.problem_scale import fallback_weight
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve_part
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
-from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
+from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem, equilibrium
 
 if TYPE_CHECKING:
     from musclesolve.trajectory.collocation import Collocation

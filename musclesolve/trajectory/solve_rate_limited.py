@@ -45,8 +45,7 @@ from musclesolve.sharing.solving import ON_INFEASIBLE, solve
 from musclesolve.sharing.status import Status
 from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint, MotionInteriorPoint
 from musclesolve.trajectory.certificate import Certifier, Misses, MotionAttempt
-from musclesolve.trajectory.local_equilibrium import Capacity, FiberBalance
-from musclesolve.trajectory.time_basis import ROW, TimeBasis
+from musclesolve.trajectory.motion_problem import ROW, Capacity, FiberBalance, TimeBasis
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -415,11 +414,11 @@ class CoupledMotion:
             result = self._unsolved(Status.INFEASIBLE, reach.shortage)
             result.arrays.infeasibility_proof[:] = reach.direction
             return result
-        weights = [none] if result is None else []
-        for weight in (*weights, *(edge_weight(self.problem, self.cost, stiff) for stiff in AT_EDGE)):
-            result = self._certified(solve_coupled(self.problem, self.limits, self.cost, weight), none)
-            if result.arrays.solved.all():
-                break
+        result = self._solved(none) if result is None else result
+        for stiff in AT_EDGE:
+            if not result.arrays.solved.all():
+                weight = edge_weight(self.problem, self.cost, stiff)
+                result = self._certified(solve_coupled(self.problem, self.limits, self.cost, weight), none)
         return result
 
     def with_reserves(self, shortage: Array) -> CoupledResult:

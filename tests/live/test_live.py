@@ -14,7 +14,7 @@ from musclesolve.data import reference_stride
 from musclesolve.live import samples
 from musclesolve.live.causal_filter import window_length
 from musclesolve.live.group_frames import group_frames
-from musclesolve.live.session_watch import SessionWatch
+from musclesolve.live.session import SessionWatch
 from musclesolve.live.stream import Arrival
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
 from musclesolve.pipeline.mechanics import TIME_MARGIN

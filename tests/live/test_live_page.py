@@ -37,7 +37,7 @@ from musclesolve.live.page.page_state import (
     PageState,
     row_type,
 )
-from musclesolve.live.session_watch import SessionWatch
+from musclesolve.live.session import SessionWatch
 from musclesolve.live.stream import Arrival, Sample, run_session
 from musclesolve.motion.events.foot_events import contacts
 from musclesolve.report.picture.encoded import NO_PLACE, NO_VALUE

@@ -18,7 +18,7 @@ from musclesolve.data import reference_stride
 from musclesolve.live import samples
 from musclesolve.live.page.page_settings import PageSettings
 from musclesolve.live.page.page_state import BYTES, FrameRing, PageSetup, PageState, row_type
-from musclesolve.live.session_watch import SessionWatch
+from musclesolve.live.session import SessionWatch
 from musclesolve.live.stream import SAMPLES, Arrival, Passed
 
 EXCHANGES = (

@@ -22,10 +22,9 @@ from musclesolve.data import reference_stride
 from musclesolve.files import read_mot, read_trc
 from musclesolve.live import Recorder, read_frames, samples
 from musclesolve.live.joining import Wanted
+from musclesolve.live.live import Taken
 from musclesolve.live.recorder import NumberRows
-from musclesolve.live.sample_clock import Taken
-from musclesolve.live.session import open_source
-from musclesolve.live.session_watch import SessionWatch
+from musclesolve.live.session import SessionWatch, open_source
 from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival, StreamEnded, run_session
 from musclesolve.recording.schema import tables_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve.live.sample_clock import SampleClock
+from musclesolve.live.live import SampleClock
 
 RATE = 100.0
 

@@ -18,9 +18,9 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
 from musclesolve.live import Recorder, samples
 from musclesolve.live import standing as of_standing
-from musclesolve.live.sample_clock import SampleClock
+from musclesolve.live.live import SampleClock
 from musclesolve.live.sample_poses import MarkerBodies
-from musclesolve.live.session_watch import SessionWatch
+from musclesolve.live.session import SessionWatch
 from musclesolve.live.standing import Standing, stand_first
 from musclesolve.live.stream import Arrival, Sample, StreamEnded, run_session
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers

@@ -16,7 +16,7 @@ from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share_part
 from musclesolve.sharing import RateLimits
 from musclesolve.sharing.certificate import needs_reserve
-from musclesolve.trajectory.time_basis import TimeBasis
+from musclesolve.trajectory.motion_problem import TimeBasis
 
 
 def values(name: str) -> np.ndarray:

@@ -22,8 +22,8 @@ from musclesolve.sharing import (
 )
 from musclesolve.sharing.cost import ActivationPower, SoftSaturation, StressCubed
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.optimality_system import OptimalitySystem
 from musclesolve.sharing.problem_change import ProblemChange
+from musclesolve.sharing.solution_derivatives import OptimalitySystem
 from musclesolve.sharing.solver.batch import Batch
 
 SHARP = Batch(tolerance=1e-12)

@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve.trajectory import chain_kernel
 from musclesolve.trajectory.chain_kernel import HALF, Basis, Nodes
-from musclesolve.trajectory.time_basis import TimeBasis
+from musclesolve.trajectory.motion_problem import TimeBasis
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ import numpy as np
 from musclesolve.muscles import ElasticMuscles, MuscleParameters
 from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.certificate import Certifier, MotionAttempt
-from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion_problem import MotionCost
+from musclesolve.trajectory.motion_problem import MotionCost, equilibrium
 
 
 def small_muscles(

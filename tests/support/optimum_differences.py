@@ -21,8 +21,7 @@ from musclesolve.muscles import ElasticMuscles
 from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.collocation import Collocation
-from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion_problem import MotionCost
+from musclesolve.trajectory.motion_problem import MotionCost, equilibrium
 
 QUANTITIES = ("optimal_fiber_length", "tendon_slack_length", "tendon_strain", "max_isometric_force")
 COST = "activation_power"

@@ -9,8 +9,7 @@ import numpy as np
 from musclesolve.muscles import ElasticMuscles, MuscleParameters
 from musclesolve.muscles.curves.curve_family import CURVES
 from musclesolve.trajectory import MotionProblem
-from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.time_basis import TimeBasis
+from musclesolve.trajectory.motion_problem import TimeBasis, equilibrium
 
 TRIALS = 60
 """Tendon motions that are tried for each muscle, calmer and calmer."""

@@ -9,8 +9,7 @@ from motion_cases import small_motion, small_muscles
 
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.trajectory.collocation import cost_integral, fiber_forces, spline, tendon_force
-from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion_problem import MotionCost
+from musclesolve.trajectory.motion_problem import MotionCost, equilibrium
 
 FAMILIES = ["de_groote_2016", "millard_2013", "thelen_2003", "silva_2003"]
 

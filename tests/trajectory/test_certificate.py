@@ -14,10 +14,8 @@ from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.certificate import Certifier, Misses, MotionAttempt
-from musclesolve.trajectory.local_equilibrium import equilibrium
-from musclesolve.trajectory.motion_problem import MotionCost
+from musclesolve.trajectory.motion_problem import MotionCost, TimeBasis, equilibrium
 from musclesolve.trajectory.solve_motion import static_start
-from musclesolve.trajectory.time_basis import TimeBasis
 
 COSTS = ["stress_cubed", "activation_power", "activation_volume", "soft_saturation"]
 

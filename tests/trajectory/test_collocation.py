@@ -13,8 +13,7 @@ from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.certificate import Certifier, MotionAttempt
 from musclesolve.trajectory.collocation import Collocation, sentence, spline_equations
-from musclesolve.trajectory.motion_problem import MotionCost
-from musclesolve.trajectory.time_basis import TimeBasis
+from musclesolve.trajectory.motion_problem import MotionCost, TimeBasis
 
 GOOD = 1e-6
 

@@ -8,8 +8,8 @@ from sharing_cases import leg
 from musclesolve.sharing import RateLimits
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.rate_limits import ActivationLimits
+from musclesolve.trajectory.motion_problem import TimeBasis
 from musclesolve.trajectory.solve_rate_limited import ActivationCost, GivenCapacities
-from musclesolve.trajectory.time_basis import TimeBasis
 
 LEG = leg(4, dofs=3, muscles=8)
 LIMITS = ActivationLimits.from_rate_limits(RateLimits(), 0.01 * np.arange(4))

@@ -6,7 +6,7 @@ from elastic_muscle import elastic_muscles, path_length
 
 from benchmarks.fiber_dynamics import FiberDynamics
 from musclesolve.muscles.curves.curve_family import CURVES
-from musclesolve.trajectory.local_equilibrium import equilibrium
+from musclesolve.trajectory.motion_problem import equilibrium
 
 STEP = 1e-5
 FRAMES = 40

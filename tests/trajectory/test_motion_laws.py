@@ -15,8 +15,8 @@ from musclesolve.muscles.hill_model import PassiveElement
 from musclesolve.sharing import RateLimits
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.trajectory import MotionProblem, solve_motion
+from musclesolve.trajectory.motion_problem import TimeBasis
 from musclesolve.trajectory.solve_motion import MotionSolution
-from musclesolve.trajectory.time_basis import TimeBasis
 
 DURATION = 0.19
 

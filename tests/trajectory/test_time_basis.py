@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import CubicSpline
 
-from musclesolve.trajectory.time_basis import TimeBasis
+from musclesolve.trajectory.motion_problem import TimeBasis
 
 QUICK = settings(max_examples=40, derandomize=True)
 STEPS = st.lists(st.floats(0.002, 0.05), min_size=3, max_size=60)

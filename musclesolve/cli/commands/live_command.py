@@ -99,8 +99,7 @@ def live(
     from musclesolve.live.joining import Wanted
     from musclesolve.live.live import Live
     from musclesolve.live.recorder import Recorder
-    from musclesolve.live.session import check_streams, open_session
-    from musclesolve.live.session_watch import SessionWatch
+    from musclesolve.live.session import SessionWatch, check_streams, open_session
     from musclesolve.live.stream import Sink, run_session
     from musclesolve.recording.data import Trial
 

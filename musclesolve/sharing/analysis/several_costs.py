@@ -117,14 +117,7 @@ def pareto_front(
     Raises:
         InputError: fewer than two costs, a cost that is not convex, too many points, or what `solve` refuses.
     """
-    listed = members(costs)
-    if len(listed) < 2:
-        raise input_error(
-            "missing_argument",
-            where="costs",
-            problem="a Pareto front needs two costs or more",
-            expected="a list of names or Cost objects",
-        )
+    listed = _listed(costs, 2, "a Pareto front needs two costs or more")
     problem = check_problem(problem).numbered()
     if problem.reserve_weight is not None:
         raise input_error(
@@ -166,6 +159,15 @@ def pareto_front(
         status=status,
         scope=scope,
     )
+
+
+def _listed(costs: object, least: int, problem: str) -> list[str | Cost]:
+    """The costs as a list; refuse fewer than `least`, in the words of `problem`."""
+    listed = members(costs)
+    if len(listed) < least:
+        expected = "a list of names or Cost objects"
+        raise input_error("missing_argument", where="costs", problem=problem, expected=expected)
+    return listed
 
 
 def _point(
@@ -264,14 +266,7 @@ def fit_cost_weights(
             its bounds, a cost that has no gradient or does not fit the problem, or a pattern without informative
             frame.
     """
-    named = members(costs)
-    if not named:
-        raise input_error(
-            "missing_argument",
-            where="costs",
-            problem="there are no costs to mix",
-            expected="a list of names or Cost objects",
-        )
+    named = _listed(costs, 1, "there are no costs to mix")
     problem = check_problem(problem).numbered()
     chosen = tuple(check_smooth_cost(cost, problem, "mixed", "costs") for cost in named)
     at_bound = check_number(at_bound, "at_bound", "a positive number", above=0.0)

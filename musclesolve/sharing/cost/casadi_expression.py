@@ -80,13 +80,13 @@ def evaluated(function: Formula, activation: Any, force: Any, data: Mapping[str,
 def _taken(function: Formula) -> int:
     """How many of activation, force and data a function takes: those without default where it has fewer than three."""
     try:
-        taken = list(inspect.signature(function).parameters.values())
+        arguments = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):  # a function of C
         return 3
-    places = [each for each in taken if each.kind <= each.POSITIONAL_OR_KEYWORD]
-    if len(places) >= 3 or any(each.kind == each.VAR_POSITIONAL for each in taken):
+    places = [x for x in arguments if x.kind <= x.POSITIONAL_OR_KEYWORD]
+    if len(places) >= 3 or any(x.kind == x.VAR_POSITIONAL for x in arguments):
         return 3
-    return sum(each.default is each.empty for each in places)
+    return sum(x.default is x.empty for x in places)
 
 
 def reason_of(error: Exception | None) -> str:

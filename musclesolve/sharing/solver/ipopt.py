@@ -124,12 +124,8 @@ class IpoptOptions:
                 return int(casadi.nlpsol_n_out())
 
             def get_sparsity_in(self, i: int) -> Any:
-                sizes = {"f": 1, "x": program["x"].numel(), "lam_x": program["x"].numel()}
-                sizes |= {
-                    "g": program["g"].numel(),
-                    "lam_g": program["g"].numel(),
-                    "lam_p": program["p"].numel(),
-                }
+                owners = {"x": "x", "lam_x": "x", "g": "g", "lam_g": "g", "lam_p": "p"}
+                sizes = {"f": 1} | {name: program[owner].numel() for name, owner in owners.items()}
                 return casadi.Sparsity.dense(sizes.get(casadi.nlpsol_out(i), 0), 1)
 
             def eval(self, arguments: Any) -> list[int]:

@@ -134,16 +134,26 @@ class SolverRecord:
         return _covers(self.can, cost, reserves)
 
 
-_KINDS: dict[str, Any] = {"packages": tuple, "arguments": tuple, "can": frozenset}
 _FOLDER = "musclesolve.sharing.solver"
-REGISTRY = {
-    name: SolverRecord(
-        name,
-        **{key: _KINDS[key](x) if key in _KINDS else x for key, x in keys.items()}
-        | {"place": f"{_FOLDER}.{keys['place']}"},
-    )
-    for name, keys in bundled_toml(_FOLDER, "solvers.toml").items()
-}
+
+
+def _record(name: str, entry: dict[str, Any]) -> SolverRecord:
+    """The record of an entry of solvers.toml."""
+    if package := entry.get("quadratic"):
+        entry = {
+            "summary": f"{entry['summary']}, frame by frame: quadratic costs only",
+            "place": "qp_solvers:QuadraticProgram",
+            "arguments": [name],
+            "packages": [package, "qpsolvers"],
+            "install": "pip install '.[qp]'",
+            "can": ["quadratic_program"],
+        }
+    kinds: dict[str, Any] = {"packages": tuple, "arguments": tuple, "can": frozenset}
+    values = {key: kinds[key](value) if key in kinds else value for key, value in entry.items()}
+    return SolverRecord(name, **values | {"place": f"{_FOLDER}.{entry['place']}"})
+
+
+REGISTRY = {name: _record(name, entry) for name, entry in bundled_toml(_FOLDER, "solvers.toml").items()}
 
 
 @cache
