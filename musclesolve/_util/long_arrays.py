@@ -37,7 +37,7 @@ BLOCK = 500
 """Number of frames in a block."""
 MOST_FRAMES = 4096
 """Largest number of frames of which everything is held in memory together."""
-ROOM = 96 << 20
+ROOM = 48 << 20
 """Size of the pages of files in memory, beside the program, from which they are handed back [bytes]."""
 LOOK = 0.01
 """Time after which the pages in memory are counted again [s]."""

@@ -21,7 +21,10 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import SAME_TIME, Array, within
-from musclesolve._util.long_arrays import in_blocks, long_array
+from musclesolve._util.long_arrays import blocks, in_blocks, long_array
+
+TOGETHER = 1 << 20
+"""Number of values through which splines are made together, at least one curve."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +98,12 @@ def spline_through(x: Array, values: Array, degree: int = 3, natural: bool = Fal
     knots = np.concatenate([np.repeat(x[0], k + 1), inner, np.repeat(x[-1], k + 1)])
     flat = np.ascontiguousarray(values).reshape(len(x), -1)
     parts = np.asarray(flat.view(float) if np.iscomplexobj(flat) else flat, dtype=float)
-    count = len(x) + 2 * beside
+    count, columns = len(x) + 2 * beside, max(TOGETHER // len(x), 1)
+    if flat.shape[1] > columns:
+        whole = long_array((count, flat.shape[1]), np.result_type(flat, float))
+        for some in blocks(flat.shape[1], columns):
+            whole[:, some] = spline_through(x, flat[:, some], degree, natural).coefficient
+        return Spline(knots, whole.reshape(count, *values.shape[1:]), k)
     right, band = long_array((count, parts.shape[1])), long_array((count, 2 * k + 1))
     rows = np.concatenate([[0], np.arange(1, len(x) - 1) + beside, [count - 1]])
     right[rows] = parts

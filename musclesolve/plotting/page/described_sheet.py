@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array, Indices, Mask, true_runs
 from musclesolve.plotting.page.page_style import (
     Arrangement,
     BrowserStyle,
@@ -116,7 +116,7 @@ class Numbers:
         }
 
 
-def outlined(places: Array, known: Array, *curves: Array) -> Array:
+def outlined(places: Array, known: Mask, *curves: Array) -> Indices:
     """Points (J,) at increasing places (K,): first, last, least and greatest known ones of `COLUMNS` parts of the axis.
 
     Between them one point of a gap that is wider than such a part.
@@ -125,13 +125,13 @@ def outlined(places: Array, known: Array, *curves: Array) -> Array:
     column = (places[at] - places[at[0]]) * (COLUMNS / (places[at[-1]] - places[at[0]]))
     first = np.flatnonzero(np.diff(column.astype(int), prepend=-1))
     part = np.repeat(np.arange(first.size), np.diff(first, append=at.size))
-    kept = [first, first - 1, [at.size - 1]]  # of the first part the point before is the last one of all
+    kept = [first, first - 1]  # the point before the first part is the last one of all
     for curve in curves:
         for extreme in (np.minimum, np.maximum):
             same = np.flatnonzero(curve[at] == extreme.reduceat(curve[at], first)[part])
             kept.append(same[np.diff(part[same], prepend=-1) > 0])
     gaps = at[first[1:]][np.diff(column[first]) > 2.0] - 1
-    return np.union1d(at[np.concatenate(kept)], gaps[~known[gaps]])
+    return np.unique(np.concatenate([at[np.concatenate(kept)], gaps[~known[gaps]]]))
 
 
 def needed(places: Array, *curves: Array) -> Any:

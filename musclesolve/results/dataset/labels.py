@@ -83,13 +83,16 @@ def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
     table = bundled_toml(__package__, "skeleton.toml")
     names = [point.name for point in model.topology.points]
     places = {name: motion.q[:, model.slot(name)] for name in names}
-    places |= {name: 0.5 * (places[one] + places[other]) for name, (one, other) in table["middle"].items()}
+    for name, (one, other) in table["middle"].items():
+        places[name] = in_blocks(lambda a, b: 0.5 * (a + b), places[one], places[other])
     # points fixed to the pelvis, by their offsets in half distances of the hip centers
-    unit = 0.5 * np.linalg.norm(places["hip_l"] - places["hip_r"], axis=1).mean()
+    hips = places["hip_l"], places["hip_r"]
+    unit = 0.5 * in_blocks(lambda left, right: np.linalg.norm(left - right, axis=1), *hips).mean()
     pelvis = model.rigid_bodies.subset(np.array([model.body("pelvis")]))
     rotation = in_blocks(pelvis.rotation, motion.q)[:, 0]
     for name, offset in table["pelvis"].items():
-        places[name] = motion.origin + rotation @ (unit * np.array(offset))
+        away = unit * np.array(offset)
+        places[name] = in_blocks(lambda at, turn, away=away: at + turn @ away, motion.origin, rotation)
     chosen = {name: place for name, place in places.items() if name not in table["subject"]["left_out"]}
     position = in_blocks(lambda *some: np.stack(some, axis=1).astype(np.float32), *chosen.values())
     bones = [(str(start), str(end), str(segment)) for start, end, segment in table["subject"]["bones"]]

@@ -98,7 +98,10 @@ class DataSet:
     def __getitem__(self, number: int) -> dict[str, AnyArray]:
         """The arrays of a trial over its frames, by variable, and `time` (T,)."""
         result = self.read(self.computed[number])
-        return {str(name): each.values for name, each in result.variables.items() if "time" in each.dims}
+        arrays = {str(name): each.values for name, each in result.variables.items() if "time" in each.dims}
+        return {
+            name: np.require(values, requirements="W") for name, values in arrays.items()
+        }  # as PyTorch needs
 
     def names(self, split: str | None = None, verdicts: Sequence[str] | None = FIT_FOR_USE) -> list[str]:
         """Names of trials with a result.

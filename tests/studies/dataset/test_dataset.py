@@ -369,6 +369,7 @@ def test_an_estimate_without_a_result_fails_with_the_reason(folder: Path, tmp_pa
 def test_paths_of_muscles_are_traced_where_they_are_kept(folder: Path, tmp_path: Path) -> None:
     data = ms.make_dataset(folder / "S01", tmp_path / "paths", keep=["path_position"], jobs=1)
     assert np.isfinite(data[0]["path_position"]).any()
+    assert all(each.flags.writeable for each in data[0].values())
 
 
 def test_a_changed_setting_of_a_trial_computes_this_trial_alone(folder: Path, tmp_path: Path) -> None:
