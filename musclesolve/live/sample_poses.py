@@ -194,16 +194,14 @@ class SamplePoses:
         self._nearest = NearestPose.from_targets(model, targets)
         self._are_points = targets.slots < model.topology.point_count
         self._point_slots = targets.slots[self._are_points]
-        pose, legs = (
-            in_blocks(self.bodies, fit.q),
-            np.any([carries_foot(model, side) for side in SIDES], axis=0),
-        )
+        rotation, translation = in_blocks(self.bodies, fit.q)
+        legs = np.any([carries_foot(model, side) for side in SIDES], axis=0)
         angles = fit.coordinates[:, np.flatnonzero(legs[: model.tree.joint_count])]
         self.walk, self.moves = walk.position, bool(np.ptp(angles, axis=0).max() > LEAST_ANGLE_RANGE)
         self.marker_bodies = (
-            MarkerBodies.from_poses(self.walk, *pose)
+            MarkerBodies.from_poses(self.walk, rotation, translation)
             if self.moves
-            else MarkerBodies.from_standing(trial, model, self.walk, pose)
+            else MarkerBodies.from_standing(trial, model, self.walk, (rotation, translation))
         )
         self.feet = np.array([[model.slot(f"{end}_{side}") for end in ("heel", "toe")] for side in SIDES])
         self._foot_columns = np.array(

@@ -236,8 +236,8 @@ def due_moments(
             if loads_of_feet:
                 due = due.under(moments_under_loads(model, motion, dofs, loads_of_feet, due.file))
         if why:
-            note = f"No contact forces are computed, because the loads on the feet are not known: {why}."
-            due = replace(due, notes=(*due.notes, note))
+            unknown = f"No contact forces are computed, because the loads on the feet are not known: {why}."
+            due = replace(due, notes=(*due.notes, unknown))
     else:
         raise input_error(
             "pipeline.both_moments_loads_given"
