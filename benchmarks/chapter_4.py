@@ -15,7 +15,7 @@ from scipy.integrate import cumulative_trapezoid
 
 from benchmarks.printed_inertia import printed_human
 from musclesolve._util.arrays import Array
-from musclesolve._util.names import unknown_name
+from musclesolve._util.messages import unknown_name
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import Model, Surface, forward_human_model, human_model
 from musclesolve.dynamics.contact.belt import Strap, Straps

@@ -42,8 +42,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve._util.names import unknown_name
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress, unknown_name
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.model.model import Model

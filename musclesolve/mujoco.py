@@ -23,7 +23,7 @@ from scipy.linalg import qr
 
 from musclesolve._util.arrays import Array, Indices, vector_product
 from musclesolve._util.checks import check_array, check_increasing
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import shortened
 from musclesolve.errors import input_error, not_installed
 from musclesolve.opensim.external_loads import described_loads, load_wrench
 from musclesolve.opensim.kinematics import BodyMotion

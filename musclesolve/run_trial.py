@@ -7,7 +7,7 @@ from typing import Any
 
 import xarray as xr
 
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error

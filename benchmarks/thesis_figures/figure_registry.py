@@ -28,7 +28,7 @@ from benchmarks.thesis_figures.sensitivities import SOURCES, sensitivity_figure
 from benchmarks.thesis_figures.stick_figure import stick_figure
 from benchmarks.thesis_figures.study import Study
 from benchmarks.thesis_figures.twitches import temporal_summation
-from musclesolve._util.names import unknown_name
+from musclesolve._util.messages import unknown_name
 
 FIGURES: dict[str, Callable[[Study], Finding]] = {
     "5.4": positions,

@@ -9,8 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import suggestion
+from musclesolve._util.messages import as_text, suggestion
 from musclesolve.errors import InputError, input_error
 
 Kind = TypeVar("Kind")

@@ -21,6 +21,7 @@ from multiprocessing.connection import Connection, wait
 from threading import Thread
 from typing import Any
 
+from musclesolve._util.messages import Progress
 from musclesolve._util.processes import (
     block_sigint,
     collect_rarely,
@@ -28,7 +29,6 @@ from musclesolve._util.processes import (
     interrupts,
     one_thread_each,
 )
-from musclesolve._util.progress import Progress
 from musclesolve.errors import MuscleSolveError
 
 READY, PROGRESS, DONE, RAISED = "ready", "progress", "done", "raised"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import shortened
 
 HIDDEN, PART = ".musclesolve-", ".part"
 """Prefix of the names of unfinished files and folders; suffix of those of single files."""

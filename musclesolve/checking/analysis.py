@@ -22,7 +22,7 @@ from functools import partial
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, time_spans
-from musclesolve._util.message_text import capitalized, count_of
+from musclesolve._util.messages import capitalized, count_of
 from musclesolve.checking.case import (
     TABLES,
     Case,

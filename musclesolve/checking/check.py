@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import REMARK
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import REMARK, Progress, no_progress
 from musclesolve.checking import files, forces, markers
 from musclesolve.checking.analysis import find_predicted_spans, find_time_range
 from musclesolve.checking.case import (

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.message_text import capitalized, few, often
+from musclesolve._util.messages import capitalized, few, often
 from musclesolve._util.processes import cores
 from musclesolve.cli.printing import ERASED, mode
 from musclesolve.live.live import Frame, Live

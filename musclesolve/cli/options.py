@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.messages import capitalized
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle
 from musclesolve.settings.commands import CommandSettings

@@ -18,8 +18,8 @@ from typing import Any
 import typer
 from rich.console import Console, RenderableType
 
+from musclesolve._util.messages import Progress
 from musclesolve._util.processes import interrupts
-from musclesolve._util.progress import Progress
 from musclesolve.results.tables.lines import INDENT, line, lines
 
 DIGITS = 15

@@ -6,7 +6,7 @@ from typing import Any
 
 from nicegui import ui
 
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.messages import capitalized
 from musclesolve._util.sides import sided
 from musclesolve.desk.trial_document import Open
 from musclesolve.desk.view import View, hint, small_button

@@ -13,7 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.messages import capitalized
 from musclesolve._util.sides import SIDE_NAMES, side_of
 from musclesolve.checking.case import Case, checks_of, examine
 from musclesolve.checking.check import load_markers

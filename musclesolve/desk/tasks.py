@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from musclesolve._util.progress import Progress
+from musclesolve._util.messages import Progress
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.files.atomic_writing import patient
 

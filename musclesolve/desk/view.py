@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from nicegui import ui
 
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.messages import capitalized
 from musclesolve.checking.check import MARKER_TABLES
 from musclesolve.desk.desk import Change, Desk
 from musclesolve.desk.trial_document import Edit, Open, Place, change_title

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 import muscle_db
-from musclesolve._util.message_text import count_of, few
+from musclesolve._util.messages import count_of, few
 from musclesolve.checking.case import Case
 from musclesolve.checking.check import load
 from musclesolve.constants import (

@@ -14,7 +14,7 @@ from typing import TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import few
+from musclesolve._util.messages import few
 from musclesolve.drafting.column_names import EmgFile, PlateNames, emg_channels, plates_of, ranges
 from musclesolve.drafting.study.study_trials import searching, without_copies
 from musclesolve.errors import InputError

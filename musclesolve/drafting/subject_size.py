@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve._util.message_text import count_of
-from musclesolve._util.names import folded
+from musclesolve._util.messages import count_of, folded
 from musclesolve.checking.case import Case
 from musclesolve.checking.files.times_units_axes import BAND_OF_ANYBODY, POWERS, USUAL_STATURE, unit_factor
 from musclesolve.checking.forces.newtons_law import carried_mass, law, measured, total_force

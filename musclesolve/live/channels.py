@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve._util.message_text import few
+from musclesolve._util.messages import few
 from musclesolve.errors import InputError, input_error
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live

@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
-from musclesolve._util.message_text import count_of
+from musclesolve._util.messages import count_of
 from musclesolve.errors import input_error
 from musclesolve.live.stream import WAIT, Arrival, Expected, Sample, StreamEnded
 from musclesolve.recording.schema import validated

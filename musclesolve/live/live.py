@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.checks import check_array, check_choice, check_number
-from musclesolve._util.message_text import few
+from musclesolve._util.messages import few
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads
 from musclesolve.dynamics.inverse.predicted_reactions import FrameReactions
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies

@@ -28,7 +28,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import few
+from musclesolve._util.messages import few
 from musclesolve.errors import InputError, file_error
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import STATUS_NAMES, Arrival

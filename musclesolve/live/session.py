@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_type
-from musclesolve._util.message_text import few
-from musclesolve._util.names import suggestion
+from musclesolve._util.messages import few, suggestion
 from musclesolve.checking.files.times_units_axes import FORCE_BAND, FORCES, PEAK, unit_factor
 from musclesolve.checking.forces.plate_zero_and_saturation import ZERO
 from musclesolve.errors import input_error, not_installed

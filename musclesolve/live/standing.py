@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import few
+from musclesolve._util.messages import few
 from musclesolve.checking.case import finding_of
 from musclesolve.checking.check import all_checks, examined_file
 from musclesolve.checking.files.times_units_axes import FAR_MASS, MASS

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, mean_length, time_spans, true_runs
-from musclesolve._util.message_text import capitalized, count_of
+from musclesolve._util.messages import capitalized, count_of
 from musclesolve.constants import FLIGHT_CUTOFF_HZ, STANDARD_GRAVITY, WALKING_CUTOFF_HZ
 from musclesolve.motion.anatomy.joint_centers import between
 from musclesolve.motion.anatomy.landmark_positions import Points, body_place

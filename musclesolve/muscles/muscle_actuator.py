@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.dynamics.kinematics.joint_drivers import ConstraintRows, DrivenAngles
 from musclesolve.dynamics.mechanism.constraint_rows import ClosureErrors, DrivenCourse, course_values
 from musclesolve.dynamics.model.model import Model

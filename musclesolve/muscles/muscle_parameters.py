@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 import muscle_db
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_real_array, one_or_several
-from musclesolve._util.message_text import as_text
+from musclesolve._util.messages import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.muscles.curves.curve_family import CurveFamily, curve_family
 from musclesolve.muscles.hill_model import (

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import few
+from musclesolve._util.messages import few
 from musclesolve.muscles.muscle_parameters import QUANTITIES, MuscleParameters
 from musclesolve.recording.trial.settings import is_own_set
 

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 import muscle_db
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_type
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import as_text, check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_joint_angle, motion_from
 from musclesolve.dynamics.model.human_model import human_model

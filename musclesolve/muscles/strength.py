@@ -19,8 +19,7 @@ from muscle_db.model import LARGEST_TENDON_STRAIN
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_choice, check_number
-from musclesolve._util.message_text import WarningNote, few
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import WarningNote, check_known, few
 from musclesolve._util.sides import once_for_both_sides
 from musclesolve.constants import ELASTIC, TENDONS
 from musclesolve.errors import input_error

@@ -43,8 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.message_text import count_of
-from musclesolve._util.names import unknown_name
+from musclesolve._util.messages import count_of, unknown_name
 from musclesolve._util.written_files import HIDDEN, PART
 from musclesolve.constants import LOADED_FROM_N, SEXES, STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error

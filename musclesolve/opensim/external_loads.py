@@ -21,8 +21,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, true_runs, vector_product
 from musclesolve._util.checks import check_choice
-from musclesolve._util.message_text import few
-from musclesolve._util.names import check_known, unknown_name
+from musclesolve._util.messages import check_known, few, unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve._util.splines import HoleLimits
 from musclesolve.constants import LOADED_FROM_N

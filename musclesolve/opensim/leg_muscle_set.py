@@ -11,7 +11,7 @@ import numpy as np
 
 from muscle_db import Muscle, MuscleDatabase
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import shortened
 from musclesolve.errors import file_error
 from musclesolve.opensim.geometry import shift_note
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle

@@ -10,7 +10,7 @@ import numpy as np
 
 from muscle_db.model import TENDON_STRAIN
 from musclesolve._util.arrays import Array
-from musclesolve._util.names import Names
+from musclesolve._util.messages import Names
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.opensim.functions import Function

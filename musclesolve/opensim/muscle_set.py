@@ -38,7 +38,7 @@ from muscle_db.model import (
 )
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve._util.splines import spline_through
 from musclesolve.errors import file_error
 from musclesolve.opensim.geometry import tendon_shifts

@@ -20,8 +20,7 @@ import numpy as np
 import muscle_db
 from muscle_db.regular_file import RECORDING, read_regular
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import as_text, few
-from musclesolve._util.names import check_known, unknown_name
+from musclesolve._util.messages import as_text, check_known, few, unknown_name
 from musclesolve.constants import ELASTIC
 from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters

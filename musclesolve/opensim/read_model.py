@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from muscle_db.regular_file import file_state
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.constants import BIORBD, STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.opensim.model import (

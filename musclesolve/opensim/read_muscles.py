@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import WarningNote
+from musclesolve._util.messages import WarningNote
 from musclesolve.errors import file_error
 from musclesolve.muscles.curves.curve_family import CurveFamily, DeGrooteFregly2016, Thelen2003, curve_fault
 from musclesolve.muscles.curves.millard_2013 import Millard2013

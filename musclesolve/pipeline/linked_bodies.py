@@ -19,8 +19,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import as_text, check_known
 from musclesolve.dynamics.inverse.induced_accelerations import Footing, LinkedBodies, LoadedJoint
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, required_force
 from musclesolve.dynamics.inverse.joint_reactions import ExpandedModel, reactions_of

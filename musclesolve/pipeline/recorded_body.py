@@ -12,7 +12,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask, stretch
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.long_arrays import MOST_FRAMES, blocks, in_blocks, long_array
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import ALL_SIDES, sides_of, with_side
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion

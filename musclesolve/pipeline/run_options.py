@@ -7,8 +7,7 @@ from typing import TypeVar
 
 import muscle_db
 from musclesolve._util.checks import check_choice
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import as_text, check_known
 from musclesolve._util.sides import BOTH, SIDES, split_side
 from musclesolve.constants import ELASTIC
 from musclesolve.dynamics.model.model import Model

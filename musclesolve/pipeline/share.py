@@ -17,7 +17,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Indices, largest_size, true_runs
 from musclesolve._util.long_arrays import MOST_FRAMES, blocks, long_array
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve.constants import RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.errors import input_error
 from musclesolve.pipeline.body import (

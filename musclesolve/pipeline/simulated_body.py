@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.message_text import WarningNote, few
+from musclesolve._util.messages import WarningNote, few
 from musclesolve._util.sides import sides_of
 from musclesolve.constants import BIORBD, STANDARD_GRAVITY, USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error

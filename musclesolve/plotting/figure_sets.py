@@ -6,8 +6,7 @@ from pathlib import Path
 
 import xarray as xr
 
-from musclesolve._util.names import check_known
-from musclesolve._util.progress import Progress
+from musclesolve._util.messages import Progress, check_known
 from musclesolve.plotting.figure_names import (
     FIGURE_NAMES,
     RECORDING,

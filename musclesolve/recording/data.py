@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.long_arrays import in_blocks
-from musclesolve._util.message_text import WarningNote, as_text, count_of
+from musclesolve._util.messages import WarningNote, as_text, count_of
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
 from musclesolve._util.sides import Side as Side

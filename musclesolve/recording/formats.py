@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.names import suggestion
+from musclesolve._util.messages import suggestion
 from musclesolve._util.plugins import plugins
 from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d

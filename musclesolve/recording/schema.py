@@ -20,8 +20,7 @@ import numpy as np
 
 from muscle_db.parsed_toml import toml_table
 from muscle_db.regular_file import FileState, file_state
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import listed_beside, similar, suggestion
+from musclesolve._util.messages import as_text, listed_beside, similar, suggestion
 from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.text_file import (

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import as_text
+from musclesolve._util.messages import as_text
 from musclesolve.errors import InputError, file_error, not_installed
 from musclesolve.recording.text.text_file import is_file, no_file, open_input, opening
 from musclesolve.settings.schema import settings_of

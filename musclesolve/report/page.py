@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
 from musclesolve.errors import input_error
 from musclesolve.plotting.figure_names import COMPARISON, FIGURE_NAMES, REPORT, RESULTS, UNCERTAINTY

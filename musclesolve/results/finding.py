@@ -12,8 +12,7 @@ from string import Formatter
 from typing import Any, Literal
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import capitalized
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import capitalized, shortened
 
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")

@@ -30,8 +30,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import capitalized, count_of
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import capitalized, count_of, shortened
 from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.results.dataset.frame_validity import frames_word
 from musclesolve.results.facts import Facts, LegFacts, once

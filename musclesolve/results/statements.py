@@ -17,7 +17,7 @@ import xarray as xr
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.long_arrays import in_turn
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import shortened
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of, split_side
 from musclesolve.constants import DESIGNED
 from musclesolve.recording.markers.landmarks import FUNCTIONAL, HINGES

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import suggestion
+from musclesolve._util.messages import as_text, suggestion
 
 
 def is_number(value: Any) -> bool:

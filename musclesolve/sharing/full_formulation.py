@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array, Mask, unit_or_zero
 from musclesolve._util.checks import check_integer, check_number, check_real_array, check_type
 from musclesolve._util.locks import CASADI
-from musclesolve._util.names import unknown_name
+from musclesolve._util.messages import unknown_name
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_smooth_cost

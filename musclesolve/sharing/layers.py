@@ -17,7 +17,7 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.checks import check_choice
-from musclesolve._util.names import unknown_name
+from musclesolve._util.messages import unknown_name
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import not_installed
 from musclesolve.sharing.arguments import check_smooth_cost

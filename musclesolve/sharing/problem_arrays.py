@@ -13,8 +13,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, unchangeable
 from musclesolve._util.checks import check_increasing, check_real_array
-from musclesolve._util.message_text import count_of
-from musclesolve._util.names import NameTuple
+from musclesolve._util.messages import NameTuple, count_of
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.kernel.constants import HUGE
 

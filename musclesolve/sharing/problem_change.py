@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
-from musclesolve._util.names import unknown_name
+from musclesolve._util.messages import unknown_name
 from musclesolve.errors import input_error
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import PER_FRAME, misshapen

@@ -58,7 +58,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_integer, check_real_array
-from musclesolve._util.message_text import with_sizes
+from musclesolve._util.messages import with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost, check_solution
 from musclesolve.sharing.certificate import kkt_residual, stationarity_size, within_domain

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_integer, check_real_array, check_type
 from musclesolve._util.locks import CASADI
-from musclesolve._util.message_text import with_sizes
+from musclesolve._util.messages import with_sizes
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost

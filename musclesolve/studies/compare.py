@@ -12,7 +12,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.checks import check_type
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.constants import COMPARISON_FILE
 from musclesolve.errors import InputError, input_error

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import file_error, input_error
 from musclesolve.recording.data import SIDES

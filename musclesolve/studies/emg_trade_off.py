@@ -28,7 +28,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, greatest
 from musclesolve._util.checks import check_number
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve.constants import BAND_95
 from musclesolve.errors import input_error
 from musclesolve.forces import prepare

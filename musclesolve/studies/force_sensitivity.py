@@ -18,8 +18,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve._util.names import check_known
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, check_known, no_progress
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
 from musclesolve.forces import prepare_recording, recording_of

@@ -17,7 +17,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number, check_type
-from musclesolve._util.names import check_known, unknown_name
+from musclesolve._util.messages import check_known, unknown_name
 from musclesolve._util.sides import has_side, joint_kind, side_of, split_side, with_side
 from musclesolve.dynamics.model.topology import load_topology
 from musclesolve.muscles.scaling.scale_muscles import served_dofs

@@ -12,7 +12,7 @@ from typing import Any
 
 import xarray as xr
 
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.atomic_writing import reserved, write_files

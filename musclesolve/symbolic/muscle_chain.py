@@ -15,7 +15,7 @@ import muscle_db
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_choice, check_number, check_type, one_or_several
-from musclesolve._util.message_text import few
+from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import ELASTIC, RIGID, USUAL_COST
 from musclesolve.dynamics.model.human_model import human_model

@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import input_error
 from musclesolve.recording.data import SIDES, Side

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import as_text, few
-from musclesolve._util.names import check_known, unknown_name
+from musclesolve._util.messages import as_text, check_known, few, unknown_name
 from musclesolve.errors import input_error
 from musclesolve.recording.markers.marker_names import marker_sets
 from musclesolve.recording.units_and_axes import global_from_laboratory

@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_increasing, check_type
-from musclesolve._util.message_text import with_sizes
+from musclesolve._util.messages import with_sizes
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.elastic_muscles import Curved

@@ -1,6 +1,6 @@
 """Messages about names that do not exist."""
 
-from musclesolve._util.names import unknown_name
+from musclesolve._util.messages import unknown_name
 
 
 def test_without_a_similar_name_all_of_them_are_listed() -> None:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from many_trials import write_stride
 from typer.testing import CliRunner
 
-from musclesolve._util.progress import no_progress
+from musclesolve._util.messages import no_progress
 from musclesolve.cli import app as cli
 from musclesolve.cli.commands import recording_commands
 

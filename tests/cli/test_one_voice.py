@@ -16,7 +16,7 @@ from synthetic_result import set_status
 
 import musclesolve as ms
 from musclesolve import check, read_result, replay
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.messages import capitalized
 from musclesolve.data import reference_stride
 from musclesolve.report.page import write_report
 from musclesolve.results.dataset.result_quantities import listed

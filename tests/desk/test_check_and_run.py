@@ -14,7 +14,7 @@ import xarray as xr
 from typer.testing import CliRunner
 
 from musclesolve import costs, read_result
-from musclesolve._util.progress import no_progress
+from musclesolve._util.messages import no_progress
 from musclesolve._util.worker_pool import DONE
 from musclesolve.cli.app import app
 from musclesolve.constants import USUAL_COST

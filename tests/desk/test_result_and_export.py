@@ -19,7 +19,7 @@ from stored_results import write_result
 import musclesolve as ms
 from musclesolve import Status
 from musclesolve._util.locks import Lock
-from musclesolve._util.progress import no_progress
+from musclesolve._util.messages import no_progress
 from musclesolve.data import reference_stride
 from musclesolve.desk import result_facts as facts_of
 from musclesolve.desk import tasks

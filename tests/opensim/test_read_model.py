@@ -14,7 +14,7 @@ from small_model import FLEXION, FORWARD, TEXT, TURN, UP, ZERO, axis, save_model
 from thorough import examples
 
 from musclesolve import read_osim
-from musclesolve._util.message_text import WarningNote
+from musclesolve._util.messages import WarningNote
 from musclesolve.errors import InputError
 from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.leg_muscle_set import leg_muscle_set

@@ -12,7 +12,7 @@ from elastic_stride import elastic_trial
 
 import musclesolve as ms
 from musclesolve._util import long_arrays
-from musclesolve._util.progress import no_progress
+from musclesolve._util.messages import no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.kinematics import motion_derivatives
 from musclesolve.forces import prepare

@@ -15,7 +15,7 @@ from thorough import THOROUGH
 
 import musclesolve as ms
 from musclesolve import Status
-from musclesolve._util.progress import no_progress
+from musclesolve._util.messages import no_progress
 from musclesolve.report import rendering, sections
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page, trial_report

@@ -21,7 +21,7 @@ from musclesolve._util.arrays import (
     unit_or_zero,
 )
 from musclesolve._util.long_arrays import in_blocks
-from musclesolve._util.message_text import count_of
+from musclesolve._util.messages import count_of
 from musclesolve.checking.case import (
     REACH,
     ROLES,

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, median_of_known, time_spans, true_runs
-from musclesolve._util.message_text import count_of
+from musclesolve._util.messages import count_of
 from musclesolve.checking.case import Case, Stage, change_plate, check_at, on_plate
 from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.observed_body import Foot, seen_feet

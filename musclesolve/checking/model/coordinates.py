@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.message_text import count_of, few
+from musclesolve._util.messages import count_of, few
 from musclesolve._util.sides import twin
 from musclesolve.checking.case import SERIOUS
 from musclesolve.checking.files.times_units_axes import MOST_SKIPS, skips

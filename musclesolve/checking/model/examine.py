@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.long_arrays import let_go
-from musclesolve._util.message_text import WarningNote, few
+from musclesolve._util.messages import WarningNote, few
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import collect_errors
 from musclesolve.checking.model import (

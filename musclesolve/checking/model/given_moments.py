@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, at_times, true_runs, within
-from musclesolve._util.message_text import few
+from musclesolve._util.messages import few
 from musclesolve._util.sides import has_side, twin
 from musclesolve.checking.case import moment_cost
 from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST_S, shift_values

@@ -29,7 +29,7 @@ from itertools import combinations, permutations
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve._util.message_text import few
+from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDES, has_side, split_side, twin
 from musclesolve.checking.model.given_moments import (
     FITS,

@@ -25,7 +25,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.long_arrays import in_turn
-from musclesolve._util.message_text import count_of, few
+from musclesolve._util.messages import count_of, few
 from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, twin, with_side
 from musclesolve.constants import RIGID, USUAL_COST
 from musclesolve.errors import InputError

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from musclesolve._util.names import similar
+from musclesolve._util.messages import similar
 from musclesolve.cli.options import marker_set_names, muscle_names, output_option, with_settings
 from musclesolve.cli.printing import console, finish, print_files, progress
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER

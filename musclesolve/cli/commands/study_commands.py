@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from musclesolve._util.message_text import count_of
-from musclesolve._util.names import alike, shortened
+from musclesolve._util.messages import alike, count_of, shortened
 from musclesolve.cli.errors import INPUT_AT_FAULT, SOME_FRAMES_FAILED
 from musclesolve.cli.options import drawn_figures, output_option, with_settings
 from musclesolve.cli.printing import complain, finish, progress

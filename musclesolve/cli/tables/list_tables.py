@@ -10,7 +10,7 @@ from rich.table import Column, Table
 from muscle_db import Muscle, MuscleDatabase, load
 from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.muscles.person import PersonMuscles, tendons
 from musclesolve.recording.markers.landmarks import landmarks

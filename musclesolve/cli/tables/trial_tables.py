@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich import box
 from rich.table import Column, Table
 
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import shortened
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.results.finding import SEVERITIES, Finding, Severity
 from musclesolve.results.judgement import (

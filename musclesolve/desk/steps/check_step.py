@@ -8,7 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.messages import capitalized
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading, title_of
 from musclesolve.desk.trial_document import Open

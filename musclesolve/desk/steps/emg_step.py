@@ -11,7 +11,7 @@ import numpy as np
 from nicegui import ui
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import capitalized, count_of
+from musclesolve._util.messages import capitalized, count_of
 from musclesolve._util.sides import has_side
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import drawn_keys, field

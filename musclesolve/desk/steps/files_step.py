@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from nicegui import events, run, ui
 
-from musclesolve._util.message_text import count_of
+from musclesolve._util.messages import count_of
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import drawn_keys, field, statements
 from musclesolve.desk.view import State, Step, StepView, View, hint

@@ -7,7 +7,7 @@ from typing import Any
 from nicegui import ui
 
 import muscle_db
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.messages import capitalized
 from musclesolve.constants import FAST, USUAL_COST
 from musclesolve.desk.fields import choice, drawn_keys, field, heading, same_command
 from musclesolve.desk.view import StepView, hint

@@ -9,7 +9,7 @@ from typing import Any
 
 from nicegui import events, ui
 
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.messages import capitalized
 from musclesolve.desk.desk import StudyDocument
 from musclesolve.desk.fields import OTHERS, heading, number_field, same_command, statements, title_of
 from musclesolve.desk.result_facts import address, is_older

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from nicegui import ui
 
 from muscle_db.regular_file import file_state
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.messages import capitalized
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading

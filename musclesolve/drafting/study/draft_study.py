@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 from unicodedata import normalize
 
-from musclesolve._util.names import natural_place, shortened
+from musclesolve._util.messages import natural_place, shortened
 from musclesolve._util.written_files import safe
 from musclesolve.constants import STUDY_DRAFT
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from musclesolve._util.message_text import few as few_of
+from musclesolve._util.messages import few as few_of
 from musclesolve.drafting.draft_folder import TrialDraft, draft_trial
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.drafting.folder_contents import (

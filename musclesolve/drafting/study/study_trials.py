@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from muscle_db.regular_file import file_state
-from musclesolve._util.names import NaturalPlace, natural_place
+from musclesolve._util.messages import NaturalPlace, natural_place
 from musclesolve.constants import AVERAGE_FILE, COMPARISON_FILE, RESULT_FILE, STUDY_FILE
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.opensim.b3d import SUFFIX, left_out, read_b3d, subject_data

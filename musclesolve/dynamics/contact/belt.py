@@ -17,7 +17,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, equal_groups, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_array, check_number
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.contact.body_surfaces import body_surfaces
 from musclesolve.dynamics.contact.contact_pairs import CushionContact, body_number

@@ -7,7 +7,7 @@ import numpy as np
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_type
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.dynamics.contact.contact_pairs import HertzContact
 from musclesolve.dynamics.contact.surfaces import Surface
 from musclesolve.dynamics.model.model import Model

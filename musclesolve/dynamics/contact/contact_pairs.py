@@ -20,7 +20,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous, equal_groups
 from musclesolve._util.checks import check_number, check_type
-from musclesolve._util.names import check_known, unknown_name
+from musclesolve._util.messages import check_known, unknown_name
 from musclesolve.dynamics.contact.surfaces import Surface, check_surfaces
 from musclesolve.dynamics.kernel.arrays import (
     WORK,

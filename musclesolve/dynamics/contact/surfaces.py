@@ -30,7 +30,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_number, check_type
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.errors import input_error
 
 Law = TypeVar("Law")

@@ -18,7 +18,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, vector_product
 from musclesolve._util.checks import check_type
-from musclesolve._util.names import Named
+from musclesolve._util.messages import Named
 from musclesolve.dynamics.contact.belt import Pull, Strap, Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, Touch
 from musclesolve.dynamics.forward.applied_forces import Force

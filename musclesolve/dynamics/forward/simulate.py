@@ -21,7 +21,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number, check_type
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import shortened
 from musclesolve.dynamics.forward.accelerations import (
     DAMPING,
     FREQUENCY,

@@ -17,7 +17,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.long_arrays import blocks
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames
 from musclesolve.dynamics.inverse.lagrange_multipliers import acting_bodies, actuated_moments, rigid_wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion

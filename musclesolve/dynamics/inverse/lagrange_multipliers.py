@@ -26,7 +26,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.long_arrays import blocks
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, required_force
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows, residual_about_origin
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits

@@ -46,7 +46,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, vector_product
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
 from musclesolve.dynamics.inverse.newton_euler import net_moments

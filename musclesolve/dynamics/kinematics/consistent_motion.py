@@ -25,7 +25,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, unit
 from musclesolve._util.checks import check_increasing
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_with, splined_motion

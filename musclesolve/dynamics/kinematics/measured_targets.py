@@ -39,7 +39,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask, vector_product
 from musclesolve._util.checks import check_array, check_number
 from musclesolve._util.long_arrays import blocks, in_blocks
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import lines_of
 from musclesolve.errors import input_error

@@ -18,7 +18,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_array
-from musclesolve._util.names import shortened, unknown_name
+from musclesolve._util.messages import shortened, unknown_name
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, required_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import (
     least_squares,

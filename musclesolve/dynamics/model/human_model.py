@@ -9,7 +9,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_number
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import SEXES
 from musclesolve.dynamics.model.model import Model

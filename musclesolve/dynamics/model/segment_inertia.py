@@ -21,7 +21,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, unit, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_array, check_number, check_type
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import ADULT_AGE
 from musclesolve.dynamics.model.model import Model

@@ -17,8 +17,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import locate, read_text, toml_of
 from musclesolve._util.checks import check_array
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import Names, check_known, suggestion
+from musclesolve._util.messages import Names, as_text, check_known, suggestion
 from musclesolve.errors import InputError, input_error
 
 Direction = tuple[str | None, str]

@@ -29,7 +29,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.bundled_toml import bundled_toml, locate, read_text, toml_of
 from musclesolve._util.checks import check_array, check_choice, check_increasing
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve._util.splines import spline_through
 from musclesolve.constants import SEXES, STANDARD_GRAVITY
 from musclesolve.dynamics.model.human_model import check_size

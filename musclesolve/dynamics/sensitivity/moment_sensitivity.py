@@ -18,7 +18,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, projected_moments
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate
 from musclesolve.dynamics.kernel.arrays import SegmentArrays

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import pylsl
 
-from musclesolve._util.message_text import few, often
+from musclesolve._util.messages import few, often
 from musclesolve.errors import input_error
 from musclesolve.live.channels import Channel, Layout, frame_channels, frame_values
 from musclesolve.live.joining import Reading, Wanted

@@ -20,7 +20,7 @@ import numpy as np
 import qtm_rt
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import few, often
+from musclesolve._util.messages import few, often
 from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import as_text
+from musclesolve._util.messages import as_text
 from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.messages import capitalized
 from musclesolve._util.processes import block_sigint, one_thread_each
 from musclesolve.errors import InputError, input_error, not_installed
 from musclesolve.live.live import Frame, Live

@@ -19,7 +19,7 @@ import numpy as np
 
 from musclesolve._util.arrays import UP, Array, across, frame, unit, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.anatomy.landmark_positions import Points, registered
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Recording, Side, Subject

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, mean_length
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.messages import capitalized
 from musclesolve.errors import InputError
 from musclesolve.motion.anatomy.joint_centers import back_of_pelvis, between, segment_shares, trunk_top
 from musclesolve.motion.anatomy.landmark_positions import Points

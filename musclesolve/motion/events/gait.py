@@ -24,8 +24,7 @@ from operator import attrgetter
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times
-from musclesolve._util.message_text import WarningNote
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import WarningNote, shortened
 from musclesolve.errors import input_error
 from musclesolve.motion.anatomy.anatomy import Anatomy
 from musclesolve.motion.events.foot_events import (

@@ -40,7 +40,7 @@ from numpy.typing import ArrayLike, NDArray
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.long_arrays import in_blocks
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import shortened
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.signals.low_pass import (
     checked_cutoffs,

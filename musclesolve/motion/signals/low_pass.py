@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number, check_real_array
 from musclesolve._util.long_arrays import blocks, long_array
-from musclesolve._util.message_text import as_text
+from musclesolve._util.messages import as_text
 from musclesolve.errors import input_error
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.muscles.curves.millard_2013 import Millard2013
 
 ForceLengthForm = Literal["quartic_plus_quadratic", "quartic_minus_quadratic"]

@@ -27,7 +27,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.dynamics.forward.applied_forces import within
 from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles, revolute_angles, single_joints

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model

@@ -17,7 +17,7 @@ from muscle_db import MuscleDatabase
 from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_choice
-from musclesolve._util.names import unknown_name
+from musclesolve._util.messages import unknown_name
 from musclesolve._util.sides import split_side
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.topology import Topology

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Indices, within
-from musclesolve._util.message_text import WarningNote, count_of, few
+from musclesolve._util.messages import WarningNote, count_of, few
 from musclesolve._util.sides import sides_of
 from musclesolve.errors import input_error
 from musclesolve.muscles.scaling.scale_muscles import separate_groups

@@ -18,7 +18,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_increasing, check_number, check_real_array
-from musclesolve._util.message_text import few
+from musclesolve._util.messages import few
 from musclesolve._util.splines import HoleLimits, spline_through
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import InputError, input_error

@@ -11,7 +11,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, within
 from musclesolve._util.long_arrays import in_blocks
-from musclesolve._util.message_text import few
+from musclesolve._util.messages import few
 from musclesolve._util.sides import side_of
 from musclesolve._util.splines import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ

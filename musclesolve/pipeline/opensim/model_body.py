@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Self
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import WarningNote
+from musclesolve._util.messages import WarningNote
 from musclesolve.errors import input_error
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.opensim.kinematics import BodyMotion, body_poses, coordinate_values

@@ -23,7 +23,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, within
 from musclesolve._util.checks import check_real_array
-from musclesolve._util.message_text import count_of, few
+from musclesolve._util.messages import count_of, few
 from musclesolve._util.splines import HoleLimits, hole_note
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import file_error, input_error

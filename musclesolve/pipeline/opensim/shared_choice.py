@@ -11,8 +11,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice, check_type
 from musclesolve._util.long_arrays import blocks, in_blocks, long_array
-from musclesolve._util.message_text import WarningNote, few
-from musclesolve._util.names import check_known, shortened
+from musclesolve._util.messages import WarningNote, check_known, few, shortened
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import RIGID
 from musclesolve.errors import input_error

@@ -15,7 +15,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Indices, Mask, true_runs
-from musclesolve._util.names import suggestion
+from musclesolve._util.messages import suggestion
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side, with_side
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import (

@@ -25,8 +25,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from musclesolve._util.names import check_known
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, check_known, no_progress
 from musclesolve._util.sides import SIDE_LETTERS, SIDE_NAMES
 from musclesolve.errors import input_error
 from musclesolve.settings.commands import PlotSettings

@@ -9,8 +9,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import count_of
-from musclesolve._util.names import check_known, unknown_name
+from musclesolve._util.messages import check_known, count_of, unknown_name
 from musclesolve._util.sides import ALL_SIDES, SIDE_NAMES, has_side, side_of, split_side, with_side
 from musclesolve.plotting.page.curves import Legs, NormBands
 from musclesolve.plotting.page.page_style import NOTE_COLOR, current_style, line

@@ -12,7 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import count_of
+from musclesolve._util.messages import count_of
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind, side_of, split_side, with_side
 from musclesolve.errors import input_error
 from musclesolve.plotting.figure_names import CONTACT_TITLE

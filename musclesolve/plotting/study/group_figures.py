@@ -16,8 +16,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.names import check_known, unknown_name
-from musclesolve._util.progress import Progress
+from musclesolve._util.messages import Progress, check_known, unknown_name
 from musclesolve._util.sides import joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.plotting.page.curves import MARKED, NormBands, mark_range, percents

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.plotting.page.page_style import (
     NOTE_COLOR,

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from musclesolve._util.arrays import Mask
-from musclesolve._util.names import check_known, unknown_name
+from musclesolve._util.messages import check_known, unknown_name
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side, with_side
 from musclesolve.constants import BAND_95
 from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity

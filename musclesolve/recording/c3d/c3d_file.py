@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import WarningNote, few
-from musclesolve._util.names import folded, shortened
+from musclesolve._util.messages import WarningNote, few, folded, shortened
 from musclesolve._util.sides import SIDE_NAMES, SIDES, Side
 from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_description import (

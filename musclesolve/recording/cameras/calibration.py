@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_array
-from musclesolve._util.message_text import as_text
+from musclesolve._util.messages import as_text
 from musclesolve.errors import input_error
 from musclesolve.recording.cameras.camera import Camera
 

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import few
-from musclesolve._util.names import check_known, inert
+from musclesolve._util.messages import check_known, few, inert
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.cameras.calibration import Calibration, calibrate_cameras
 from musclesolve.recording.cameras.camera import Camera

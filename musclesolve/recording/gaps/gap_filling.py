@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.long_arrays import blocks
-from musclesolve._util.message_text import count_of
+from musclesolve._util.messages import count_of
 from musclesolve._util.splines import spline_through
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Gap, Markers, Trial

@@ -11,8 +11,7 @@ from functools import cache
 from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import few
-from musclesolve._util.names import similar
+from musclesolve._util.messages import few, similar
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Trial
 from musclesolve.recording.schema import Document

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Mask
-from musclesolve._util.message_text import few
+from musclesolve._util.messages import few
 from musclesolve.errors import InputError
 from musclesolve.recording.data import Markers
 from musclesolve.recording.formats import Faults

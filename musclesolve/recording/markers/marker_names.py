@@ -21,8 +21,7 @@ from importlib import resources
 from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import folded
+from musclesolve._util.messages import as_text, folded
 from musclesolve._util.sides import SAID_SIDES, SIDES, Side, has_side
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import Markers

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, nearest_times, time_spans, true_runs
-from musclesolve._util.message_text import count_of
+from musclesolve._util.messages import count_of
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import (

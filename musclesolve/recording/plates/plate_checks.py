@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, median_of_known, true_runs
-from musclesolve._util.message_text import capitalized, count_of
+from musclesolve._util.messages import capitalized, count_of
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import SIDE_NAMES, SIDES, ImpossibleForce, PlateForce, Side, Trial

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import few
+from musclesolve._util.messages import few
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.number_rows import (
     Block,

@@ -34,8 +34,7 @@ from numpy.typing import NDArray
 from muscle_db.regular_file import RECORDING
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.long_arrays import blocks, long_array
-from musclesolve._util.message_text import few
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import few, shortened
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.text.text_file import (
     EXPORT_AGAIN,

@@ -27,7 +27,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_real_array
-from musclesolve._util.message_text import as_text
+from musclesolve._util.messages import as_text
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text.cells import is_time, unit_by_size

@@ -25,8 +25,7 @@ from muscle_db.regular_file import (
     read_regular,
 )
 from musclesolve._util.locks import Lock
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import suggestion
+from musclesolve._util.messages import as_text, suggestion
 from musclesolve._util.processes import ignore_interrupts
 from musclesolve._util.written_files import HIDDEN, PART, note
 from musclesolve.errors import FilePlace, InputError, file_error, input_error

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import WarningNote
+from musclesolve._util.messages import WarningNote
 from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d
 from musclesolve.recording.data import Emg, Fascicles, Table

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Mask, true_runs
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import shortened
 from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, Markers, PlateForce, Side, Trial
 from musclesolve.recording.gaps.gap_filling import fill_trial, missing
 from musclesolve.recording.markers.landmarks import bounding_markers

@@ -14,7 +14,7 @@ import numpy as np
 
 from muscle_db.regular_file import file_state
 from musclesolve._util.arrays import Array
-from musclesolve._util.message_text import WarningNote
+from musclesolve._util.messages import WarningNote
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, PlateForce, Subject, Trial

@@ -12,7 +12,7 @@ import xarray as xr
 from markupsafe import Markup
 from rich.table import Table as RichTable
 
-from musclesolve._util.message_text import capitalized
+from musclesolve._util.messages import capitalized
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.plotting.browser import page_parts
 from musclesolve.plotting.figure_names import MODEL as OF_MODEL

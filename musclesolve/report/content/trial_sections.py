@@ -13,7 +13,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.long_arrays import blocks
-from musclesolve._util.message_text import capitalized, count_of
+from musclesolve._util.messages import capitalized, count_of
 from musclesolve._util.sides import (
     ALL_SIDES,
     SIDE_NAMES,

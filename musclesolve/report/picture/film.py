@@ -20,7 +20,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Indices
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES, split_side
 from musclesolve.constants import PICTURE_SPEED
 from musclesolve.errors import input_error

@@ -21,7 +21,7 @@ import numpy as np
 
 from muscle_db.regular_file import MEBIBYTE, UnsuitableFileError, read_regular
 from musclesolve._util.arrays import AnyArray, Array, Indices
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import shortened
 from musclesolve.errors import input_error
 from musclesolve.opensim.model import TO_GLOBAL, AttachedMesh
 from musclesolve.opensim.read_model import read_osim

@@ -25,7 +25,7 @@ import xarray as xr
 from markupsafe import Markup
 
 from musclesolve._util.checks import check_number
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.constants import PICTURE_SPEED
 from musclesolve.errors import InputError, input_error

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 from markupsafe import Markup
 
-from musclesolve._util.message_text import count_of
+from musclesolve._util.messages import count_of
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.constants import RESULT_FILE
 from musclesolve.plotting.figure_names import DATASET_PAGE

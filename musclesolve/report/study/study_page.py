@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.message_text import capitalized, count_of
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, capitalized, count_of, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES
 from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE
 from musclesolve.plotting.study.group_figures import group_drawings

@@ -13,8 +13,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import count_of
-from musclesolve._util.names import alike, shortened
+from musclesolve._util.messages import alike, count_of, shortened
 from musclesolve.report.content.methods import OF_METHODS, Citations, study_methods
 from musclesolve.report.content.pieces import DAMAGE, DASH, PageTable, from_rich, plain
 from musclesolve.report.inputs import TrialFiles, read_inputs

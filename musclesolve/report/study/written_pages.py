@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve.plotting.figure_names import DATASET_PAGE, REPORT, STUDY_PAGE, group_figures_in
 from musclesolve.plotting.page.page_style import changed_settings, current_style
 from musclesolve.plotting.study.group_figures import group_files

@@ -24,7 +24,7 @@ import pandas as pd
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
-from musclesolve._util.names import check_known, suggestion
+from musclesolve._util.messages import check_known, suggestion
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.errors import file_error, input_error, not_installed
 from musclesolve.results.cycles.gait_cycles import PERCENT, curves_of

@@ -25,7 +25,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array, Indices, Mask, stretch, true_runs
 from musclesolve._util.checks import check_integer
 from musclesolve._util.long_arrays import blocks, in_blocks, in_turn, long_array
-from musclesolve._util.message_text import as_text, count_of, enumerated
+from musclesolve._util.messages import as_text, count_of, enumerated
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import file_error

@@ -11,8 +11,7 @@ from typing import Any
 import xarray as xr
 
 from musclesolve._util.checks import check_type
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import suggestion
+from musclesolve._util.messages import as_text, suggestion
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import file_error, input_error
 from musclesolve.results.cycles.gait_cycles import STRENGTH

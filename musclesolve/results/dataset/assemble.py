@@ -12,8 +12,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, by_name, dot
 from musclesolve._util.long_arrays import in_blocks, unknown
-from musclesolve._util.message_text import REMARK, WarningNote, few
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import REMARK, Progress, WarningNote, few, no_progress
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve.pipeline.body import Analysis, Body, SolvedGroup, metabolic_power
 from musclesolve.pipeline.emg_informed import followed_notes

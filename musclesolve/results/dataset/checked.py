@@ -8,7 +8,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Mask
 from musclesolve._util.long_arrays import blocks, in_turn
-from musclesolve._util.message_text import count_of
+from musclesolve._util.messages import count_of
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.results.dataset import frame_validity as frames

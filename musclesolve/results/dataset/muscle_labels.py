@@ -17,7 +17,7 @@ import numpy as np
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
 from musclesolve._util.long_arrays import in_turn
-from musclesolve._util.message_text import enumerated
+from musclesolve._util.messages import enumerated
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.fiber_lengths import USABLE, operating_range
 from musclesolve.muscles.scaling.scale_muscles import PassiveRule, passive_element

@@ -26,7 +26,7 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.names import suggestion
+from musclesolve._util.messages import suggestion
 from musclesolve.errors import input_error
 from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS
 from musclesolve.results.finding import FINDINGS

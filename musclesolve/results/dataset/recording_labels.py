@@ -7,7 +7,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.long_arrays import in_blocks
-from musclesolve._util.message_text import WarningNote
+from musclesolve._util.messages import WarningNote
 from musclesolve._util.sides import side_of, split_side
 from musclesolve.dynamics.model.segment_inertia import inertia_source
 from musclesolve.motion.events.gait import Gait

@@ -14,7 +14,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.long_arrays import BLOCK, blocks, in_turn, let_go
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.errors import file_error, input_error, not_installed
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.cycles.discrete_values import values_file

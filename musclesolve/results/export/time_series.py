@@ -16,7 +16,7 @@ from muscle_db import MuscleDatabase, load
 from muscle_db.model import Vector
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.names import check_known, unknown_name
+from musclesolve._util.messages import check_known, unknown_name
 from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.rotations import from_cardan, to_cardan
 from musclesolve.errors import file_error, input_error

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.table import Column, Table
 
-from musclesolve._util.names import inert
+from musclesolve._util.messages import inert
 
 if TYPE_CHECKING:
     import pandas as pd

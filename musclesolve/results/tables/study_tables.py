@@ -11,7 +11,7 @@ import xarray as xr
 from rich.table import Column, Table
 
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import shortened
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.finding import Finding

@@ -37,7 +37,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_real_array
-from musclesolve._util.message_text import as_text, enumerated, with_sizes
+from musclesolve._util.messages import as_text, enumerated, with_sizes
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.sharing.arguments import check_problem
 from musclesolve.sharing.certificate import farkas_ratio, is_proof

@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
-from musclesolve._util.message_text import as_text, with_sizes
-from musclesolve._util.names import unknown_name
+from musclesolve._util.messages import as_text, unknown_name, with_sizes
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost, members

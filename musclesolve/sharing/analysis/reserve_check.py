@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.checks import check_choice, check_real_array
-from musclesolve._util.message_text import as_text, with_sizes
+from musclesolve._util.messages import as_text, with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.certificate import needs_reserve
 

@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice
-from musclesolve._util.names import unknown_name
+from musclesolve._util.messages import unknown_name
 from musclesolve.errors import input_error
 from musclesolve.sharing.analysis.force_ranges import chosen_muscles
 from musclesolve.sharing.arguments import check_problem

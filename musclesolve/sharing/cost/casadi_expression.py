@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.locks import CASADI
-from musclesolve._util.message_text import as_text
+from musclesolve._util.messages import as_text
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.cost.cost_base import Cost, bends_down
 from musclesolve.sharing.cost.cost_terms import (

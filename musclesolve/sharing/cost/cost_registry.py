@@ -17,8 +17,7 @@ from pkgutil import iter_modules
 from typing import Any
 
 from musclesolve._util.checks import check_number
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import unknown_name
+from musclesolve._util.messages import as_text, unknown_name
 from musclesolve._util.plugins import plugins
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost import named

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import suggestion
+from musclesolve._util.messages import as_text, suggestion
 from musclesolve._util.plugins import plugins
 from musclesolve.constants import USUAL_SOLVER
 from musclesolve.errors import InputError

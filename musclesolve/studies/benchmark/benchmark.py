@@ -10,7 +10,7 @@ import pandas as pd
 from rich import box
 from rich.table import Table
 
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve.data.bundled import reference_stride
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import file_content

@@ -16,7 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import one_or_several
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.errors import file_error, input_error

@@ -27,9 +27,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.checks import one_or_several
-from musclesolve._util.message_text import WarningNote, capitalized, few
-from musclesolve._util.names import check_known
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, WarningNote, capitalized, check_known, few, no_progress
 from musclesolve.constants import BAND_95
 from musclesolve.errors import file_error, input_error
 from musclesolve.forces import prepare

@@ -30,8 +30,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import enumerated
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, enumerated, no_progress
 from musclesolve.muscles.strength_tests import StrengthTest
 from musclesolve.pipeline.strength_geometry import StrengthGeometry
 from musclesolve.studies.calibration.free_parameters import (

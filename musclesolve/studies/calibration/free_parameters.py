@@ -25,7 +25,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.names import unknown_name
+from musclesolve._util.messages import unknown_name
 from musclesolve._util.sides import OTHER, SIDES, side_of, split_side, with_side
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.elastic_muscles import ElasticMuscles

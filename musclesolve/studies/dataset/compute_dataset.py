@@ -18,9 +18,8 @@ import numpy as np
 import pandas as pd
 
 from musclesolve._util.checks import one_or_several
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import Progress, shortened
 from musclesolve._util.processes import cores
-from musclesolve._util.progress import Progress
 from musclesolve.drafting.study.draft_study import NAME, TABLE, draft_study, write_study
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.opensim.b3d import read_b3d

@@ -15,7 +15,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.checks import one_or_several
-from musclesolve._util.names import check_known, suggestion, unknown_name
+from musclesolve._util.messages import check_known, suggestion, unknown_name
 from musclesolve._util.sides import side_of
 from musclesolve.errors import file_error
 from musclesolve.recording.text.text_file import file_path

@@ -15,7 +15,7 @@ import xarray as xr
 
 from muscle_db import MuscleDatabaseError
 from muscle_db.regular_file import FileState, UnsuitableFileError, noted_files
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.constants import RESULT_FILE, SEED
 from musclesolve.errors import BusyError, InputError, MuscleSolveError, file_error

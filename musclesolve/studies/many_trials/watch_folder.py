@@ -20,7 +20,7 @@ from time import monotonic, sleep
 from typing import Any
 
 from muscle_db.regular_file import file_state
-from musclesolve._util.names import natural_place, suggestion
+from musclesolve._util.messages import natural_place, suggestion
 from musclesolve._util.worker_pool import DONE, RAISED, Helper
 from musclesolve.constants import FILE_SETTLED
 from musclesolve.drafting.folder_contents import (

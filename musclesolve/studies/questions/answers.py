@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.names import check_known
-from musclesolve._util.progress import Progress
+from musclesolve._util.messages import Progress, check_known
 from musclesolve.checking.case import finding_of
 from musclesolve.checking.check import check
 from musclesolve.errors import InputError, file_error, input_error

@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import side_of, with_side
 from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.inverse.induced_accelerations import InducedAccelerations, induced_accelerations

@@ -19,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, greatest
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import side_of
 from musclesolve.checking.check import findings_of
 from musclesolve.errors import input_error

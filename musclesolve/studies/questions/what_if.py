@@ -18,9 +18,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number, check_type
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import unknown_name
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, as_text, no_progress, unknown_name
 from musclesolve._util.sides import split_side
 from musclesolve.checking.check import findings_of
 from musclesolve.constants import ELASTIC, LOADED_FROM_N

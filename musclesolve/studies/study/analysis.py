@@ -17,9 +17,7 @@ import pandas as pd
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve._util.message_text import count_of
-from musclesolve._util.names import shortened
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, count_of, no_progress, shortened
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.text.text_file import hash_of

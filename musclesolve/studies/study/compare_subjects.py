@@ -39,7 +39,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Indices, mean_of_known, median_of_known
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.message_text import enumerated
+from musclesolve._util.messages import enumerated
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_MASS
 from musclesolve.results.cycles.cycle_averages import JUDGED, NORMAL
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of

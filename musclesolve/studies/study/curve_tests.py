@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, greatest
-from musclesolve._util.message_text import capitalized, count_of
+from musclesolve._util.messages import capitalized, count_of
 from musclesolve.errors import input_error
 from musclesolve.recording.schema import check_value
 from musclesolve.results.cycles.discrete_values import Outcome, matching, without_arms_and_empty

@@ -18,7 +18,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask, equal_groups, mean_of_known, sd_of_known
 from musclesolve._util.checks import check_choice, check_number
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve.errors import input_error
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
 from musclesolve.results.tables.lines import frame_csv

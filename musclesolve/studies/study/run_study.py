@@ -17,10 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from muscle_db.regular_file import file_state
-from musclesolve._util.message_text import count_of
-from musclesolve._util.names import alike, shortened
+from musclesolve._util.messages import Progress, alike, count_of, no_progress, shortened
 from musclesolve._util.processes import cores
-from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve._util.written_files import safe
 from musclesolve.constants import STUDY_DRAFT, TRIAL_FILE

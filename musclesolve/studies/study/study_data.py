@@ -19,8 +19,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
-from musclesolve._util.names import shortened
-from musclesolve._util.progress import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress, shortened
 from musclesolve.constants import STUDY_FILE
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.text_file import file_path

@@ -9,8 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import suggestion
+from musclesolve._util.messages import as_text, suggestion
 from musclesolve._util.sides import SIDES
 from musclesolve._util.written_files import safe
 from musclesolve.errors import InputError

@@ -14,8 +14,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
-from musclesolve._util.message_text import count_of
-from musclesolve._util.names import shortened
+from musclesolve._util.messages import count_of, shortened
 from musclesolve._util.sides import side_of, split_side
 from musclesolve.constants import DESIGNED, FAST, TRIAL_FILE
 from musclesolve.errors import file_error

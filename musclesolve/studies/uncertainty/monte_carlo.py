@@ -35,8 +35,8 @@ import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, Mask, split_named
 from musclesolve._util.checks import check_integer, check_keywords
+from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.processes import cores
-from musclesolve._util.progress import Progress, no_progress
 from musclesolve._util.worker_pool import Pool
 from musclesolve.constants import BAND_95, DESIGNED, FAST, SEED
 from musclesolve.errors import InputError, MuscleSolveError, input_error

@@ -30,7 +30,7 @@ from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, split_named
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number, check_type
-from musclesolve._util.names import check_known
+from musclesolve._util.messages import check_known
 from musclesolve._util.sides import ALL_SIDES, SIDES, side_of
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion

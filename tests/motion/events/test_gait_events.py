@@ -9,7 +9,7 @@ import pytest
 from stepping_trial import LATE, Steps
 
 from musclesolve import gait_events
-from musclesolve._util.message_text import WarningNote
+from musclesolve._util.messages import WarningNote
 from musclesolve.files import Event
 
 STEPS = Steps(duration=3.6)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import musclesolve
-from musclesolve._util.names import inert
+from musclesolve._util.messages import inert
 from musclesolve.results.tables.lines import csv_text, frame_csv, show
 
 

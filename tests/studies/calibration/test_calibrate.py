@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve import calibrate_muscles
-from musclesolve._util.message_text import WarningNote
+from musclesolve._util.messages import WarningNote
 from musclesolve.cli.tables.calibration_tables import calibration_lines
 from musclesolve.forces import prepare
 from musclesolve.studies.calibration.calibrate import _worse

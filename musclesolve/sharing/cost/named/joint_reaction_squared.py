@@ -7,8 +7,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
-from musclesolve._util.message_text import as_text
-from musclesolve._util.names import unknown_name
+from musclesolve._util.messages import as_text, unknown_name
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_terms import SoftRows
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms, relative_force

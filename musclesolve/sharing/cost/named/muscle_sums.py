@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_number
-from musclesolve._util.names import listed_beside, unknown_name
+from musclesolve._util.messages import listed_beside, unknown_name
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Power, Saturation

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import musclesolve as ms
-from musclesolve._util.message_text import as_text, few
+from musclesolve._util.messages import as_text, few
 from musclesolve.errors import LONGEST_PART
 
 LONGEST = 1000
