@@ -31,9 +31,10 @@ COARSE = 0.002
 # Step of the force between two samples under a foot, in body weights and so many times as large as all others within a
 # time before and after [s], and the lowest rate that shows it [Hz]: 31 sound plates, whole, at half, a quarter and an
 # eighth of their rates and with fewer digits, have 3.0 times at most; 20 ms that are lost from filtered forces, or a
-# factor of 1.05, have a million. Beside a step of the signal the third difference has -2/3 of it, beside a spike of one
-# sample -1 on one side.
-LEAST_STEP, OTHER_STEPS, AROUND_STEP, LEAST_RATE, BESIDE_STEP = 0.005, 4.0, 0.025, 240.0, (-0.9, -0.45)
+# factor of 1.05, have a million. Programs set forces below 10 to 25 N to zero before they add plates under a foot: such
+# a step is smaller. Beside a step of the signal the third difference has -2/3 of it, beside a spike of one sample -1 on
+# one side.
+LEAST_STEP, OTHER_STEPS, AROUND_STEP, LEAST_RATE, BESIDE_STEP = 0.05, 4.0, 0.025, 240.0, (-0.9, -0.45)
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 

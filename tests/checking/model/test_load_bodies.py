@@ -30,7 +30,7 @@ def squat(public_model: Callable[[str], OpenSimModel]) -> ModelCase:
     moved = {"knee_angle": bent, "hip_flexion": 0.8 * bent, "ankle_angle": 0.4 * bent}
     given = {name: moved.get(name[:-2], 0.0 * TIME) for name in free}
     motion = coordinate_motion(model, {"time": TIME, **given})
-    body = SimpleNamespace(model=model, motion=motion, dofs=DOFS, dynamics=None)
+    body = SimpleNamespace(model=model, motion=motion, dofs=DOFS, dynamics=None, moment_table=None)
     body.moment = np.zeros((len(TIME), len(DOFS)))
     fixed = Motion.from_body(body)  # type: ignore[arg-type]
     none = np.zeros((len(TIME), 3))
