@@ -31,7 +31,7 @@ from benchmarks.drawn_faults import NotHere, pick
 from benchmarks.planted_recording_faults import trials
 from benchmarks.timing import console
 from musclesolve._util.arrays import Array
-from musclesolve.checking.check import load
+from musclesolve.checking.case import load
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.recording.data import Markers, Table

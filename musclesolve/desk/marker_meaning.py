@@ -15,8 +15,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import capitalized
 from musclesolve._util.sides import SIDE_NAMES, side_of
-from musclesolve.checking.case import Case, checks_of, examine
-from musclesolve.checking.check import load_markers
+from musclesolve.checking.case import Case, checks_of, examine, load_markers
 from musclesolve.checking.markers import landmark_order
 from musclesolve.checking.observed_body import landmark
 from musclesolve.desk.trial_document import Place, TrialDocument

@@ -12,7 +12,7 @@ import numpy as np
 from nicegui.element import Element
 
 from musclesolve._util.arrays import Array
-from musclesolve.checking.check import load
+from musclesolve.checking.case import load
 from musclesolve.constants import USUAL_MASS
 from musclesolve.desk.trial_document import Place
 from musclesolve.errors import MuscleSolveError, input_error

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 from nicegui import ui
 
 from musclesolve._util.messages import capitalized
-from musclesolve.checking.check import MARKER_TABLES
+from musclesolve.checking.case import MARKER_TABLES
 from musclesolve.desk.desk import Change, Desk
 from musclesolve.desk.trial_document import Edit, Open, Place, change_title
 from musclesolve.errors import MuscleSolveError

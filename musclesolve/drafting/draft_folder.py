@@ -10,8 +10,7 @@ import numpy as np
 
 import muscle_db
 from musclesolve._util.messages import count_of, few
-from musclesolve.checking.case import Case
-from musclesolve.checking.check import load
+from musclesolve.checking.case import Case, load
 from musclesolve.constants import (
     FLIGHT_CUTOFF_HZ,
     KEY_POINT_CUTOFF_HZ,

@@ -21,12 +21,13 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.messages import as_text, check_known
 from musclesolve.dynamics.inverse.induced_accelerations import Footing, LinkedBodies, LoadedJoint
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, required_force
+from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.joint_reactions import ExpandedModel, reactions_of
 from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_state import ScaledState
 from musclesolve.muscles.paths.paths import muscle_rows

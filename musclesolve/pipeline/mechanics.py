@@ -10,7 +10,6 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.sides import LEG_JOINTS
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
 from musclesolve.dynamics.inverse.newton_euler import net_moments
 from musclesolve.dynamics.inverse.predicted_reactions import soles
 from musclesolve.dynamics.inverse.residual_reduction import CHANGE, ResidualReduction
@@ -18,6 +17,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import sized_body
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.dynamics.model.segment_inertia import SEGMENTS_PLACE, StatedSegment
 from musclesolve.dynamics.model.topology import HUMAN, load_topology
 from musclesolve.dynamics.rotations import angle_between

@@ -18,11 +18,11 @@ from musclesolve._util.checks import check_array, check_choice, check_integer, c
 from musclesolve.constants import RIGID
 from musclesolve.dynamics.forward.applied_forces import Force, within
 from musclesolve.dynamics.forward.simulate import Integration, Simulation, System, simulate
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, joint_angles, motion_from, motion_with
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.rigid_body import mass_matrix
+from musclesolve.dynamics.model.rigid_body import Wrench, mass_matrix
 from musclesolve.dynamics.rotations import angle_between
 from musclesolve.errors import input_error
 from musclesolve.forces import prepare_recording, recording_of

@@ -27,10 +27,11 @@ from scipy.interpolate import BSpline
 from musclesolve._util.arrays import Array
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.data import bundled
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, cardan_derivatives, motion_from
 from musclesolve.dynamics.model.human_model import human_model
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.dynamics.rotations import from_cardan, rotation_about, to_cardan
 from musclesolve.recording.data import SIDES, Event, Side, Subject
 

@@ -37,12 +37,12 @@ from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import AnyArray, Array, vector_product
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.forward.simulate import momentum
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
 from musclesolve.dynamics.inverse.newton_euler import net_moments
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, cardan_derivatives, motion_from
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.model import Model, mass_center
+from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.dynamics.rotations import from_cardan, from_vector, nearest_rotation, to_cardan, to_vector
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.recording.data import SIDES

@@ -11,7 +11,7 @@ import pytest
 import musclesolve as ms
 from benchmarks.balanced_movement import Movement
 from benchmarks.sound_movements import chair, jump, recording, squat, step, tried
-from musclesolve.checking.check import load
+from musclesolve.checking.case import load
 from musclesolve.checking.forces.newtons_law import carried_mass, law
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.subject_size import GivenSubject

@@ -14,7 +14,7 @@ import musclesolve
 from benchmarks.balanced_movement import Movement, Posture, rise
 from benchmarks.sound_movements import foot, recording
 from musclesolve._util.arrays import mean_of_known
-from musclesolve.checking.check import load
+from musclesolve.checking.case import load
 from musclesolve.checking.forces.plate_axes import BESIDE, MARGIN
 from musclesolve.checking.markers.body_distances import sheared_space
 from musclesolve.checking.markers.trajectories import STRETCHED, _swinging

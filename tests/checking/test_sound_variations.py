@@ -26,7 +26,7 @@ from benchmarks.sound_variations import (
     without_fact,
     write,
 )
-from musclesolve.checking.check import load
+from musclesolve.checking.case import load
 from musclesolve.checking.forces.newtons_law import time_offset
 from musclesolve.checking.forces.plate_axes import displaced_plates, passages
 from musclesolve.results.finding import texts

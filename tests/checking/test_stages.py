@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import musclesolve
-from musclesolve.checking.case import Check, Stage, examine, replace_fields
-from musclesolve.checking.check import all_checks, examined_file, load
+from musclesolve.checking.case import Check, Stage, examine, load, replace_fields
+from musclesolve.checking.check import all_checks, examined_file
 from musclesolve.results.finding import Finding
 from musclesolve.synthetic.faults import plant_all
 

@@ -9,8 +9,9 @@ from scipy.signal import find_peaks
 from series import Plan
 from targets import TRANSLATIONS, WITHIN, aimed_angles, aimed_ground, bands, normative, spreads
 
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.synthetic.reference_stride import ReferenceStride, StrideSubject
 
 Array = np.ndarray

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from muscle_db.model import LEG_DOFS
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
+from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.synthetic.reference_stride import StrideSubject
 
 Array = np.ndarray

@@ -20,9 +20,10 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, equal_groups
 from musclesolve._util.checks import check_array, check_increasing, check_number
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, external_force
+from musclesolve.dynamics.inverse.inverse_dynamics import external_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.errors import input_error
 
 Curve = Callable[[Array], Array]

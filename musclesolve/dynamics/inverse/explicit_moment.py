@@ -12,12 +12,13 @@ import numpy as np
 from musclesolve._util.arrays import UP, Array, dot, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments, lagrange_multipliers
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, joint_loads, segment_motion
 from musclesolve.dynamics.kernel.arrays import SegmentArrays
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import Wrench, check_frames
 from musclesolve.errors import MuscleSolveError
 
 

@@ -40,10 +40,10 @@ import numpy as np
 from musclesolve._util.arrays import UP, Array, Mask, unit_or_zero, vector_product
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.constants import LOADED_FROM_N
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion, turned_inertia
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import Wrench
 
 CONTACTS = ("rocker", "point", "foot")
 """Contact models; the first one is that of figures."""

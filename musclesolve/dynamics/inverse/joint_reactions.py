@@ -18,11 +18,11 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import check_known
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames
 from musclesolve.dynamics.inverse.lagrange_multipliers import acting_bodies, actuated_moments, rigid_wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, coincident
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import Wrench, check_frames
 from musclesolve.dynamics.model.topology import Direction, Point
 from musclesolve.errors import input_error
 

@@ -27,10 +27,11 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import check_known
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, required_force
+from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows, residual_about_origin
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import Wrench, check_frames
 from musclesolve.dynamics.model.topology import bodies_of_joint
 from musclesolve.errors import MuscleSolveError, input_error
 

@@ -13,10 +13,11 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, contiguous, vector_product
 from musclesolve._util.long_arrays import long_array
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, PointMotion, check_fits, moving_bodies
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import Wrench, check_frames
 
 
 @dataclass(frozen=True)

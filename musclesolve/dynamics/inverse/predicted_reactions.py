@@ -48,11 +48,11 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask, vector_product
 from musclesolve._util.messages import check_known
 from musclesolve._util.sides import SIDES
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
 from musclesolve.dynamics.inverse.newton_euler import net_moments
 from musclesolve.dynamics.kernel.arrays import SegmentArrays
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model, mass_center
+from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.errors import input_error
 
 MOST_ITERATIONS = 100

@@ -40,13 +40,13 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.sides import split_side
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
 from musclesolve.dynamics.inverse.newton_euler import net_moments, segment_motion, turned_inertia
 from musclesolve.dynamics.inverse.predicted_reactions import banded_product
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits, splined_motion
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.dynamics.rotations import from_vector, to_cardan
 from musclesolve.errors import input_error
 

@@ -19,7 +19,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_array
 from musclesolve._util.messages import shortened, unknown_name
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, required_force
+from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import (
     least_squares,
     minimum_norm,
@@ -37,6 +37,7 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
     mirrored,
 )
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.errors import MuscleSolveError, input_error
 
 _LONGEST_STEP = 0.3  # Longest move of a coordinate in one step [m or 1]; keeps a distant start on track

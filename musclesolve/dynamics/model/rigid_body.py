@@ -21,6 +21,7 @@ In the functions of mass matrices (Silva 2003, 2.51-2.55, 2.62, 2.70) q (T, N, 3
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
@@ -29,7 +30,7 @@ from math import comb
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous, vector_product
-from musclesolve._util.checks import check_array
+from musclesolve._util.checks import check_array, check_type
 from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions
 from musclesolve.dynamics.model.topology import RigidBody, Topology
 from musclesolve.errors import input_error
@@ -409,3 +410,44 @@ def weight_on_bodies(rigid_bodies: RigidBodies, mass: MassProperties, gravity: A
     """Gravity (3,) [m/s2] as forces on the basic coordinates of the bodies (B, 4, 3), the same in every pose."""
     weight = mass.mass[:, None] * rigid_bodies.coordinates(mass.center)
     return weight[:, :, None] * gravity
+
+
+@dataclass(frozen=True)
+class Wrench:
+    """A force (T, 3) [N] and its moment about the global origin (T, 3) [N m] on one body.
+
+    Moment about the origin = point of application x force + free moment. In this form the wrench of an unloaded plate,
+    whose center of pressure has no meaning, is zero.
+    """
+
+    body: str
+    force: Array
+    moment: Array
+
+    def __post_init__(self) -> None:
+        """Refuse forces and moments of other shapes than (T, 3), or not finite."""
+        force = check_array(self.force, f"the force on {self.body!r}", ("T", 3))
+        moment = check_array(self.moment, f"the moment on {self.body!r}", (len(force), 3))
+        object.__setattr__(self, "force", force)
+        object.__setattr__(self, "moment", moment)
+
+    def frames(self, keep: slice | Indices) -> Wrench:
+        """The wrench at a slice of the frames."""
+        return Wrench(self.body, self.force[keep], self.moment[keep])
+
+    def about(self, point: Array) -> Array:
+        """Moment about a moving point (T, 3) [N m]."""
+        return self.moment - vector_product(point, self.force)
+
+
+def check_frames(wrenches: list[Wrench], frames: int) -> None:
+    """Refuse what is no list of wrenches, and wrenches that do not last as long as the motion."""
+    expected = "a list of Wrench; an empty one where nothing acts"
+    for wrench in check_type(wrenches, Collection, "wrenches", expected):  # type: ignore[type-abstract]
+        check_type(wrench, Wrench, "wrenches", expected)
+        if len(wrench.force) != frames:
+            raise input_error(
+                "bad_shape",
+                problem=f"the wrench on {wrench.body!r} has {len(wrench.force)} frames, the motion {frames}",
+                expected="a force and a moment for every frame of the motion",
+            )

@@ -19,13 +19,14 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_array
 from musclesolve._util.messages import check_known
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench, check_frames, projected_moments
+from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate
 from musclesolve.dynamics.kernel.arrays import SegmentArrays
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import Wrench, check_frames
 
 
 @dataclass(frozen=True)

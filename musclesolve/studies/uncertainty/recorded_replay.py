@@ -15,7 +15,6 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Indices, vector_product
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.inverse_dynamics import Wrench
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads, distal_loads, generalized_loads
 from musclesolve.dynamics.inverse.residual_reduction import MeasuredBody, ResidualReduction
 from musclesolve.dynamics.kinematics.consistent_motion import DERIVATIVES, POSITIONS
@@ -24,6 +23,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bo
 from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import with_mass_factors
 from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.motion.anatomy.anatomy import Anatomy, measured_body
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.landmark_positions import Points, axis_end, filtered_markers, standing_trial

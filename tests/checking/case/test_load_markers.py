@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from musclesolve.checking.check import load, load_markers
+from musclesolve.checking.case import load, load_markers
 from musclesolve.data import reference_stride
 
 

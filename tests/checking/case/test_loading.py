@@ -14,7 +14,7 @@ from thorough import examples
 
 import musclesolve as ms
 from musclesolve._util.arrays import long_enough, time_spans
-from musclesolve.checking.check import case_of, load
+from musclesolve.checking.case import case_of, load
 from musclesolve.forces import prepare
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from musclesolve.checking.check import load
+from musclesolve.checking.case import load
 from musclesolve.checking.forces.plate_balance import (
     CORRELATION,
     BalanceTerm,

@@ -13,7 +13,7 @@ from examined import examined
 
 from musclesolve import synthetic_recording
 from musclesolve.checking.analysis import find_time_range
-from musclesolve.checking.check import load
+from musclesolve.checking.case import load
 from musclesolve.checking.forces.plate_axes import best_rotation, horizontal_axes, way_of_pressure
 from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 

@@ -13,7 +13,7 @@ from examined import examined
 
 import musclesolve
 from musclesolve import synthetic_recording
-from musclesolve.checking.check import case_of
+from musclesolve.checking.case import case_of
 from musclesolve.checking.forces.plate_zero_and_saturation import LARGEST_ZERO, ZERO, force_steps
 from musclesolve.files import Trial
 from musclesolve.recording.data import PlateForce

@@ -14,7 +14,7 @@ from examined import examined
 from thorough import some
 
 import musclesolve
-from musclesolve.checking.check import load
+from musclesolve.checking.case import load
 from musclesolve.checking.forces.plate_axes import (
     best_rotation,
     horizontal_axes,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from examined import examined
 
-from musclesolve.checking.check import load
+from musclesolve.checking.case import load
 from musclesolve.checking.forces.newtons_law import frame_rate
 from musclesolve.checking.forces.plate_axes import horizontal_axes
 from musclesolve.data import reference_stride

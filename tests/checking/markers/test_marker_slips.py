@@ -12,7 +12,7 @@ from scipy.interpolate import CubicSpline
 
 import musclesolve
 from benchmarks.sound_variations import drafted
-from musclesolve.checking.check import load
+from musclesolve.checking.case import load
 from musclesolve.checking.markers.trajectories import _swinging, slips_and_lengths
 from musclesolve.files import Trial
 from musclesolve.results.judgement import Report

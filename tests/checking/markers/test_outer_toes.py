@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import musclesolve
-from musclesolve.checking.check import load
+from musclesolve.checking.case import load
 from musclesolve.checking.markers.landmark_order import OUTER_TOE, ankle_inside, outer_toes
 from musclesolve.files import Markers, Trial
 from musclesolve.recording.data import SIDES

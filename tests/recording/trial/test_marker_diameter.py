@@ -8,7 +8,7 @@ import pytest
 from drafted_folders import as_c3d, drafted, recordings
 
 from musclesolve import read_trial
-from musclesolve.checking.check import load
+from musclesolve.checking.case import load
 from musclesolve.settings.trial import SubjectSettings
 
 MARKER_DIAMETER = SubjectSettings().marker_diameter_m

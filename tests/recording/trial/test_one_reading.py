@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from musclesolve import read_trial
-from musclesolve.checking.check import load
+from musclesolve.checking.case import load
 from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.files import read_mot, read_trc
