@@ -50,10 +50,9 @@ from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy, same_points
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.pipeline.adjusted_mechanics import changed_motion, check_reduction, completed_reactions
 from musclesolve.pipeline.body import Analysis
-from musclesolve.pipeline.emg_informed import with_arguments
 from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics, subject_model
 from musclesolve.pipeline.recorded_body import RecordedBody, recorded_body
-from musclesolve.pipeline.run_options import find_options
+from musclesolve.pipeline.run_options import find_options, with_arguments
 from musclesolve.pipeline.share import share
 from musclesolve.recording.data import AnyTrial, Trial
 from musclesolve.recording.trial.trial_file import ModelTrial, read_trial

@@ -1,8 +1,9 @@
-"""A recording under examination: the trial file, the recording with its repairs, the findings, the stages of checks.
+"""A recording under examination: its lenient reading, its repairs and findings, and the stages of the checks.
 
-A check that fails hides no other check: its exception becomes a finding, and the next checks run (`collect_errors`).
-Repairs are values that a finding proposes; they change nothing on disk. A check sees the recording with faults of
-earlier stages repaired in memory.
+All readable parts of a trial are read, and the unreadable ones become findings (`load`). A check that fails hides no
+other check: its exception becomes a finding, and the next checks run (`collect_errors`). Repairs are values that a
+finding proposes; they change nothing on disk. A check sees the recording with faults of earlier stages repaired in
+memory.
 """
 
 from __future__ import annotations
@@ -306,9 +307,7 @@ def load(path: Path) -> tuple[Case | None, list[Finding]]:
     unknown = _unknown_axes(settings) | _unknown_plates(trial, settings)
     if any(finding.code == "mapping" for finding in findings):
         unknown.add("mapping")
-    return Case(
-        document, Recorded(trial, trial.settings.laboratory), tuple(findings), frozenset(unknown)
-    ), findings
+    return _case(document, trial, unknown, findings), findings
 
 
 def load_markers(
@@ -352,17 +351,17 @@ def load_markers(
         time_range=(float(mapped.walk.time[0]), float(mapped.walk.time[-1])),
         notes=mapped.notes,
     )
-    return Case(
-        document, Recorded(trial, trial.settings.laboratory), tuple(findings), frozenset(unknown)
-    ), findings
+    return _case(document, trial, unknown, findings), findings
 
 
 def case_of(trial: Trial) -> Case:
     """Return the case of a recording that was read, and may have been changed in memory since."""
     settings, _ = examined(trial.document, RecordedSettings)
-    recorded = Recorded(trial, trial.settings.laboratory)
-    unknown = _unknown_axes(settings) | _unknown_plates(trial, settings)
-    return Case(trial.document, recorded, (), frozenset(unknown))
+    return _case(trial.document, trial, _unknown_axes(settings) | _unknown_plates(trial, settings))
+
+
+def _case(document: Document, trial: Trial, unknown: set[Fact], findings: Sequence[Finding] = ()) -> Case:
+    return Case(document, Recorded(trial, trial.settings.laboratory), tuple(findings), frozenset(unknown))
 
 
 def _findings(faults: Faults) -> list[Finding]:

@@ -1,7 +1,6 @@
-"""The examination of a trial, `check`: its lenient reading, its faults with their costs, and the judgement of a result.
+"""The examination of a trial, `check`: its findings, the costs of repaired faults, and the judgement of its result.
 
-All readable parts of a trial are read; the unreadable ones become findings. A fault costs the largest change of a joint
-moment by its repair.
+A fault costs the largest change of a joint moment by its repair.
 """
 
 from __future__ import annotations

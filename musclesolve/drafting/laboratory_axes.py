@@ -19,8 +19,8 @@ from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.drafting.folder_contents import ForceFile, LoadsFile, columns_of
 from musclesolve.opensim.external_loads import side_in
 from musclesolve.opensim.model import GROUND
-from musclesolve.recording.c3d.force_platforms import PlateRecording, pulls_down
-from musclesolve.recording.data import SIDE_NAMES, ZERO, Markers, Side, Table
+from musclesolve.recording.c3d.force_platforms import PlateRecording
+from musclesolve.recording.data import SIDE_NAMES, ZERO, Markers, Side, Table, pulls_down
 from musclesolve.recording.markers.landmarks import Weights, back_landmarks
 from musclesolve.recording.plates.foot_contacts import NOWHERE, Feet, contacts, feet_of, to_center_of_pressure
 from musclesolve.recording.plates.foot_forces import ROLES

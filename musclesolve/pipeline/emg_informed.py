@@ -13,56 +13,20 @@ other channels.
 """
 
 from dataclasses import replace
-from typing import Any, TypeVar
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
-from musclesolve.errors import input_error
 from musclesolve.pipeline.body import Analysis, SharingGroup
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import AnyTrial
-from musclesolve.recording.schema import check_value
-from musclesolve.settings.schema import tables_of
-from musclesolve.settings.trial import RecordedSettings, run_arguments
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.named.muscle_sums import EmgTracking
 
-TrialOfKind = TypeVar("TrialOfKind", bound=AnyTrial)
 MISFIT = EmgTracking(unmeasured_weight=0.0)
 """The misfit: the sum over followed muscles of (a_i - e_i)^2, without unit."""
-
-
-def with_arguments(trial: TrialOfKind, **settings: Any) -> TrialOfKind:
-    """The trial with settings by their keyword in `run` instead of the settings of its file; None leaves the setting of
-    the file.
-
-    Raises:
-        TypeError: there is no such keyword.
-        InputError: a value that the trial file would refuse.
-    """
-    places, tables = run_arguments(), dict[str, dict[str, Any]]()
-    for name, value in settings.items():
-        if name not in places:
-            others = "others by read_trial(path).with_settings"
-            raise TypeError(f"there is no setting {name!r} of a run; known: {', '.join(places)}; {others}")
-        if value is not None:
-            table, key = places[name]
-            if table not in tables_of(type(trial.settings)):
-                raise input_error(
-                    "conflict",
-                    where=name,
-                    problem=f"{name} of an OpenSim model",
-                    expected="a recording of markers: the motion of a model is the one of its coordinates",
-                    remedy=f"leave out {name}; residuals of a model are reduced by OpenSim (RRA) "
-                    "before its motion is given",
-                )
-            setting = tables_of(RecordedSettings)[table].settings[key]
-            check_value(value, setting, name)
-            tables.setdefault(table, {})[key] = setting.taken(value)
-    return trial if not tables else trial.with_settings(**tables)
 
 
 def informed_cost(trial: AnyTrial, cost: Cost) -> Cost:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import muscle_db
 from musclesolve._util.checks import check_choice
@@ -41,6 +41,9 @@ from musclesolve.pipeline.measured_activation import (
 )
 from musclesolve.pipeline.share import motion_cost, solver_search
 from musclesolve.recording.data import SIDE_NAMES, AnyTrial, Trial
+from musclesolve.recording.schema import check_value
+from musclesolve.settings.schema import tables_of
+from musclesolve.settings.trial import RecordedSettings, run_arguments
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import Solver, find_solver, refuse_unfit
@@ -48,6 +51,7 @@ from musclesolve.sharing.solver.solver_registry import Solver, find_solver, refu
 _SIDES: dict[str, tuple[str, ...]] = {**{side: (side,) for side in SIDES}, BOTH: SIDES}
 
 Found = TypeVar("Found")
+TrialOfKind = TypeVar("TrialOfKind", bound=AnyTrial)
 
 
 @dataclass(frozen=True)
@@ -181,6 +185,36 @@ def find_options(
         tendon_strain=muscles.tendon_strain,
         person=person,
     )
+
+
+def with_arguments(trial: TrialOfKind, **settings: Any) -> TrialOfKind:
+    """The trial with settings by their keyword in `run` instead of the settings of its file; None leaves the setting of
+    the file.
+
+    Raises:
+        TypeError: there is no such keyword.
+        InputError: a value that the trial file would refuse.
+    """
+    places, tables = run_arguments(), dict[str, dict[str, Any]]()
+    for name, value in settings.items():
+        if name not in places:
+            others = "others by read_trial(path).with_settings"
+            raise TypeError(f"there is no setting {name!r} of a run; known: {', '.join(places)}; {others}")
+        if value is not None:
+            table, key = places[name]
+            if table not in tables_of(type(trial.settings)):
+                raise input_error(
+                    "conflict",
+                    where=name,
+                    problem=f"{name} of an OpenSim model",
+                    expected="a recording of markers: the motion of a model is the one of its coordinates",
+                    remedy=f"leave out {name}; residuals of a model are reduced by OpenSim (RRA) "
+                    "before its motion is given",
+                )
+            setting = tables_of(RecordedSettings)[table].settings[key]
+            check_value(value, setting, name)
+            tables.setdefault(table, {})[key] = setting.taken(value)
+    return trial if not tables else trial.with_settings(**tables)
 
 
 def check_emg(trial: Trial, cost: Cost) -> None:

@@ -246,6 +246,15 @@ class PlateForce(Sampled):
         return _within(time, [gap for gap in self.gaps if not gap.filled], reach)
 
 
+LIGHT_N = 50.0
+"""Size of a vertical force [N] that is no person on a plate."""
+
+
+def pulls_down(vertical: Array) -> bool:
+    """Return whether a plate has the vertical forces (S,) [N] of the foot on it: no plate pulls a foot down."""
+    return bool(vertical.min(initial=0.0) < -max(2.0 * vertical.max(initial=0.0), LIGHT_N))
+
+
 SAME_EVENT_S = 0.3
 """Time [s] within which events of one kind and foot are one event: no foot steps twice in so short a time."""
 
@@ -645,6 +654,19 @@ class AnyTrial:
                 if value is not None and (rule.kind in _NUMBERS or rule.choices):
                     check_value(list(value) if isinstance(value, tuple) else value, rule, place)
         return replace(self, settings=changed)
+
+
+@dataclass(frozen=True)
+class FunctionalTrials:
+    """Recordings of the hips by side, and movements of knees and ankles by joint and side, ankles first."""
+
+    hips: Mapping[Side, Markers] = field(default_factory=dict)
+    hinges: Mapping[str, HingeMovement] = field(default_factory=dict)
+
+    @property
+    def recordings(self) -> tuple[Markers, ...]:
+        """The markers of all functional trials."""
+        return (*self.hips.values(), *(movement.markers for movement in self.hinges.values()))
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -27,6 +27,7 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import C3D, length_in
+from musclesolve.recording.data import LIGHT_N, pulls_down
 from musclesolve.recording.units_and_axes import newton_meters_in, newtons_in, plain_unit
 from musclesolve.settings.trial import BY_FEET, REVERSED, STATED
 
@@ -47,8 +48,8 @@ _CHANNELS = {1: _FORCE + _LENGTH + _MOMENT[:1], 2: _FORCE + _MOMENT, 3: ["force"
 _EDGES = (0.05, 20.0)
 # No transducer is so far from the middle of its plate [m].
 _FARTHEST_ORIGIN = 5.0
-# A baseline above this share of the greatest force is a subject on the plate; a light one never is [N].
-_LOADED, _LIGHT = 0.2, 50.0
+# A baseline above this share of the greatest force is a subject on the plate; a light one never is.
+_LOADED = 0.2
 _MOST_PLATES = 64
 _CORRECT = "correct it in the capture software"
 # A transducer is so far from the middle of a plate of type 3 at least, and at most so far beyond its edge [m].
@@ -239,11 +240,6 @@ def beside_plate(recording: PlateRecording) -> float | None:
         return None
     away = (recording.point[sure] - recording.plate.center)[:, :2]
     return float(np.median(np.linalg.norm(away, axis=1)))
-
-
-def pulls_down(vertical: Array) -> bool:
-    """Return whether a plate has the vertical forces (S,) [N] of the foot on it: no plate pulls a foot down."""
-    return bool(vertical.min(initial=0.0) < -max(2.0 * vertical.max(initial=0.0), _LIGHT))
 
 
 def _as_read(
@@ -480,7 +476,7 @@ def _zero(file: C3D, plate: Plate, values: Array) -> list[str]:
         drift[3:5] = 0.0
     carried = float(np.linalg.norm(measured(plate, quiet)[0], axis=1).mean())
     values -= drift
-    if carried > _LIGHT and carried > _LOADED * float(np.abs(measured(plate, values)[0][:, 2]).max()):
+    if carried > LIGHT_N and carried > _LOADED * float(np.abs(measured(plate, values)[0][:, 2]).max()):
         values += drift
         return [
             f"The zero of plate {plate.number} of {file.path.name} is not taken from frames {first} to {last}, as the "

@@ -24,10 +24,19 @@ from musclesolve.recording.c3d.force_platforms import (
     SURE,
     PlateRecording,
     beside_plate,
-    pulls_down,
     read_plates,
 )
-from musclesolve.recording.data import SIDE_NAMES, SIDES, ZERO, Markers, PlateForce, PlateGap, Side, Table
+from musclesolve.recording.data import (
+    SIDE_NAMES,
+    SIDES,
+    ZERO,
+    Markers,
+    PlateForce,
+    PlateGap,
+    Side,
+    Table,
+    pulls_down,
+)
 from musclesolve.recording.plates.foot_contacts import (
     NOWHERE,
     Contact,

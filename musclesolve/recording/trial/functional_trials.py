@@ -5,13 +5,12 @@ may be the same one, and the markers of the two bodies of the joint.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import file_error
-from musclesolve.recording.data import SIDE_NAMES, SIDES, HingeMovement, Markers, Side
+from musclesolve.recording.data import SIDE_NAMES, SIDES, FunctionalTrials, HingeMovement, Markers, Side
 from musclesolve.recording.formats import read_markers
 from musclesolve.recording.markers.landmarks import FUNCTIONAL, HINGES, back_landmarks
 from musclesolve.recording.markers.marker_mapping import MarkerMapping
@@ -39,19 +38,6 @@ FOOT = ("heel", "toe", "metatarsal_5")
 HEIGHTS, BESIDE = {"thigh": (0.5, 0.9), "shank": (0.06, 0.47)}, 0.3
 # Variation of the distance of two markers of a segment by skin motion [m]; a hand beside it moves more.
 RIGID = 0.015
-
-
-@dataclass(frozen=True)
-class FunctionalTrials:
-    """Recordings of the hips by side, and movements of knees and ankles by joint and side, ankles first."""
-
-    hips: Mapping[Side, Markers] = field(default_factory=dict)
-    hinges: Mapping[str, HingeMovement] = field(default_factory=dict)
-
-    @property
-    def recordings(self) -> tuple[Markers, ...]:
-        """The markers of all functional trials."""
-        return (*self.hips.values(), *(movement.markers for movement in self.hinges.values()))
 
 
 def file_key(joint: str, side: Side) -> str:

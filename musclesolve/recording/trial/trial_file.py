@@ -17,7 +17,16 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.messages import WarningNote
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
-from musclesolve.recording.data import SIDE_NAMES, SIDES, AnyTrial, Markers, PlateForce, Subject, Trial
+from musclesolve.recording.data import (
+    SIDE_NAMES,
+    SIDES,
+    AnyTrial,
+    FunctionalTrials,
+    Markers,
+    PlateForce,
+    Subject,
+    Trial,
+)
 from musclesolve.recording.formats import Faults, Rows, read_forces_table, read_markers
 from musclesolve.recording.gaps.gap_filling import completed_trial, ghost_notes, without_ghosts
 from musclesolve.recording.markers.landmarks import FUNCTIONAL
@@ -34,7 +43,7 @@ from musclesolve.recording.plates.foot_forces import (
 from musclesolve.recording.plates.plate_checks import instant_notes, without_instants
 from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.text.text_file import file_path, hash_of, name_in, sha256
-from musclesolve.recording.trial.functional_trials import FunctionalTrials, read_functional
+from musclesolve.recording.trial.functional_trials import read_functional
 from musclesolve.recording.trial.muscle_signals import check_overlap, check_signals, read_emg, read_fascicles
 from musclesolve.recording.trial.recording_checks import check_trial, in_space
 from musclesolve.recording.trial.settings import (

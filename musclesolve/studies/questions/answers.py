@@ -17,7 +17,7 @@ from musclesolve._util.messages import Progress, check_known
 from musclesolve.checking.case import finding_of
 from musclesolve.checking.check import check
 from musclesolve.errors import InputError, file_error, input_error
-from musclesolve.pipeline.emg_informed import with_arguments
+from musclesolve.pipeline.run_options import with_arguments
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.schema import Document, examined, trial_document
 from musclesolve.recording.trial.trial_file import read_trial
