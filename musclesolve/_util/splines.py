@@ -1,15 +1,12 @@
-"""Interpolating splines by B-splines, for commands that need no other part of SciPy.
+"""Interpolating splines by B-splines, and the short holes in columns over time that they fill.
 
-SciPy's splines load its linear algebra, optimization and special functions: a fifth of the time of a short command.
-
-Holes in columns over time: short ones are filled, longer ones stay empty.
-
-There is a hole between two samples of a column that are more than one and a half usual steps of the table apart, by
-empty cells or missing rows. It is filled if it is at most `SHARE` of the period of a cut-off frequency f. Across a hole
-h = SHARE / f the error of a cubic, for a sine of the frequency c f, is (2 pi c SHARE)^4 / 384 of its amplitude if the
-samples beside the hole are close together (interpolation of value and slope at both ends), and up to 9 times this if
-they are as far apart as the hole is long: 0.6 to 6 % at the cut-off, a sixteenth of it at half the cut-off. The error
-of a straight line is (2 pi c SHARE)^2 / 8, 20 and 5 %.
+The splines of SciPy would load its linear algebra, optimization and special functions: a fifth of the time of a short
+command. There is a hole between two samples of a column that are more than one and a half usual steps of the table
+apart, by empty cells or missing rows. It is filled if it is at most `SHARE` of the period of a cut-off frequency f.
+Across a hole h = SHARE / f the error of a cubic, for a sine of the frequency c f, is (2 pi c SHARE)^4 / 384 of its
+amplitude if the samples beside the hole are close together (interpolation of value and slope at both ends), and up to 9
+times this if they are as far apart as the hole is long: 0.6 to 6 % at the cut-off, a sixteenth of it at half the
+cut-off. The error of a straight line is (2 pi c SHARE)^2 / 8, 20 and 5 %.
 """
 
 from __future__ import annotations

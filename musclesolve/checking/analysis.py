@@ -3,10 +3,10 @@
 Every check calls the function of the analysis itself; an error that the function raises becomes a finding, unless a
 finding covers it already.
 
-Are the forces filtered less than the markers, although the foot strikes with an impact? The ground stops a foot that
-strikes. The filters keep the parts of force F and foot acceleration below the cut-offs of forces and markers. The force
-between the two cut-offs has no acceleration: at a height h of the hip its horizontal part leaves a moment of up to
-h |dF| at the hip, and less at the knee,
+`unequal_cutoffs` asks whether forces are filtered less than markers although the foot strikes with an impact. The
+ground stops a foot that strikes. The filters keep the parts of force F and foot acceleration below the cut-offs of
+forces and markers. The force between the two cut-offs has no acceleration: at a height h of the hip its horizontal part
+leaves a moment of up to h |dF| at the hip, and less at the knee,
 
     dF = low-pass at the cut-off of the forces (F) - low-pass at the cut-off of the markers (F).
 

@@ -1,12 +1,12 @@
 """The pose of each sample of a stream: the nearest consistent one, from the pose of the sample before.
 
-Briefly hidden markers are placed on their body as long as its pose is known.
-Every marker that is needed belongs to the body of the model against which it moves least in the recording of the trial,
-and stands at a place of that body. Where the subject stands still all through it, no motion shows the body: the body
-follows from the landmark that the marker shows, else from the landmarks in its clusters, else the body whose segment is
-nearest. A hidden marker is put there: on the body as its other markers show it where three or more of them are seen and
-span a triangle (least squares, `register`), without a limit in time; else on the body as the motion goes on, which is
-known for a moment only.
+Briefly hidden markers are placed on their body as long as its pose is known (`MarkerBodies`). Every marker that is
+needed belongs to the body of the model against which it moves least in the recording of the trial, and stands at a
+place of that body. Where the subject stands still all through it, no motion shows the body: the body follows from the
+landmark that the marker shows, else from the landmarks in its clusters, else the body whose segment is nearest. A
+hidden marker is put there: on the body as its other markers show it where three or more of them are seen and span a
+triangle (least squares, `register`), without a limit in time; else on the body as the motion goes on, which is known
+for a moment only.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
-"""Plausibility of a motion: the feet where they were measured, no impossible joint speed, rigid bodies, forces.
+"""Plausibility of a motion: feet where they were measured, joint speeds, rigid bodies, forces, soles on one floor.
 
 Only impossible recordings are refused; others get warnings. The warnings on a recording and its filter concern points
 that do not form a rigid body, and forces that disagree with the body mass: over any time the mean vertical force
 follows from the mass, for any motion.
 
-Checks for predicted ground reactions: do the soles of standing feet lie on one level floor, and rest on it?
-
-On a tilted floor, or in tilted axes, the places at which feet stand lie on a slope. Its accuracy depends on the
-distance between the places. Feet in video may slide: the speed of a standing sole is the speed of its slowest point.
+Where ground reactions are predicted, the soles of standing feet should lie on one level floor and rest on it. On a
+tilted floor, or in tilted axes, the places at which feet stand lie on a slope. Its accuracy depends on the distance
+between the places. Feet in video may slide: the speed of a standing sole is the speed of its slowest point.
 """
 
 from __future__ import annotations

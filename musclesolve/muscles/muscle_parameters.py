@@ -165,7 +165,7 @@ class MuscleParameters:
     def with_factors(self, factors: Iterable[ArrayLike]) -> MuscleParameters:
         """The muscles with all `QUANTITIES` times factors (4, n), in their order; the passive elements do not change.
 
-        A factor on F0 belongs to the contractile element alone, as in `parameter_derivatives`.
+        A factor on F0 belongs to the contractile element alone, as in `path_point_derivatives`.
         """
         return replace(
             self,

@@ -18,9 +18,8 @@ constraints is equal on both sides and cancels in the difference. Where a path l
 differ and the result is their mean. With a step of 5 micrometers, errors are some 1e-6 of the largest second
 derivative.
 
-Exact derivatives of capacity and passive force (hill_model.py) by the parameters of the muscle.
-
-With x = L_MT - L_T, h = L0 sin a0 and l = sqrt(x^2 + h^2), cos = x / l and sin = h / l,
+Capacity and passive force (hill_model.py) have exact derivatives by the parameters of the muscle. With x = L_MT - L_T,
+h = L0 sin a0 and l = sqrt(x^2 + h^2), cos = x / l and sin = h / l,
 
     dl = cos dx + sin dh,   dcos = sin (sin dx - cos dh) / l,   dv = dV_MT cos + V_MT dcos
     d(F f cos) = dF f cos + F df cos + F f dcos

@@ -432,7 +432,7 @@ class Context:
     """The file being read.
 
     defaults: elements of <defaults> by tag, with properties of objects that do not state them; components:
-    from `layouts.components`; unsupported, notes: see OpenSimModel; prescribed: coordinates that follow a function of
+    from `components`; unsupported, notes: see OpenSimModel; prescribed: coordinates that follow a function of
     time.
     """
 

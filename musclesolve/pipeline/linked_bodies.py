@@ -1,14 +1,12 @@
-"""The bodies of a recording or of an OpenSim model as one set of equations, for induced accelerations.
+"""The bodies of a recording or model with their muscles as one set of equations of motion.
 
-Speeds are the speeds of joints and base of the recorded human, or of the coordinates of a model that are neither locked
-nor driven by a coupler. Axes of the laboratory: forward, left, up.
+For induced accelerations, speeds are the speeds of joints and base of the recorded human, or of the coordinates of a
+model that are neither locked nor driven by a coupler. Axes of the laboratory: forward, left, up.
 
-Arrays of the full formulation from a subject's model, motion and muscles (Silva 2003, 6.22).
-
-On the model itself there are as many equations of motion as natural coordinates, 141 for the whole body. Bodies that
-share points have no rows for their joints, so joint reactions are read on the expanded model, where every body has
-its own points and the joints are rows (dynamics/inverse/joint_reactions.py); the muscles then pull at the copies of the
-bodies to which they are attached.
+`full_problem` has the arrays of the full formulation (Silva 2003, 6.22). On the model itself there are as many
+equations of motion as natural coordinates, 141 for the whole body. Bodies that share points have no rows for their
+joints, so joint reactions are read on the expanded model, where every body has its own points and the joints are rows
+(dynamics/inverse/joint_reactions.py); the muscles then pull at the copies of the bodies to which they are attached.
 """
 
 from collections.abc import Mapping, Sequence

@@ -1,6 +1,6 @@
-"""Measured activation: the envelopes of EMG, and the muscles of the set that each channel measures.
+"""Measured activations and fascicle lengths, and the muscles of the set that each channel or image measures.
 
-Measured fascicle lengths, and the muscles of the set whose fibers are compared with them.
+Activations are the envelopes of EMG. The fibers of muscles are compared with fascicle lengths.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Units of files, converted to SI, and axes of files, rotated into the global frame.
+"""Units and axes of files: sizes of units in SI, and rotations from the axes of files into the global frame.
 
-Units of length, angle, force and moment, with the largest number that can be a measurement. The global frame has x
-forward, y left and z up.
+The global frame has x forward, y left and z up.
 """
 
 from __future__ import annotations

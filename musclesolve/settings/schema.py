@@ -1,10 +1,10 @@
-"""Settings: fields of dataclasses with kind, range, default and sentence, and the check of a value.
+"""Settings: fields of dataclasses with kind, range, default and sentence, the check of a value, the JSON Schema.
 
 Plain dataclasses, not pydantic (0.1 s of a start of 0.3 s) or msgspec (stops at the first fault): all faults of a file
 are reported at once, with line, remedy and a possibly mistaken unit, which libraries of types do not support.
 
-JSON Schema of the files: editors complete their keys and check their values (taplo, Even Better TOML). The first line
-of a file names its schema, ``#:schema .musclesolve/trial.schema.json``; `init` writes both.
+With the JSON Schema of the files editors complete their keys and check their values (taplo, Even Better TOML). The
+first line of a file names its schema, ``#:schema .musclesolve/trial.schema.json``; `init` writes both.
 """
 
 from __future__ import annotations

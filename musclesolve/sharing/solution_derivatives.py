@@ -20,10 +20,10 @@ gives
 because the system is symmetric except for a sign. u = dA^T lambda - df' and v = db - dA a - d(1/w) lambda show the
 contribution of each array.
 
-The optimality conditions of every frame, linearized in activations and multipliers, and the active set.
-
-With the activations F that are free between their bounds, the held ones H that move with their bounds, D = f''(a), the
-moments A a + C lambda = b with C = 1/w (zero without reserves), and soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2,
+`OptimalitySystem` has the optimality conditions of every frame, linearized in activations and multipliers, and the set
+of held muscles. With the activations F that are free between their bounds, the held ones H that move with their bounds,
+D = f''(a), the moments A a + C lambda = b with C = 1/w (zero without reserves), and soft rows 1/2 sum_k w_k (t_k - (G
+a)_k)^2,
 
     (D + G^T W G)_FF da_F - A_F^T dlambda = u_F - (G^T W G)_FH da_H
     A_F da_F + C dlambda                  = v - A_H da_H

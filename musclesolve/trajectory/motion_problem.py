@@ -1,6 +1,6 @@
-"""The force-sharing problem of a whole motion, as arrays, and its cost.
+"""The force-sharing problem of a whole motion as arrays: its cost, its tendons through time and their balance.
 
-With an elastic tendon the force capacity of a muscle depends on the solution. A cost is a function of
+With an elastic tendon the force capacity of a muscle depends on the solution. A cost (`MotionCost`) is a function of
 
     the active tendon force a * capacity   (force_squared, stress_cubed, soft_saturation, ...), or of
     the activation a itself                (activation_power, activation_volume, emg_tracking, ...),
@@ -9,7 +9,8 @@ The kind is detected by doubling the capacity of a problem: the first keeps its 
 at the same activation. A sum of costs is separated into both kinds. A cost of neither kind (muscle power, which needs
 the velocity of fibers; joint reactions) is refused.
 
-The tendon coordinate through time: a cubic spline with knots at the frames, twice continuously differentiable.
+The tendon coordinate through time (`TimeBasis`) is a cubic spline with knots at the frames, twice continuously
+differentiable.
 
     z(t) = sum_j c_j B_j(t),     z_t = (Z c)_t,     dz/dt_t = (Y c)_t
 
@@ -18,9 +19,8 @@ depends on three coefficients. Rates of a smooth motion are exact to the fourth 
 trapezoid rule would be exact to the second, and would allow rates to alternate from frame to frame. Here, alternating
 values have nearly no rate in the frames: only their forces keep them small (docs/elastic_tendons.md).
 
-Tendon force and fiber force as functions of the tendon coordinate z and its rate y, with derivatives.
-
-Over the maximum isometric force F0, a muscle in one frame has (muscles/elastic/elastic_muscles.py)
+The balance (`Equilibrium`) has tendon force and fiber force as functions of the tendon coordinate z and its rate y,
+with derivatives. Over the maximum isometric force F0, a muscle in one frame has (muscles/elastic/elastic_muscles.py)
 
     tendon     f(z)
     capacity   g(z, y) = f_l(l / L0) f_v(v / v_max) cos(alpha)

@@ -298,7 +298,7 @@ def flight_spans(case: ModelCase) -> Array:
     """Beginning and end of every flight, (k, 2) [s]: no load carries the body, and the whole body falls.
 
     A body falls if it needs less than 1 - FALLS of its weight from the ground, as for the pelvis of a recording
-    (`force_events.flights`). Missing loads alone are no flight: a person may walk beside the plates.
+    (`foot_events.flights`). Missing loads alone are no flight: a person may walk beside the plates.
     """
     fixed, up = case.fixed, case.fixed.model.up
     acting = load_force(fixed.model, case.loads, known_times(case.loads, case.time), fixed.bodies.pose)

@@ -2,11 +2,10 @@
 
 A force is a function of time (T,), q and qd (T, N, 3) that returns a generalized force (T, N, 3).
 
-Springs with dampers between points of two bodies of a model, or of a body and the ground: a force for `simulate`.
-
-The tension f(L - L_0) + c(dL/dt) draws both ends together along the line between them; where it is negative it pushes
-them apart. An end is a linear combination of the natural coordinates (Silva 2003, 2.47), so its velocity and the
-generalized force, -dL/dq times the tension, follow from the same weights.
+Springs with dampers (`SpringDampers`) join points of two bodies of a model, or of a body and the ground. The tension
+f(L - L_0) + c(dL/dt) draws both ends together along the line between them; where it is negative it pushes them apart.
+An end is a linear combination of the natural coordinates (Silva 2003, 2.47), so its velocity and the generalized force,
+-dL/dq times the tension, follow from the same weights.
 """
 
 from __future__ import annotations

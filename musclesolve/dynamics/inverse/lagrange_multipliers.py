@@ -9,8 +9,6 @@ constraints. The multipliers then are not unique: the choice of minimum norm dep
 (correction B10). The force and the moment on the body by all rows of one joint, Phi_q^T lambda, do not depend on the
 scaling.
 
-Joint moments as pairs of couples on the two bodies of a joint, and joint rates from the bodies' angular velocities.
-
 A moment tau about the axis a of a joint is the couple tau a on the distal body and -tau a on the proximal one. The
 cross of a universal joint is massless and no body: the couples of both its joints act on the bodies on its two sides.
 Where its axes are not perpendicular, w = a_1 s_1 + a_2 s_2 requires the couples tau_1 b_1 + tau_2 b_2 about the dual

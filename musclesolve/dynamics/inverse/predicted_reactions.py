@@ -1,4 +1,4 @@
-"""Ground reactions predicted from the motion alone, where no force plate measured them.
+"""Ground reactions predicted from the motion alone where no plate measured them: over a whole motion, or by frames.
 
 The equations of the whole body give the total load from the ground: the force F = m (a - g), and the moment M
 about the center of mass, the rate of the angular momentum. One foot on the ground carries both alone. Two feet share
@@ -20,15 +20,12 @@ The weights are the same for all motions. On five recordings of walking with pla
 where one of the weights is halved or doubled, but for the moments of the feet (docs/predicted_forces.md). The level of
 the floor and the velocity of a belt follow from the motion of the soles.
 
-Quadratic programs along a motion: a frame is coupled with the next two frames; bounds hold frame by frame.
-
+Over a whole motion (`BandedProgram`) a frame is coupled with the next two frames, and bounds hold frame by frame:
 minimize 1/2 x^T H x - g^T x subject to C_t x_t >= 0 in every frame t, by a primal-dual interior point method with
 Mehrotra's predictor and corrector (Mehrotra 1992, SIAM J Optim 2:575-601). The Newton matrix H + C^T (Z/S) C has the
 band of H, so one iteration costs a banded Cholesky factorization.
 
-Ground reactions predicted frame by frame, from the present motion alone.
-
-The program of `predicted_reactions` without its smoothness in time: 18 unknowns x of one frame,
+Frame by frame (`FrameReactions`) the program has no smoothness in time: 18 unknowns x of one frame,
 
     minimize 1/2 x^T H x - g^T x  subject to  C x >= 0.
 

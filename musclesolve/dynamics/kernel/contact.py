@@ -1,9 +1,11 @@
-"""Contact between surfaces: points of contact, relative velocities, and the wrenches of the contact forces.
+"""Contact and resistance in one state: contact between surfaces with its forces, and the resistance of joints.
+
+Contact gives points of contact, relative velocities, and the wrenches of the contact forces.
 
 Gap, normal and point of a pair by Newton's method on the sphere of normals, with the support function of each surface:
 derived in `contact.surfaces`.
 
-Couples of joint resistance on the bodies in one state: `JointResistance` without arrays over frames.
+Joint resistance gives couples on the bodies: `JointResistance` without arrays over frames.
 """
 
 from math import atan2, pi, sqrt

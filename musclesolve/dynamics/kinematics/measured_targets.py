@@ -1,11 +1,10 @@
-"""Measured points and directions, by the names of the model, and what they do not show at straight hinges.
+"""Measured points and directions, by the names of the model, and the rotations that they do not show.
 
-Rotation of a body about its long axis while the hinge at its end is straight, from the whole motion.
-
-Shoulder, elbow and wrist show the plane of a bent elbow, and so the rotation phi of the upper arm about its long axis.
-A straight elbow does not show it: with the forearm of length r bent by theta, the wrist lies at p = r sin(theta)
-(cos phi, sin phi) beside the upper arm, and any phi is as good as another where p = 0. A pose (phi + pi, -theta), an
-elbow that bends backward, shows the same points. Frame by frame the pose would jump between the two.
+While a hinge is straight, the rotation of the body before it about its long axis follows from the whole motion
+(`straight_hinges`). Shoulder, elbow and wrist show the plane of a bent elbow, and so the rotation phi of the upper arm
+about its long axis. A straight elbow does not show it: with the forearm of length r bent by theta, the wrist lies at p
+= r sin(theta) (cos phi, sin phi) beside the upper arm, and any phi is as good as another where p = 0. A pose (phi + pi,
+-theta), an elbow that bends backward, shows the same points. Frame by frame the pose would jump between the two.
 
 The rotation is therefore found for all frames together, as the path phi(t) that is least in
 

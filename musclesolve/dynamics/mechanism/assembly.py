@@ -1,10 +1,9 @@
-"""Closing a mechanism: positions by Newton-Raphson in the sense of least squares, then velocities, accelerations.
+"""Closing a mechanism: its positions, velocities and accelerations, and the forces of its drivers and joints.
 
-Rows may be redundant. Coordinates that nothing drives stay as near the start as possible, unless everything is to be
-driven. A driven angle is followed in small steps by the angle itself, because the mirrored angle satisfies its row,
-too. Each frame is closed from the one before, so that a loop stays on its branch.
-
-Forces of drivers and joints in a closed loop, from the multipliers of its rows.
+Positions follow by Newton-Raphson in the sense of least squares. Rows may be redundant. Coordinates that nothing drives
+stay as near the start as possible, unless everything is to be driven. A driven angle is followed in small steps by the
+angle itself, because the mirrored angle satisfies its row, too. Each frame is closed from the one before, so that a
+loop stays on its branch.
 
 The rows of an assembled mechanism are solved for their multipliers, Phi_q^T lambda = g - M qdd (Silva 2003, 2.83), of
 least norm where rows are redundant (2.88). A driver's multiplier gives its moment (correction B3) or tension; all rows

@@ -1,4 +1,4 @@
-"""Equations of motion of a planar tree by projection, joint moments and reactions, and contact with the ground.
+"""Dynamics of a planar tree by projection: joint moments and reactions, contact with the ground, forces of muscles.
 
 M pdd = h - C^T lambda in absolute coordinates (Blajer & Czaplicki 2005, 2.2), as in `inverse.projection`. Projection on
 the columns of D gives the equations in q (2.9), projection on the columns of E the reactions without any inversion
@@ -14,10 +14,9 @@ reaction is -lambda. In the source both legs move as one, so both feet are one s
 Where two legs stand apart, the motion does not determine the load of each foot: three of the six components are free,
 and only the sum is computed here (`total_reaction`). The share of each foot has to be measured.
 
-Muscles of a planar body as lines between points of its segments, and the matrix B of their forces.
-
-A muscle may represent several lines that share its force in fixed parts (muscles merged at equal stress): its length is
-then the mean of their lengths with these weights, and its column of B is -dL/dp, by virtual work.
+Muscles are lines between points of the segments (`PlanarMuscles`), with the matrix B of their forces. A muscle may
+represent several lines that share its force in fixed parts (muscles merged at equal stress): its length is then the
+mean of their lengths with these weights, and its column of B is -dL/dp, by virtual work.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""State of a session on the page: the newest frame, the curves of the last half minute, steps, counts, feedback.
+"""State of a session on the page: the newest frame and its picture, the curves of the last half minute, steps, counts.
 
-Contacts of a foot are known from its vertical ground force, by `motion.events.foot_events.contacts`. It is called
-when a contact has lasted long enough to be a step, and when the foot has been unloaded for longer than a dropout lasts:
-what comes later changes nothing then.
+Contacts of a foot (`FootContacts`) are known from its vertical ground force, by `motion.events.foot_events.contacts`.
+It is called when a contact has lasted long enough to be a step, and when the foot has been unloaded for longer than a
+dropout lasts: what comes later changes nothing then.
 
-Frames come from the computing process through shared memory. The writer never waits: it puts a frame into the next row
-of a ring and then counts it. A reader that is too slow loses the oldest rows, and learns how many.
+Frames come from the computing process through shared memory (`FrameRing`). The writer never waits: it puts a frame into
+the next row of a ring and then counts it. A reader that is too slow loses the oldest rows, and learns how many.
 
 `LiveDrawing` has rows of frames as data of the moving picture: the same drawing as of a result, one pose at a time.
 """

@@ -1,8 +1,7 @@
 """The center of a ball joint and the axis of a hinge from the motion of the two bodies of the joint.
 
-Symmetrical center of rotation estimation (SCoRE) and symmetrical axis of rotation approach (SARA).
-
-Functional hip centers: the center of rotation of the thigh in the pelvis, from trials that move the hip.
+They are found by symmetrical center of rotation estimation (SCoRE) and by the symmetrical axis of rotation approach
+(SARA). A functional hip center is the center of rotation of the thigh in the pelvis, from trials that move the hip.
 """
 
 from collections.abc import Mapping

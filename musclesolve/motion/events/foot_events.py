@@ -1,8 +1,8 @@
-"""Heel strikes and toe-offs from the ground reaction, and flight: when each foot is on its plates, and when no foot is.
+"""Events of the feet of a recording: heel strikes and toe-offs from the ground reaction or from the markers, flight.
 
-Running and jumping have flight; assumptions about walking do not hold there.
-
-Walking direction, heel strikes and toe-offs from the markers alone, for any axes of the laboratory.
+`force_events` has the contacts of each foot with its plates. In flight (`flights`) no foot is on the ground: running
+and jumping have flight, and assumptions about walking do not hold there. `marker_events` needs the markers alone, and
+takes the walking direction from them, for any axes of the laboratory (`headings`).
 
 Relative to the pelvis, the heel is farthest ahead shortly before it strikes the ground, and the toes are farthest
 behind when they leave it (Zeni, Richards & Higginson 2008, Gait Posture 27:710-714). Both are maxima, between samples,

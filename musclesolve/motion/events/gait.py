@@ -1,4 +1,4 @@
-"""Events, strides and walking direction of a trial; length, width and speed of strides.
+"""Gait of a trial: its heel strikes and toe-offs from all sources, its strides with length, width and speed.
 
 A stride lasts from a heel strike to the next one of the same foot. The six events by which the source reads muscle
 forces (Silva 2003, section 6.8) are, for the right leg: heel strike (0 %), opposite toe-off (about 15 %), the moment
@@ -6,11 +6,9 @@ when the left foot passes the point below the right hip joint (30 %), opposite h
 right foot passes the point below the left hip joint (80 %), and the next heel strike. Toe-off (60 %) separates stance
 from swing.
 
-Heel strikes and toe-offs of a trial from all sources: stated events, forces and markers.
-
-Each event is taken from the most reliable source: stated before forces, forces before markers. So markers supply the
-steps that no plate measured. If no source shows the strike that the first or last frames need, walking is assumed to be
-periodic; a movement with flight is not.
+Each heel strike and toe-off is taken from the most reliable source: stated before forces, forces before markers. So
+markers supply the steps that no plate measured. If no source shows the strike that the first or last frames need,
+walking is assumed to be periodic; a movement with flight is not.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
-"""The filter of a trial with every cut-off: from the trial file, or from the recording.
+"""The filter of a trial with every cut-off: from the trial file, or from the recording by an analysis of residuals.
 
-Cut-off frequency and noise of a recording by an automated residual analysis after Winter.
-
-The residual R(fc) between the signal and the filtered signal (Silva 2003, eq. 5.6) falls with the cut-off frequency fc:
-steeply while the filter removes motion, then along a line where it removes only noise. Low frequencies are dropped one
-after the other until the correlation between curve and line reaches a threshold; the line at fc = 0 is the root mean
-square of the noise (Winter 1990; Silva 2003, section 5.2.2).
+The analysis after Winter is automated and gives cut-off frequency and noise. The residual R(fc) between the signal and
+the filtered signal (Silva 2003, eq. 5.6) falls with the cut-off frequency fc: steeply while the filter removes motion,
+then along a line where it removes only noise. Low frequencies are dropped one after the other until the correlation
+between curve and line reaches a threshold; the line at fc = 0 is the root mean square of the noise (Winter 1990; Silva
+2003, section 5.2.2).
 
 Noise is the part of the signal with equal power at low and high frequencies. Skin that swings on the bone is not noise
 in this sense, nor is an error that is smooth from frame to frame.

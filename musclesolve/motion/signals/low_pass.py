@@ -1,8 +1,8 @@
-"""Zero-lag low-pass filter: a Butterworth run forward and backward (Silva 2003, eqs 5.2-5.5 for order 2).
+"""Low-pass filters without lag: a Butterworth run forward and backward, and the smoothing spline.
 
-Smoothing splines with smoothness by generalized cross-validation.
-
-A natural spline g of degree 2m - 1 through T evenly spaced frames minimizes (Reinsch 1967, Woltring 1986)
+The Butterworth filter is the one of Silva 2003, eqs 5.2-5.5 for order 2. The smoothness of a spline follows from
+generalized cross-validation. A natural spline g of degree 2m - 1 through T evenly spaced frames minimizes (Reinsch
+1967, Woltring 1986)
 
     sum_t (y_t - g(t))^2 + p  integral (d^m g / dt^m)^2 dt
 

@@ -1,6 +1,4 @@
-"""Hill curves of Millard et al. (2013), J Biomech Eng 135:021005, as OpenSim builds them.
-
-Quintic Bezier corners: the pieces of the curves of Millard et al. (2013), J Biomech Eng 135:021005.
+"""Hill curves of Millard et al. (2013), J Biomech Eng 135:021005, as OpenSim builds them from quintic Bezier corners.
 
 A corner goes from (x0, y0) with slope s0 to (x1, y1) with slope s1. Its tangents meet at (xc, yc); the six control
 points are the ends and, twice each, points between an end and (xc, yc) at the share c of the way:

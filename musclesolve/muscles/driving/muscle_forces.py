@@ -1,13 +1,14 @@
-"""Muscles as a force of a simulation: tension from activation, length and rate of the path, and its generalized force.
+"""Muscles as a force of a simulation: activation from excitation, tension from activation, generalized force.
+
+The tension follows from activation, length and rate of the path.
 
 The generalized force of tensions F is -F dL_MT/dq (paths.py). It is computed from the wrenches of the path nodes on the
 bodies, not from the rows dL_MT/dq: wrenches are summed on each body and converted to generalized coordinates once.
 Where L_MT depends on a joint angle explicitly, as over a patella, F dL_MT/dtheta is a moment about that joint. On every
 motion that the constraints allow, both together do the work of the rows.
 
-Activation dynamics: activation follows excitation, fast upward and slowly downward.
-
-With the time constants t_a of activation and t_d of deactivation and z = 1/2 + 3/2 a,
+Activation follows excitation, fast upward and slowly downward (`ActivationDynamics`). With the time constants t_a of
+activation and t_d of deactivation and z = 1/2 + 3/2 a,
 
     thelen_2003        da/dt = (e - a) / (t_a z)  where e > a,   (e - a) z / t_d  where not      (Thelen 2003, 1-2)
     de_groote_2016     da/dt = (e - a) ((1/2 + f) / (t_a z) + (1/2 - f) z / t_d),  f = 1/2 tanh(b (e - a)) (De Groote et

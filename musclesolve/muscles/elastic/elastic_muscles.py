@@ -1,4 +1,4 @@
-"""Muscles with a tendon that stretches: parameters, and the lengths of fiber and tendon.
+"""Muscles with a tendon that stretches: parameters, smooth curves, and the lengths of fiber and tendon.
 
 With the coordinate z of the tendon (`TendonCurve`), affine in its strain and z = 1 at one maximum isometric force,
 
@@ -8,10 +8,9 @@ With the coordinate z of the tendon (`TendonCurve`), affine in its strain and z 
 
 A rigid tendon is the special case without stretch, z being the force over F0.
 
-The Hill curves of muscles as smooth splines, for solvers with second derivatives.
-
-Small changes make a family of curves smooth, so that every muscle has a solution in every state. Where muscles work,
-the changes are far below the measured accuracy of the curves:
+Solvers with second derivatives need the Hill curves as smooth splines (`SmoothCurves`). Small changes make a family of
+curves smooth, so that every muscle has a solution in every state. Where muscles work, the changes are far below the
+measured accuracy of the curves:
 
 - the force-velocity curve continues below -1, where it is zero, and force-length and force-velocity factors stay above
 zero: x becomes (x + sqrt(x^2 + w^2)) / 2 with w = 2e-3 (half a per mille at zero, 1e-6 at one);
@@ -24,16 +23,15 @@ The changed curves are sampled, and cubic splines over equal steps pass through 
 slope and curvature. Newton's method needs second derivatives; families of Hill curves do not offer them, and some do
 not have them. Between samples 1e-3 apart a spline differs from a smooth curve by less than 1e-10.
 
-Force-length curves of tendons by name, as functions of one coordinate z that is affine in the strain.
+A force-length curve of tendons (`TendonCurve`) is a function of the coordinate z.
 
     strain = e_0 + z (e_1 - e_0),    F / F0 = f(z),    f(1) = 1,
 
 with the strains e_1 at one maximum isometric force F0 and e_0 at z = 0. So a curve is the same for tendons of any
 stiffness.
 
-Force-velocity curves that increase strictly and without bound, for the balance of fiber and tendon.
-
-Over the maximum isometric force F0, with the coordinate z of the tendon and its rate dz/dt,
+The balance of fiber and tendon needs force-velocity curves that increase strictly and without bound
+(`LengtheningCurves`). Over the maximum isometric force F0, with the rate dz/dt of the coordinate,
 
     f_T(z) = [a f_l(l / L0) f_v(v / v_max) + b v / v_max] cos(alpha) + p(l) cos(alpha),
     v = (dL_MT/dt - stretch dz/dt) cos(alpha)

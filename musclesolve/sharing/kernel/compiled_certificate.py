@@ -1,4 +1,4 @@
-"""The terms of a cost, and the certificate of one frame from the problem's own arrays and the solver's result alone.
+"""The certificate of one frame, compiled: from the problem's own arrays and the solver's result alone.
 
 sharing/certificate.py is the definition, for any cost and any solver. This copy exists because recomputing the
 certificate in numpy would take longer than solving; tests/sharing/kernel/test_kernel.py compares the two.

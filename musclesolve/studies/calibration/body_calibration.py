@@ -1,8 +1,8 @@
 """Calibration of body and plates of one subject from several trials, so that motion and ground forces agree.
 
 The residual at the pelvis is the load that no joint supplies: with true masses, centers of mass, clock and plates it
-would consist of errors of the motion alone. `body_fit` has the fit, `body_residual` the residual and its derivatives.
-The result is written, not applied: a trial file names it in [subject] body and [plates].
+would consist of errors of the motion alone. `body_fit` has the fit, with the residual and its derivatives. The result
+is written, not applied: a trial file names it in [subject] body and [plates].
 """
 
 from collections.abc import Iterable, Sequence

@@ -381,7 +381,7 @@ def contact_target(
     Args:
         now: the part with its present sharing.
         joint: its name.
-        axes, spacing: of a knee, as in `knee_contact.compartments`.
+        axes, spacing: of a knee, as in `knee.compartments`.
         place: "medial" or "lateral" contact of the knee; "": the force along the direction that it has now.
     """
     if not place or axes is None or spacing is None:
