@@ -55,7 +55,7 @@ from .studies.dataset.data_set import open_dataset as open_dataset
 from .studies.forward_problem import forward_problem as forward_problem
 from .studies.many_trials.run_many import run_many as run_many
 from .studies.study.analysis import run_study as run_study
-from .studies.study.run_study import check_study as check_study
+from .studies.study.check_study import check_study as check_study
 from .studies.study.study_data import open_study as open_study
 from .studies.study.study_file import read_study as read_study
 from .studies.uncertainty.monte_carlo import uncertainty as uncertainty

@@ -147,7 +147,7 @@ def recording(progress: Progress, job: Job) -> TrialRecord:
 
 def check_study(progress: Progress, study: Path) -> dict[str, Any]:
     """Check the trials of a study; the document of `musclesolve check --json`."""
-    from musclesolve.studies.study.run_study import check_study as examine_study
+    from musclesolve.studies.study.check_study import check_study as examine_study
 
     return examine_study(study, progress=progress).as_dict()
 

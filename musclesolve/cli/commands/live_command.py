@@ -11,8 +11,8 @@ from typing import Annotated, Any
 import typer
 
 from musclesolve._util.sides import BOTH
-from musclesolve.cli.commands.force_commands import finish_result
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
+from musclesolve.cli.finished_result import finish_result
 from musclesolve.cli.options import Cost, Side, TrialFile, output_option, with_settings
 from musclesolve.cli.printing import finish, print_address, progress
 from musclesolve.constants import RESULT_FILE

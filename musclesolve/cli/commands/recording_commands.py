@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from musclesolve.drafting.study.draft_study import StudyDraft
     from musclesolve.results.judgement import Report
     from musclesolve.studies.calibration.body_calibration import BodyCalibration
-    from musclesolve.studies.study.run_study import StudyCheck
+    from musclesolve.studies.study.check_study import StudyCheck
 
 
 @options.with_settings(CommandSettings, command_arguments("init"))
@@ -140,7 +140,7 @@ def check(
     from musclesolve.recording.schema import is_study
 
     if trial.is_dir() or is_study(trial):
-        from musclesolve.studies.study.run_study import check_folder, check_study
+        from musclesolve.studies.study.check_study import check_folder, check_study
 
         with progress() as reported:
             many = (check_folder if trial.is_dir() else check_study)(trial, progress=reported)

@@ -26,7 +26,7 @@ from musclesolve.results.tables.lines import decimal, line, names, numbers, titl
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord
 
 if TYPE_CHECKING:
-    from musclesolve.studies.study.run_study import StudyCheck
+    from musclesolve.studies.study.check_study import StudyCheck
 
 
 COLORS: dict[Severity, str] = {"error": "red", "warning": "yellow", "note": "dim"}

@@ -35,7 +35,7 @@ from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.run_many import check_for_all
 from musclesolve.studies.many_trials.trial_record import CSV, PARTED, Outcome, check_table
 from musclesolve.studies.study.means import csv_of
-from musclesolve.studies.study.run_study import INPUTS, ComputedStudy, compute_trials
+from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
 from musclesolve.studies.study.study_data import other_masses
 from musclesolve.studies.study.study_file import (
     SOURCES,
@@ -46,6 +46,7 @@ from musclesolve.studies.study.study_file import (
     lacking_text,
     read_study,
 )
+from musclesolve.studies.study.unpacked_trials import INPUTS
 
 OF_RESULT = (
     *("frames", "muscles", "mass_kg", "ground_forces"),

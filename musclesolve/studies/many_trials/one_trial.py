@@ -29,8 +29,9 @@ from musclesolve.plotting.figure_names import (
     UNCERTAINTY,
     files_of,
     in_every_format,
+    pages_of,
 )
-from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle, page_style
+from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle, figures_of, page_style
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import shared_result
 from musclesolve.results.dataset.quantities import kept_of
@@ -39,13 +40,14 @@ from musclesolve.results.files.result_netcdf import (
     check_folder,
     check_inputs,
     check_model,
+    netcdf_bytes,
     read_result,
     result_attributes,
     result_content,
     storable,
     trial_from,
 )
-from musclesolve.results.plausibility import judged_facts
+from musclesolve.results.plausibility import judged_facts, with_uncertainty
 from musclesolve.run_trial import run
 from musclesolve.settings.trial import is_predicted
 from musclesolve.studies.many_trials.trial_record import (
@@ -149,16 +151,15 @@ def analyze(
     options: Mapping[str, object],
     figures: bool,
     progress: Progress,
-    more: Callable[[RecordedBody | ModelBody, xr.Dataset], dict[str, bytes]] | None = None,
+    more: Callable[[RecordedBody | ModelBody, xr.Dataset], tuple[xr.Dataset, dict[str, bytes]]] | None = None,
     outdated: Iterable[str] = (),
-    completed: Callable[[xr.Dataset], xr.Dataset] = lambda result: result,
     keep: Sequence[str] = (),
 ) -> tuple[xr.Dataset, list[Path]]:
     """Read, compute, draw and write one trial; all files are written, or none. Returns the result and the files.
 
     Figures, page and messages of an earlier result in the folder are removed, and files that are named in `outdated`.
-    Options are keyword arguments of `run`; `more` makes further files of the body and its result, by name;
-    `completed` adds their verdicts to the result; `keep`: as of `Job`.
+    Options are keyword arguments of `run`; `more` makes further files of the body and its result, by name, and adds
+    their verdicts to the result; `keep`: as of `Job`.
     """
     with reserved(folder), noted_files() as opened:
         check_folder(folder, RESULT, trial)
@@ -172,8 +173,8 @@ def analyze(
             paths = not keep or "path_position" in keep
             facts = judged_facts(shared_result(body, findings_of(body, loaded), progress, paths))
             result = facts.result
-            of_trial = {} if more is None else more(body, result)
-        result = completed(result)
+            if more is not None:
+                result, of_trial = more(body, result)
         drawn = _figures(result, progress) if figures else {}
         result.attrs |= trial_from(trial, folder)
         result.attrs[ATTRIBUTE] = recipe(
@@ -206,13 +207,20 @@ def analyze_with_uncertainty(
     """
     if samples is None:
         return (*analyze(trial, folder, options, figures, progress), None)
-    from musclesolve.studies.uncertainty.monte_carlo import UncertaintyFiles
+    from musclesolve.studies.uncertainty.monte_carlo import uncertainty
 
-    further = UncertaintyFiles(samples, seed, figures, progress)
-    return (
-        *analyze(trial, folder, options, figures, progress, further, completed=further.judged),
-        further.found,
-    )
+    found = None
+
+    def judged(body: RecordedBody | ModelBody, result: xr.Dataset) -> tuple[xr.Dataset, dict[str, bytes]]:
+        """The result, judged by its uncertainty, and the files of the uncertainty."""
+        nonlocal found
+        found = uncertainty(body, samples, seed, progress=progress, result=result)
+        pages = pages_of(found, UNCERTAINTIES) if figures else {}
+        files = {UNCERTAINTY: netcdf_bytes(found), **figures_of(found, pages, progress)}
+        joints = "joint" in result.coords and "joint" in found.coords
+        return with_uncertainty(result, found) if joints else result, files
+
+    return (*analyze(trial, folder, options, figures, progress, judged), found)
 
 
 def share_into(

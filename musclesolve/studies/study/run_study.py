@@ -1,51 +1,27 @@
-"""The computation of a study: the trial file and the result of each trial, and the table of all trials.
+"""The computation of a study: the trial file and the result of each trial, and the table of all trials."""
 
-The process that computes a trial unpacks it from the file of a service that keeps many trials in one. Before any
-computation `check_study` lists the findings of `check` on every trial.
-"""
-
-import hashlib
-import json
 import os
-import shlex
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
-from muscle_db.regular_file import file_state
-from musclesolve._util.messages import Progress, alike, count_of, no_progress, shortened
-from musclesolve._util.processes import cores
-from musclesolve._util.worker_pool import Lost, Pool
-from musclesolve._util.written_files import safe
-from musclesolve.constants import STUDY_DRAFT, TRIAL_FILE
-from musclesolve.errors import InputError, file_error, input_error
-from musclesolve.opensim.b3d import read_b3d, unpack_b3d, unpacked_files
+from musclesolve._util.messages import Progress, no_progress, shortened
+from musclesolve.constants import TRIAL_FILE
+from musclesolve.errors import InputError
 from musclesolve.plotting.figure_names import UNCERTAINTY
 from musclesolve.recording.schema import tables_text, trial_document, value_text
-from musclesolve.recording.text.text_file import is_file, sha256
+from musclesolve.recording.text.text_file import sha256
 from musclesolve.recording.trial.settings import with_paths
 from musclesolve.results.cycles.discrete_values import value_of
 from musclesolve.results.dataset.quantities import QUANTITIES
-from musclesolve.results.files.atomic_writing import patient, reserved, write_files
-from musclesolve.results.judgement import Report, counted_verdicts
+from musclesolve.results.files.atomic_writing import reserved, write_files
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, is_predicted
-from musclesolve.sharing.solver.batch import compile_kernel
 from musclesolve.studies.known_names import known_names
 from musclesolve.studies.many_trials.one_trial import Further, Job, leave_message
-from musclesolve.studies.many_trials.run_many import (
-    TrialsProgress,
-    check_for_all,
-    check_table,
-    compute,
-    find_trials,
-)
+from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, csv_bytes
-from musclesolve.studies.questions.answers import asked_of, check_with_questions
+from musclesolve.studies.questions.answers import asked_of
 from musclesolve.studies.study.study_file import (
     SUBJECT,
     TIME,
@@ -57,134 +33,7 @@ from musclesolve.studies.study.study_file import (
     read_study,
 )
 from musclesolve.studies.study.study_findings import CYCLES, UncertaintyFile, cycles_file
-from musclesolve.version import __version__
-
-INPUTS, RECORDS = "inputs", "unpacked"
-"""Folder of the unpacked files of a study, and folder in it with a record of each unpacked trial."""
-WRITTEN_WITHIN_S = 60.0
-"""How long a process waits until others have written the records of their trials of the same subject."""
-
-
-@dataclass(frozen=True)
-class B3DSource:
-    """A trial of a B3D file, which `unpack` writes as files of OpenSim.
-
-    Args:
-        b3d: the file. trial: name of the trial in it.
-        folder: of the unpacked files of the subject.
-        record: file with the state of the B3D file when the trial was unpacked, and with what was found in the trial.
-        stated: file and place that name the trial, for messages.
-    """
-
-    b3d: Path
-    trial: str
-    folder: Path
-    record: Path
-    stated: tuple[Path, str | None]
-
-    @property
-    def notes(self) -> list[str]:
-        """Notes on what is unusual in the trial; none before it was unpacked."""
-        return list(_read(self.record)["notes"])
-
-    @property
-    def _state(self) -> list[Any]:
-        return [*(file_state(self.b3d) or ()), __version__]
-
-    @property
-    def is_unpacked(self) -> bool:
-        """Whether the files were written from the B3D file as it is, or the trial has none."""
-        known = _read(self.record)
-        return known.get("state") == self._state and all(
-            (self.folder / name).is_file() for name in known["files"]
-        )
-
-    def unpack(self) -> None:
-        """Write the files of the trial, unless they were written from the B3D file as it is.
-
-        Raises:
-            InputError: the file cannot be read, or no muscle forces follow from the trial.
-        """
-        with patient(WRITTEN_WITHIN_S):
-            known = _read(self.record) if self.is_unpacked else self._unpacked()
-        if known["reason"]:
-            file, where = self.stated
-            raise file_error(
-                "unsupported",
-                (file, where),
-                f"no muscle forces follow from {self.trial!r} of {self.b3d.name}: {known['reason']}",
-                remedy='leave it out: exclude = "the reason"',
-            )
-
-    def _unpacked(self) -> dict[str, Any]:
-        """Write the files of the trial, and return its record, which is written, too."""
-        state = self._state
-        (trial,) = unpack_b3d(read_b3d(self.b3d, (self.trial,)), self.folder, (self.trial,)).trials
-        files = () if trial.reason else trial.source.values()
-        record = {
-            "state": state,
-            "files": [Path(file).relative_to(self.folder).as_posix() for file in files],
-            "reason": trial.reason,
-            "notes": trial.notes,
-        }
-        write_files(self.record.parent, {self.record.name: json.dumps(record, indent=1).encode()})
-        return record
-
-
-def source_of(
-    study: Study, trial: StudyTrial, output: Path
-) -> tuple[Mapping[str, str | Path], B3DSource | None]:
-    """The keys of [files] of the trial file of a model, or the trial's own file; and how the files are made.
-
-    Only the header of a B3D file is read here.
-    """
-    if "b3d" not in trial.source:
-        return trial.source, None
-    name, wanted, document = trial.source["b3d"], trial.source["trial"], study.document
-    b3d = Path(os.path.normpath(study.path.parent / name))
-    parts = Path(name).with_suffix("").parts
-    # folders above the study are in the name of the file: the folder of the subject is numbered
-    kept = "-".join(part for part in parts if part not in ("..", "/"))
-    kept += f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}" * (".." in parts)
-    trials = _files(b3d, output / INPUTS / safe(kept), file_state(b3d))
-    known = [trial for trial, files in trials.items() if files]
-    document.check_known([wanted], f"{Path(name).name} has no trial", known, "trials", trial.name)
-    files = trials[wanted]
-    stated = document.path, f"{document.header('trials')} {trial.name}"
-    folder = files["model"].parents[1]
-    # the file of the coordinates has another name for each trial, "walk 1" and "walk/1" included
-    record = folder / RECORDS / f"{files['coordinates'].stem.removesuffix('_ik')}.json"
-    return files, B3DSource(b3d, wanted, folder, record, stated)
-
-
-@lru_cache(maxsize=2)
-def _files(b3d: Path, place: Path, state: object) -> dict[str, dict[str, Path]]:
-    """The unpacked files of the trials of a B3D file, by the name of the trial."""
-    if not is_file(b3d):
-        raise file_error(
-            "missing_file", b3d, f"there is no file {b3d.name!r}", "a file of AddBiomechanics (.b3d)"
-        )
-    return unpacked_files(read_b3d(b3d, ()), place)
-
-
-def unpacked_notes(sources: Mapping[str, B3DSource]) -> list[str]:
-    """Notes on unusual contents of trials that were unpacked, by the names of the trials, each kind of note once."""
-    said = ((name, note) for name, source in sources.items() for note in source.notes)
-    return [
-        f"{next(iter(own.values()))} ({shortened(list(own))}{', with other numbers' * (len(set(own.values())) > 1)})"
-        for own in alike(said)
-    ]
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """A record; an empty one where there is none."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        content = None
-    empty: dict[str, Any] = {"files": [], "reason": "", "notes": []}
-    return empty | content if isinstance(content, dict) else empty
-
+from musclesolve.studies.study.unpacked_trials import B3DSource, source_of, unpacked_notes
 
 TRIALS = "trials"
 """Folder of the folders of the trials."""
@@ -511,131 +360,3 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
         if name in known and isinstance(table, Mapping):
             ordered[name] = {key: table[key] for key in (*known[name].settings, *table) if key in table}
     return TrialFile(TRIAL_HEAD + "\n" + tables_text(ordered), inputs, tuple(notes))
-
-
-@dataclass(frozen=True)
-class StudyCheck:
-    """Findings on the trials of a study.
-
-    Args:
-        path: the study file.
-        reports: trial -> its report.
-        refused: trial -> reason why it cannot be checked.
-        notes: on the study.
-        of_folder: whether `path` is a folder with the trial files, and no study file.
-    """
-
-    path: Path
-    reports: Mapping[str, Report]
-    refused: Mapping[str, str]
-    notes: tuple[str, ...]
-    of_folder: bool = False
-
-    @property
-    def ok(self) -> bool:
-        """Whether no trial has an error."""
-        return not self.refused and all(report.ok for report in self.reports.values())
-
-    @property
-    def errors(self) -> list[tuple[str, str]]:
-        """Name of a trial and statement of the fault, for each error."""
-        found = [(name, str(entry)) for name, report in self.reports.items() for entry in report.of("error")]
-        return [*self.refused.items(), *found]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what JSON can hold."""
-        trials = {name: report.as_dict() | {"trial": name} for name, report in self.reports.items()}
-        common = {
-            "folder" if self.of_folder else "study": str(self.path),
-            "ok": self.ok,
-            "verdict": self.verdict,
-            "notes": list(self.notes),
-        }
-        return {**common, "trials": trials, "refused": dict(self.refused)}
-
-    @property
-    def verdict(self) -> str:
-        """The check in one line."""
-        failing = len(self.refused) + sum(not report.ok for report in self.reports.values())
-        count = len(self.reports) + len(self.refused)
-        if failing:
-            has, them = ("has an error", "it") if failing == 1 else ("have errors", "them")
-            leave = "" if self.of_folder else f', or leave {them} out with exclude = "the reason"'
-            return f"{failing} of {count_of(count, 'trial')} {has}: mend {them}{leave}"
-        verdicts = [report.judgement.verdict for report in self.reports.values() if report.judgement]
-        all_trials = f"all {count} trials" if count > 1 else "the trial"
-        return f"{all_trials} can be computed: {counted_verdicts(verdicts)}"
-
-
-def check_study(path: str | Path, jobs: int | None = None, progress: Progress | None = None) -> StudyCheck:
-    """Check every trial of a study that is not excluded.
-
-    Args:
-        path: the study file.
-        jobs: how many trials at a time; as many as there are cores unless given.
-        progress: called with the names of running trials, and the share of the work that is done.
-
-    Returns:
-        The report of each trial, and the reason for each trial that was refused.
-
-    Raises:
-        InputError: the study file itself is at fault.
-    """
-    study = read_study(path)
-    with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:
-        trials, refused, notes = prepared(study, Path(folder))
-        reports, lost = _reports({trial.name: trial for trial in trials}, jobs, progress)
-        notes += unpacked_notes(
-            {trial.name: trial.source for trial in trials if isinstance(trial.source, B3DSource)}
-        )
-    lost = {record.name: record.message for record in refused} | lost
-    return StudyCheck(study.path, reports, lost, (*study.notes, *notes))
-
-
-def check_folder(folder: Path, progress: Progress | None = None) -> StudyCheck:
-    """Check every trial file of a folder, or else its study; folders inside it are not searched.
-
-    Raises:
-        InputError: there is no trial file in the folder.
-    """
-    try:
-        trials = find_trials([folder])
-    except InputError as error:
-        if error.key != "studies.no_trial_file":
-            raise
-        if (folder / STUDY_DRAFT).is_file():
-            return check_study(folder / STUDY_DRAFT, progress=progress)
-        remedy = f"musclesolve init {shlex.quote(str(folder))} drafts one from the recordings in it"
-        raise input_error(error.key, file=folder, remedy=remedy) from None
-    jobs = {trial.name: Job(trial.name, trial, folder, {}) for trial in trials}
-    reports, lost = _reports(jobs, None, progress)
-    return StudyCheck(folder, reports, lost, (), of_folder=True)
-
-
-def _reports(
-    trials: Mapping[str, Job], jobs: int | None, progress: Progress | None
-) -> tuple[dict[str, Report], dict[str, str]]:
-    """Check trials side by side: the report of each, in order, and the reason for each that has none."""
-    names = list(trials)
-    report = TrialsProgress(len(names), progress or no_progress)
-    reports, lost = dict[str, Report](), dict[str, str]()
-    compile_kernel()  # once, and not in every process
-    pool = Pool(_check, None, list(trials.values()), min(jobs or cores(), max(len(names), 1)))
-    running = pool.results(lambda which, done: report([names[number] for number in which], done))
-    with closing(running) as results:
-        for number, found in results:
-            report.done += 1
-            if isinstance(found, Report):
-                reports[names[number]] = found
-            else:
-                lost[names[number]] = found.reason if isinstance(found, Lost) else found
-    return {name: reports[name] for name in names if name in reports}, lost
-
-
-def _check(shared: None, trial: Job, progress: Progress) -> Report | str:
-    """The report of a trial, or the reason why its files cannot be unpacked."""
-    try:
-        path = trial.ready()
-    except InputError as error:
-        return str(error)
-    return check_with_questions(path)

@@ -32,8 +32,9 @@ from musclesolve.studies.dataset.compute_dataset import (
 )
 from musclesolve.studies.dataset.data_set import DataSet
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
-from musclesolve.studies.study.run_study import B3DSource, ComputedStudy, source_of
+from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_file import read_study
+from musclesolve.studies.study.unpacked_trials import B3DSource, source_of
 
 MAKE = Path(__file__).parents[3] / "examples" / "study" / "make_study.py"
 TRIALS = 4

@@ -40,8 +40,9 @@ from musclesolve.results.plausibility import FLAGS
 from musclesolve.results.tables.study_tables import comparisons_csv
 from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.analysis import StudyResult, analyze_study
+from musclesolve.studies.study.check_study import StudyCheck
 from musclesolve.studies.study.curve_tests import Design
-from musclesolve.studies.study.run_study import StudyCheck, compute_trials, prepared
+from musclesolve.studies.study.run_study import compute_trials, prepared
 from musclesolve.studies.study.study_data import write_study_data
 
 ROOT = Path(__file__).parents[3]

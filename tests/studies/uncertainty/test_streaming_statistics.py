@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from musclesolve.studies.uncertainty.monte_carlo import QUANTILES, Statistics
 from musclesolve.studies.uncertainty.replay import Parameters
+from musclesolve.studies.uncertainty.sample_statistics import QUANTILES, Statistics
 
 
 def filled(values: np.ndarray, nominal: np.ndarray) -> Statistics:

@@ -1,0 +1,151 @@
+"""The check of a study: findings of `check` on every trial, before any computation."""
+
+import shlex
+import tempfile
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from musclesolve._util.messages import Progress, count_of, no_progress
+from musclesolve._util.processes import cores
+from musclesolve._util.worker_pool import Lost, Pool
+from musclesolve.constants import STUDY_DRAFT
+from musclesolve.errors import InputError, input_error
+from musclesolve.results.judgement import Report, counted_verdicts
+from musclesolve.sharing.solver.batch import compile_kernel
+from musclesolve.studies.many_trials.one_trial import Job
+from musclesolve.studies.many_trials.run_many import TrialsProgress, find_trials
+from musclesolve.studies.questions.answers import check_with_questions
+from musclesolve.studies.study.run_study import prepared
+from musclesolve.studies.study.study_file import read_study
+from musclesolve.studies.study.unpacked_trials import B3DSource, unpacked_notes
+
+
+@dataclass(frozen=True)
+class StudyCheck:
+    """Findings on the trials of a study.
+
+    Args:
+        path: the study file.
+        reports: trial -> its report.
+        refused: trial -> reason why it cannot be checked.
+        notes: on the study.
+        of_folder: whether `path` is a folder with the trial files, and no study file.
+    """
+
+    path: Path
+    reports: Mapping[str, Report]
+    refused: Mapping[str, str]
+    notes: tuple[str, ...]
+    of_folder: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """Whether no trial has an error."""
+        return not self.refused and all(report.ok for report in self.reports.values())
+
+    @property
+    def errors(self) -> list[tuple[str, str]]:
+        """Name of a trial and statement of the fault, for each error."""
+        found = [(name, str(entry)) for name, report in self.reports.items() for entry in report.of("error")]
+        return [*self.refused.items(), *found]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what JSON can hold."""
+        trials = {name: report.as_dict() | {"trial": name} for name, report in self.reports.items()}
+        common = {
+            "folder" if self.of_folder else "study": str(self.path),
+            "ok": self.ok,
+            "verdict": self.verdict,
+            "notes": list(self.notes),
+        }
+        return {**common, "trials": trials, "refused": dict(self.refused)}
+
+    @property
+    def verdict(self) -> str:
+        """The check in one line."""
+        failing = len(self.refused) + sum(not report.ok for report in self.reports.values())
+        count = len(self.reports) + len(self.refused)
+        if failing:
+            has, them = ("has an error", "it") if failing == 1 else ("have errors", "them")
+            leave = "" if self.of_folder else f', or leave {them} out with exclude = "the reason"'
+            return f"{failing} of {count_of(count, 'trial')} {has}: mend {them}{leave}"
+        verdicts = [report.judgement.verdict for report in self.reports.values() if report.judgement]
+        all_trials = f"all {count} trials" if count > 1 else "the trial"
+        return f"{all_trials} can be computed: {counted_verdicts(verdicts)}"
+
+
+def check_study(path: str | Path, jobs: int | None = None, progress: Progress | None = None) -> StudyCheck:
+    """Check every trial of a study that is not excluded.
+
+    Args:
+        path: the study file.
+        jobs: how many trials at a time; as many as there are cores unless given.
+        progress: called with the names of running trials, and the share of the work that is done.
+
+    Returns:
+        The report of each trial, and the reason for each trial that was refused.
+
+    Raises:
+        InputError: the study file itself is at fault.
+    """
+    study = read_study(path)
+    with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:
+        trials, refused, notes = prepared(study, Path(folder))
+        reports, lost = _reports({trial.name: trial for trial in trials}, jobs, progress)
+        notes += unpacked_notes(
+            {trial.name: trial.source for trial in trials if isinstance(trial.source, B3DSource)}
+        )
+    lost = {record.name: record.message for record in refused} | lost
+    return StudyCheck(study.path, reports, lost, (*study.notes, *notes))
+
+
+def check_folder(folder: Path, progress: Progress | None = None) -> StudyCheck:
+    """Check every trial file of a folder, or else its study; folders inside it are not searched.
+
+    Raises:
+        InputError: there is no trial file in the folder.
+    """
+    try:
+        trials = find_trials([folder])
+    except InputError as error:
+        if error.key != "studies.no_trial_file":
+            raise
+        if (folder / STUDY_DRAFT).is_file():
+            return check_study(folder / STUDY_DRAFT, progress=progress)
+        remedy = f"musclesolve init {shlex.quote(str(folder))} drafts one from the recordings in it"
+        raise input_error(error.key, file=folder, remedy=remedy) from None
+    jobs = {trial.name: Job(trial.name, trial, folder, {}) for trial in trials}
+    reports, lost = _reports(jobs, None, progress)
+    return StudyCheck(folder, reports, lost, (), of_folder=True)
+
+
+def _reports(
+    trials: Mapping[str, Job], jobs: int | None, progress: Progress | None
+) -> tuple[dict[str, Report], dict[str, str]]:
+    """Check trials side by side: the report of each, in order, and the reason for each that has none."""
+    names = list(trials)
+    report = TrialsProgress(len(names), progress or no_progress)
+    reports, lost = dict[str, Report](), dict[str, str]()
+    compile_kernel()  # once, and not in every process
+    pool = Pool(_check, None, list(trials.values()), min(jobs or cores(), max(len(names), 1)))
+    running = pool.results(lambda which, done: report([names[number] for number in which], done))
+    with closing(running) as results:
+        for number, found in results:
+            report.done += 1
+            if isinstance(found, Report):
+                reports[names[number]] = found
+            else:
+                lost[names[number]] = found.reason if isinstance(found, Lost) else found
+    return {name: reports[name] for name in names if name in reports}, lost
+
+
+def _check(shared: None, trial: Job, progress: Progress) -> Report | str:
+    """The report of a trial, or the reason why its files cannot be unpacked."""
+    try:
+        path = trial.ready()
+    except InputError as error:
+        return str(error)
+    return check_with_questions(path)
