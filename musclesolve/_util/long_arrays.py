@@ -1,9 +1,9 @@
 """Arrays of long motions in temporary files that are mapped into memory, so that few pages are there at a time.
 
-Pages that a process has used count as its memory until `let_go` hands them back to the operating system. After each
-step of `in_turn` it does so where they take more than `ROOM`, as often as `LOOK` allows. Their numbers stay in the file
-and are read again when they are needed. The file has no name and ends with its arrays. Its space on the disk is
-reserved before an array is made; where there is none, or no such file is possible, arrays lie in memory.
+Pages that a process has used count as its memory until `let_go` hands them back to the operating system. A thread does
+so where they take more than `ROOM`, whatever uses them, as long as there are files. Their numbers stay in the file and
+are read again when they are needed. The file has no name and ends with its arrays. Its space on the disk is reserved
+before an array is made; where there is none, or no such file is possible, arrays lie in memory.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import mmap
 import os
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from math import inf, prod
-from time import monotonic
+from threading import Thread
+from time import sleep
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -24,7 +25,6 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.locks import OneThread
 
-Item = TypeVar("Item")
 Values = TypeVar("Values", AnyArray, tuple[AnyArray, ...])
 
 LARGE, BEGINS = 1 << 19, 4
@@ -39,7 +39,7 @@ MOST_FRAMES = 4096
 """Largest number of frames of which everything is held in memory together."""
 ROOM = 48 << 20
 """Size of the pages of files in memory, beside the program, from which they are handed back [bytes]."""
-LOOK = 0.01
+LOOK = 0.02
 """Time after which the pages in memory are counted again [s]."""
 FREED = 32 << 20
 """Growth of the other memory after which what is free of it is handed back, too [bytes]: the C library keeps it."""
@@ -54,8 +54,6 @@ class _Pages(mmap.mmap):
     used: int
     beside = inf
     """Size of the pages of other files in memory, such as the program [bytes]."""
-    counted = -inf
-    """Time at which the pages of all files were counted last [s]."""
     others = inf
     """Least size of the other memory since free memory was handed back [bytes]."""
 
@@ -70,6 +68,7 @@ class _Pages(mmap.mmap):
 
 
 _LOCK, _FILES = OneThread(), weakref.WeakSet[_Pages]()
+_WATCHES = list[Thread]()
 
 
 def _as_copies() -> None:
@@ -83,6 +82,7 @@ def _as_copies() -> None:
         if map_at(ctypes.c_void_p(address), size, use, fixed, pages.descriptor, place) != address:
             os._exit(1)  # the arrays of the other process would change
     _FILES.clear()
+    _WATCHES.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -124,15 +124,26 @@ def _new_file(size: int) -> _Pages:
     _Pages.beside = min(_Pages.beside, _in_memory()[0])
     weakref.finalize(pages, file.close)
     _FILES.add(pages)
+    if not _WATCHES:
+        _WATCHES.append(Thread(target=_watch, daemon=True))
+        _WATCHES[0].start()
     return pages
+
+
+def _watch() -> None:
+    """Hand pages back from time to time, until there are no files."""
+    while True:
+        sleep(LOOK)
+        let_go()
+        with _LOCK:
+            if not _FILES:
+                return _WATCHES.clear()
 
 
 def let_go() -> None:
     """Hand the pages of all long arrays back to the operating system if they are many; their numbers do not change."""
-    if not _FILES or monotonic() < _Pages.counted + LOOK:
-        return
     with _LOCK:
-        files, _Pages.counted = tuple(_FILES), monotonic()
+        files = tuple(_FILES)
     mapped, others = _in_memory()
     if mapped >= ROOM + _Pages.beside:
         for pages in files:
@@ -154,16 +165,9 @@ def _in_memory() -> tuple[float, float]:
         return inf, 0.0  # not known on this system: as if there were many
 
 
-def in_turn(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items one after the other, such as blocks of time; the pages of long arrays are let go after each."""
-    for item in items:
-        yield item
-        let_go()
-
-
 def blocks(frames: int, size: int = BLOCK) -> Iterator[slice]:
-    """Slices that cover all frames, at least one; the pages of long arrays are let go after each."""
-    return in_turn(slice(first, first + size) for first in range(0, max(frames, 1), size))
+    """Slices that cover all frames, at least one."""
+    return (slice(first, first + size) for first in range(0, max(frames, 1), size))
 
 
 def sum_of(function: Callable[..., AnyArray], *arrays: AnyArray) -> AnyArray:

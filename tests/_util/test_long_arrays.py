@@ -6,6 +6,7 @@ import ctypes
 import pickle
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -18,12 +19,14 @@ in_files = pytest.mark.skipif(sys.platform != "linux", reason="arrays lie in mem
 
 @pytest.fixture
 def small(monkeypatch, tmp_path):
-    """Arrays of 100 bytes are large, their pages are always let go, and the folder of the files is known."""
+    """Arrays of 100 bytes are large, `let_go` always lets their pages go, no thread does, and the folder is known."""
     monkeypatch.setattr(long_arrays, "LARGE", 100)
     monkeypatch.setattr(long_arrays, "BEGINS", 1)
     monkeypatch.setattr(long_arrays, "FILE", 1 << 16)
     monkeypatch.setattr(long_arrays, "ROOM", -np.inf)
-    monkeypatch.setattr(long_arrays, "LOOK", -np.inf)
+    monkeypatch.setattr(long_arrays, "_watch", lambda: None)
+    monkeypatch.setattr(long_arrays, "_WATCHES", [])
+    monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     return tmp_path
 
@@ -58,6 +61,23 @@ def test_pages_stay_until_they_are_many(small, monkeypatch):
 
 
 @in_files
+def test_a_thread_hands_pages_back_as_long_as_there_are_files(monkeypatch):
+    monkeypatch.setattr(long_arrays, "_WATCHES", [])
+    monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
+    array = np.ndarray((1 << 23,), float, long_arrays._new_file(1 << 26))
+    array[:] = 1.0
+    limit = time.monotonic() + 30.0
+    while long_arrays._in_memory()[0] > long_arrays._Pages.beside + long_arrays.ROOM and time.monotonic() < limit:
+        time.sleep(long_arrays.LOOK)
+    assert long_arrays._in_memory()[0] <= long_arrays._Pages.beside + long_arrays.ROOM
+    assert (array == 1.0).all()
+    threads = tuple(long_arrays._WATCHES)
+    del array
+    threads[0].join(30.0)
+    assert not threads[0].is_alive() and not long_arrays._WATCHES
+
+
+@in_files
 @pytest.mark.skipif(
     not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="the C library hands memory back itself"
 )
@@ -85,15 +105,13 @@ def test_small_arrays_lie_in_memory_and_arrays_larger_than_a_file_get_their_own(
 
 @in_files
 def test_a_file_begins_with_an_array_that_a_short_recording_has_not(small, monkeypatch):
-    monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
     monkeypatch.setattr(long_arrays, "BEGINS", 4)
     alone, first, beside = long_array((49,)), long_array((50,)), long_array((13,))
     assert alone.base is None and first.base is not None and beside.base is first.base
 
 
 @in_files
-def test_a_file_ends_with_its_arrays(small, monkeypatch):
-    monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
+def test_a_file_ends_with_its_arrays(small):
     array = long_array((50, 50))
     column = array[:, 3]
     del array

@@ -13,7 +13,7 @@ import pandas as pd
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve._util.long_arrays import BLOCK, blocks, in_turn, let_go
+from musclesolve._util.long_arrays import BLOCK, blocks
 from musclesolve._util.messages import check_known
 from musclesolve.errors import file_error, input_error, not_installed
 from musclesolve.recording.text.text_file import file_path
@@ -123,7 +123,7 @@ def parquet_files(
     def table(series: list[Column]) -> Any:
         arrays = [
             pyarrow.array(values.tolist() if values.dtype.kind == "O" else values.copy())
-            for _, _, values in in_turn(series)
+            for _, _, values in series
         ]
         fields = [
             pyarrow.field(name, array.type, metadata={"unit": unit})
@@ -187,7 +187,6 @@ class _LettingGo(BufferedWriter):
 
     def write(self, data: Any) -> int:
         """See BufferedWriter."""
-        let_go()
         return super().write(data)
 
 
