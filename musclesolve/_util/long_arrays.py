@@ -1,9 +1,10 @@
 """Arrays of long motions in temporary files that are mapped into memory, so that few pages are there at a time.
 
-Pages that a process has used count as its memory until `let_go` hands them back to the operating system. A thread does
-so where they take more than `ROOM`, whatever uses them, as long as there are files. Their numbers stay in the file and
-are read again when they are needed. The file has no name and ends with its arrays. Its space on the disk is reserved
-before an array is made; where there is none, or no such file is possible, arrays lie in memory.
+Pages that a process has used count as its memory until `let_go` hands them back to the operating system. Blocks of
+frames do so where they take more than `ROOM`, as often as `LOOK` allows, and a thread does so whatever else uses them.
+Their numbers stay in the file and are read again when they are needed. The file has no name and ends with its arrays.
+Its space on the disk is reserved before an array is made; where there is none, or no such file is possible, arrays lie
+in memory.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from math import inf, prod
 from threading import Thread
-from time import sleep
+from time import monotonic, sleep
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -39,7 +40,7 @@ MOST_FRAMES = 4096
 """Largest number of frames of which everything is held in memory together."""
 ROOM = 48 << 20
 """Size of the pages of files in memory, beside the program, from which they are handed back [bytes]."""
-LOOK = 0.02
+LOOK = 0.01
 """Time after which the pages in memory are counted again [s]."""
 FREED = 32 << 20
 """Growth of the other memory after which what is free of it is handed back, too [bytes]: the C library keeps it."""
@@ -52,6 +53,8 @@ class _Pages(mmap.mmap):
 
     descriptor: int
     used: int
+    counted = -inf
+    """Time at which the pages of all files were counted last [s]."""
     beside = inf
     """Size of the pages of other files in memory, such as the program [bytes]."""
     others = inf
@@ -142,8 +145,10 @@ def _watch() -> None:
 
 def let_go() -> None:
     """Hand the pages of all long arrays back to the operating system if they are many; their numbers do not change."""
+    if not _FILES or monotonic() < _Pages.counted + LOOK:
+        return
     with _LOCK:
-        files = tuple(_FILES)
+        files, _Pages.counted = tuple(_FILES), monotonic()
     mapped, others = _in_memory()
     if mapped >= ROOM + _Pages.beside:
         for pages in files:
@@ -166,8 +171,10 @@ def _in_memory() -> tuple[float, float]:
 
 
 def blocks(frames: int, size: int = BLOCK) -> Iterator[slice]:
-    """Slices that cover all frames, at least one."""
-    return (slice(first, first + size) for first in range(0, max(frames, 1), size))
+    """Slices that cover all frames, at least one; the pages of long arrays are let go after each."""
+    for first in range(0, max(frames, 1), size):
+        yield slice(first, first + size)
+        let_go()
 
 
 def sum_of(function: Callable[..., AnyArray], *arrays: AnyArray) -> AnyArray:

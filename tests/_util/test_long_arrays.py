@@ -24,6 +24,7 @@ def small(monkeypatch, tmp_path):
     monkeypatch.setattr(long_arrays, "BEGINS", 1)
     monkeypatch.setattr(long_arrays, "FILE", 1 << 16)
     monkeypatch.setattr(long_arrays, "ROOM", -np.inf)
+    monkeypatch.setattr(long_arrays, "LOOK", -np.inf)
     monkeypatch.setattr(long_arrays, "_watch", lambda: None)
     monkeypatch.setattr(long_arrays, "_WATCHES", [])
     monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
@@ -67,7 +68,10 @@ def test_a_thread_hands_pages_back_as_long_as_there_are_files(monkeypatch):
     array = np.ndarray((1 << 23,), float, long_arrays._new_file(1 << 26))
     array[:] = 1.0
     limit = time.monotonic() + 30.0
-    while long_arrays._in_memory()[0] > long_arrays._Pages.beside + long_arrays.ROOM and time.monotonic() < limit:
+    while (
+        long_arrays._in_memory()[0] > long_arrays._Pages.beside + long_arrays.ROOM
+        and time.monotonic() < limit
+    ):
         time.sleep(long_arrays.LOOK)
     assert long_arrays._in_memory()[0] <= long_arrays._Pages.beside + long_arrays.ROOM
     assert (array == 1.0).all()

@@ -19,7 +19,7 @@ from xarray.backends.common import ArrayWriter
 
 from muscle_db.regular_file import RESULT, check_regular
 from musclesolve._util.long_arrays import LARGE as LONG
-from musclesolve._util.long_arrays import blocks, long_array
+from musclesolve._util.long_arrays import blocks, let_go, long_array
 from musclesolve.constants import RESULT_FILE
 from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_state import zero_arms
@@ -113,6 +113,7 @@ class _Later(ArrayWriter):
                     # where frames are last, a block is on pages of all rows: they are let go row by row
                     for row in range(whole.shape[1]):
                         part[:, row] = whole[:, row]
+                        let_go()
                     target[block] = part
 
 
