@@ -16,6 +16,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import is_dataclass
 from math import inf, prod
 from threading import Thread
 from time import monotonic, sleep
@@ -26,6 +27,7 @@ import numpy as np
 from musclesolve._util.arrays import AnyArray
 from musclesolve._util.locks import OneThread
 
+Item = TypeVar("Item")
 Values = TypeVar("Values", AnyArray, tuple[AnyArray, ...])
 
 LARGE, BEGINS = 1 << 19, 4
@@ -112,6 +114,46 @@ def unknown(shape: tuple[int, ...], dtype: Any = float) -> AnyArray:
     values = long_array(shape, dtype)
     values.fill(np.nan)
     return values
+
+
+def kept(value: Item, moved: dict[int, Any] | None = None) -> Item:
+    """A value that stays while others are computed: its large arrays move into files, at any depth.
+
+    Its dataclasses and dictionaries stay and refer to the moved arrays; tuples and lists with arrays are made anew.
+    Views stay views of one array, in the same order in memory. An array to which others refer stays in memory, too.
+    moved: arrays in files, each with the array in memory, by the number (`id`) of the array in memory.
+    """
+    if moved is None:
+        return kept(value, {}) if _FILES else value
+    if isinstance(value, np.ndarray):
+        return cast(Item, _moved(value, moved))
+    if isinstance(value, tuple | list):
+        parts = [kept(part, moved) for part in value]
+        if any(old is not new for old, new in zip(value, parts, strict=True)):
+            return cast(Item, type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts))
+    elif isinstance(value, dict) or (is_dataclass(value) and hasattr(value, "__dict__")):
+        if id(value) not in moved and not isinstance(value, type):
+            moved[id(value)] = value, value
+            named = value if isinstance(value, dict) else vars(value)
+            for name, part in named.items():
+                named[name] = kept(part, moved)
+    return value
+
+
+def _moved(array: AnyArray, moved: dict[int, Any]) -> AnyArray:
+    """The array in a file, or itself: one that is small, is in a file or belongs to something else than numpy."""
+    whole = array
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    if whole.base is not None or whole.nbytes < LARGE or whole.dtype.hasobject or not whole.flags.forc:
+        return array
+    if id(whole) not in moved:
+        moved[id(whole)] = whole, long_array((whole.nbytes,), np.uint8)
+        moved[id(whole)][1][:] = whole.ravel("K").view(np.uint8)
+    place = array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    view = np.ndarray(array.shape, array.dtype, moved[id(whole)][1], place, array.strides)
+    view.flags.writeable = array.flags.writeable
+    return view
 
 
 def _new_file(size: int) -> _Pages:

@@ -7,6 +7,8 @@ import pickle
 import subprocess
 import sys
 import time
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -164,3 +166,32 @@ def test_without_a_folder_or_space_for_files_arrays_lie_in_memory(small, monkeyp
 def test_a_sum_by_blocks_is_the_sum_of_numpy():
     values = np.random.default_rng(2).normal(size=(1703, 4, 3))
     assert np.array_equal(sum_of(np.square, values), np.square(values).sum(axis=0))
+
+
+class Pair(NamedTuple):
+    first: object
+    second: object
+
+
+@dataclass(frozen=True)
+class Holder:
+    values: object
+
+
+@in_files
+def test_what_is_kept_lies_in_files_with_its_views_and_orders(small):
+    values = np.random.default_rng(3).normal(size=(30, 40))
+    turned, whole, few = np.asfortranarray(values), values.copy(), np.arange(3.0)
+    assert long_arrays.kept(whole) is whole  # a short motion has no file
+    file = long_array((50,))
+    named = {"part": whole[::-2, 3:], "several": [whole.T, few, "text"]}
+    given = Holder((named, Pair(turned[:, ::-1], file)))
+    found, again = long_arrays.kept((given, whole))
+    assert found is given and given.values[0] is named and given.values[1].second is file
+    part, several, (flipped, _) = named["part"], named["several"], given.values[1]
+    assert not any(np.shares_memory(each, whole) for each in (part, several[0], again))
+    assert np.shares_memory(part, again) and np.shares_memory(several[0], again) and several[1] is few
+    for new, old in ((part, whole[::-2, 3:]), (several[0], whole.T), (flipped, turned[:, ::-1])):
+        np.testing.assert_array_equal(new, old)
+        assert new.strides == old.strides
+    assert long_arrays.kept(again) is again

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from io import BufferedWriter, FileIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -176,18 +175,10 @@ def mat_files(
     content |= {"names": names, "units": units, "provenance": stated}
 
     def write(file: Path) -> None:
-        with _LettingGo(FileIO(file, "wb")) as stream:
+        with file.open("wb") as stream:
             savemat(stream, content, long_field_names=True)
 
     return {path.name: write}
-
-
-class _LettingGo(BufferedWriter):
-    """A file beside which no pages of long arrays that were written stay in memory."""
-
-    def write(self, data: Any) -> int:
-        """See BufferedWriter."""
-        return super().write(data)
 
 
 def _put(tree: dict[str, Any], place: list[str], values: Any) -> None:
