@@ -42,8 +42,8 @@ MOST_FRAMES = 4096
 """Largest number of frames of which everything is held in memory together."""
 ROOM = 48 << 20
 """Size of the pages of files in memory, beside the program, from which they are handed back [bytes]."""
-LOOK = 0.01
-"""Time after which the pages in memory are counted again [s]."""
+LOOK, WATCH = 0.002, 0.02
+"""Time after which the pages in memory are counted again after a block, and by the thread [s]."""
 FREED = 32 << 20
 """Growth of the other memory after which what is free of it is handed back, too [bytes]: the C library keeps it."""
 MAP_FIXED = 0x10
@@ -178,7 +178,7 @@ def _new_file(size: int) -> _Pages:
 def _watch() -> None:
     """Hand pages back from time to time, until there are no files."""
     while True:
-        sleep(LOOK)
+        sleep(WATCH)
         let_go()
         with _LOCK:
             if not _FILES:

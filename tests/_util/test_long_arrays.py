@@ -74,7 +74,7 @@ def test_a_thread_hands_pages_back_as_long_as_there_are_files(monkeypatch):
         long_arrays._in_memory()[0] > long_arrays._Pages.beside + long_arrays.ROOM
         and time.monotonic() < limit
     ):
-        time.sleep(long_arrays.LOOK)
+        time.sleep(long_arrays.WATCH)
     assert long_arrays._in_memory()[0] <= long_arrays._Pages.beside + long_arrays.ROOM
     assert (array == 1.0).all()
     threads = tuple(long_arrays._WATCHES)
