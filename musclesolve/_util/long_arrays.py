@@ -1,9 +1,10 @@
 """Arrays of long motions in temporary files that are mapped into memory, so that few pages are there at a time.
 
-Pages that a process has used count as its memory until `let_go` hands them back to the operating system. After each
-step of `in_turn` it does so where they take more than `ROOM`, as often as `LOOK` allows. Their numbers stay in the file
-and are read again when they are needed. The file has no name and ends with its arrays. Its space on the disk is
-reserved before an array is made; where there is none, or no such file is possible, arrays lie in memory.
+Pages that a process has used count as its memory until `let_go` hands them back to the operating system. Blocks of
+frames do so where they take more than `ROOM`, as often as `LOOK` allows, and a thread does so whatever else uses them.
+Their numbers stay in the file and are read again when they are needed. The file has no name and ends with its arrays.
+Its space on the disk is reserved before an array is made; where there is none, or no such file is possible, arrays lie
+in memory.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import mmap
 import os
 import tempfile
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import is_dataclass
 from math import inf, prod
-from time import monotonic
+from threading import Thread
+from time import monotonic, sleep
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -39,8 +42,8 @@ MOST_FRAMES = 4096
 """Largest number of frames of which everything is held in memory together."""
 ROOM = 48 << 20
 """Size of the pages of files in memory, beside the program, from which they are handed back [bytes]."""
-LOOK = 0.01
-"""Time after which the pages in memory are counted again [s]."""
+LOOK, WATCH = 0.002, 0.02
+"""Time after which the pages in memory are counted again after a block, and by the thread [s]."""
 FREED = 32 << 20
 """Growth of the other memory after which what is free of it is handed back, too [bytes]: the C library keeps it."""
 MAP_FIXED = 0x10
@@ -52,10 +55,10 @@ class _Pages(mmap.mmap):
 
     descriptor: int
     used: int
-    beside = inf
-    """Size of the pages of other files in memory, such as the program [bytes]."""
     counted = -inf
     """Time at which the pages of all files were counted last [s]."""
+    beside = inf
+    """Size of the pages of other files in memory, such as the program [bytes]."""
     others = inf
     """Least size of the other memory since free memory was handed back [bytes]."""
 
@@ -70,6 +73,7 @@ class _Pages(mmap.mmap):
 
 
 _LOCK, _FILES = OneThread(), weakref.WeakSet[_Pages]()
+_WATCHES = list[Thread]()
 
 
 def _as_copies() -> None:
@@ -83,6 +87,7 @@ def _as_copies() -> None:
         if map_at(ctypes.c_void_p(address), size, use, fixed, pages.descriptor, place) != address:
             os._exit(1)  # the arrays of the other process would change
     _FILES.clear()
+    _WATCHES.clear()
 
 
 if hasattr(os, "register_at_fork"):
@@ -111,6 +116,46 @@ def unknown(shape: tuple[int, ...], dtype: Any = float) -> AnyArray:
     return values
 
 
+def kept(value: Item, moved: dict[int, Any] | None = None) -> Item:
+    """A value that stays while others are computed: its large arrays move into files, at any depth.
+
+    Its dataclasses and dictionaries stay and refer to the moved arrays; tuples and lists with arrays are made anew.
+    Views stay views of one array, in the same order in memory. An array to which others refer stays in memory, too.
+    moved: arrays in files, each with the array in memory, by the number (`id`) of the array in memory.
+    """
+    if moved is None:
+        return kept(value, {}) if _FILES else value
+    if isinstance(value, np.ndarray):
+        return cast(Item, _moved(value, moved))
+    if isinstance(value, tuple | list):
+        parts = [kept(part, moved) for part in value]
+        if any(old is not new for old, new in zip(value, parts, strict=True)):
+            return cast(Item, type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts))
+    elif isinstance(value, dict) or (is_dataclass(value) and hasattr(value, "__dict__")):
+        if id(value) not in moved and not isinstance(value, type):
+            moved[id(value)] = value, value
+            named = value if isinstance(value, dict) else vars(value)
+            for name, part in named.items():
+                named[name] = kept(part, moved)
+    return value
+
+
+def _moved(array: AnyArray, moved: dict[int, Any]) -> AnyArray:
+    """The array in a file, or itself: one that is small, is in a file or belongs to something else than numpy."""
+    whole = array
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    if whole.base is not None or whole.nbytes < LARGE or whole.dtype.hasobject or not whole.flags.forc:
+        return array
+    if id(whole) not in moved:
+        moved[id(whole)] = whole, long_array((whole.nbytes,), np.uint8)
+        moved[id(whole)][1][:] = whole.ravel("K").view(np.uint8)
+    place = array.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    view = np.ndarray(array.shape, array.dtype, moved[id(whole)][1], place, array.strides)
+    view.flags.writeable = array.flags.writeable
+    return view
+
+
 def _new_file(size: int) -> _Pages:
     """A file without arrays, which is not yet on the disk."""
     file = tempfile.TemporaryFile(dir=os.environ.get("TMPDIR", FOLDER))
@@ -124,7 +169,20 @@ def _new_file(size: int) -> _Pages:
     _Pages.beside = min(_Pages.beside, _in_memory()[0])
     weakref.finalize(pages, file.close)
     _FILES.add(pages)
+    if not _WATCHES:
+        _WATCHES.append(Thread(target=_watch, daemon=True))
+        _WATCHES[0].start()
     return pages
+
+
+def _watch() -> None:
+    """Hand pages back from time to time, until there are no files."""
+    while True:
+        sleep(WATCH)
+        let_go()
+        with _LOCK:
+            if not _FILES:
+                return _WATCHES.clear()
 
 
 def let_go() -> None:
@@ -154,16 +212,11 @@ def _in_memory() -> tuple[float, float]:
         return inf, 0.0  # not known on this system: as if there were many
 
 
-def in_turn(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield items one after the other, such as blocks of time; the pages of long arrays are let go after each."""
-    for item in items:
-        yield item
-        let_go()
-
-
 def blocks(frames: int, size: int = BLOCK) -> Iterator[slice]:
     """Slices that cover all frames, at least one; the pages of long arrays are let go after each."""
-    return in_turn(slice(first, first + size) for first in range(0, max(frames, 1), size))
+    for first in range(0, max(frames, 1), size):
+        yield slice(first, first + size)
+        let_go()
 
 
 def sum_of(function: Callable[..., AnyArray], *arrays: AnyArray) -> AnyArray:

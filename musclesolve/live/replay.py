@@ -12,7 +12,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array, Indices, nearest_known, stretch
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
-from musclesolve._util.long_arrays import in_blocks, in_turn, long_array, unknown
+from musclesolve._util.long_arrays import in_blocks, long_array, unknown
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.splines import spline_through
 from musclesolve.checking.check import findings_of
@@ -96,7 +96,7 @@ class PassedFrames(Sequence[Frame]):
     def __init__(self, live: Live, samples: Iterator[Sample], count: int) -> None:
         self.numbers, self._others = dict[str, AnyArray](), list[dict[str, Any]]()
         alike = dict[tuple[Any, ...], dict[str, Any]]()  # most frames hold the same
-        for number, sample in enumerate(in_turn(samples)):
+        for number, sample in enumerate(samples):
             values = dict(vars(live.step(*sample)))
             if not number:
                 self.numbers = {

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, by_name, stretch
-from musclesolve._util.long_arrays import blocks, in_blocks, in_turn, long_array, unknown
+from musclesolve._util.long_arrays import blocks, in_blocks, long_array, unknown
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.dynamics.inverse.predicted_reactions import USUAL_STATURE
@@ -449,7 +449,7 @@ class Analysis:
         if self._are_columns(arrays, count):
             return np.asarray(arrays[0].base)
         whole = unknown((*arrays[0].shape[:-1], count), arrays[0].dtype)
-        for columns, array in in_turn(zip(self.columns, arrays, strict=True)):
+        for columns, array in zip(self.columns, arrays, strict=True):
             whole[..., columns] = array
         return whole
 

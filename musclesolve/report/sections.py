@@ -8,7 +8,6 @@ import numpy as np
 from markupsafe import Markup
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.long_arrays import in_turn
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.plotting.figure_names import figures_by
 from musclesolve.report.content import trial_sections as content
@@ -106,7 +105,7 @@ def pictures_of(trial: TrialFiles, key: str) -> Iterator[Picture]:
         data = (of_trial | trial.answers).get(kind)
         if data is None or data.sizes.get("time", 0) < 2 or (kind == RESULT and trial.origin == UNCERTAINTY):
             continue
-        for name, draw in in_turn(figures_of(data, kind).items()):
+        for name, draw in figures_of(data, kind).items():
             yield drawn(f"{key}-{name}", name, draw, data)
 
 
@@ -126,7 +125,7 @@ def sections_of(trial: TrialFiles, key: str, figures: Mapping[str, Picture], sho
     """All sections of a trial, in their order, with its figures by name; shown: its moving picture."""
     named = {name for spec in specifications().values() for name in spec["figures"]}
     sections = []
-    for name, spec in in_turn(specifications().items()):
+    for name, spec in specifications().items():
         # a missing answer has a reason
         there = name in trial.answers or spec.get("only_with", "time") in trial.base
         if not there:

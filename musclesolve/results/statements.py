@@ -16,7 +16,6 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.long_arrays import in_turn
 from musclesolve._util.messages import shortened
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of, split_side
 from musclesolve.constants import DESIGNED
@@ -218,7 +217,7 @@ def statements(
 
 def _said(says: Iterable[Callable[[Any], Said]], facts: Any, damage: tuple[type[Exception], ...]) -> Said:
     faults = dict[str, str]()  # each fault once, with its first topic
-    for each in in_turn(says):
+    for each in says:
         try:
             yield from list(each(facts))
         except damage as fault:

@@ -6,6 +6,9 @@ import ctypes
 import pickle
 import subprocess
 import sys
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -18,12 +21,15 @@ in_files = pytest.mark.skipif(sys.platform != "linux", reason="arrays lie in mem
 
 @pytest.fixture
 def small(monkeypatch, tmp_path):
-    """Arrays of 100 bytes are large, their pages are always let go, and the folder of the files is known."""
+    """Arrays of 100 bytes are large, `let_go` always lets their pages go, no thread does, and the folder is known."""
     monkeypatch.setattr(long_arrays, "LARGE", 100)
     monkeypatch.setattr(long_arrays, "BEGINS", 1)
     monkeypatch.setattr(long_arrays, "FILE", 1 << 16)
     monkeypatch.setattr(long_arrays, "ROOM", -np.inf)
     monkeypatch.setattr(long_arrays, "LOOK", -np.inf)
+    monkeypatch.setattr(long_arrays, "_watch", lambda: None)
+    monkeypatch.setattr(long_arrays, "_WATCHES", [])
+    monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     return tmp_path
 
@@ -58,6 +64,26 @@ def test_pages_stay_until_they_are_many(small, monkeypatch):
 
 
 @in_files
+def test_a_thread_hands_pages_back_as_long_as_there_are_files(monkeypatch):
+    monkeypatch.setattr(long_arrays, "_WATCHES", [])
+    monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
+    array = np.ndarray((1 << 23,), float, long_arrays._new_file(1 << 26))
+    array[:] = 1.0
+    limit = time.monotonic() + 30.0
+    while (
+        long_arrays._in_memory()[0] > long_arrays._Pages.beside + long_arrays.ROOM
+        and time.monotonic() < limit
+    ):
+        time.sleep(long_arrays.WATCH)
+    assert long_arrays._in_memory()[0] <= long_arrays._Pages.beside + long_arrays.ROOM
+    assert (array == 1.0).all()
+    threads = tuple(long_arrays._WATCHES)
+    del array
+    threads[0].join(30.0)
+    assert not threads[0].is_alive() and not long_arrays._WATCHES
+
+
+@in_files
 @pytest.mark.skipif(
     not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="the C library hands memory back itself"
 )
@@ -85,15 +111,13 @@ def test_small_arrays_lie_in_memory_and_arrays_larger_than_a_file_get_their_own(
 
 @in_files
 def test_a_file_begins_with_an_array_that_a_short_recording_has_not(small, monkeypatch):
-    monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
     monkeypatch.setattr(long_arrays, "BEGINS", 4)
     alone, first, beside = long_array((49,)), long_array((50,)), long_array((13,))
     assert alone.base is None and first.base is not None and beside.base is first.base
 
 
 @in_files
-def test_a_file_ends_with_its_arrays(small, monkeypatch):
-    monkeypatch.setattr(long_arrays, "_FILES", type(long_arrays._FILES)())
+def test_a_file_ends_with_its_arrays(small):
     array = long_array((50, 50))
     column = array[:, 3]
     del array
@@ -142,3 +166,32 @@ def test_without_a_folder_or_space_for_files_arrays_lie_in_memory(small, monkeyp
 def test_a_sum_by_blocks_is_the_sum_of_numpy():
     values = np.random.default_rng(2).normal(size=(1703, 4, 3))
     assert np.array_equal(sum_of(np.square, values), np.square(values).sum(axis=0))
+
+
+class Pair(NamedTuple):
+    first: object
+    second: object
+
+
+@dataclass(frozen=True)
+class Holder:
+    values: object
+
+
+@in_files
+def test_what_is_kept_lies_in_files_with_its_views_and_orders(small):
+    values = np.random.default_rng(3).normal(size=(30, 40))
+    turned, whole, few = np.asfortranarray(values), values.copy(), np.arange(3.0)
+    assert long_arrays.kept(whole) is whole  # a short motion has no file
+    file = long_array((50,))
+    named = {"part": whole[::-2, 3:], "several": [whole.T, few, "text"]}
+    given = Holder((named, Pair(turned[:, ::-1], file)))
+    found, again = long_arrays.kept((given, whole))
+    assert found is given and given.values[0] is named and given.values[1].second is file
+    part, several, (flipped, _) = named["part"], named["several"], given.values[1]
+    assert not any(np.shares_memory(each, whole) for each in (part, several[0], again))
+    assert np.shares_memory(part, again) and np.shares_memory(several[0], again) and several[1] is few
+    for new, old in ((part, whole[::-2, 3:]), (several[0], whole.T), (flipped, turned[:, ::-1])):
+        np.testing.assert_array_equal(new, old)
+        assert new.strides == old.strides
+    assert long_arrays.kept(again) is again

@@ -19,7 +19,7 @@ from musclesolve._util.arrays import (
     time_spans,
     true_runs,
 )
-from musclesolve._util.long_arrays import in_blocks, in_turn
+from musclesolve._util.long_arrays import in_blocks
 from musclesolve.checking.case import (
     REACH,
     Case,
@@ -104,7 +104,7 @@ def noise(case: Case) -> Iterator[Finding]:
     if markers.time.size < FEWEST_FOR_NOISE:
         return
     jitter: dict[str, float] = {}
-    for name in in_turn(case.trial.used_markers):
+    for name in case.trial.used_markers:
         third = np.abs(np.diff(markers[name], n=3, axis=0))
         if np.isfinite(third).any():
             # The difference of white noise of standard deviation s has sqrt(1 + 9 + 9 + 1) s; motion adds little to it.

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.long_arrays import let_go
 from musclesolve._util.messages import WarningNote, few
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import collect_errors
@@ -197,7 +196,6 @@ def _asked(check: Callable[..., Iterator[Finding]], *examined: object) -> list[F
     with collect_errors(findings, f"check '{check.__name__}'"):
         for answer in check(*examined):
             findings.append(answer)
-    let_go()
     return [replace(each, severity="warning") if each.code == "check_failed" else each for each in findings]
 
 

@@ -24,7 +24,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.long_arrays import in_turn
 from musclesolve._util.messages import count_of, few
 from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, twin, with_side
 from musclesolve.constants import RIGID, USUAL_COST
@@ -584,7 +583,7 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         lows.append(np.where(slack[some], 0.0, length).min())
         highs.append(length.max())
     means, leaps = list[Array](), list[Array]()
-    for number in in_turn(range(len(state.parameters.names))):  # few arms are in memory
+    for number in range(len(state.parameters.names)):
         arm = state.moment_arm[:, :, number]
         means.append(np.abs(arm[some]).mean(axis=0))
         step = np.abs(np.diff(arm, axis=0))

@@ -14,7 +14,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array, check_increasing
-from musclesolve._util.long_arrays import BLOCK, blocks, in_blocks, in_turn, long_array
+from musclesolve._util.long_arrays import BLOCK, blocks, in_blocks, long_array
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.model.joint_tree import Tree
@@ -53,9 +53,9 @@ class Motion:
         """Refuse arrays that are not finite or whose shapes do not fit each other."""
         frames, speeds, slots = len(self.time), np.shape(self.coordinates)[1:], np.shape(self.q)[1:]
         check_array(self.time, "time", (frames,))
-        for name in in_turn(("coordinates", "rates", "second", "speeds", "speed_rates")):
+        for name in ("coordinates", "rates", "second", "speeds", "speed_rates"):
             check_array(getattr(self, name), name, (frames, *speeds))
-        for name in in_turn(("q", "qd", "qdd")):
+        for name in ("q", "qd", "qdd"):
             check_array(getattr(self, name), name, (frames, *slots))
 
     @classmethod

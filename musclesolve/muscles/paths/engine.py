@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
-from musclesolve._util.long_arrays import in_turn, long_array
+from musclesolve._util.long_arrays import long_array
 from musclesolve.muscles.paths.kernel.arrays import (
     CYLINDER,
     HELD,
@@ -188,7 +188,7 @@ class PathLines(NamedTuple):
         """
         used, most, stop = np.empty((poses, 0), np.intp), np.empty(0, np.intp), 0
         memory = position = np.empty((poses, 0, 3), np.float32)
-        for block in in_turn(blocks):
+        for block in blocks:
             if not stop:
                 used = long_array((poses, block.used.shape[1]), np.intp)
                 most = np.zeros(block.used.shape[1], np.intp)

@@ -36,7 +36,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Indices, mean_of_known, median_of_known, sd_of_known
-from musclesolve._util.long_arrays import blocks, in_turn
+from musclesolve._util.long_arrays import blocks
 from musclesolve.constants import RIGID
 from musclesolve.errors import file_error, input_error
 from musclesolve.recording.data import SIDES, Side
@@ -136,7 +136,7 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     helped = together[RESERVES].sum("cycle").astype(np.int32).variable
     helped.attrs = {"units": "1", "long_name": "gait cycles in the average that needed a reserve"}
     averaged = {}
-    for name in in_turn(sorted(map(str, curves))):
+    for name in sorted(map(str, curves)):
         variable = own[0].variables[name].transpose("cycle", "percent", ..., missing_dims="ignore")
         dims = tuple(map(str, variable.dims[1:]))
         values = [each.variables[name].transpose("cycle", *dims).values for each in own]

@@ -24,7 +24,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Indices, Mask, stretch, true_runs
 from musclesolve._util.checks import check_integer
-from musclesolve._util.long_arrays import blocks, in_blocks, in_turn, long_array
+from musclesolve._util.long_arrays import blocks, in_blocks, long_array
 from musclesolve._util.messages import as_text, count_of, enumerated
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
 from musclesolve.constants import LOADED_FROM_N
@@ -332,7 +332,7 @@ def _curves(
 
     def cut(values: Array, straight: bool) -> Array:
         cube = long_array((len(used), percent.size, *values.shape[1:]))
-        for place, cycle in in_turn(enumerate(used)):
+        for place, cycle in enumerate(used):
             at = cycle.start + 0.01 * percent * (cycle.end - cycle.start)
             cube[place] = sampled(time, values, at, cycle.reach, straight=straight)
         return cube

@@ -47,7 +47,6 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.long_arrays import in_turn
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.errors import file_error, input_error
 from musclesolve.recording.text.text_file import read_lines
@@ -372,7 +371,7 @@ def mean_curves(result: xr.Dataset, side: str) -> dict[Curve, Array]:
     time, percent = np.asarray(result["time"].values, dtype=float), np.linspace(0.0, 1.0, POINTS)
     table = np.stack(list(curves.values()), axis=1)
     total = np.zeros((POINTS, len(curves)))
-    for each in in_turn(used):
+    for each in used:
         total += sampled(time, table, each.start + percent * (each.end - each.start), each.reach)
     return dict(zip(curves, (total / len(used)).T, strict=True))
 

@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Mask
-from musclesolve._util.long_arrays import blocks, in_turn
+from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import count_of
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import InputError, file_error, input_error
@@ -123,7 +123,7 @@ def _check_numbers(result: xr.Dataset) -> None:
     valid = np.all([frames.valid(result, side) for side in frames.sides(result)], axis=0)
     # forces on the ground do not enter the moments of other limbs
     of_legs = frames.limb_name(result) == "leg"
-    for name in in_turn(in_set("finite")):
+    for name in in_set("finite"):
         if name in result and (of_legs or name != "ground_reaction_force"):
             known = result[name]
             if shared := [

@@ -16,7 +16,6 @@ import numpy as np
 
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import in_turn
 from musclesolve._util.messages import enumerated
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.fiber_lengths import USABLE, operating_range
@@ -49,7 +48,7 @@ from musclesolve.sharing.status import Status
 def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
     """Least and greatest fiber length over optimal fiber length (n,) in the frames that are solved; NaN without any."""
     ends = []
-    for part in in_turn(analysis.parts):
+    for part in analysis.parts:
         length, solved = part.state.fiber_length, part.solution.solved
         limits = np.full((2, length.shape[1]), np.nan)
         if solved.any():

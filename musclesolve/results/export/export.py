@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from io import BufferedWriter, FileIO
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pandas as pd
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve._util.long_arrays import BLOCK, blocks, in_turn, let_go
+from musclesolve._util.long_arrays import BLOCK, blocks
 from musclesolve._util.messages import check_known
 from musclesolve.errors import file_error, input_error, not_installed
 from musclesolve.recording.text.text_file import file_path
@@ -123,7 +122,7 @@ def parquet_files(
     def table(series: list[Column]) -> Any:
         arrays = [
             pyarrow.array(values.tolist() if values.dtype.kind == "O" else values.copy())
-            for _, _, values in in_turn(series)
+            for _, _, values in series
         ]
         fields = [
             pyarrow.field(name, array.type, metadata={"unit": unit})
@@ -176,19 +175,10 @@ def mat_files(
     content |= {"names": names, "units": units, "provenance": stated}
 
     def write(file: Path) -> None:
-        with _LettingGo(FileIO(file, "wb")) as stream:
+        with file.open("wb") as stream:
             savemat(stream, content, long_field_names=True)
 
     return {path.name: write}
-
-
-class _LettingGo(BufferedWriter):
-    """A file beside which no pages of long arrays that were written stay in memory."""
-
-    def write(self, data: Any) -> int:
-        """See BufferedWriter."""
-        let_go()
-        return super().write(data)
 
 
 def _put(tree: dict[str, Any], place: list[str], values: Any) -> None:

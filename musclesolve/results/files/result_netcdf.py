@@ -19,7 +19,7 @@ from xarray.backends.common import ArrayWriter
 
 from muscle_db.regular_file import RESULT, check_regular
 from musclesolve._util.long_arrays import LARGE as LONG
-from musclesolve._util.long_arrays import blocks, in_turn, long_array
+from musclesolve._util.long_arrays import blocks, let_go, long_array
 from musclesolve.constants import RESULT_FILE
 from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_state import zero_arms
@@ -102,7 +102,7 @@ class _Later(ArrayWriter):
 
     def write(self, lazy: Mapping[Any, xr.Variable]) -> None:
         """Write the numbers; lazy: variables that are read and written some frames at a time."""
-        for source, target in in_turn(zip(self.sources, self.targets, strict=True)):
+        for source, target in zip(self.sources, self.targets, strict=True):
             variable = lazy.get(target.variable_name)
             if variable is None:
                 target[...] = source
@@ -111,8 +111,9 @@ class _Later(ArrayWriter):
                     whole = variable[block].values
                     part = np.empty(whole.shape, whole.dtype)
                     # where frames are last, a block is on pages of all rows: they are let go row by row
-                    for row in in_turn(range(whole.shape[1])):
+                    for row in range(whole.shape[1]):
                         part[:, row] = whole[:, row]
+                        let_go()
                     target[block] = part
 
 
