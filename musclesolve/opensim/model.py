@@ -309,6 +309,11 @@ class OpenSimModel:
         """Mass of all bodies [kg]."""
         return float(sum(body.mass for body in self.masses.values()))
 
+    @cached_property
+    def weight(self) -> float:
+        """Weight of all bodies [N]."""
+        return self.mass * float(np.linalg.norm(self.gravity))
+
     @property
     def up(self) -> Array:
         """Unit vector against gravity (3,); zeros without gravity."""

@@ -31,7 +31,6 @@ from musclesolve.checking.forces.plate_zero_and_saturation import beside_cubic
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.checking.model.load_units_and_axes import moved, on_bodies, sliding
 from musclesolve.checking.model.model_case import (
-    FEWEST_FRAMES,
     SCALED,
     ModelCase,
     Motion,
@@ -39,7 +38,7 @@ from musclesolve.checking.model.model_case import (
     loads_on,
     shared_forces,
 )
-from musclesolve.checking.model.posture import walks
+from musclesolve.checking.model.posture import STANDS, knows_the_ground, walks
 from musclesolve.errors import InputError
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.opensim.model import GROUND
@@ -183,12 +182,13 @@ def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
             heights.append((sole.lowest - point[:, 1])[loaded])
             carried += np.nan_to_num(force)
         height = np.concatenate(heights) if heights else np.zeros(0)
-        if len(height) >= FEWEST_FRAMES and not SOLE[0] < float(np.median(height)) < SOLE[1]:
+        # a heel strike or a push-off alone has other heights than a stance
+        if len(height) >= STANDS * case.fixed.rate and not SOLE[0] < float(np.median(height)) < SOLE[1]:
             off[sole.body] = float(np.median(height))
         standing = case.covered(case.loads, case.time) & eroded(
             np.linalg.norm(carried, axis=1) > SCALED * case.fixed.weight, count
         )
-        if standing.sum() >= FEWEST_FRAMES:
+        if standing.sum() >= case.fixed.fewest and knows_the_ground(case.fixed):
             speed = float(np.median(case.fixed.foot_speed(sole)[standing]))
             if speed > SLIDES:
                 values = {"foot": sole.body, "speed": speed, "limit": SLIDES}

@@ -227,7 +227,7 @@ def predicted_loads(body: ModelBody) -> Iterator[Finding]:
     if dynamics is not None and dynamics.balance_limit is not None:
         pose = dynamics.dynamics.bodies.pose
         forces = [load_in_ground(body.model, load, body.time, pose)[0] for load in dynamics.loads]
-        upward = np.stack([(force @ TO_GLOBAL.T)[:, 2] for force in forces], axis=1) / dynamics.weight
+        upward = np.stack([(force @ TO_GLOBAL.T)[:, 2] for force in forces], axis=1) / body.model.weight
         soles = [sole_points(body.model, dynamics.dynamics.bodies, side) @ TO_GLOBAL.T for side in SIDES]
         of_soles = sole_warnings(body.time, np.stack(soles, axis=1), upward)
         for warning in (*dynamics.support.warnings, *of_soles):

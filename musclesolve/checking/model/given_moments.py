@@ -49,7 +49,6 @@ from musclesolve.checking.model.load_units_and_axes import (
     named_unit,
 )
 from musclesolve.checking.model.model_case import (
-    FEWEST_FRAMES,
     MEMORY,
     Examined,
     Motion,
@@ -151,7 +150,7 @@ class MomentCase(Examined):
         """
         frames = self.frames
         alone = [float((swings & frames).sum()) for _, swings in single_supports(self.fixed)]
-        whole = self.common > CYCLE - 1e-6 and frames.sum() >= FEWEST_FRAMES
+        whole = self.common > CYCLE - 1e-6 and frames.sum() >= self.fixed.fewest
         return whole or min(alone, default=0.0) >= ALONE_S * self.fixed.rate
 
     def expected(self, names: list[str]) -> Array:
@@ -231,7 +230,7 @@ def foreign_columns(table: Table, model: OpenSimModel) -> list[str]:
 def empty_columns(case: MomentCase) -> Iterator[Finding]:
     """Find moments that are zero throughout while the motion needs them."""
     names = case.names
-    if case.frames.sum() < FEWEST_FRAMES:
+    if case.frames.sum() < case.fixed.fewest:
         return
     for name, due in zip(names, case.expected(names).T, strict=True):
         column = case.table.values[:, case.table.names.index(f"{name}_moment")]
@@ -251,7 +250,7 @@ def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find columns of the right and the left leg that are exchanged."""
     names = [name for name in case.names if has_side(name)]
     other = [twin(name) for name in names]
-    if case.frames.sum() < FEWEST_FRAMES or set(names) != set(other):
+    if case.frames.sum() < case.fixed.fewest or set(names) != set(other):
         return
     due = case.expected(names)
     now, then = (unexplained(case.given(columns), due) for columns in (names, other))
@@ -275,7 +274,7 @@ def likeness_of(given: Array, due: Array) -> float:
 def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find moments with a reversed sign, or in another unit; columns with a sign of their own show no unit."""
     names, mass = case.names, case.fixed.model.mass
-    if not names or case.frames.sum() < FEWEST_FRAMES:
+    if not names or case.frames.sum() < case.fixed.fewest:
         return
     given, due = case.given(names), case.expected(names)
     likeness = likeness_of(given, due)
@@ -436,10 +435,10 @@ def surplus(case: MomentCase, weighted: bool = True) -> Surplus | None:
     for first, stop in true_runs(np.asarray(~measured)):  # the filter spreads what fills a gap
         known &= ~within(time, table.time[first] - MOMENT_END_S, table.time[stop - 1] + MOMENT_END_S)
     frames = np.flatnonzero(known)
+    if len(frames) < fixed.fewest:
+        return None
     step = max(1, -(-len(frames) // MOST_FRAMES))
     frames = frames[::step]
-    if len(frames) < FEWEST_FRAMES:
-        return None
     inside = np.clip(time, *table.time[[0, -1]])
     moments = fixed.smooth(at_times(table.time[measured], values[measured], inside), WIDER)
     rate, need = np.gradient(moments, time, axis=0), fixed.need[frames]
@@ -599,7 +598,7 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
         yield case.fault("root_carries", "warning" if abs(fit.carried) < MASS else "error", values)
         return
     likeness = np.inf if fit is None or np.isnan(fit.likeness) else fit.likeness
-    due = case.expected(names) if case.frames.sum() >= FEWEST_FRAMES else np.zeros((0, len(names)))
+    due = case.expected(names) if case.frames.sum() >= case.fixed.fewest else np.zeros((0, len(names)))
     if due.size and float(np.sqrt(np.mean(due**2))) > LEAST_MOMENT_RMS:
         likeness = float(np.fmin(likeness, likeness_of(case.given(names), due)))
     if likeness < LEAST_LIKENESS:

@@ -50,7 +50,6 @@ from musclesolve.checking.model.load_units_and_axes import (
 )
 from musclesolve.checking.model.model_case import (
     CAP,
-    FEWEST_FRAMES,
     MEMORY,
     PASSES,
     SCALED,
@@ -61,7 +60,7 @@ from musclesolve.checking.model.model_case import (
     standard_errors,
     wrench_cost,
 )
-from musclesolve.checking.model.posture import lasts_a_stride, pressure_along_feet, walks
+from musclesolve.checking.model.posture import knows_the_ground, lasts_a_stride, pressure_along_feet, walks
 from musclesolve.motion.events.foot_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
 from musclesolve.motion.motion_plausibility import CUTOFF_WITH_FLIGHT_HZ
 from musclesolve.opensim.external_loads import ExternalLoad, load_force, side_in
@@ -142,7 +141,7 @@ def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
                 alone &= case.fixed.foot_speed(sole) > PASSES
         # loads that are late begin and end at other times
         alone = eroded(alone, round(INNER * case.fixed.rate)) & case.inside
-        if np.sum(alone) >= FEWEST_FRAMES:
+        if np.sum(alone) >= case.fixed.fewest:
             force, needed = each[k][alone], due[alone]
             scale = float(np.median((force * needed).sum(axis=1) / (force**2).sum(axis=1)))
             # a plate in other axes, or on which another foot stands, has no scale
@@ -176,7 +175,7 @@ def signs_of_channels(case: ModelCase) -> Iterator[Finding]:
     size = fixed.weight * np.array([fixed.height] * 3 + [1.0] * 3)
     left, kept = case.left_by(case.loads, whole, scale)
     left = left / size
-    if kept.sum() < FEWEST_FRAMES:
+    if kept.sum() < case.fixed.fewest:
         return
     channels = [(load, axis) for load in case.loads for axis in range(3)]
     parts = [replace(load, force=load.force * np.eye(3)[k], moment=0.0 * load.moment) for load, k in channels]
@@ -212,7 +211,7 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
         if len(unmeasured) != len(frames):
             return
         frames = frames & ~unmeasured
-    if frames.sum() < FEWEST_FRAMES or np.ptp(case.time[frames]) < SHORTEST_SHEAR:
+    if frames.sum() < case.fixed.fewest or np.ptp(case.time[frames]) < SHORTEST_SHEAR:
         return
 
     level = each_load(lambda load: replace(load, force=load.force * LEVEL, moment=0.0 * load.moment))
@@ -277,9 +276,9 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
     valid = kept if valid is None else valid
     force = np.linalg.norm(dynamics.supplied, axis=1)
     acting = np.isfinite(residual) & (force > SCALED * case.fixed.weight) & case.inside
-    if kept.all() and valid.all():
+    if (kept & valid)[case.inside].all():
         return
-    lost = float(np.mean(~kept[acting])) if acting.sum() >= FEWEST_FRAMES else 0.0
+    lost = float(np.mean(~kept[acting])) if acting.sum() >= case.fixed.fewest else 0.0
     values = {
         "count": int(np.sum(~valid)),
         "frames": int(kept.size),
@@ -333,7 +332,7 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     kept: Mask = np.linalg.norm(due[:, 3:] - given[:, 3:], axis=1) < CAP * weight
     kept &= np.linalg.norm(given[:, 3:], axis=1) > SCALED * weight
     kept &= case.covered(case.loads, case.time) & case.inside
-    if kept.sum() < FEWEST_FRAMES:
+    if kept.sum() < case.fixed.fewest:
         return
     left, memory = (due - given)[kept, :3], round(MEMORY * case.fixed.rate)
     forces = [fit.scale * case.force([load])[kept] for load in case.loads]
@@ -386,10 +385,10 @@ def loads_in_swing(case: ModelCase) -> Iterator[Finding]:
     """Find loads on feet that swing, where these move as feet do: a foot in the air carries nothing."""
     fixed, known = case.fixed, case.covered(case.loads, case.time)
     moves = case.found("foot_slides", "foot_height", "angle_offset", "angle_sign", "angle_scale")
-    for sole in fixed.soles if walks(fixed) and not moves else ():
+    for sole in fixed.soles if walks(fixed) and knows_the_ground(fixed) and not moves else ():
         own = [load for load in case.loads if case.sole_of(load) is sole]
         swings = known & (fixed.foot_speed(sole) > PASSES)
-        if own and swings.sum() >= FEWEST_FRAMES:
+        if own and swings.sum() >= case.fixed.fewest:
             share = float(np.linalg.norm(case.force(own)[swings], axis=1).mean()) / fixed.weight
             if share > IN_AIR:
                 values = {"foot": sole.body, "share": share, "limit": IN_AIR, "speed": PASSES}
@@ -400,7 +399,7 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
     """Find centers of pressure that rest while a foot rolls, or lie beside their own foot and under no other one."""
     for load in case.loads:
         sole, (_, point, loaded) = case.sole_of(load), case.point(load)
-        if sole is None or loaded.sum() < FEWEST_FRAMES or case.found("pressure_offset", "point_units"):
+        if sole is None or loaded.sum() < case.fixed.fewest or case.found("pressure_offset", "point_units"):
             continue
         way = float(np.ptp(point[loaded][:, [0, 2]], axis=0).max())
         if way < RESTS and loaded.sum() > LONG * case.fixed.rate and walks(case.fixed):
@@ -543,9 +542,8 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     # a wrong mass, which another check finds, is no error of a plate
     given = [fitting.scale * case.acting([load]) for load in loads]
     left = fixed.due - np.sum(given, axis=0)
-    known = (
-        case.inside & case.covered(loads, time) & (np.linalg.norm(left[:, 3:], axis=1) < CAP * fixed.weight)
-    )
+    # errors at the ends of the motion are a part of the remainder, by whose size the balance is weighed
+    known = case.covered(loads, time) & (np.linalg.norm(left[:, 3:], axis=1) < CAP * fixed.weight)
     known &= np.isfinite(left).all(axis=1)
     if not fixed.soles or not lasts_a_stride(fixed) or known.sum() < SHORTEST_BALANCE * fixed.rate:
         return None

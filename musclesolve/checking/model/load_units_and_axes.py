@@ -26,7 +26,6 @@ from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST_S, shift_values
 from musclesolve.checking.model.model_case import (
     CAP,
-    FEWEST_FRAMES,
     LOADED,
     MEMORY,
     SCALED,
@@ -130,8 +129,8 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
     """Compare the sizes of loads with the force that the body needs."""
     force, needed = case.force(case.loads), case.fixed.due[:, 3:]
     given, due = np.linalg.norm([force, needed], axis=2)
-    great = given > SCALED * np.quantile(given, 0.9)
-    if great.sum() < FEWEST_FRAMES or not given.max() > 0.0:
+    great = (given > SCALED * np.quantile(given, 0.9)) & case.inside
+    if great.sum() < case.fixed.fewest or not given.max() > 0.0:
         return
     if np.median((force * needed).sum(axis=1)[great]) < 0.0:  # a weight in a hand, or another sign
         return
@@ -162,7 +161,7 @@ def nearness(case: ModelCase, loads: Sequence[ExternalLoad]) -> float:
     far = []
     for load in loads:
         _, point, loaded = case.point(load)
-        if loaded.sum() >= FEWEST_FRAMES and case.fixed.soles:
+        if loaded.sum() >= case.fixed.fewest and case.fixed.soles:
             above = [np.abs(sole.lowest - point[:, 1])[loaded] - THICK for sole in case.fixed.soles]
             beside = [sole.distance(point[loaded], loaded) for sole in case.fixed.soles]
             far.append(float(np.median(np.hypot(beside, np.maximum(above, 0.0)).min(axis=0))))
@@ -234,7 +233,7 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     weight = case.fixed.weight
     spread = np.maximum(due.std(axis=0), 0.02 * weight)
     great = np.linalg.norm(given, axis=1) > SCALED * np.quantile(np.linalg.norm(given, axis=1), 0.9)
-    if great.sum() < FEWEST_FRAMES:
+    if great.sum() < case.fixed.fewest:
         return
     size = float(np.median(np.linalg.norm(due[great], axis=1) / np.linalg.norm(given[great], axis=1)))
 
@@ -243,7 +242,7 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     misfits = np.minimum((off**2).mean(axis=2), 4.0)
     # frames in which some axes fit: not those in which a foot stands beside the plates
     fitting = np.linalg.norm(size * given, axis=1) > SCALED * np.linalg.norm(due, axis=1)
-    if fitting.sum() < FEWEST_FRAMES:
+    if fitting.sum() < case.fixed.fewest:
         return
     scores = misfits[:, fitting].mean(axis=1)
     same = int(scores.argmin()) if scores.min() < BETTER * scores[0] and scores[0] > UNLIKE else 0
@@ -353,7 +352,7 @@ def _nearest_shift(case: ModelCase, farthest: float) -> float | None:
     found, tried = list[tuple[float, float]](), dict[float, Mask]()
     for shift in np.arange(-farthest, farthest + SHIFT_STEP / 2, SHIFT_STEP).tolist():
         inside = case.covered(loads, time + shift)
-        if inside.mean() >= LEAST_OVERLAP and inside.sum() >= FEWEST_FRAMES:
+        if inside.mean() >= LEAST_OVERLAP and inside.sum() >= case.fixed.fewest:
             tried[shift] = inside & (from_middle <= 0.5 * spans[0] + 1e-9)
     forces = case.forces(loads, [time + shift for shift in tried])
     for (shift, inside), given in zip(tried.items(), forces, strict=True):
@@ -384,7 +383,7 @@ def _fit_from(case: ModelCase, shift: float) -> Fit | None:
         # frames in which the loads carry the body and no foot stands beside the plates
         kept = inside & (np.linalg.norm(left, axis=1) < CAP * case.fixed.weight)
         kept &= (np.linalg.norm(given, axis=1) > LOADED * case.fixed.weight) & case.inside
-        if kept.sum() < FEWEST_FRAMES:
+        if kept.sum() < case.fixed.fewest:
             return None
         rate = np.gradient(given, time, axis=0) / (1.0 + drift)
         patterns = np.stack([scale * rate, scale * (time - middle)[:, None] * rate, given], axis=2)

@@ -61,8 +61,8 @@ SCALED = 0.5
 """Share of the 0.9 quantile of the loads from which a frame shows their scale."""
 SMOOTHED = 1 << 19
 """Count of numbers that are filtered together."""
-FEWEST_FRAMES = 10
-"""Least number of frames for a check."""
+FEWEST_FRAMES, SHORTEST_S = 10, 0.1
+"""Least number of frames for a check, and their least duration [s]."""
 MEMORY = 0.15
 """Correlation time of the errors of accelerations and loads [s]: about the period of the usual cut-off."""
 PASSES = 1.0
@@ -145,9 +145,14 @@ class Motion:
         return float(1.0 / np.diff(self.time).mean())
 
     @cached_property
+    def fewest(self) -> int:
+        """Least number of frames for a check."""
+        return max(FEWEST_FRAMES, round(SHORTEST_S * self.rate))
+
+    @cached_property
     def weight(self) -> float:
         """Weight of the model [N]."""
-        return self.model.mass * float(np.linalg.norm(self.model.gravity))
+        return self.model.weight
 
     @cached_property
     def origin(self) -> Array:
@@ -378,7 +383,7 @@ class ModelCase(Examined):
         force, due = given[frames], self.fixed.due[frames, 3:]
         power = (force**2).sum(axis=1)
         great = power > (SCALED**2) * np.quantile(power, 0.9)
-        if great.sum() < FEWEST_FRAMES:
+        if great.sum() < self.fixed.fewest:
             return np.nan
         return float(np.median((force * due).sum(axis=1)[great] / power[great]))
 

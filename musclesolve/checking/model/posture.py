@@ -30,7 +30,6 @@ from musclesolve._util.long_arrays import blocks
 from musclesolve._util.sides import SIDES, has_side, split_side, twin
 from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
-    FEWEST_FRAMES,
     SCALED,
     Motion,
     Sole,
@@ -366,7 +365,7 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     time, value = fixed.time[::every], fixed.motion.value[::every]
     (now,), (stands,) = _slips(fixed, value[None], time)
     # the velocity of a belt is a median over whole strides
-    if now.max() <= SLIPS or (fixed.belt.any() and not lasts_a_stride(fixed)):
+    if now.max() <= SLIPS or not knows_the_ground(fixed):
         return
     known, where = {*body.motion.names}, Where(body.motion.file)
     gains = [each for each in GAINS if {f"{each[0]}_{side}" for side in SIDES} <= known]
@@ -413,6 +412,11 @@ def lasts_a_stride(fixed: Motion) -> bool:
     return bool(np.ptp(fixed.time) > STRIDE - 1e-6)
 
 
+def knows_the_ground(fixed: Motion) -> bool:
+    """Return whether the velocity of the ground is known: less than a stride does not show a belt."""
+    return not fixed.belt.any() or lasts_a_stride(fixed)
+
+
 def _slips(
     fixed: Motion, values: Array, time: Array, below: float = SPEED, lasting: float = STANDS
 ) -> tuple[Array, Mask]:
@@ -438,7 +442,7 @@ def pressure_along_feet(
         ahead, at = sole.toe[frames][:, [0, 2]] - heel, point[frames][:, [0, 2]] - heel
         ahead /= np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9)
         along, right = (at * ahead).sum(axis=1), ahead[:, 0] * at[:, 1] - ahead[:, 1] * at[:, 0]
-        if len(at) >= FEWEST_FRAMES and np.ptp(along) > ROLLS:
+        if len(at) >= fixed.fewest and np.ptp(along) > ROLLS:
             slope = np.polyfit(along, right if sole.side == "r" else -right, 1)[0]
             turns[sole.side] = float(np.degrees(np.arctan(slope)))
     if len(turns) == 2 and walks(fixed) and abs(turns["r"] + turns["l"]) > 2.0 * ALONG:

@@ -23,6 +23,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 
 _ITERATIONS = 25  # a safeguarded Newton step each; 6 suffice nearly everywhere
 _CONVERGED = 1e-13  # step of u
+_ROUNDING = 1e-12  # of slopes, so that a control value of a curve that ends at zero is not below it
 
 
 class CurvePoint(NamedTuple):
@@ -62,7 +63,8 @@ def corner(start: CurvePoint, end: CurvePoint, curviness: float) -> Corner:
     x0, y0, s0 = (np.asarray(value, dtype=float) for value in start)
     x1, y1, s1 = (np.asarray(value, dtype=float) for value in end)
     xc = (y1 - y0 - x1 * s1 + x0 * s0) / (s0 - s1)
-    yc = (xc - x1) * s1 + y1
+    # by the flatter tangent: a level end is met exactly, and the corner stays between its ends
+    yc = np.where(np.abs(s0) < np.abs(s1), y0 + (xc - x0) * s0, y1 + (xc - x1) * s1)
     return Corner(_controls(x0, xc, x1, share), _controls(y0, yc, y1, share))
 
 
@@ -106,15 +108,18 @@ class Tabulated:
         for start, end, bend in zip(points[:-1], points[1:], curviness, strict=True):
             inside = (grid >= start.x) & (grid <= end.x)
             height[inside], slope[inside] = corner(start, end, bend).at(grid[inside])
-        return cls(first, last, height, slope)
+        # a cubic is monotonic up to three times the chords beside a node (Fritsch & Carlson 1980, SIAM J Numer Anal 17)
+        most = (3.0 - _ROUNDING) * (nodes - 1) / (last - first) * np.abs(np.diff(height))
+        most = np.minimum(np.append(most, np.inf), np.append(np.inf, most))
+        return cls(first, last, height, np.clip(slope, -most, most))
 
     def value(self, x: Array) -> Array:
         """Height of the spline at x, of any shape."""
         k, t, step = self._place(x)
-        before, after = self.height[k], self.height[k + 1]
-        bend = (1.0 - t) * self.slope[k] - t * self.slope[k + 1]
-        steep = (1.0 - 2.0 * t) * (after - before)
-        return np.asarray(before + t * (after - before) + t * (1.0 - t) * (step * bend - steep))
+        v, before, after = 1.0 - t, self.height[k], self.height[k + 1]
+        # in Bernstein's form: nonnegative control values leave no negative height by rounding
+        inner = v * (before + step / 3.0 * self.slope[k]) + t * (after - step / 3.0 * self.slope[k + 1])
+        return np.asarray(v**3 * before + 3.0 * t * v * inner + t**3 * after)
 
     def derivative(self, x: Array) -> Array:
         """Slope of the spline at x; zero beyond its ends."""
@@ -129,7 +134,7 @@ class Tabulated:
         step = (self.last - self.first) / (len(self.height) - 1)
         place = (np.clip(x, self.first, self.last) - self.first) / step
         k = np.minimum(np.nan_to_num(place).astype(int), len(self.height) - 2)
-        return k, place - k, step
+        return k, np.minimum(place - k, 1.0), step
 
 
 @dataclass(frozen=True)
@@ -153,9 +158,7 @@ class Millard2013:
 
     def velocity(self, v_norm: ArrayLike) -> Array:
         """0 at v = -1, 1 at rest, 1.4 at v = 1; constant beyond."""
-        return np.maximum(
-            self._velocity.value(np.asarray(v_norm, dtype=float)), 0.0
-        )  # not -1e-16 near v = -1
+        return self._velocity.value(np.asarray(v_norm, dtype=float))
 
     def velocity_slope(self, v_norm: ArrayLike) -> Array:
         """Derivative of `velocity` by the velocity over v_max."""

@@ -183,11 +183,6 @@ class LoadDynamics:
         """Joint reactions without muscle forces, about the origins of the frames on the distal bodies."""
         return distal_reactions(self.model, self.dynamics)
 
-    @cached_property
-    def weight(self) -> float:
-        """Weight of the model [N]."""
-        return self.model.mass * float(np.linalg.norm(self.model.gravity))
-
     @property
     def body_wrench(self) -> Array:
         """Wrench (T, bodies, 6) [N m, N] of the loads on each body, about the origin of the ground."""
@@ -262,7 +257,7 @@ class LoadDynamics:
 
         A body with predicted loads always stands.
         """
-        if self.root_force is None or not self.weight > 0.0:
+        if self.root_force is None or not self.model.weight > 0.0:
             return False
         if self.predicted:
             return True
@@ -299,7 +294,7 @@ class LoadDynamics:
 
         The support of a body that hangs or sits is not among the loads, and acts on no part of its legs.
         """
-        return balance_limit(self.supplied, self.weight) if self.stands else None
+        return balance_limit(self.supplied, self.model.weight) if self.stands else None
 
     @cached_property
     def balanced(self) -> Mask | None:
@@ -308,7 +303,7 @@ class LoadDynamics:
             return None
         if self.predicted:
             return self.support.carries
-        return balanced(self.root_residual / self.weight, self.balance_limit)
+        return balanced(self.root_residual / self.model.weight, self.balance_limit)
 
     @property
     def predicted(self) -> bool:
@@ -320,7 +315,9 @@ class LoadDynamics:
         """Loads supplied and lacking at the origin of the root; requires `root_wrench`."""
         assert self.root_wrench is not None
         lacking = self.about_root(self.root_wrench)
-        return Support.from_wrenches(self.motion.time, lacking, self.supplied, self.weight, self.cutoff_hz)
+        return Support.from_wrenches(
+            self.motion.time, lacking, self.supplied, self.model.weight, self.cutoff_hz
+        )
 
     def residual_note(self, when: str = "") -> list[str]:
         """A sentence on the residual force at the root; empty without one. when: a clause such as " before ..."."""

@@ -92,9 +92,8 @@ def predicted_loads(
     wrench = inertial_wrench(model, bodies).sum(axis=1)
     required = np.concatenate([wrench[:, 3:] @ TO_GLOBAL.T, wrench[:, :3] @ TO_GLOBAL.T], axis=1)
     points = np.stack([sole_points(model, bodies, side) for side in SIDES], axis=1) @ TO_GLOBAL.T
-    weight = model.mass * float(np.linalg.norm(model.gravity))
     predicted = reactions_of_soles(
-        motion.time, weight, required, _mass_center(model, bodies) @ TO_GLOBAL.T, points
+        motion.time, model.weight, required, _mass_center(model, bodies) @ TO_GLOBAL.T, points
     )
     wrenches = np.stack(
         [np.concatenate([each.force, each.moment], axis=1) for each in predicted.wrenches], axis=1
@@ -200,7 +199,7 @@ def coordinate_columns(model: OpenSimModel, table: Table) -> dict[str, int]:
 def _without_noise(model: OpenSimModel, wrench: Array, push: Array, needed: Array, noise: float) -> Array:
     """Wrenches (T, 2, 2, 3) in which a foot with less upward force than the noise, a share of the weight, has none."""
     both = wrench.reshape(len(wrench), len(SIDES), 2, 3).copy()
-    least = noise * model.mass * float(np.linalg.norm(model.gravity))
+    least = noise * model.weight
     light = both[:, :, 1] @ model.up < least
     both[light] = 0.0
     for number, columns in enumerate((slice(0, 6), slice(6, 12))):

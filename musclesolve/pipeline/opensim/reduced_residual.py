@@ -62,7 +62,7 @@ class LoadedModel:
         _, center, _ = body_masses(self.model, dynamics.dynamics.bodies.pose)
         points = np.asarray(center[:, [self.model.body_number[name] for name in self.massive]])
         gravity = np.asarray(self.model.gravity)
-        return BodyState(self.motion.time, dynamics.weight, gravity, dynamics.root_origin, points)
+        return BodyState(self.motion.time, dynamics.model.weight, gravity, dynamics.root_origin, points)
 
     def segments(self, frames: slice) -> MovingSegments:
         """See ChangingBody."""

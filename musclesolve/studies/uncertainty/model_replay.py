@@ -92,7 +92,7 @@ class ModelReplay(replay.Replay):
         shapes |= replay.sharing_shapes(len(prepared.muscles), len(prepared.joints))
         return cls(
             **replay.fields_of(prepared, prepared.dofs, shapes, sd),
-            weight=0.0 if prepared.dynamics is None else prepared.dynamics.weight,
+            weight=0.0 if prepared.dynamics is None else prepared.model.weight,
             phase=_phase(prepared, prepared.time),
             prepared=prepared,
             angles=angles,
