@@ -14,7 +14,7 @@ from musclesolve._util.checks import check_real_array
 from musclesolve._util.messages import unknown_name
 from musclesolve.errors import input_error
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_arrays import PER_FRAME, misshapen
+from musclesolve.sharing.problem_arrays import ARRAY_AXES, PER_FRAME, misshapen
 
 OF_COSTS = (
     *("moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length"),
@@ -22,6 +22,8 @@ OF_COSTS = (
 )
 """Arrays on which costs of the library depend, beside the activations."""
 
+OF_THE_COST = "marginal_cost"
+_FRAMES = {*PER_FRAME, OF_THE_COST}
 POSITIVE = ("force_capacity", "max_isometric_force", "optimal_fiber_length", "fiber_force_capacity")
 
 COMPLEX_STEP = 1e-30
@@ -46,6 +48,9 @@ class ProblemChange:
     reaction_offset: Array | None = None  # (K, T, k)
     emg: Array | None = None  # (K, T, n)
     fiber_force_capacity: Array | None = None  # (K, T, n)
+    marginal_cost: Array | None = (
+        None  # (K, T, n), by parameters of the cost, which are no array of the problem
+    )
 
     @classmethod
     def from_changes(cls, problem: Problem, changes: Mapping[str, ArrayLike | None]) -> ProblemChange:
@@ -61,7 +66,8 @@ class ProblemChange:
                 raise unknown_name(key, "change", [f"d_{array_name}" for array_name in names], where="along")
             if value is None:
                 continue
-            array, changing = check_real_array(value, key, "numbers"), getattr(problem, name)
+            array = check_real_array(value, key, "numbers")
+            changing = problem.lower if name == OF_THE_COST else getattr(problem, name)
             if changing is None:
                 raise input_error(
                     "missing_argument",
@@ -70,8 +76,8 @@ class ProblemChange:
                     remedy=f"Problem(..., {name}=...)",
                 )
             # of several frames the axis of frames may have the length one
-            many = name in PER_FRAME and not problem.single_frame
-            shape = changing.shape[1:] if name in PER_FRAME and problem.single_frame else changing.shape
+            many = name in _FRAMES and not problem.single_frame
+            shape = changing.shape[1:] if name in _FRAMES and problem.single_frame else changing.shape
             full = array if array.ndim == len(shape) + 1 else array[None]
             fits = full.shape[1:] == shape or (many and full.shape[1:] == (1, *shape[1:]))
             if array.ndim not in (len(shape), len(shape) + 1) or not fits:
@@ -104,7 +110,7 @@ class ProblemChange:
 
     def frames(self, which: NDArray[Any]) -> ProblemChange:
         """The change of some frames only, by numbers or a mask (T,)."""
-        per_frame = {name for name, x in self.arrays().items() if name in PER_FRAME and x.shape[1] > 1}
+        per_frame = {name for name, x in self.arrays().items() if name in _FRAMES and x.shape[1] > 1}
         return ProblemChange(
             **{name: x[:, which] if name in per_frame else x for name, x in self.arrays().items()}
         )
@@ -145,11 +151,11 @@ def derivative(
 
     with an error of about h^4 f^(5) / 30: eight digits and more are right.
     """
-    if of_library:
-        arrays = {name: x for name, x in change.arrays().items() if name in OF_COSTS}
-        if not arrays:
-            return np.zeros((1, 1, 1))
-        change = ProblemChange(**arrays)
+    arrays = change.arrays()
+    arrays = {name: x for name, x in arrays.items() if name in (OF_COSTS if of_library else ARRAY_AXES)}
+    if not arrays:
+        return np.zeros((1, 1, 1))
+    change = ProblemChange(**arrays)
     slopes = []
     for number in range(change.directions):
         direction_change = change.part(slice(number, number + 1))

@@ -66,7 +66,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import LEAST_REACH, TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, PER_FRAME
-from musclesolve.sharing.problem_change import OF_COSTS, ProblemChange
+from musclesolve.sharing.problem_change import OF_COSTS, OF_THE_COST, ProblemChange
 from musclesolve.sharing.problem_scale import slope_scale
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import fix_idle_muscles
@@ -449,7 +449,9 @@ class SolutionDerivatives:
                 (n,), d_reaction_matrix (T, k, n), d_reaction_offset (T, k), d_emg, d_fiber_force_capacity (T, n):
                 the derivatives of these arrays, each with an axis K in front for K directions. An axis T or K of
                 length one stands for all. Arrays that are not named do not change: a muscle whose strength changes
-                has another force_capacity and, if the problem has it, another fiber_force_capacity.
+                has another force_capacity and, if the problem has it, another fiber_force_capacity. For a parameter of
+                the cost, d_marginal_cost (T, n): the derivative of `cost.gradient` by it, at the activations of the
+                solution. By the weight of a summand it is the gradient of the summand.
 
         Raises:
             InputError: an unknown name, a wrong shape, or an array that the problem lacks.
@@ -460,6 +462,7 @@ class SolutionDerivatives:
         whole = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
         single = self.problem.single_frame
         ranks = {name: len(axes) - (single and name in PER_FRAME) for name, axes in ARRAY_AXES.items()}
+        ranks[OF_THE_COST] = ranks["lower"]
         lead = any(x is not None and np.ndim(x) > ranks[name[2:]] for name, x in changes.items())
         return SolutionChange(*(x if lead else x[0] for x in whole))
 
@@ -515,6 +518,7 @@ class SolutionDerivatives:
             change = replace(change, upper=upper)
         pull = np.matmul(multiplier[:, None, :], part.moment_arm)[:, 0, :]
         slope = change.get("force_capacity") * pull - self.cost.gradient_change(part, a, change)
+        slope = slope - change.get("marginal_cost")
         if change.moment_arm is not None:
             pull = np.matmul(multiplier[:, None, :], change.moment_arm)[..., 0, :]
             slope = slope + part.force_capacity * pull
@@ -557,6 +561,8 @@ class SolutionDerivatives:
         Returns:
             By the name of each array that the problem has, in its shape: "moment" (T, m), "moment_arm" (T, m, n),
             "force_capacity" (T, n), "max_isometric_force" (n,), ... NaN where a weighted frame has no derivative.
+            "marginal_cost" (T, n) is for parameters of the cost: multiply it by the derivative of `cost.gradient`, at
+            the activations of the solution, and sum.
 
         Raises:
             InputError: the weights do not fit.
@@ -569,7 +575,8 @@ class SolutionDerivatives:
         for name, array in self._gradient(weights[self.which]).items():
             full = self._expanded(array)
             full = np.where(_column(counts, full.ndim), full, 0.0)
-            gradient[name] = full if name in PER_FRAME and not single else full.sum(axis=0)
+            of_frames = name in PER_FRAME or name == OF_THE_COST
+            gradient[name] = full if of_frames and not single else full.sum(axis=0)
         return gradient
 
     def _gradient(self, weight: Array) -> dict[str, Array]:
@@ -599,7 +606,9 @@ class SolutionDerivatives:
         }
         if problem.reserve_weight is not None:
             gradient["reserve_weight"] = -mu * np.square(self._compliance) * multiplier
-        names = [field.name for field in fields(ProblemChange) if getattr(problem, field.name) is not None]
+        names = [
+            field.name for field in fields(ProblemChange) if getattr(problem, field.name, None) is not None
+        ]
         # marginal costs of the library depend on the arrays of OF_COSTS only, a user's on any array
         for name in OF_COSTS if cost.built_in else names:
             if name in names:
@@ -613,7 +622,7 @@ class SolutionDerivatives:
             ones = ProblemChange(**{name: np.ones((1, 1, problem.n_muscles))})
             ends = cost.largest_activation_change(problem, ones)[0]
             gradient[name] = gradient[name] + np.where(at_domain_end, upper * ends, 0.0)
-        return {name: gradient[name] for name in names if name in gradient}
+        return {name: gradient[name] for name in names if name in gradient} | {OF_THE_COST: -y}
 
     def _by_slopes(self, name: str, y: Array) -> Array:
         """The derivative of sum y f' by each number of an array, as if each frame had its own array; y is (T, n)."""

@@ -48,7 +48,7 @@ def solve(
     cost: str | Cost = USUAL_COST,
     solver: str | Solver | None = None,
     on_infeasible: str = "report",
-    warm_start: ArrayLike | None = None,
+    warm_start: ArrayLike | Solution | None = None,
 ) -> Solution:
     """Activations of least cost that produce the moments, with a certificate for every frame.
 
@@ -67,7 +67,8 @@ def solve(
             reserves, weighted so that 1 N m of reserve costs 100 times all muscles at full activation. The sum of
             the squared reserves is then at most 0.01 (N m)^2 more than the least possible one: f + 100 F |s|^2 is
             least, and f changes by at most F.
-        warm_start: (T, n) or (n,) activations [1], for solvers that can use them.
+        warm_start: a Solution, or (T, n) or (n,) activations [1], for solvers that can use them. A frame that is not
+            solved starts at the lower bounds.
 
     Returns:
         Activations [1], forces [N], multipliers, status and certificate of every frame.
@@ -93,7 +94,7 @@ def solve_part(
     chosen: Cost,
     solver: str | Solver = USUAL_SOLVER,
     on_infeasible: str = "report",
-    warm_start: ArrayLike | None = None,
+    warm_start: ArrayLike | Solution | None = None,
 ) -> Solution:
     """`solve` for a part of a body: the degrees of freedom that the cost names may be in another part."""
     check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE)
@@ -104,7 +105,8 @@ def solve_part(
     if warm_start is not None:
         shape = problem.force_capacity.shape
         fitting = shape, (1, *shape[1:]), shape[1:]
-        array = check_real_array(warm_start, "warm_start", f"activations, {shape}", shapes=fitting)
+        given = warm_start.activation if isinstance(warm_start, Solution) else warm_start
+        array = check_real_array(given, "warm_start", f"activations, {shape}", shapes=fitting)
         start = np.clip(np.nan_to_num(array), problem.lower, problem.upper)
     certify, arrays = getattr(method, "solve_certified", None), None
     if certify is not None and problem.n_frames:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -20,7 +20,14 @@ from musclesolve.sharing import (
     solution_derivatives,
     solve_constrained,
 )
-from musclesolve.sharing.cost import ActivationPower, SoftSaturation, StressCubed
+from musclesolve.sharing.cost import (
+    ActivationPower,
+    EmgTracking,
+    JointReactionSquared,
+    KneeSparingActivation,
+    SoftSaturation,
+    StressCubed,
+)
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem_change import ProblemChange
 from musclesolve.sharing.solution_derivatives import OptimalitySystem
@@ -500,11 +507,10 @@ def test_backward_is_forward_transposed(cost, make_leg):
     gradient = found.gradient_of(weight)
     names = ProblemChange.__dataclass_fields__
     assert list(gradient) == list(names)
-    changes = {
-        name: getattr(problem, name) * random.normal(size=getattr(problem, name).shape) for name in names
-    }
+    arrays = {name: getattr(problem, name, problem.upper) for name in names}
+    changes = {name: array * random.normal(size=array.shape) for name, array in arrays.items()}
     for name, change in changes.items():
-        assert gradient[name].shape == getattr(problem, name).shape
+        assert gradient[name].shape == arrays[name].shape
         forward = (weight * found.along(**{f"d_{name}": change}).activation).sum()
         size = np.abs(np.nan_to_num(gradient[name] * change)).sum()
         backward = np.nan_to_num(gradient[name] * change).sum()
@@ -520,6 +526,71 @@ def test_backward_where_the_domain_of_soft_saturation_ends():
     np.testing.assert_allclose(gradient["force_capacity"], [-0.8 / 125.0, 0.0], rtol=1e-8, atol=1e-12)
     assert gradient["moment"].shape == (1,) and gradient["moment_arm"].shape == (1, 2)
     assert gradient["moment"] == 0.0 and not gradient["upper"].any()
+
+
+def by_weight_of_emg(w):
+    return ActivationPower(3.0) + w * EmgTracking()
+
+
+def by_weight_of_a_muscle(w):
+    return StressCubed(weights={"2": w})
+
+
+OF_PARAMETERS = [
+    (ActivationPower, 2.5),
+    (by_weight_of_emg, 0.7),
+    (by_weight_of_a_muscle, 1.5),
+    (lambda scale: KneeSparingActivation(scale=scale), 1400.0),
+    (lambda effort: JointReactionSquared(effort=effort), 1e4),
+    (
+        lambda w: expression_cost(
+            "w", lambda a, f, d: d.w * a.T @ a + a.T @ a**2, constants={"w": w}, convex=True
+        ),
+        2.0,
+    ),
+]
+
+
+@pytest.mark.parametrize(("cost_of", "value"), OF_PARAMETERS)
+def test_by_a_parameter_of_the_cost(cost_of, value, make_leg):
+    """Forward against differences of solutions, backward against forward."""
+    problem, h = equipped(make_leg(12, seed=1)), 1e-3 * value
+    problem = replace(problem, dof=["knee", *(problem.dof or ())[1:]])
+    cost = cost_of(value)
+    solution = solve(problem, cost, SHARP)
+    found = solution_derivatives(problem, cost, solution)
+    slope = [cost_of(value + way * h).gradient(problem, solution.activation) for way in (1, -1, 2, -2)]
+    slope = (8 * (slope[0] - slope[1]) - (slope[2] - slope[3])) / (12 * h)
+    there = found.along(d_marginal_cost=slope)
+    away = found.margin > 1e-3
+    assert away.any()
+    ends = [solve(problem, cost_of(value + way * h), SHARP).activation for way in (1, -1, 2, -2)]
+    theirs = (8 * (ends[0] - ends[1]) - (ends[2] - ends[3])) / (12 * h)
+    scale = np.abs(theirs[away]).max()
+    assert scale * value > 1e-4
+    np.testing.assert_allclose(there.activation[away], theirs[away], rtol=0, atol=2e-5 * scale)
+    weight = np.random.default_rng(2).normal(size=slope.shape) * away[:, None]
+    backward = (found.gradient_of(weight)["marginal_cost"] * slope).sum()
+    np.testing.assert_allclose(backward, np.nansum(weight * there.activation), rtol=1e-7)
+    several = found.along(
+        d_marginal_cost=np.stack([slope, -2.0 * slope]), d_moment=np.zeros_like(problem.moment)
+    )
+    np.testing.assert_allclose(several.activation[1], -2.0 * there.activation, rtol=0, atol=1e-9 * scale)
+
+
+def test_by_a_parameter_of_the_cost_in_a_single_frame():
+    """Two muscles of equal arms: a_1 / a_2 = w_2 / w_1 by squares, so a_1 = s w_2 / (w_1 + w_2)."""
+    problem = Problem([[0.05, 0.05]], [25.0], [1000.0, 1000.0], [1000.0, 1000.0], muscle=["one", "two"])
+    cost = ActivationPower(weights={"two": 4.0})
+    solution = solve(problem, cost)
+    found = solution_derivatives(problem, cost, solution)
+    np.testing.assert_allclose(solution.activation, [0.4, 0.1], atol=1e-9)
+    slope = np.array([0.0, 2.0 * solution.activation[1]])  # of w_2 a_2^2 by w_2
+    there = found.along(d_marginal_cost=slope).activation
+    np.testing.assert_allclose(there, [0.5 / 25.0, -0.5 / 25.0], rtol=1e-6)
+    np.testing.assert_allclose(found.gradient_of([1.0, 0.0])["marginal_cost"] @ slope, 0.02, rtol=1e-6)
+    with refused("bad_shape", "d_marginal_cost"):
+        found.along(d_marginal_cost=np.zeros(3))
 
 
 def test_backward_only_frames_that_count_count():

@@ -83,7 +83,7 @@ def costs() -> dict[str, CostRecord]:
         >>> ms.costs()["stress_cubed"].formula
         'sum_i (sigma_bar F_i / F0_i)^3'
         >>> ms.costs()["activation_power"](exponent=3)
-        ActivationPower(exponent=3)
+        ActivationPower(weights=(), exponent=3)
     """
     _add_plugins()
     return {
@@ -95,8 +95,9 @@ def costs() -> dict[str, CostRecord]:
 
 
 def options_of(kind: type[Cost]) -> tuple[str, ...]:
-    """The names of the options of a class of costs."""
-    return tuple(option.name for option in fields(kind) if option.init) if is_dataclass(kind) else ()
+    """The names of the options of a class of costs, the ones that a value without a name may mean first."""
+    options = sorted(fields(kind), key=lambda option: option.kw_only) if is_dataclass(kind) else ()
+    return tuple(option.name for option in options if option.init)
 
 
 def find_cost(cost: str | Cost) -> Cost:

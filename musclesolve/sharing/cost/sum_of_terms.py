@@ -6,14 +6,17 @@ with the arrays of a problem follow from these.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
+from musclesolve._util.messages import as_text, unknown_name
+from musclesolve._util.sides import SIDES
+from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
 from musclesolve.sharing.cost.cost_terms import Parameters, Power, Saturation, Term
 from musclesolve.sharing.problem import Problem
@@ -23,6 +26,9 @@ SHARP = 10.0
 """Largest power with which every frame of recordings and of 300 drawn problems is certified."""
 SHARPEST = 300.0
 """Largest power allowed: the slope p x^(p-1) at a tenth of full load, 3e-297, is a normal float, but not with 312."""
+
+Weights = Mapping[str, float] | tuple[tuple[str, float], ...]
+"""Words in names, such as "knee" or "soleus_r", with a number each."""
 
 
 class SumOfTerms(Cost):
@@ -56,6 +62,10 @@ class SumOfTerms(Cost):
         computed by operations that accept complex numbers, such as products, quotients, powers, `np.sqrt` and
         `np.maximum`, not by `np.abs`, `np.hypot` or `np.linalg.norm`.
         """
+
+    def weight(self, problem: Problem) -> Array | float:
+        """The weights w_i > 0 of powers, (n,) or one for all muscles."""
+        return 1.0
 
     def target(self, problem: Problem) -> Array | None:
         """The targets e_i, (T, n), where the terms are squares of distances."""
@@ -101,6 +111,7 @@ class SumOfTerms(Cost):
     def terms(self, problem: Problem) -> tuple[Term, ...]:
         """See Cost."""
         coefficient, shape = self.coefficient(problem), problem.force_capacity.shape
+        coefficient = coefficient * np.power(self.weight(problem), 1.0 / self.form.exponent)
         if coefficient.shape != shape:
             coefficient = np.broadcast_to(coefficient, shape)
         return (Term(self.form, coefficient, self.target(problem)),)
@@ -141,6 +152,74 @@ class SumOfTerms(Cost):
         )
 
 
+@dataclass(frozen=True)
+class PowerSum(SumOfTerms):
+    """A sum of powers with a weight of each muscle: sum_i w_i (c_i (a_i - e_i))^p.
+
+    Args:
+        weights: w for the muscles whose names contain all words of a key: `{"soleus": 2}` on both sides,
+            `{"gluteus_medius": 2, "gluteus_medius_anterior_r": 3}`. Later entries override earlier ones. Other
+            muscles have weight 1.
+
+    Raises:
+        InputError: a weight is not a positive number; a key fits no muscle.
+    """
+
+    weights: Weights = field(default=(), kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "weights", checked_weights(self.weights, self.name, "muscles", above=0.0))
+
+    def weight(self, problem: Problem) -> Array | float:
+        """See SumOfTerms."""
+        if not self.weights:
+            return 1.0
+        return weights_by_name(
+            self.weights, problem.muscle or (), np.ones(problem.n_muscles), "muscle", self.name
+        )
+
+    def fitted(self, problem: Problem) -> Cost:
+        """See Cost; refuses weights of muscles that the problem does not have."""
+        self.weight(problem)
+        return super().fitted(problem)
+
+
+def checked_weights(weights: Weights, cost: str, what: str, **limits: float) -> tuple[tuple[str, float], ...]:
+    """Return the weights that a cost has for some things as pairs; refuse what is no table of numbers within limits."""
+    try:
+        pairs = {str(key): weight for key, weight in dict(weights).items()}
+    except (TypeError, ValueError) as error:
+        raise input_error(
+            "bad_type",
+            problem=f"the weights of {cost} are {as_text(weights)}",
+            expected=f"words in the names of {what}, with a number each",
+            remedy='{"knee": 1.0}' if what == "reactions" else '{"soleus": 2.0}',
+        ) from error
+    expected = "a positive number" if "above" in limits else "a number, zero or more"
+    return tuple(
+        (key, check_number(number, f"the weight of {key!r} of {cost}", expected, where=cost, **limits))
+        for key, number in pairs.items()
+    )
+
+
+def weights_by_name(weights: Weights, names: Sequence[str], usual: Array, what: str, cost: str) -> Array:
+    """The weight of each name, (k,): of the last key whose words are all in the name, else the usual one.
+
+    A key with the word of a side, "l" or "r", changes nothing where the names are of the other side.
+
+    Raises:
+        InputError: a key fits no name of either side.
+    """
+    found, words = usual.copy(), [set(name.split("_")) for name in names]
+    for key, number in dict(weights).items():
+        asked = set(key.split("_"))
+        if not any(asked - set(SIDES) <= some for some in words):
+            raise unknown_name(key, what, names, " in the problem", where=f"the weights of {cost}")
+        found[[asked <= some for some in words]] = number
+    return found
+
+
 def relative_force(problem: Problem) -> Array:
     """The relative forces F_i / F0_i at activation 1, (T, n): the force capacity over the maximum isometric force."""
     return problem.force_capacity / problem.max_isometric_force
@@ -174,10 +253,12 @@ class VariedCost(SumOfTerms):
         return f"{self.base.label} varied, p = {self.exponent:g}"
 
     def coefficient(self, problem: Problem) -> Array:
-        """The coefficients v_i^(1/p) c_i, (T, n) or (n,)."""
-        return np.asarray(
-            self._with_exponent.coefficient(problem) * np.power(self.factor, 1.0 / self.exponent)
-        )
+        """The coefficients c_i, (T, n) or (n,)."""
+        return self._with_exponent.coefficient(problem)
+
+    def weight(self, problem: Problem) -> Array | float:
+        """The factors v_i times the weights of the power sum, (n,)."""
+        return np.asarray(self.factor * self.base.weight(problem))
 
     def apart(self, problem: Problem) -> Cost:
         """See Cost."""

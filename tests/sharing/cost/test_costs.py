@@ -44,6 +44,8 @@ COMPOSED = [
         *(kind(p) for kind in (SoftSaturation, ActivationPower) for p in (1.0, 1.5, 3.0, 7.0)),
         ActivationVolume(3.0),
         MusclePower(1.0),
+        ActivationPower(3.0, weights={"1": 4.0, "3_r": 9.0, "5": 0.1}),
+        2.0 * StressCubed(weights={"3": 9.0}) + EmgTracking(weights={"1": 7.0}),
         JointReactionSquared({"knee": 1.0, "hip_x": 0.5}, effort=10.0),
         3.0 * JointReactionSquared({"knee_r_y": 2.0}) + EmgTracking(0.1),
         expression_cost("mine", mine, uses=("max_isometric_force",), constants={"w": 3.0}, convex=True),
@@ -341,7 +343,7 @@ def test_a_text_that_is_no_cost_is_refused_with_the_part_at_fault(text, code, pa
 
 
 def test_costs_say_their_options():
-    assert costs()["joint_weighted_activation"].options == ("exponent", "multi_joint_weight")
+    assert costs()["joint_weighted_activation"].options == ("exponent", "multi_joint_weight", "weights")
     assert costs()["min_max"].options == ()
 
 

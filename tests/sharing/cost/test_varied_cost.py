@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
+from refusals import refused
 
 import musclesolve as ms
 from musclesolve.sharing.cost import (
@@ -13,11 +17,13 @@ from musclesolve.sharing.cost import (
     ForceSquared,
     JointReactionSquared,
     JointWeightedActivation,
+    KneeSparingActivation,
     MinMax,
     SoftSaturation,
     StressCubed,
 )
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.sum_of_terms import can_vary, varied
 
 
@@ -67,6 +73,50 @@ def test_a_factor_for_all_muscles_moves_nothing(problem: ms.Problem) -> None:
     for cost in (StressCubed(), ForceSquared()):
         near = ms.solve(problem, varied(cost, 1.0, np.full(6, 3.0)))
         assert near.activation == pytest.approx(ms.solve(problem, cost).activation, abs=1e-6)
+
+
+WEIGHED = np.array([1.0, 4.0, 1.0, 9.0, 3.0, 1.0])
+WEIGHTS = {"soleus": 9.0, "vastus_lateralis_r": 4.0, "gastrocnemius": 2.0, "gastrocnemius_medialis_r": 3.0}
+LEG = ("iliacus", "vastus_lateralis", "vastus_medialis", "soleus", "gastrocnemius_medialis", "popliteus")
+
+
+@pytest.mark.parametrize("kind", [StressCubed, ActivationPower, ActivationVolume, KneeSparingActivation])
+def test_a_cost_weighs_muscles_by_the_words_of_their_names(problem: ms.Problem, kind: Any) -> None:
+    """Against factors on the terms, another solver, and the text of the label."""
+    right = replace(problem, muscle=[f"{name}_r" for name in LEG], dof=["knee", "ankle"])
+    cost = kind(weights=WEIGHTS)
+    ours = ms.solve(right, cost)
+    assert ours.solved.all()
+    np.testing.assert_allclose(
+        ours.activation, ms.solve(right, varied(kind(), 1.0, WEIGHED)).activation, atol=1e-6
+    )
+    np.testing.assert_allclose(ours.activation, ms.solve(right, cost, "slsqp").activation, atol=1e-4)
+    assert np.abs(ours.activation - ms.solve(right, kind()).activation).max() > 0.05
+    assert find_cost(cost.label) == cost
+    apart, inside = cost.apart(right), np.full(right.lower.shape, 0.4)
+    np.testing.assert_allclose(apart.gradient(right, inside), cost.gradient(right, inside), rtol=1e-12)
+
+
+def test_weights_of_the_other_side_change_nothing_there(problem: ms.Problem) -> None:
+    left = replace(problem, muscle=[f"{name}_l" for name in LEG])
+    cost = StressCubed(weights={"soleus_r": 9.0})
+    assert np.array_equal(ms.solve(left, cost).activation, ms.solve(left, StressCubed()).activation)
+    reactions = {"reaction_matrix": np.ones((8, 3, 6)), "reaction_offset": np.zeros((8, 3))}
+    left = replace(left, **reactions, reaction=["knee_l_x", "knee_l_y", "hip_l_x"])
+    spared = JointReactionSquared({"knee_r": 1.0, "hip": 2.0})
+    assert spared.component_weights(left).tolist() == [0.0, 0.0, 2.0]
+    for wrong in (StressCubed(weights={"solius": 2.0}), JointReactionSquared({"ancle_r": 1.0})):
+        with refused("unknown_name", str(wrong.weights[0][0])):
+            ms.solve(left, wrong)
+
+
+@pytest.mark.parametrize(
+    ("weights", "code"),
+    [({"soleus": 0.0}, "bad_number"), ({"soleus": "2"}, "bad_number"), ([1.0, 2.0], "bad_type")],
+)
+def test_what_is_no_weight_is_refused(weights: Any, code: str) -> None:
+    with refused(code, "stress_cubed"):
+        StressCubed(weights=weights)
 
 
 def test_the_solvers_agree_on_it(problem: ms.Problem) -> None:

@@ -92,7 +92,7 @@ def test_memory_of_a_solve_is_that_of_a_block_of_frames(make_leg, monkeypatch, s
 def test_a_warm_start_does_not_change_the_solution(make_leg):
     problem = make_leg(5, seed=8)
     cold = solve(problem, solver="ipopt")
-    warm = solve(problem, solver="ipopt", warm_start=cold.activation)
+    warm = solve(problem, solver="ipopt", warm_start=cold)
     np.testing.assert_allclose(warm.activation, cold.activation, atol=1e-5)
     with refused("bad_shape", "warm_start"):
         solve(problem, warm_start=np.zeros(5))

@@ -1,19 +1,20 @@
 """Sum of squared joint reactions."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
-from musclesolve._util.messages import as_text, unknown_name
-from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_terms import SoftRows
-from musclesolve.sharing.cost.sum_of_terms import SumOfTerms, relative_force
+from musclesolve.sharing.cost.sum_of_terms import (
+    SumOfTerms,
+    Weights,
+    checked_weights,
+    relative_force,
+    weights_by_name,
+)
 from musclesolve.sharing.problem import Problem
-
-Weights = Mapping[str, float] | tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True)
@@ -47,21 +48,10 @@ class JointReactionSquared(SumOfTerms):
     data = ("reaction_matrix", "reaction_offset")
 
     def __post_init__(self) -> None:
-        try:
-            weights = {str(key): weight for key, weight in dict(self.weights).items()}
-        except (TypeError, ValueError) as error:
-            raise input_error(
-                "bad_type",
-                problem=f"the weights of {self.name} are {as_text(self.weights)}",
-                expected="names of reactions with a number each",
-                remedy='{"knee": 1.0}',
-            ) from error
-        numbers = {f"the weight of {key!r}": weight for key, weight in weights.items()}
-        for description, number in (numbers | {"the effort": self.effort}).items():
-            expected = "a number, zero or more"
-            check_number(number, f"{description} of {self.name}", expected, least=0.0, where=self.name)
-        pairs = tuple((key, float(weight)) for key, weight in weights.items())
+        pairs = checked_weights(self.weights, self.name, "reactions", least=0.0)
         object.__setattr__(self, "weights", pairs)
+        expected = "a number, zero or more"
+        check_number(self.effort, f"the effort of {self.name}", expected, least=0.0, where=self.name)
 
     @property
     def needs(self) -> frozenset[str]:
@@ -95,13 +85,5 @@ class JointReactionSquared(SumOfTerms):
         """
         self.fitted(problem)
         names = problem.reaction or ()
-        if not self.weights:
-            return np.ones(len(names))
-        weight = np.zeros(len(names))
-        for key, number in dict(self.weights).items():
-            fits = [set(key.split("_")) <= set(name.split("_")) for name in names]
-            if not any(fits):
-                where = f"the weights of {self.name}"
-                raise unknown_name(key, "reaction", names, " in the problem", where=where)
-            weight[np.array(fits)] = number
-        return weight
+        usual = np.zeros(len(names)) if self.weights else np.ones(len(names))
+        return weights_by_name(self.weights, names, usual, "reaction", self.name)

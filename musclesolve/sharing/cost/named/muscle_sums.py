@@ -1,6 +1,7 @@
 """The named costs that are sums over muscles of a function of the activation: powers, soft saturation, EMG tracking.
 
-Each cost states its coefficients c_i; sum_of_terms.py derives the other methods from them.
+Each cost states its coefficients c_i; sum_of_terms.py derives the other methods from them. The sums of powers take
+weights of muscles, `StressCubed(weights={"soleus": 2})` (`PowerSum`).
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from musclesolve._util.messages import listed_beside, unknown_name
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_terms import Power, Saturation
-from musclesolve.sharing.cost.sum_of_terms import SumOfTerms, VariedCost
+from musclesolve.sharing.cost.sum_of_terms import PowerSum, SumOfTerms, VariedCost
 from musclesolve.sharing.problem import Problem
 
 LEAST_ARM = 1e-4
@@ -46,7 +47,7 @@ class ForceSum(SumOfTerms):
 
 
 @dataclass(frozen=True)
-class ForceSquared(ForceSum):
+class ForceSquared(ForceSum, PowerSum):
     """Sum of squared muscle forces: sum_i F_i^2 [N^2], F_i of the contractile element (Silva 2003, eqs 6.15 and 6.20).
 
     Assumes that a newton costs the same in every muscle, weak or strong.
@@ -69,7 +70,7 @@ class ForceSquared(ForceSum):
 
 
 @dataclass(frozen=True)
-class StressCubed(ForceSum):
+class StressCubed(ForceSum, PowerSum):
     """Sum of cubed muscle stresses: sum_i sigma_i^3 with sigma_i = sigma_bar F_i / F0_i [(N/cm^2)^3] (Silva 2003, eqs
     6.16 and 6.21).
 
@@ -100,7 +101,7 @@ class StressCubed(ForceSum):
 
 
 @dataclass(frozen=True)
-class NormalizedForceSquared(ForceSum):
+class NormalizedForceSquared(ForceSum, PowerSum):
     """Sum of squared forces over maximum isometric forces: sum_i (F_i / F0_i)^2, without unit (Silva 2003, eq. 6.17,
     there ascribed to Pedotti et al.).
 
@@ -125,7 +126,7 @@ class NormalizedForceSquared(ForceSum):
 
 
 @dataclass(frozen=True)
-class ForceMomentSquared(ForceSum):
+class ForceMomentSquared(ForceSum, PowerSum):
     """Sum of squared forces over maximum moments: sum_i (F_i / M_i)^2 [1/m^2] with M_i = F0_i r_i (Silva 2003, eq.
     6.18, there ascribed to Herzog).
 
@@ -157,7 +158,7 @@ class ForceMomentSquared(ForceSum):
 
 
 @dataclass(frozen=True)
-class ActivationPower(SumOfTerms):
+class ActivationPower(PowerSum):
     """Sum of powers of the activations: sum_i a_i^p with p >= 1, without unit (static optimization of OpenSim, Delp et
     al. 2007, where p = 2).
 
@@ -185,7 +186,7 @@ class ActivationPower(SumOfTerms):
 
 
 @dataclass(frozen=True)
-class JointWeightedActivation(SumOfTerms):
+class JointWeightedActivation(PowerSum):
     """Sum of squared activations, muscles of two joints weighted: sum_i w_i a_i^p, w_i = w of a muscle that crosses two
     joints or more, else 1; without unit.
 
@@ -214,7 +215,7 @@ class JointWeightedActivation(SumOfTerms):
 
 
 @dataclass(frozen=True)
-class KneeSparingActivation(SumOfTerms):
+class KneeSparingActivation(PowerSum):
     """Sum of squared activations, and of squared forces of the muscles that cross a knee: sum_i a_i^p +
     sum_knee (F_i / F_s)^p, F_i the force of the contractile element at the tendon; without unit.
 
@@ -257,8 +258,8 @@ class KneeSparingActivation(SumOfTerms):
     def apart(self, problem: Problem) -> Cost:
         """The powers of the activations, and the powers of the forces."""
         share = np.where(self._across(problem), self.scale**-self.exponent, 0.0)
-        forces = VariedCost(ForceSquared(force="tendon"), share, self.exponent)
-        return ActivationPower(self.exponent) + forces
+        forces = VariedCost(ForceSquared(force="tendon", weights=self.weights), share, self.exponent)
+        return ActivationPower(self.exponent, weights=self.weights) + forces
 
     def remarks(self, problem: Problem) -> tuple[str, ...]:
         """Say what is minimized where no knee is found."""
@@ -289,7 +290,7 @@ class KneeSparingActivation(SumOfTerms):
 
 
 @dataclass(frozen=True)
-class ActivationVolume(SumOfTerms):
+class ActivationVolume(PowerSum):
     """Sum of powers of the activations, weighted by muscle volume: sum_i V_i a_i^p [m^3] with V_i = F0_i L0_i /
     sigma_bar (weights and powers of Ackermann and van den Bogert 2010).
 
@@ -320,7 +321,7 @@ class ActivationVolume(SumOfTerms):
 
 
 @dataclass(frozen=True)
-class MusclePower(ForceSum):
+class MusclePower(ForceSum, PowerSum):
     """Sum of squared muscle powers: sum_i (F_i u_i)^p [W^p] with u_i^2 = v_i^2 + v_0^2, v_i the fiber velocity; p = 2.
 
     Silva 2003 (6.6.2) names the sum of the instantaneous muscle powers as a criterion without writing it down. Power
@@ -394,7 +395,7 @@ class SoftSaturation(ForceSum):
 
 
 @dataclass(frozen=True)
-class EmgTracking(SumOfTerms):
+class EmgTracking(PowerSum):
     """Distance of the activations from measured EMG: the sum over measured muscles of (a_i - e_i)^2 + w sum over the
     others of a_i^2, without unit.
 
