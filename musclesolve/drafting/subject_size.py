@@ -76,17 +76,11 @@ class GivenSubject:
 
 @dataclass(frozen=True)
 class Value:
-    """A number and its source."""
+    """A number and its source, with the standard deviation of its error where that is known."""
 
     number: float
     source: str
-
-
-@dataclass(frozen=True)
-class Mass(Value):
-    """A mass that the plates show, and the standard deviation of its error [kg]."""
-
-    uncertain: float
+    uncertain: float = np.nan
 
 
 def check_given(subject: GivenSubject) -> None:
@@ -203,7 +197,7 @@ def _mass(
     return Line("mass_kg", round(carried.number, 1), comment, todo)
 
 
-def _listed(ways: list[Mass]) -> str:
+def _listed(ways: list[Value]) -> str:
     return ", ".join(f"{way.source} {way.number:.1f} kg" for way in ways)
 
 
@@ -240,7 +234,7 @@ def _stated(key: str, c3d: list[C3D], about: list[StatedSubject]) -> Value | Non
     return next((value for value in values if rule.contains(value.number)), None)
 
 
-def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Mass]:
+def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Value]:
     """Yield the mass [kg] that the plates show, in every way that the recordings allow, the motion before standing.
 
     Errors of the calibration, `SCALE` of the mass, are in each of them.
@@ -255,7 +249,7 @@ def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Mass]:
     if files.static is not None and weight.size and weight.std() <= LONGEST_SHIFT * weight.mean():
         name = (files.static_forces or files.static).path.name
         mass = float(np.median(weight)) / STANDARD_GRAVITY
-        yield Mass(mass, f"by the plates under the standing subject ({name})", SCALE * mass)
+        yield Value(mass, f"by the plates under the standing subject ({name})", SCALE * mass)
 
 
 def _on_plates(recording: MarkerFile, forces: ForceFile | None) -> tuple[Array, float]:
@@ -274,7 +268,7 @@ def _on_plates(recording: MarkerFile, forces: ForceFile | None) -> tuple[Array, 
     return np.zeros((0, 3)), 1.0
 
 
-def carried_all_the_time(force: Array, rate: float, name: str) -> Iterator[Mass]:
+def carried_all_the_time(force: Array, rate: float, name: str) -> Iterator[Value]:
     """Yield the mass by the mean force of plates that carry the whole body all the time, as belts of a treadmill do.
 
     Over whole steps, from one rise of the force through its mean to the last one; no marker is used.
@@ -294,20 +288,20 @@ def carried_all_the_time(force: Array, rate: float, name: str) -> Iterator[Mass]
         return
     mass = float(weight[rises[0] + window // 2 : rises[-1] + window // 2].mean()) / STANDARD_GRAVITY
     error = float(np.hypot(SCALE * mass, mass * UNLIKE_STRIDES / (duration * STANDARD_GRAVITY)))
-    yield Mass(mass, f"by the mean of the plates, which carry the whole body all the time ({name}),", error)
+    yield Value(mass, f"by the mean of the plates, which carry the whole body all the time ({name}),", error)
 
 
-def _by_newtons_law(case: Case) -> Iterator[Mass]:
+def _by_newtons_law(case: Case) -> Iterator[Value]:
     """Yield the mass by Newton's second law: the force of the plates on the center of mass of the markers."""
     balance = law(case)
     measured_s = 0.0 if balance is None else balance.frames.sum() / case.trial.markers.rate
     if balance is None or measured_s < SHORTEST_CARRIED:
         return
     mass, error = carried_mass(case, balance)
-    yield Mass(mass, "by Newton's second law in the motion", float(np.hypot(SCALE * mass, error)))
+    yield Value(mass, "by Newton's second law in the motion", float(np.hypot(SCALE * mass, error)))
 
 
-def _over_strides(case: Case) -> Iterator[Mass]:
+def _over_strides(case: Case) -> Iterator[Value]:
     """Yield the mass by the mean of the plates over whole strides, without any marker: the body rises as much as it
     falls.
 
@@ -334,7 +328,7 @@ def _over_strides(case: Case) -> Iterator[Mass]:
         impulse = float(np.trapezoid(total_force(case, grid)[:, 2], grid))
         mass = impulse / (duration * STANDARD_GRAVITY)
         error = mass * float(np.hypot(SCALE, UNLIKE_STRIDES / (duration * STANDARD_GRAVITY)))
-        yield Mass(mass, f"by the mean of the plates over {count_of(count, 'stride')}", error)
+        yield Value(mass, f"by the mean of the plates over {count_of(count, 'stride')}", error)
 
 
 def _height(case: Case) -> Value | None:

@@ -133,34 +133,33 @@ def _millard_passive(x: Any, zero: Array, one: Array, family: Millard2013) -> An
     return in_order(parts)
 
 
-class Fiber(NamedTuple):
-    """Fibers (n, 1): length [m], velocity [m/s] and cosine of the pennation angle."""
+def rigid_fiber(
+    values: Mapping[str, Any], parameters: MuscleParameters, length: Any, velocity: Any
+) -> dict[str, Any]:
+    """Fibers (n, 1) behind rigid tendons: length [m], velocity [m/s], cosine of the pennation angle (`fiber_state`).
 
-    length: Any
-    velocity: Any
-    cosine: Any
-
-
-def rigid_fiber(values: Mapping[str, Any], parameters: MuscleParameters, length: Any, velocity: Any) -> Fiber:
-    """Fibers behind rigid tendons (`fiber_state`); values: of the parameters, times their factors."""
+    values: of the parameters, times their factors.
+    """
     along = ca.fmax(length - values["tendon_slack_length"], 0.0)
     thickness = values["optimal_fiber_length"] * np.sin(parameters.pennation_angle)
     fiber = ca.sqrt(ca.fmax(along**2 + thickness**2, ABOVE_ZERO))
-    return Fiber(fiber, velocity * along / fiber, along / fiber)
+    return {"length": fiber, "velocity": velocity * along / fiber, "cosine": along / fiber}
 
 
-def rigid_forces(values: Mapping[str, Any], parameters: MuscleParameters, fiber: Fiber) -> tuple[Any, Any]:
+def rigid_forces(
+    values: Mapping[str, Any], parameters: MuscleParameters, fiber: Mapping[str, Any]
+) -> tuple[Any, Any]:
     """Force capacity and passive force at the tendon [N] (`capacity_and_passive`)."""
     optimal = values["optimal_fiber_length"]
-    x, v = fiber.length / optimal, fiber.velocity / (values["max_shortening_velocity"] * optimal)
+    x, v = fiber["length"] / optimal, fiber["velocity"] / (values["max_shortening_velocity"] * optimal)
     element, active, stretched = parameters.passive, list[Any](), list[Any]()
     for family, numbers in parameters.families:
         members, of_family = numbers.tolist(), curves(family)
         active.append((members, of_family.active(x[members]) * of_family.velocity(v[members])))
         strains = element.at_zero[members], element.at_one[members]
         stretched.append((members, of_family.passive(x[members], *strains)))
-    capacity = values["max_isometric_force"] * fiber.cosine * in_order(active)
-    return capacity, element.force * fiber.cosine * in_order(stretched)
+    capacity = values["max_isometric_force"] * fiber["cosine"] * in_order(active)
+    return capacity, element.force * fiber["cosine"] * in_order(stretched)
 
 
 BALANCED = (

@@ -376,7 +376,7 @@ def _chain(paths: _Paths, factors: tuple[str, ...], elastic: bool, damping: floa
         fiber = rigid_fiber(values, parameters, length, velocity)
         capacity, passive = rigid_forces(values, parameters, fiber)
         force = activation * capacity + passive
-        own["fiber"] = function("fiber", moving, fiber._asdict())
+        own["fiber"] = function("fiber", moving, fiber)
         own["capacity"] = function("capacity", moving, {"capacity": capacity})
         own["passive"] = function("passive", moving, {"passive": passive})
     return MuscleChain(

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -293,17 +293,6 @@ class BandedInteriorPoint:
         return best
 
 
-class Move(NamedTuple):
-    """Changes of the spline coefficients c, of z, y, a and mu (T, n), and of the multipliers of the moments (T, m)."""
-
-    c: Array
-    z: Array
-    y: Array
-    a: Array
-    multiplier: Array
-    balance: Array
-
-
 @dataclass(frozen=True, eq=False)
 class Linearized:
     """The conditions around an iterate, to first order, factored (module docstring).
@@ -327,10 +316,11 @@ class Linearized:
     missing: Array
     short: Array
 
-    def move(self, missing: Array, of_z: Array, of_y: Array, of_a: Array, short: Array) -> Move:
+    def move(self, missing: Array, of_z: Array, of_y: Array, of_a: Array, short: Array) -> tuple[Array, ...]:
         """The changes that remove an imbalance, slopes by z, y and a (T, n), and missing moments (T, m).
 
-        With slopes without the terms in mu, the change of mu is the new mu.
+        Changes of the spline coefficients c, of z and a (T, n), of the multipliers of the moments (T, m), and of mu:
+        with slopes without the terms in mu, the change of mu is the new mu.
         """
         basis, first = self.system.time, missing / self.capacity
 
@@ -343,7 +333,7 @@ class Linearized:
         d_z, d_y = basis.values(d_c), basis.rates(d_c)
         d_a = first + self.by_z * d_z + self.by_y * d_y
         balance = -(of_a + self.za * d_z + self.ya * d_y + along_a(d_a)) / self.capacity
-        return Move(d_c, d_z, d_y, d_a, d_multiplier, balance)
+        return d_c, d_z, d_a, d_multiplier, balance
 
 
 class MotionInteriorPoint:
@@ -492,11 +482,12 @@ class MotionInteriorPoint:
         def direction(*pushes: Array | float) -> tuple[tuple[Array, ...], Changes]:
             of_a = linear.slope_a - pushes[2] + pushes[3] - limits.pull(pushes[4] - linear.limit * x.missing)
             of_z = linear.slope_z - pushes[0] + pushes[1]
-            moved = linear.move(linear.missing, of_z, np.zeros_like(of_z), of_a, linear.short)
-            d_a, d_z = moved.a, moved.z
+            d_c, d_z, d_a, d_multiplier, new_mu = linear.move(
+                linear.missing, of_z, np.zeros_like(of_z), of_a, linear.short
+            )
             distances = (d_z, -d_z, d_a, -d_a, limits.change(d_a) + x.missing)
             changes = zip(x.barriers, distances, pushes, strict=True)
-            return (moved.c, d_a, moved.multiplier, moved.balance - mu), [
+            return (d_c, d_a, d_multiplier, new_mu - mu), [
                 bound.change(dx, push) for bound, dx, push in changes
             ]
 
@@ -506,8 +497,8 @@ class MotionInteriorPoint:
         if x.sigma <= UNWEIGHED * self.size:
             largest = (np.abs(linear.slope_a) + np.abs(mu * linear.capacity)).max(axis=0)
             omega = np.maximum(largest, LEAST_OMEGA * largest.max())
-        step = mehrotra_step(x.barriers, direction, omega, TO_BOUNDARY, least)
-        t, (d_c, d_a, d_multiplier, d_balance) = step.length, step.move
+        move, barriers, t, sigma = mehrotra_step(x.barriers, direction, omega, TO_BOUNDARY, least)
+        d_c, d_a, d_multiplier, d_balance = move
         moved = replace(
             x,
             c=x.c + t * d_c,
@@ -515,9 +506,9 @@ class MotionInteriorPoint:
             multiplier=x.multiplier + t * d_multiplier,
             balance=mu + t * d_balance,
             missing=(1.0 - t) * x.missing,
-            barriers=step.barriers,
+            barriers=barriers,
             omega=omega,
-            sigma=float(step.sigma),
+            sigma=float(sigma),
             length=float(t),
         )
         return moved if np.isfinite(moved.c).all() and np.isfinite(moved.multiplier).all() else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -263,7 +263,7 @@ class _Case:
 
     problem: MotionProblem
     cost: MotionCost
-    start: StaticStart
+    start: tuple[Array, Array, bool]  # from `static_start`
     notes: tuple[str, ...]
 
     def solve(self, method: Method, on_infeasible: str) -> MotionSolution:
@@ -273,7 +273,7 @@ class _Case:
         takes long.
         """
         problem, exact = self.problem, None
-        if problem.reserve_weight is not None or method.name != REFERENCE or not self.start.lacks:
+        if problem.reserve_weight is not None or method.name != REFERENCE or not self.start[2]:
             exact = self._solved(problem, method)
             if exact.solved.all() or problem.reserve_weight is not None:
                 return exact
@@ -297,7 +297,7 @@ class _Case:
         return unsolved(problem, label, Status.SOLVER_FAILED, (*self.notes, lack), lacks=True)
 
     def _solved(self, problem: MotionProblem, method: Method) -> MotionSolution:
-        attempt = method.solve(problem, self.cost, (self.start.coordinate, self.start.activation))
+        attempt = method.solve(problem, self.cost, self.start[:2])
         return label_solution(problem, self.cost, attempt, self.notes)
 
     def _with_reserves(self, method: Method) -> MotionSolution:
@@ -329,9 +329,9 @@ class _Case:
         """
         force = (helped.force + helped.passive_force) / self.problem.muscles.parameters.max_isometric_force
         near = self.problem.muscles.curves.tendon.inverse(force)
-        start = StaticStart(near, helped.activation, self.start.lacks)
+        start = near, helped.activation, self.start[2]
         again = replace(self, start=start)._solved(self.problem, method)
-        if again.solved.all() or self.start.lacks or (np.abs(helped.reserve) > LARGEST_SOFT_RESERVE).any():
+        if again.solved.all() or self.start[2] or (np.abs(helped.reserve) > LARGEST_SOFT_RESERVE).any():
             return again
         reference = self._solved(self.problem, find_method(REFERENCE))
         return replace(reference, notes=(_NO_SOLUTION.format(method.name), *reference.notes))
@@ -351,19 +351,11 @@ def static_problem(problem: MotionProblem) -> tuple[Problem, Array]:
     return problem.isometric.with_arrays(**arrays), passive
 
 
-class StaticStart(NamedTuple):
-    """Tendon coordinate and activation (T, n); lacks: whether some frames needed a reserve."""
-
-    coordinate: Array
-    activation: Array
-    lacks: bool
-
-
-def static_start(problem: MotionProblem, cost: Cost) -> StaticStart:
-    """The static optimum, with reserves where muscles are too weak."""
+def static_start(problem: MotionProblem, cost: Cost) -> tuple[Array, Array, bool]:
+    """Tendon coordinate and activation (T, n) of the static optimum, and whether some frames needed a reserve."""
     static, passive = static_problem(problem)
     optimum = solve_part(static, cost, on_infeasible="reserve")
     force = (np.nan_to_num(optimum.force) + passive) / problem.muscles.parameters.max_isometric_force
     coordinate = problem.muscles.curves.tendon.inverse(force)
     lacks = bool((optimum.status != Status.SOLVED).any())
-    return StaticStart(coordinate, np.nan_to_num(optimum.activation), lacks)
+    return coordinate, np.nan_to_num(optimum.activation), lacks

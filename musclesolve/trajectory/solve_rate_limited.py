@@ -409,10 +409,10 @@ class CoupledMotion:
         result = None if infeasible_frames else self._solved(none)
         if result is not None and result.arrays.solved.all():
             return result
-        reach = least_reserves(self.problem, self.limits)
-        if reach.proved:
-            result = self._unsolved(Status.INFEASIBLE, reach.shortage)
-            result.arrays.infeasibility_proof[:] = reach.direction
+        shortage, direction, proved = least_reserves(self.problem, self.limits)
+        if proved:
+            result = self._unsolved(Status.INFEASIBLE, shortage)
+            result.arrays.infeasibility_proof[:] = direction
             return result
         result = self._solved(none) if result is None else result
         for stiff in AT_EDGE:
@@ -468,19 +468,13 @@ class CoupledMotion:
         return CoupledResult(arrays, np.full((2, frames - 1, muscles), np.nan), shortage)
 
 
-@dataclass(frozen=True, eq=False)
-class Reach:
-    """The least reserves of a motion."""
+def least_reserves(problem: Problem, limits: ActivationLimits) -> tuple[Array, Array, bool]:
+    """The least reserves with which a motion can be produced within its limits.
 
-    # (T, m) [N m] moments that the muscles cannot produce, signed like the moments; zero where they can. NaN where the
-    # program was not solved.
-    shortage: Array
-    direction: Array  # y, (T, m)
-    proved: bool  # whether y and v prove that the motion is out of reach
-
-
-def least_reserves(problem: Problem, limits: ActivationLimits) -> Reach:
-    """The least reserves with which a motion can be produced within its limits."""
+    Returns:
+        Moments (T, m) [N m] that the muscles cannot produce, signed like the moments, zero where they can and NaN where
+        the program was not solved; y (T, m); whether y and v prove that the motion is out of reach.
+    """
     from scipy import sparse
     from scipy.optimize import linprog
 
@@ -506,12 +500,12 @@ def least_reserves(problem: Problem, limits: ActivationLimits) -> Reach:
     )
     if program.status != 0:
         lost = np.full_like(problem.moment, np.nan)
-        return Reach(lost, lost, False)
+        return lost, lost, False
     more, less = program.x[frames * muscles :].reshape(2, frames, dofs)
     direction = program.eqlin.marginals.reshape(frames, dofs) / scale
     limit_multiplier = np.maximum(-program.ineqlin.marginals, 0.0).reshape(2, frames - 1, muscles)
     margin = farkas_ratio(problem, limits, direction, limit_multiplier)
-    return Reach((more - less) * scale, direction, margin > TOLERANCE)
+    return (more - less) * scale, direction, margin > TOLERANCE
 
 
 def farkas_ratio(

@@ -25,7 +25,6 @@ from musclesolve.trajectory.collocation import Collocation
 from musclesolve.trajectory.motion_problem import MotionCost
 from musclesolve.trajectory.solve_motion import (
     MotionSolution,
-    StaticStart,
     solve_motion,
     static_problem,
     static_start,
@@ -88,7 +87,7 @@ def test_other_starts_end_in_an_optimum_that_is_hardly_worse(cost, monkeypatch):
     random, ends = np.random.default_rng(0), []
     for _ in some(range(20), 2):
         start = z + random.uniform(-0.3, 0.3, z.shape[1]) + 0.1 * random.normal(size=z.shape)
-        start = StaticStart(start, a, lacks)
+        start = start, a, lacks
         monkeypatch.setattr(module, "static_start", lambda *_, start=start: start)
         found = solve_motion(problem, cost)
         assert certified(found)

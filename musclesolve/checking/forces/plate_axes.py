@@ -100,8 +100,8 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
     best = min(tried, key=lambda key: tried[key])
     along = [along_walking_direction(required, part) for part in force]
     rotation = best_rotation(along, along_walking_direction(required, due), groups)
-    if rotation is not None and unexplained(rotation.plates, rotation_matrix(rotation.angle)) < tried[best]:
-        yield from _rotated(case, rotation)
+    if rotation is not None and unexplained(rotation[0], rotation_matrix(rotation[1])) < tried[best]:
+        yield from _rotated(case, *rotation)
         return
     if now < UNEXPLAINED or tried[best] > UNEXPLAINED or tried[best] > BETTER * now:
         return
@@ -152,18 +152,17 @@ def _reversed_under_feet(case: Case) -> Iterator[Finding]:
             yield finding("plate_axes.reversed", "error", values, on_plate(plate), repair)
 
 
-def _rotated(case: Case, rotation: PlateRotation) -> Iterator[Finding]:
-    """Report plates that are rotated, where nothing else explains it."""
-    angle = np.degrees(rotation.angle)
-    for index in rotation.plates:
+def _rotated(case: Case, plates: Group, angle: float, explained: float) -> Iterator[Finding]:
+    """Report plates that are rotated, where nothing else explains it; arguments from `best_rotation`."""
+    for index in plates:
         values = {
-            "plates": "all plates seem" if len(rotation.plates) > 1 else "the plate seems",
-            "angle": abs(angle),
+            "plates": "all plates seem" if len(plates) > 1 else "the plate seems",
+            "angle": abs(np.degrees(angle)),
             "direction": "left" if angle > 0.0 else "right",
-            "share": rotation.explained,
+            "share": explained,
         }
         where = on_plate(case.trial.forces[index])
-        repair = _change_axes(case, index, rotation_matrix(rotation.angle))
+        repair = _change_axes(case, index, rotation_matrix(angle))
         yield finding("plate_axes.rotated", "error", values, where, repair)
 
 
@@ -247,25 +246,18 @@ TOGETHER, ALONE, FAR_ALONE = 0.55, 0.7, 25.0
 FAINT = 0.1
 
 
-@dataclass(frozen=True)
-class PlateRotation:
-    """A rotation of plates about the vertical that explains the forces."""
-
-    plates: Group  # numbers of the plates
-    angle: float  # angle by which their forces must be rotated to the left [rad]
-    explained: float  # share of the residual that the rotation explains
-
-
 def rotation_matrix(angle: float) -> Array:
     """Return the matrix (2, 2) that rotates rows of horizontal vectors to the left by an angle [rad]."""
     c, s = np.cos(angle), np.sin(angle)
     return np.array([[c, s], [-s, c]])
 
 
-def best_rotation(force: list[Array], due: Array, groups: list[Group]) -> PlateRotation | None:
+def best_rotation(force: list[Array], due: Array, groups: list[Group]) -> tuple[Group, float, float] | None:
     """Return the rotation of one of the groups of plates that explains the forces best, None where none does clearly.
 
-    force: horizontal force (T, 2) of every plate [N]; due (T, 2): their sum required by the motion [N].
+    A rotation is the plates, the angle [rad] by which their forces must be rotated to the left, and the share of the
+    residual that it explains. force: horizontal force (T, 2) of every plate [N]; due (T, 2): their sum required by the
+    motion [N].
     """
     # Along the axes of the motion: a rotation shows in the small variation across the walking direction.
     variation, axes = np.linalg.eigh(np.cov(due.T))
@@ -275,10 +267,12 @@ def best_rotation(force: list[Array], due: Array, groups: list[Group]) -> PlateR
     along = [part @ axes for part in force]
     candidates = [_rotation(along, due @ axes, group, variation) for group in groups]
     accepted = [rotation for rotation in candidates if rotation is not None]
-    return max(accepted, key=lambda rotation: rotation.explained, default=None)
+    return max(accepted, key=lambda rotation: rotation[2], default=None)
 
 
-def _rotation(force: list[Array], due: Array, group: Group, variation: Array) -> PlateRotation | None:
+def _rotation(
+    force: list[Array], due: Array, group: Group, variation: Array
+) -> tuple[Group, float, float] | None:
     """Return the rotation of one group of plates, None where its evidence is weak.
 
     The angle that minimizes sum |R f - d|^2 is atan2(sum f x d, sum f . d). Whether it is accepted is decided with both
@@ -297,7 +291,7 @@ def _rotation(force: list[Array], due: Array, group: Group, variation: Array) ->
     small = not together and abs(angle) < np.radians(FAR_ALONE)
     if small or explained < (TOGETHER if together else ALONE) or not _agreed(rotated, due, group, angle):
         return None
-    return PlateRotation(group, angle, explained)
+    return group, angle, explained
 
 
 def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> bool:

@@ -182,27 +182,27 @@ def residual_analysis(
         # White noise of the variance s^2 leaves R^2 = s^2 (1 - share let through). The range of the fit ends at a
         # multiple of the frequency at which the residual has fallen to the noise; repeat until it no longer shrinks.
         while True:
-            fit = _fit_line(passed, square, end, threshold)
-            equal = _crossing(frequency, square - fit.intercept)
+            start, slope, intercept, reached = _fit_line(passed, square, end, threshold)
+            equal = _crossing(frequency, square - intercept)
             ends = np.searchsorted(frequency, np.maximum(RANGE_FACTOR * equal, SHORTEST_RANGE_HZ))
             if np.all(ends >= end):
                 break
             end = np.minimum(ends, end)
-        line = np.sqrt(np.maximum(fit.intercept + fit.slope * passed[:, None], 0.0))
-        noise = np.sqrt(np.maximum(fit.intercept, 0.0))
+        line = np.sqrt(np.maximum(intercept + slope * passed[:, None], 0.0))
+        noise = np.sqrt(np.maximum(intercept, 0.0))
     else:
-        fit = _fit_line(frequency, residual, end, threshold)
-        equal = _crossing(frequency, residual - fit.intercept)
-        line = fit.intercept + fit.slope * frequency[:, None]
-        noise = np.maximum(fit.intercept, 0.0)
+        start, slope, intercept, reached = _fit_line(frequency, residual, end, threshold)
+        equal = _crossing(frequency, residual - intercept)
+        line = intercept + slope * frequency[:, None]
+        noise = np.maximum(intercept, 0.0)
 
-    first, last = frequency[fit.start], frequency[end - 1]
-    late = ~fit.reached | (first > LATEST_START * last)
+    first, last = frequency[start], frequency[end - 1]
+    late = ~reached | (first > LATEST_START * last)
     verdict = np.where(late, CutoffVerdict.NO_NOISE, CutoffVerdict.FOUND)
     verdict = np.where(first <= EARLIEST_START_HZ, CutoffVerdict.NO_MOTION, verdict)
     cutoff = equal
     if rule == "residual_analysis":
-        variance, motion_below = np.maximum(-fit.slope, 0.0), MOTION_FACTOR * equal
+        variance, motion_below = np.maximum(-slope, 0.0), MOTION_FACTOR * equal
         best = _least_error_cutoff(flat, rate_hz, frequency, variance, motion_below, order)
         cutoff = np.where(verdict == CutoffVerdict.NO_NOISE, equal, best)
     return ResidualAnalysis(
@@ -234,20 +234,11 @@ def _squared_residuals(signal: Array, rate_hz: float, frequency: Array, order: i
     return square, 1.0 - removed / len(frequencies)
 
 
-@dataclass(frozen=True)
-class _Fit:
-    """Lines (k,) through the points from `start` on; `reached` where the correlation reaches the threshold."""
-
-    start: Indices
-    slope: Array
-    intercept: Array
-    reached: Mask
-
-
-def _fit_line(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
+def _fit_line(x: Array, y: Array, end: Indices, threshold: float) -> tuple[Indices, Array, Array, Mask]:
     """Fit a line to every curve (C, k) over x (C,), from the first start with sufficient correlation to the end.
 
-    All starts are computed at once, by sums from the end backward: small values are added before large ones.
+    Returns start, slope and intercept of every line (k,), and where the correlation reaches the threshold. All starts
+    are computed at once, by sums from the end backward: small values are added before large ones.
     """
     k = np.arange(y.shape[1])
     level = y[end - 1, k]
@@ -268,7 +259,7 @@ def _fit_line(x: Array, y: Array, end: Indices, threshold: float) -> _Fit:
     start = np.where(reached, correlated.argmax(axis=0), end - FEWEST_POINTS)
     slope = np.where(xx[start, k] > 0.0, xy[start, k] / xx[start, k], 0.0)
     intercept = level + (sy[start, k] - slope * sx[start, k]) / n[start, k]
-    return _Fit(start, slope, intercept, reached)
+    return start, slope, intercept, reached
 
 
 def _crossing(frequency: Array, excess: Array) -> Array:

@@ -138,14 +138,6 @@ def expected_error(
     return float(np.quantile(distance, LIKELY, method="higher")), float(usual)
 
 
-@dataclass(frozen=True)
-class Filled:
-    """Markers with filled gaps as far as possible, and all gaps in the order of markers and time."""
-
-    markers: Markers
-    gaps: tuple[Gap, ...]
-
-
 def fill_trial(trial: Trial, settings: GapSettings) -> Trial:
     """Return the trial with the gaps of needed markers filled; the trial itself if there are no gaps."""
     near = near_frames(trial)
@@ -153,8 +145,8 @@ def fill_trial(trial: Trial, settings: GapSettings) -> Trial:
     names = [name for name in trial.used_markers if lost[:, trial.markers.names.index(name)].any()]
     if not names:
         return trial
-    done = fill_gaps(trial.markers, groups(trial), settings.spline_s, settings.rigid_s, names, near)
-    return replace(trial, markers=done.markers, gaps=done.gaps, notes=(*trial.notes, *gap_notes(done.gaps)))
+    markers, gaps = fill_gaps(trial.markers, groups(trial), settings.spline_s, settings.rigid_s, names, near)
+    return replace(trial, markers=markers, gaps=gaps, notes=(*trial.notes, *gap_notes(gaps)))
 
 
 def near_frames(trial: Trial) -> slice:
@@ -170,11 +162,12 @@ def fill_gaps(
     rigid_s: float = RIGID_S,
     names: Sequence[str] | None = None,
     near: slice = slice(None),
-) -> Filled:
+) -> tuple[Markers, tuple[Gap, ...]]:
     """Fill the gaps of named markers (None: of all), as far as their expected error allows.
 
-    `together` are groups of markers that move as one body; `spline_s` and `rigid_s` are the longest gaps that a spline
-    and the rigid body fill [s]; gaps outside of the frames `near` are ignored.
+    Returns the markers, and all gaps in the order of markers and time. `together` are groups of markers that move as
+    one body; `spline_s` and `rigid_s` are the longest gaps that a spline and the rigid body fill [s]; gaps outside of
+    the frames `near` are ignored.
     """
     first, last, _ = near.indices(markers.time.size)
     places = [
@@ -189,7 +182,7 @@ def fill_gaps(
     for place, gap in gaps.items():
         if not gap.filled:
             gaps[place] = filler.fill_by_body(place, rigid_s, gap.account)
-    return Filled(filler.markers, tuple(gaps.values()))
+    return filler.markers, tuple(gaps.values())
 
 
 def missing(position: Array) -> Mask:

@@ -22,7 +22,6 @@ import re
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from types import TracebackType
@@ -148,15 +147,6 @@ _FARTHEST = 9.9
 _EPS = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True)
-class TimeGrid:
-    """Even times (T,) [s], their rate [Hz], and whether the header states this rate."""
-
-    time: Array
-    rate: float
-    stated: bool
-
-
 def checked_times(
     printed: Array, lines: NDArray[np.int64], path: Path, stated_hz: float | None = None
 ) -> tuple[Array, tuple[str, ...]]:
@@ -179,23 +169,25 @@ def checked_times(
                 "export the file again, with more decimals of the time if two rows have the same",
             )
         return printed, ()
-    moved = float(np.abs(grid.time - printed).max())
+    time, rate, is_stated = grid
+    moved = float(np.abs(time - printed).max())
     if moved < NOTED_S:
-        return grid.time, ()
-    source = "of its header" if grid.stated else "that fit them"
-    if stated_hz and not grid.stated:
+        return time, ()
+    source = "of its header" if is_stated else "that fit them"
+    if stated_hz and not is_stated:
         source += f", not the {stated_hz:g} Hz of its header"
-    return grid.time, (
-        f"The times of {path.name} are rounded: they are taken as the even {grid.rate:.6g} Hz {source}, up to "
+    return time, (
+        f"The times of {path.name} are rounded: they are taken as the even {rate:.6g} Hz {source}, up to "
         f"{1000 * moved:.2g} ms from the printed times.",
     )
 
 
-def even_grid(printed: Array, stated_hz: float | None = None) -> TimeGrid | None:
+def even_grid(printed: Array, stated_hz: float | None = None) -> tuple[Array, float, bool] | None:
     """Return the even grid whose rounded or truncated times are the printed times (T,) [s]; a stated rate is tried
     first.
 
-    None if no grid agrees with every time to the printed digits, and if the times are even.
+    A grid is its times (T,) [s], their rate [Hz], and whether the header states this rate. None if no grid agrees with
+    every time to the printed digits, and if the times are even.
     """
     if printed.size < 3 or not (np.diff(printed) >= 0.0).all() or printed[-1] == printed[0]:
         return None
@@ -207,7 +199,7 @@ def even_grid(printed: Array, stated_hz: float | None = None) -> TimeGrid | None
         fitted = _fitted(printed, half) if printed.size >= FEWEST_ROWS else ()
         for rate, is_stated in chain(((rate, True) for rate in stated), ((rate, False) for rate in fitted)):
             if (time := _agreeing(printed, half, rate)) is not None:
-                return TimeGrid(time, rate, is_stated)
+                return time, rate, is_stated
     return None
 
 

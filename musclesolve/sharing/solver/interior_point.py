@@ -83,15 +83,6 @@ class Barrier(NamedTuple):
         return Barrier(self.x[which], self.k[which])
 
 
-class MehrotraStep(NamedTuple):
-    """A corrector step: the move of the program, the barriers after it, its length and sigma."""
-
-    move: Any
-    barriers: tuple[Barrier, ...]
-    length: Any
-    sigma: Any
-
-
 def mehrotra_step(
     barriers: Sequence[Barrier],
     direction: Callable[..., tuple[Any, Changes]],
@@ -100,7 +91,7 @@ def mehrotra_step(
     least: float = 0.0,
     free: Array | float = 1.0,
     axis: int | None = None,
-) -> MehrotraStep:
+) -> tuple[Any, tuple[Barrier, ...], Any, Any]:
     """Take one step of at most a share of the distance to the nearest bound.
 
     Args:
@@ -113,6 +104,9 @@ def mehrotra_step(
         free: 1 where a muscle may move, else 0, broadcast to each barrier; products of fixed muscles do not count.
         axis: 1 where every row of arrays (T, n) is a program by itself, of which length and sigma are (T, 1); None
             for one program.
+
+    Returns:
+        The move of the program by the corrector, the barriers after it, its length and sigma.
     """
     apart = axis is not None
     weight = free / omega
@@ -142,7 +136,7 @@ def mehrotra_step(
     pairs = zip(barriers, guess, strict=True)
     move, changes = direction(*((target - bent * dx * dk) / x for (x, _), (dx, dk) in pairs))
     length = longest(changes, share)
-    return MehrotraStep(move, moved(length, changes), length, sigma)
+    return move, moved(length, changes), length, sigma
 
 
 @dataclass
@@ -301,11 +295,13 @@ def _step(problem: Problem, cost: Cost, x: _Frames, share: float) -> None:
         d_u = (push_u - x.high.k + ratio_u * d_a) * free
         return (d_a, d_multiplier), ((d_a, d_l), (-d_a, d_u))
 
-    step = mehrotra_step((x.low, x.high), direction, x.omega, share, free=free, axis=1)
-    (d_a, d_multiplier), (x.low, x.high) = step.move, step.barriers
-    x.multiplier = x.multiplier + step.length * d_multiplier
+    move, (x.low, x.high), length, _ = mehrotra_step(
+        (x.low, x.high), direction, x.omega, share, free=free, axis=1
+    )
+    d_a, d_multiplier = move
+    x.multiplier = x.multiplier + length * d_multiplier
     edge = 1e-15 * (problem.upper - problem.lower)
-    moved = np.clip(x.a + step.length * d_a, problem.lower + edge, problem.upper - edge)
+    moved = np.clip(x.a + length * d_a, problem.lower + edge, problem.upper - edge)
     x.a = np.where(free > 0, moved, x.a)
 
 

@@ -354,8 +354,7 @@ class PartMuscles:
                 if start is not None:
                     attempt = method.resume(motion, costs, start)
                 elif weight == WEIGHTS[0] or number not in self.last:
-                    from_static = static_start(motion, cost)
-                    attempt = method.solve(motion, costs, (from_static.coordinate, from_static.activation))
+                    attempt = method.solve(motion, costs, static_start(motion, cost)[:2])
                 else:
                     continue
                 if float(certifier.misses(attempt).residual.max()) <= ENOUGH:

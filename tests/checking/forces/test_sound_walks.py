@@ -191,9 +191,9 @@ def test_the_angle_is_that_by_which_they_were_rotated(degrees: float, plates: tu
     if len(plates) == 1 and abs(degrees) < 25.0:
         assert found is None
         return
-    assert found is not None and found.plates == plates
-    assert np.degrees(found.angle) == pytest.approx(-degrees, abs=1e-6)
-    assert found.explained == pytest.approx(1.0)
+    assert found is not None and found[0] == plates
+    assert np.degrees(found[1]) == pytest.approx(-degrees, abs=1e-6)
+    assert found[2] == pytest.approx(1.0)
 
 
 def test_a_rotation_that_only_braking_shows_is_none() -> None:
