@@ -225,7 +225,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         "page.html",
         title=f"{who}, {what}",
         trials=trials,
-        overview=overview(inputs, [each.headline for each in trials], titles),
+        overview=overview(inputs, [each["headline"] for each in trials], titles),
         together=_together(inputs, titles),
         subjects=names,
         averages=averages,
