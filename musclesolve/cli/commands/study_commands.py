@@ -207,5 +207,5 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
         yield line("tested", result.not_compared)
         return
     if result.comparisons.sizes["cluster"]:
-        yield study_tables.tests_table(result.comparisons, 20)
-    yield from study_tables.tests_remarks(result.comparisons)
+        yield study_tables.table_of_tests(result.comparisons, 20)
+    yield from study_tables.remarks_on_tests(result.comparisons)
