@@ -162,25 +162,25 @@ def fit_body(
     wide = Prior(np.where(of_plates, WIDE_PRIORS * scale, scale), weighed, WIDE_PRIORS * mass_sd)
     limit, zero = bound * scale, np.zeros(len(scale))
     system = _System.from_pieces(pieces, parameters, soft_tissue)
-    alone = system.optimum(wide, np.full(len(scale), np.inf), zero, None)
-    every = system.optimum(prior, limit, np.clip(alone.value, -limit, limit), alone.noise)
+    alone, of_alone, noise, _ = system.optimum(wide, np.full(len(scale), np.inf), zero, None)
+    every, of_every, _, _ = system.optimum(prior, limit, np.clip(alone, -limit, limit), noise)
     prior_variance = np.diag(np.linalg.inv(prior.at(zero)[0]))
-    determined = np.diag(every.covariance) < UNDETERMINED**2 * prior_variance
+    determined = np.diag(of_every) < UNDETERMINED**2 * prior_variance
     determined &= np.array([one.free for one in parameters])
     kept = replace(prior, sd=np.where(determined, 1.0, HELD_SD_FACTOR) * scale)
-    held = system.optimum(kept, limit, np.where(determined, every.value, 0.0), alone.noise)
-    change, slope = whole_mass(weighed, alone.value)
+    held, _, _, at_bound = system.optimum(kept, limit, np.where(determined, every, 0.0), noise)
+    change, slope = whole_mass(weighed, alone)
     return BodyFit(
         parameters=tuple(parameters),
         prior=prior,
-        value=np.where(determined, held.value, 0.0),
-        covariance=every.covariance,
+        value=np.where(determined, held, 0.0),
+        covariance=of_every,
         determined=determined,
         bound=limit,
-        at_bound=held.at_bound & determined,
+        at_bound=at_bound & determined,
         mass_alone=change,
-        mass_alone_sd=float(np.sqrt(slope @ alone.covariance @ slope)),
-        noise=tuple(alone.noise),
+        mass_alone_sd=float(np.sqrt(slope @ of_alone @ slope)),
+        noise=tuple(noise),
     )
 
 
@@ -190,18 +190,8 @@ def fit_like(
     """Fit the parameters (P,) to some pieces alone, with the noise and the determined parameters of a fit."""
     prior = replace(fit.prior, sd=np.where(fit.determined, 1.0, HELD_SD_FACTOR) * fit.prior.sd)
     system = _System.from_pieces(pieces, fit.parameters, soft_tissue)
-    found = system.optimum(prior, fit.bound, fit.value, list(noise))
-    return np.where(fit.determined, found.value, 0.0)
-
-
-@dataclass(frozen=True)
-class _Optimum:
-    """Value (P,), covariance (P, P) and noise of one fit, and which parameters a bound holds (P,)."""
-
-    value: Array
-    covariance: Array
-    noise: list[Noise]
-    at_bound: Mask
+    value, *_ = system.optimum(prior, fit.bound, fit.value, list(noise))
+    return np.where(fit.determined, value, 0.0)
 
 
 @dataclass(frozen=True)
@@ -219,8 +209,13 @@ class _System:
         errors = [_slow(piece, piece.errors_of_motion(_cutoff(piece), soft_tissue)) for piece in pieces]
         return cls(pieces, parameters, errors)
 
-    def optimum(self, prior: Prior, limit: Array, start: Array, noise: list[Noise] | None) -> _Optimum:
-        """Find the optimum from a start (P,), with bounds (P,); a noise of None is estimated, too."""
+    def optimum(
+        self, prior: Prior, limit: Array, start: Array, noise: list[Noise] | None
+    ) -> tuple[Array, Array, list[Noise], Mask]:
+        """Find the optimum from a start (P,), with bounds (P,); a noise of None is estimated, too.
+
+        Returns value (P,), covariance (P, P) and noise of the fit, and which parameters a bound holds (P,).
+        """
         theta, known = start, noise is not None
         if noise is None:
             # white, about the mean: a constant residual, as of a wrong body mass, is first left to the parameters
@@ -256,7 +251,7 @@ class _System:
                     for piece, left, error, spread in parts
                 ]
             if np.abs(change / prior.sd).max() < TOLERANCE:
-                return _Optimum(theta, covariance, noise, held)
+                return theta, covariance, noise, held
         raise input_error(
             "bad_forces",
             problem=f"the fit of body and plates does not settle within {MAX_ITERATIONS} iterations",
