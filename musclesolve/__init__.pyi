@@ -28,12 +28,12 @@ from .report.picture.moving_picture import moving_picture as moving_picture
 from .report.picture.moving_picture import save_picture as save_picture
 from .report.study.written_pages import make_dataset as make_dataset
 from .results.cycles.cycle_averages import average_cycles as average_cycles
-from .results.cycles.cycle_averages import with_outliers as with_outliers
 from .results.cycles.discrete_values import discrete_values as discrete_values
 from .results.cycles.gait_cycles import cycles as cycles
 from .results.cycles.gait_scores import gait_deviation_index as gait_deviation_index
 from .results.cycles.gait_scores import gait_scores as gait_scores
 from .results.cycles.normalization import normalized as normalized
+from .results.cycles.outliers import with_outliers as with_outliers
 from .results.dataset.leg_problem import leg_problem as leg_problem
 from .results.export.export import export as export
 from .results.files.result_netcdf import read_result as read_result

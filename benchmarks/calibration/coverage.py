@@ -34,7 +34,8 @@ from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.pipeline.measured_activation import MeasuredActivation, MeasuredFascicles
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.studies.calibration.calibration_problem import CalibrationProblem, undetermined
-from musclesolve.studies.calibration.free_parameters import Measured, Optimum, free_factors
+from musclesolve.studies.calibration.free_parameters import Measured, free_factors
+from musclesolve.studies.calibration.inner_optimum import Optimum
 from musclesolve.studies.calibration.observations import LACKING, TrialMuscles
 
 LOADS = (0.8, 1.0, 1.2)

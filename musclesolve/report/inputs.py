@@ -61,14 +61,6 @@ class ReportFile:
     digest: str  # SHA-256 of the file
 
 
-@dataclass(frozen=True)
-class Unreadable:
-    """An input file that cannot be used, with the reason."""
-
-    path: Path
-    reason: str
-
-
 @dataclass
 class TrialFiles:
     """Files of one trial; most sections show `base`."""
@@ -117,13 +109,13 @@ class Inputs:
     trials: tuple[TrialFiles, ...]
     averages: tuple[ReportFile, ...]
     sources: tuple[ReportFile, ...]
-    unreadable: tuple[Unreadable, ...] = field(default=())
+    unreadable: Mapping[Path, str] = field(default_factory=dict)  # files that cannot be used, with the reason
 
 
 def read_inputs(paths: Sequence[str | Path], known: Mapping[Path, xr.Dataset] | None = None) -> Inputs:
     """Read the files of a report, in any order; `known`: the content of files that need not be read."""
     sources: list[ReportFile] = []
-    unreadable: list[Unreadable] = []
+    unreadable: dict[Path, str] = {}
     fault: InputError | None = None
     for path in {os.path.realpath(path): Path(path) for path in paths}.values():
         try:
@@ -133,7 +125,7 @@ def read_inputs(paths: Sequence[str | Path], known: Mapping[Path, xr.Dataset] | 
             if error.code == "missing_file":
                 raise
             fault = fault or error
-            unreadable.append(Unreadable(path, error.problem))
+            unreadable[path] = error.problem
     if not sources:
         raise fault or input_error(
             "missing_argument",
@@ -147,20 +139,19 @@ def read_inputs(paths: Sequence[str | Path], known: Mapping[Path, xr.Dataset] | 
     for source in (source for source in sources if source.kind in ANSWERS):
         own = [trial for trial in trials if _is_about(source.data, trial)]
         if not own:
-            unreadable.append(Unreadable(source.path, NO_RESULT))
+            unreadable[source.path] = NO_RESULT
         for trial in own[:1]:
             trial.answers.setdefault(source.kind, source.data)
-    left_out = {failure.path for failure in unreadable}
-    kept = tuple(source for source in sources if source.path not in left_out)
+    kept = tuple(source for source in sources if source.path not in unreadable)
     if not trials and not averages:
         raise fault or input_error(
             "missing_file",
-            file=unreadable[0].path,
+            file=next(iter(unreadable)),
             problem="there is no result of the trial that the answer is about",
             expected="result.nc of the trial beside its answers",
             remedy="name the result.nc, too, or compute the answer again",
         )
-    return Inputs(tuple(trials), averages, kept, tuple(unreadable))
+    return Inputs(tuple(trials), averages, kept, unreadable)
 
 
 NO_RESULT = "it answers a question about another trial, or with another cost, than the results that are given"

@@ -36,7 +36,8 @@ from musclesolve.report.sections import Headline, headline
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import identity
 from musclesolve.results.statements import Statement, chosen
-from musclesolve.results.tables import comparison_tables
+from musclesolve.results.tables.average_tables import average_table
+from musclesolve.results.tables.comparison_tables import cost_tables
 from musclesolve.results.tables.question_tables import judgement_document
 
 STYLE = PageStyle(width_mm=100.0, font_pt=7.0, titled=False, file_format="svg")
@@ -139,8 +140,9 @@ def _comparison(result: xr.Dataset) -> View:
         (caption("", draw), partial(draw, result))
         for draw in (partial(compare_group_forces, side=side) for side in frames.sides(result))
     ]
-    tables = comparison_tables.tables
-    return View(identity(result), None, figures, lambda: [from_rich(table) for table in tables(result)[:2]])
+    return View(
+        identity(result), None, figures, lambda: [from_rich(table) for table in cost_tables(result)[:2]]
+    )
 
 
 def _average(result: xr.Dataset) -> View:
@@ -152,7 +154,7 @@ def _average(result: xr.Dataset) -> View:
         result = result.assign_coords(stems).expand_dims(side=[side])
     draw = average_angles_and_moments
     figures = [(caption("", draw), partial(draw, result))]
-    return View(identity(result), None, figures, lambda: [from_rich(comparison_tables.table(result))])
+    return View(identity(result), None, figures, lambda: [from_rich(average_table(result))])
 
 
 def _answer(found: xr.Dataset, question: str) -> View:

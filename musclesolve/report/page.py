@@ -3,9 +3,10 @@
 import os
 import platform
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -46,7 +47,6 @@ from musclesolve.report.picture.moving_picture import with_geometry
 from musclesolve.report.rendering import whole_page
 from musclesolve.report.sections import (
     Headline,
-    Section,
     headline,
     moving,
     no_headline,
@@ -64,7 +64,7 @@ from musclesolve.results.files.result_netcdf import (
     read_result,
     with_storable_texts,
 )
-from musclesolve.results.tables import comparison_tables
+from musclesolve.results.tables.average_tables import average_remarks, average_table
 from musclesolve.version import __version__
 
 MOST_BYTES = 9_500_000
@@ -75,16 +75,6 @@ ONE_PICTURE = Picture(
     fault="The page holds the moving picture of the first trial only, to stay small; see `musclesolve picture`.",
 )
 PAGE_SUFFIXES = (".html", ".htm")
-
-
-@dataclass(frozen=True)
-class TrialPage:
-    """The data of a trial for the templates."""
-
-    key: str
-    title: str
-    headline: Headline
-    sections: list[Section]
 
 
 def write_report(
@@ -191,7 +181,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         progress: called with the name of each stage and the share of the work that is done.
     """
     report = progress or no_progress
-    size, trials, titles, in_implants = 0, list[TrialPage](), _titles(inputs.trials), list[str]()
+    size, trials, titles, in_implants = 0, list[dict[str, Any]](), _titles(inputs.trials), list[str]()
 
     def fitting(pictures: Iterable[Picture]) -> Iterator[Picture]:
         """The pictures; the last ones of a too large page are left out."""
@@ -210,7 +200,8 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
             in_implants += contact_sources(trial.facts)
         except DAMAGE as error:
             top = no_headline(reason(error))
-        trials.append(TrialPage(key, title, top, sections_of(trial, key, figures, shown)))
+        sections = sections_of(trial, key, figures, shown)
+        trials.append({"key": key, "title": title, "headline": top, "sections": sections})
     averages = []
     for place, source in enumerate(inputs.averages, start=1):
         key, draws = f"a{place}", figures_of(source.data, AVERAGE)
@@ -234,7 +225,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         "page.html",
         title=f"{who}, {what}",
         trials=trials,
-        overview=overview(inputs, [each.headline for each in trials], titles),
+        overview=overview(inputs, [each["headline"] for each in trials], titles),
         together=_together(inputs, titles),
         subjects=names,
         averages=averages,
@@ -357,8 +348,8 @@ def subjects(inputs: Inputs) -> list[str]:
 def average(data: xr.Dataset) -> dict[str, object]:
     """Numbers of the strides, and notes on cycles left out."""
     return {
-        "tables": [from_rich(comparison_tables.table(data))],
-        "remarks": [" ".join(remark.split()) for remark in comparison_tables.remarks(data)],
+        "tables": [from_rich(average_table(data))],
+        "remarks": [" ".join(remark.split()) for remark in average_remarks(data)],
         "cycles": listed(data, "cycles"),
         "legs": ", ".join(
             f"{int(data['cycles'].sel(side=side))} of the {SIDE_NAMES.get(str(side), side)} leg"

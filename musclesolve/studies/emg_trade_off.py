@@ -1,13 +1,13 @@
-"""Trade-off of EMG tracking: effort against misfit over the weight of EMG, and the effect on predictions.
+"""EMG beside a cost of effort: its trade-off with the effort, and the offset between the clocks.
 
-With the effort f of a cost and the misfit m = sum_followed (a_i - e_i)^2, every weight w minimizes f + w m, and the
-points (m, f) lie on a convex curve of slope -w: a unit of misfit less costs w of effort. The curve does not show which
-point is right. Its knee, the point farthest below the chord between the ends (Satopaa et al. 2011, Finding a
-"kneedle" in a haystack), is reported and never chosen: it depends on the largest weight that is tried.
+The trade-off shows effort against misfit over the weight of EMG, and the effect on predictions. With the effort f of a
+cost and the misfit m = sum_followed (a_i - e_i)^2, every weight w minimizes f + w m, and the points (m, f) lie on a
+convex curve of slope -w: a unit of misfit less costs w of effort. The curve does not show which point is right. Its
+knee, the point farthest below the chord between the ends (Satopaa et al. 2011, Finding a "kneedle" in a haystack), is
+reported and never chosen: it depends on the largest weight that is tried.
 
-The offset between the clocks of EMG and motion, estimated from how activations agree with envelopes.
-
-With activation a_k(t) under a cost of effort, which does not use EMG, and the envelope e_k(t) of channel k,
+The offset between the clocks of EMG and motion follows from how activations agree with envelopes. With activation
+a_k(t) under a cost of effort, which does not use EMG, and the envelope e_k(t) of channel k,
 
     r_k(d) = Pearson correlation of a_k(t) and e_k(t - d),    R(d) = mean over channels of r_k(d),
 

@@ -12,9 +12,9 @@ from rich.table import Table
 
 from musclesolve.cli import printing
 from musclesolve.results.facts import STRIDE_MEASURES
-from musclesolve.results.tables import comparison_tables
+from musclesolve.results.tables.average_tables import average_table
 from musclesolve.results.tables.comparison_tables import MEASURES as MEASURES_OF_PAIR
-from musclesolve.results.tables.comparison_tables import ComparisonFacts, table
+from musclesolve.results.tables.comparison_tables import ComparisonFacts, groups_table, muscles_table
 
 TEXT = "right leg         51 solved, " + "6 with reserve, " * 8 + "end\nshort             line"
 
@@ -42,7 +42,7 @@ def test_the_measures_of_both_legs_fit_on_a_terminal():
     values = {name: ("side", [1234.5678, 1.0]) for name in names}
     spread = {f"{name}_std": ("side", [100.0, 0.001]) for name in names}
     average = xr.Dataset(values | spread | {"cycles": ("side", [10, 12])}, coords={"side": ["r", "l"]})
-    text = printed(table(average))
+    text = printed(average_table(average))
     assert "…" not in text
     assert all(measure.heading in text for measure in STRIDE_MEASURES)
     assert "1234.568 (100.000)" in text and "double support [%]" in text
@@ -65,7 +65,7 @@ def test_names_of_a_comparison_are_not_cut(dim):
         coords={"cost": costs, "other": costs, dim: names, "side": ["r", "l"], "time": [0.0]},
     )
     found["status"].attrs = {"flag_values": np.array([0]), "flag_meanings": "SOLVED"}
-    of_dim = comparison_tables.muscles if dim == "muscle" else comparison_tables.groups
+    of_dim = muscles_table if dim == "muscle" else groups_table
     text = printed(of_dim(ComparisonFacts(found)))
     assert "…" not in text
     assert "1234.50" in text and all(name in text for name in (*names, *costs))

@@ -15,7 +15,7 @@ import musclesolve as ms
 from musclesolve import average_cycles, cycles
 from musclesolve.files import Trial
 from musclesolve.plotting import activations
-from musclesolve.results.tables.comparison_tables import tables
+from musclesolve.results.tables.comparison_tables import cost_tables
 
 MUSCLES = "silva_2003"
 COST = "stress_cubed"
@@ -114,7 +114,7 @@ def test_a_comparison_has_r_for_every_cost(trial: Trial, result: xr.Dataset, tra
     compared = ms.compare(trial, [COST, "emg_tracking"], side="r")
     np.testing.assert_allclose(compared.emg_correlation.sel(cost=COST), result.emg_correlation)
     np.testing.assert_allclose(compared.emg_correlation.sel(cost="emg_tracking"), tracked.emg_correlation)
-    assert any("EMG" in str(table.title) for table in tables(compared))
+    assert any("EMG" in str(table.title) for table in cost_tables(compared))
 
 
 def test_gait_cycles_and_averages_keep_the_measured_activation(result: xr.Dataset) -> None:

@@ -59,7 +59,7 @@ def test_a_damaged_file_beside_a_good_one_is_left_out(tmp_path):
     path = written(small(), tmp_path, "a.nc")
     (tmp_path / "b.nc").write_bytes(path.read_bytes()[:2000])
     found = read_inputs([tmp_path / "b.nc", path])
-    assert [each.path.name for each in found.unreadable] == ["b.nc"]
+    assert [path.name for path in found.unreadable] == ["b.nc"]
     assert len(found.trials) == 1
 
 

@@ -17,7 +17,12 @@ from musclesolve.cli import app as cli
 from musclesolve.plotting import activations as of_result
 from musclesolve.plotting.figure_names import drawings
 from musclesolve.plotting.study.comparison_figures import COST_COLORS
-from musclesolve.results.tables.comparison_tables import ComparisonFacts, agreement_csv, summary_parts, tables
+from musclesolve.results.tables.comparison_tables import (
+    ComparisonFacts,
+    agreement_csv,
+    cost_tables,
+    summary_parts,
+)
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.studies import compare as comparison
 from musclesolve.studies.compare import co_contraction, side_by_side
@@ -136,7 +141,7 @@ def test_a_leg_without_a_single_solution_has_no_agreement():
     found = side_by_side([one(), lost], ["a", "b"])
     pairs = found["correlation"].sel(cost="b", other="a").values
     assert np.isnan(pairs[:43]).all() and np.isfinite(pairs[43:]).all()
-    assert tables(found)
+    assert cost_tables(found)
     assert all(draw(few_muscles(found), side) for draw in drawings("comparison").values() for side in "rl")
 
 
@@ -281,7 +286,7 @@ def test_a_refused_cost_is_left_out_with_its_reason():
 def test_the_tables_name_a_cost_that_was_left_out(stride):
     lost = stride.assign_attrs(refused="min_max: no solver takes it")
     assert "min_max: no solver takes it" in summary_parts(lost)
-    assert tables(lost)[-1].title == "costs left out" != tables(stride)[-1].title
+    assert cost_tables(lost)[-1].title == "costs left out" != cost_tables(stride)[-1].title
 
 
 def test_costs_of_one_kind_differ_by_their_options(pytestconfig):

@@ -15,7 +15,7 @@ from musclesolve.forces import prepare
 from musclesolve.muscles.muscle_parameters import QUANTITIES
 from musclesolve.recording.data import Emg, Fascicles
 from musclesolve.settings.trial import EmgSettings
-from musclesolve.studies.calibration.free_parameters import PartMuscles
+from musclesolve.studies.calibration.inner_optimum import PartMuscles
 
 CHANNELS = {"SOL": "soleus_r", "VL": "vastus_lateralis_r", "BF": "biceps_femoris_long_head_r"}
 SEEN = {"medial": "gastrocnemius_medial_r"}

@@ -33,12 +33,12 @@ def compare(
 ) -> None:
     """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
     from musclesolve.cli.result_documents import comparison_document
-    from musclesolve.results.tables.comparison_tables import ComparisonFacts, summary_parts, tables
+    from musclesolve.results.tables.comparison_tables import ComparisonFacts, cost_tables, summary_parts
     from musclesolve.studies.compare import compare_into
 
     with progress() as report:
         result, paths = compare_into(output, trial, settings["costs"], solver, side, report)
-    parts = (tables if full else summary_parts)(result)
+    parts = (cost_tables if full else summary_parts)(result)
     code = 0 if ComparisonFacts(result).complete else SOME_FRAMES_FAILED
     finish("compare", parts, lambda: comparison_document(result), paths, code)
 
@@ -55,7 +55,7 @@ def average(
     from musclesolve.cli.result_documents import average_document
     from musclesolve.results.cycles.cycle_averages import average_results, stated_units
     from musclesolve.results.files.atomic_writing import reserved
-    from musclesolve.results.tables.comparison_tables import remarks, table
+    from musclesolve.results.tables.average_tables import average_remarks, average_table
     from musclesolve.studies.written_answer import write_answer
 
     with progress() as report, reserved(output):
@@ -64,7 +64,7 @@ def average(
         )
         paths = write_answer(output, AVERAGE_FILE, "average", averaged, {}, report)
 
-    text: list[RenderableType] = [table(averaged), *remarks(averaged)]
+    text: list[RenderableType] = [average_table(averaged), *average_remarks(averaged)]
     failed = averaged.attrs["invalid"]
     finish("average", text, lambda: average_document(averaged), paths, SOME_FRAMES_FAILED if failed else 0)
 
@@ -79,8 +79,8 @@ def emg(
     **settings: Any,
 ) -> None:
     """Compare effort and EMG misfit over the weight of EMG, predict left-out channels, estimate the clock offset."""
+    from musclesolve.cli.tables.emg_tables import clock_lines, trade_off_document, trade_off_table
     from musclesolve.errors import InputError
-    from musclesolve.results.tables.comparison_tables import clock_lines, trade_off_document, trade_off_table
     from musclesolve.studies.emg_trade_off import emg_offset, emg_trade_off
     from musclesolve.studies.written_answer import answer_about
 

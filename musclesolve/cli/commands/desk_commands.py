@@ -119,7 +119,7 @@ def watch(
     """
     from musclesolve._util.processes import stop_signals
     from musclesolve.cli.result_documents import many_trials_document
-    from musclesolve.cli.tables import trial_tables as tables
+    from musclesolve.cli.tables.trial_tables import exit_code_of, trials_remarks, trials_table
     from musclesolve.plotting.figure_names import REPORT
     from musclesolve.report.page import trial_report
     from musclesolve.studies.many_trials.watch_folder import Computer, Template, Watch
@@ -144,10 +144,10 @@ def watch(
 
     def text() -> Iterator[Table | str]:
         if records:
-            yield tables.table(records)
-            yield from tables.remarks(records, watched.results)
+            yield trials_table(records)
+            yield from trials_remarks(records, watched.results)
 
-    code = tables.exit_code(records) if once else 0
+    code = exit_code_of(records) if once else 0
     finish("watch", text(), lambda: many_trials_document(records), code=code)
 
 

@@ -152,12 +152,12 @@ def analyze_many(
 ) -> None:
     """Compute trials side by side and report the outcome of each; exit code 2 where none could be read."""
     from musclesolve.cli.result_documents import many_trials_document
-    from musclesolve.cli.tables import trial_tables as tables
+    from musclesolve.cli.tables.trial_tables import exit_code_of, trials_remarks, trials_table
     from musclesolve.studies.many_trials import run_many
 
     def text() -> Iterator[Table | str]:
-        yield tables.table(records)
-        yield from tables.remarks(records, output)
+        yield trials_table(records)
+        yield from trials_remarks(records, output)
 
     with progress() as report:
         how |= {"figures": figures is True, "progress": report, "further": report_pages(figures is not False)}
@@ -165,4 +165,4 @@ def analyze_many(
     for record in records:
         if record.message:
             complain(f"{record.name}: {record.message}")
-    finish("run", text(), lambda: many_trials_document(records), code=tables.exit_code(records))
+    finish("run", text(), lambda: many_trials_document(records), code=exit_code_of(records))

@@ -145,13 +145,13 @@ def check(
         with progress() as reported:
             many = (check_folder if trial.is_dir() else check_study)(trial, progress=reported)
         errors = [f"{name}: {message}" for name, message in many.errors]
-        _finish_check(many, lambda: trial_tables.study_tables(many), errors, many.notes)
+        _finish_check(many, lambda: trial_tables.study_check_tables(many), errors, many.notes)
     else:
         from musclesolve.studies.questions.answers import check_with_questions
 
         with progress() as reported:
             report = check_with_questions(trial, reported)
-        _finish_check(report, lambda: trial_tables.trial_tables(report), map(str, report.of("error")))
+        _finish_check(report, lambda: trial_tables.check_tables(report), map(str, report.of("error")))
 
 
 def _finish_check(

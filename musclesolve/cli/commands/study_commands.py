@@ -48,7 +48,7 @@ def study(
     Results that are up to date are kept; a trial that fails does not stop the others.
     """
     from musclesolve.cli.result_documents import study_document
-    from musclesolve.cli.tables.trial_tables import exit_code
+    from musclesolve.cli.tables.trial_tables import exit_code_of
     from musclesolve.report.study.written_pages import study_into
 
     style = PageStyle(**{key: settings.pop(key) for key in settings_of(FigureSettings)})
@@ -59,7 +59,7 @@ def study(
         if record.message:
             complain(f"{record.name}: {record.message}")
 
-    code = exit_code(result.computed.records.values())
+    code = exit_code_of(result.computed.records.values())
     if code == 0 and result.cycles is None:
         code = SOME_FRAMES_FAILED  # there is nothing to average
     finish("study", _text(result), lambda: study_document(result), paths, code)
@@ -94,7 +94,7 @@ def dataset(
         code = INPUT_AT_FAULT if none else SOME_FRAMES_FAILED if found.failed else 0
         finish("dataset", _estimated(found), lambda: asdict(found), code=code)
         return
-    from musclesolve.cli.tables.trial_tables import exit_code
+    from musclesolve.cli.tables.trial_tables import exit_code_of
     from musclesolve.report.study.written_pages import dataset_into
 
     with progress() as report:
@@ -110,7 +110,7 @@ def dataset(
             "notes": list(computed.notes),
         }
 
-    finish("dataset", _made(data, computed), document, paths, exit_code(computed.records.values()))
+    finish("dataset", _made(data, computed), document, paths, exit_code_of(computed.records.values()))
 
 
 def _estimated(found: Estimate) -> Iterator[str]:
@@ -207,5 +207,5 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
         yield line("tested", result.not_compared)
         return
     if result.comparisons.sizes["cluster"]:
-        yield study_tables.table(result.comparisons, 20)
-    yield from study_tables.remarks(result.comparisons)
+        yield study_tables.table_of_tests(result.comparisons, 20)
+    yield from study_tables.remarks_on_tests(result.comparisons)

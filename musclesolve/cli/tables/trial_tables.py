@@ -40,7 +40,7 @@ def _table(severity: Severity, title: str, places: Iterable[str], rows: Iterable
     return titled_table(title, columns, rows, title_style=COLORS[severity], show_lines=severity != "note")
 
 
-def trial_tables(report: Report) -> list[Table]:
+def check_tables(report: Report) -> list[Table]:
     """One table for each severity that was found: where, what, how to fix it."""
     printed = []
     for severity in SEVERITIES:
@@ -56,7 +56,7 @@ def trial_tables(report: Report) -> list[Table]:
     return printed
 
 
-def study_tables(found: StudyCheck) -> list[Table]:
+def study_check_tables(found: StudyCheck) -> list[Table]:
     """Trials with errors or warnings (of a folder all) and their numbers; each error, once for all trials that
     have it; of the warnings of a kind the one that changes results most.
     """
@@ -122,7 +122,7 @@ COUNTS = {
 LOST = {Outcome.REFUSED: "REFUSED", Outcome.REFUSED_BEFORE: "REFUSED\nbefore", Outcome.FAILED: "FAILED"}
 
 
-def table(records: Sequence[TrialRecord]) -> Table:
+def trials_table(records: Sequence[TrialRecord]) -> Table:
     """Leg-frames, residual and peak contact forces of every trial; fits on 80 columns.
 
     Counts that are zero in all trials leave their column to the names of the trials.
@@ -155,7 +155,7 @@ def _cells(record: TrialRecord, counted: Sequence[str]) -> list[str]:
     return [*counts, *(decimal(size, 1) for size in sizes), CELLS[found.verdict], f"{record.seconds:.1f}"]
 
 
-def remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:
+def trials_remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:
     """Return lines on the number of trials by outcome, the place of the table, and the next step."""
     count = Counter(record.outcome for record in records)
     parts = ", ".join(f"{count[outcome]} {outcome.value}" for outcome in Outcome if count[outcome])
@@ -170,7 +170,7 @@ def remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:
     return found
 
 
-def exit_code(records: Collection[TrialRecord]) -> int:
+def exit_code_of(records: Collection[TrialRecord]) -> int:
     """0: every frame of every trial has a valid solution; 2: no trial could be read; 3: something else failed."""
     if all(record.fine for record in records):
         return 0

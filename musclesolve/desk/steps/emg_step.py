@@ -35,17 +35,11 @@ LITTLE = 0.001
 """Share of samples at the end of the range of the amplifier that is not reported."""
 
 
-@dataclass(frozen=True)
-class Signal:
-    """A channel: its picture as SVG, its faults in words ("" without any), and whether it is unusable."""
+def signals_of(file: EmgFile, names: list[str]) -> dict[str, tuple[str, str, bool]]:
+    """Picture of a signal as SVG, its faults in words ("" without any), and whether it is unusable.
 
-    picture: str
-    trouble: str = ""
-    unusable: bool = False
-
-
-def signals_of(file: EmgFile, names: list[str]) -> dict[str, Signal]:
-    """The signals of some channels of a file, by their names; without those that the file does not have."""
+    By the names of the channels; a name that the file does not have is left out.
+    """
     table = file.table
     there = [name for name in names if name in table.names]
     if not there:
@@ -54,7 +48,7 @@ def signals_of(file: EmgFile, names: list[str]) -> dict[str, Signal]:
     processed = are_envelopes(values, table.rate)
     _, states = channel_states(values, table.time, processed, [None] * len(there))
     return {
-        name: Signal(_picture(name, table.time, values[:, k]), _trouble(states[k]), bool(states[k].unusable))
+        name: (_picture(name, table.time, values[:, k]), _trouble(states[k]), bool(states[k].unusable))
         for k, name in enumerate(there)
     }
 
@@ -144,7 +138,7 @@ class EmgChannelsStep:
         self.file: EmgFile | None = None
         self.rows = dict[str, Shown]()
         self.chosen = dict[str, Shown]()  # channels without a muscle or a leg, which are not stated yet
-        self.signals = dict[str, Signal]()
+        self.signals = dict[str, tuple[str, str, bool]]()
 
     def show(self) -> None:
         """Draw it."""
@@ -201,14 +195,14 @@ class EmgChannelsStep:
     def _row(self, name: str, row: Shown, choices: Mapping[tuple[str, ...], str]) -> None:
         # What is chosen travels to the browser and back by its number.
         order = list(choices)
-        signal = self.signals.get(name)
         with ui.row().classes("ms-channel"):
             with ui.column().classes("ms-channel-signal"):
                 ui.label(name).classes("ms-what")
-                if signal is not None:
-                    ui.html(signal.picture, sanitize=False).classes("w-full")
-                    if signal.trouble:
-                        ui.label(signal.trouble).classes("ms-bad" if signal.unusable else "ms-suggested")
+                if name in self.signals:
+                    picture, trouble, unusable = self.signals[name]
+                    ui.html(picture, sanitize=False).classes("w-full")
+                    if trouble:
+                        ui.label(trouble).classes("ms-bad" if unusable else "ms-suggested")
             ui.select(
                 {number: choices[muscles] for number, muscles in enumerate(order)},
                 value=order.index(row.muscles),

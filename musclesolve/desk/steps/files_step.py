@@ -62,7 +62,7 @@ class Files(StepView):
     """The step in one window."""
 
     def show(self) -> None:
-        """Draw it."""
+        """Draw the values that describe the subject."""
         ui.upload(
             label="Drop recordings here, or choose them with +",
             multiple=True,
@@ -158,8 +158,8 @@ USUAL = ("name", *REQUIRED_KEYS, "shoe_mass_kg", "age_years")
 FURTHER = drawn_keys(RecordedSettings, "subject", *USUAL)
 
 
-def show(view: View) -> None:
-    """Draw it."""
+def show_subject(view: View) -> None:
+    """Draw the values that describe the subject."""
     assert view.desk.trial is not None
     for key in USUAL:
         field(view, "subject", key)
@@ -169,7 +169,7 @@ def show(view: View) -> None:
             field(view, "subject", key)
 
 
-def state(desk: Desk) -> State:
+def subject_state(desk: Desk) -> State:
     """Return the state of the step: whether all required values are stated."""
     assert desk.trial is not None
     if desk.is_model:
@@ -178,4 +178,4 @@ def state(desk: Desk) -> State:
 
 
 OF_MODEL = "The subject is the model itself: it is scaled already."
-SUBJECT = Step("subject", "Subject", "Who was recorded.", show, state, of_model=OF_MODEL)
+SUBJECT = Step("subject", "Subject", "Who was recorded.", show_subject, subject_state, of_model=OF_MODEL)

@@ -122,9 +122,10 @@ def function_groups(result: xr.Dataset | Solution) -> Sheet:
         for side in legs.sides:
             if (sum_of := group_force(result, group, side)) is None:
                 continue
-            legs.draw(axes, side, 100.0 * sum_of.share)
+            force, capacity = sum_of
+            legs.draw(axes, side, 100.0 * force / capacity)
             legs.mark_stance(axes, side)
-            force = sum_of.force[valid(result, side)]
+            force = force[valid(result, side)]
             if np.isfinite(force).any():
                 peaks.append(f"{np.nanmax(force):.0f} N")
         note(axes, f"peak {' / '.join(peaks)}" if peaks else "")

@@ -45,7 +45,7 @@ from musclesolve.results.facts import FULL, STRIDE_MEASURES, Facts, UncertainPea
 from musclesolve.results.movement import Movement
 from musclesolve.results.plausibility import DEGREES, criteria, in_vivo, measured, plausibility
 from musclesolve.results.statements import chosen, first_order, why_no_emg
-from musclesolve.results.tables import comparison_tables
+from musclesolve.results.tables.comparison_tables import cost_tables
 from musclesolve.results.tables.lines import parted
 from musclesolve.results.tables.question_tables import NO_ANSWER, answer_sentences, answer_tables
 from musclesolve.sharing.status import verdict_words
@@ -517,7 +517,7 @@ def costs(trial: TrialFiles) -> dict[str, object]:
         raise Absent(
             "No comparison.nc was given. It is computed by: musclesolve compare TRIAL.toml --cost A --cost B -o FOLDER"
         )
-    tables = [from_rich(table) for table in comparison_tables.tables(trial.comparison)]
+    tables = [from_rich(table) for table in cost_tables(trial.comparison)]
     return {
         "tables": [replace(table, compact=len(table.rows) > LONG_TABLE) for table in tables],
         "costs": [str(name) for name in trial.comparison["cost"].values],

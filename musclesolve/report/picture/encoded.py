@@ -66,7 +66,7 @@ def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
         "ribs": ribs_of(data),
         "hoops": hoops(),
         "shapes": _shapes(data.shapes),
-        "events": [vars(event) for event in data.events],
+        "events": data.events,
         "muscles": [dict(zip(MUSCLE, muscle, strict=True)) for muscle in columns],
         "belly": {"thin": THIN, "proximal": PROXIMAL},
         "pathPoints": int(data.first[-1]),
@@ -122,7 +122,7 @@ def subtitle(data: PictureData, result: xr.Dataset) -> str:
         return identity(result)
     names = ", ".join(before.strip() for before in data.subjects if before)
     what = f"simulated ({names})" if names else "simulated"
-    begun = sum(event.begins for event in data.events)
+    begun = sum(event["begins"] for event in data.events)
     return f"{what}: {float(np.ptp(data.time)):.4g} s{f', {begun} contacts' if begun else ''}"
 
 

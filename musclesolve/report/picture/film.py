@@ -207,10 +207,11 @@ def paint(view: View, frame: int, point: float) -> Any:
     from matplotlib.collections import TriMesh
     from matplotlib.tri import Triangulation
 
-    lines, faces = view.lines(frame, point), view.faces(frame)
-    order = np.argsort(-np.concatenate([lines.depth, faces.depth]), kind="stable")
-    corners = np.concatenate([lines.corners, faces.corners])[order].reshape(-1, 2)
-    colors = np.concatenate([lines.colors, faces.colors])[order]
+    corners, colors, depth = map(
+        np.concatenate, zip(view.lines(frame, point), view.faces(frame), strict=True)
+    )
+    order = np.argsort(-depth, kind="stable")
+    corners, colors = corners[order].reshape(-1, 2), colors[order]
     numbers = np.arange(len(corners)).reshape(-1, 3)
     mesh: Any = TriMesh(Triangulation(corners[:, 0], corners[:, 1], numbers), zorder=3, clip_on=False)
     mesh.set_facecolor(np.repeat(colors, 3, axis=0))
@@ -231,13 +232,8 @@ def color_bar(figure: Any, quantity: Quantity, place: tuple[float, float, float,
     axes.set_title(f"{quantity.about['label']}{unit}", fontsize=7.5, loc="left", pad=3)
 
 
-@dataclass(frozen=True, eq=False)
-class Triangles:
-    """Corners (k, 3, 2) [m on the page], colors (k, 3) and depth (k,) [m]."""
-
-    corners: Array
-    colors: Array
-    depth: Array
+Triangles = tuple[Array, Array, Array]
+"""Corners (k, 3, 2) [m on the page], colors (k, 3) and depth (k,) [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -319,7 +315,7 @@ class View:
             painted.append(np.repeat(light * colors[of], 2, axis=0).reshape(len(of), 2, 3))
         depth = np.repeat((start + 0.5 * step)[:, 2] - BEFORE, 2 * len(LANES))
         every, shades = (np.stack(parts, axis=1) for parts in (corners, painted))
-        return Triangles(every.reshape(-1, 3, 2), shades.reshape(-1, 3), depth)
+        return every.reshape(-1, 3, 2), shades.reshape(-1, 3), depth
 
     def faces(self, frame: int) -> Triangles:
         """The bones that have a surface, each triangle in one shade (Lambert)."""
@@ -338,7 +334,7 @@ class View:
         every = np.concatenate(corners)
         light = np.clip(np.concatenate(normals) @ LAMP / np.linalg.norm(LAMP), 0.0, 1.0)
         colors = (SHADE + (1.0 - SHADE) * light[:, None]) * _painted(BONE, len(every))
-        return Triangles(every[..., :2], colors, every[..., 2].mean(axis=1))
+        return every[..., :2], colors, every[..., 2].mean(axis=1)
 
     def grid(self, frame: int) -> Array:
         """Lines of the floor (k, 2, 2), half a meter apart, at constant positions while the view moves."""

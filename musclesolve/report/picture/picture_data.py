@@ -228,17 +228,6 @@ class DrawnLeg:
 
 
 @dataclass(frozen=True, eq=False)
-class PictureEvent:
-    """Two surfaces of a simulation begin to touch, or part: when [s], in which frame, and how fast [m/s]."""
-
-    time: float
-    frame: int
-    pair: str
-    begins: bool
-    speed: float
-
-
-@dataclass(frozen=True, eq=False)
 class Arrows:
     """Forces (T, k, 3) [N], NaN where there is none, with names and sides (k).
 
@@ -283,7 +272,7 @@ class PictureData:
     missing: tuple[str, ...]
     bones: Bones
     shapes: Shapes | None
-    events: tuple[PictureEvent, ...]
+    events: list[dict[str, Any]]  # of a simulation: two surfaces begin to touch, or part
 
     @property
     def unit(self) -> str:
@@ -523,18 +512,15 @@ def round_above(values: Array) -> float:
     )
 
 
-def _contact_events(result: xr.Dataset) -> tuple[PictureEvent, ...]:
-    """Meetings and partings of surfaces, each in the first frame at or after it."""
+def _contact_events(result: xr.Dataset) -> list[dict[str, Any]]:
+    """Meetings and partings of surfaces: time [s], the first frame at or after it, pair, begins, speed [m/s]."""
     if "contact_event_time" not in result.variables:
-        return ()
+        return []
     time, last = result["time"].values, result.sizes["time"] - 1
-    columns = (result[f"contact_event_{name}"].values for name in ("time", "pair", "begins", "speed"))
-    return tuple(
-        PictureEvent(
-            float(at), min(int(np.searchsorted(time, at)), last), str(pair), bool(begins), float(speed)
-        )
-        for at, pair, begins, speed in zip(*columns, strict=True)
-    )
+    names = ("time", "pair", "begins", "speed")
+    columns = (result[f"contact_event_{name}"].values.tolist() for name in names)
+    events = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+    return [{**event, "frame": min(int(np.searchsorted(time, event["time"])), last)} for event in events]
 
 
 def _arrows(result: xr.Dataset, force: str, place: str, dim: str) -> Arrows:

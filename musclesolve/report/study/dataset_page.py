@@ -24,7 +24,7 @@ from musclesolve.report.page import versions
 from musclesolve.report.rendering import rendered, whole_page
 from musclesolve.report.study.study_page import not_judged, trial_rows
 from musclesolve.report.study.study_words import COUNTS, left_out_table
-from musclesolve.results.cycles.cycle_averages import NORMAL
+from musclesolve.results.cycles.outliers import NORMAL
 from musclesolve.results.dataset.quantities import FRAMES, SIGNS, UNSAID
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER
 from musclesolve.results.movement import UNKNOWN

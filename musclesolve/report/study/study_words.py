@@ -232,7 +232,7 @@ def differences_of(result: StudyResult) -> PageTable | None:
     """Return the table of differences; None if no test found one."""
     if result.comparisons is None or not result.comparisons.sizes["cluster"]:
         return None
-    return replace(from_rich(study_tables.table(result.comparisons)), compact=True)
+    return replace(from_rich(study_tables.table_of_tests(result.comparisons)), compact=True)
 
 
 def curve_notes_of(result: StudyResult) -> list[str]:
@@ -241,7 +241,7 @@ def curve_notes_of(result: StudyResult) -> list[str]:
         return []
     partly = study_tables.partly_tested(result.comparisons)
     notes = [f"Partly tested: {partly}"] if partly else []
-    return [f"{plain(note)}." for note in (*notes, *study_tables.notes(result.comparisons))]
+    return [f"{plain(note)}." for note in (*notes, *study_tables.notes_on_tests(result.comparisons))]
 
 
 MEASURES = ("max", "min", "mean", "impulse", "positive_work", "negative_work", STRIDE)

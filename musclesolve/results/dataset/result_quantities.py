@@ -3,7 +3,6 @@ kinetics of a leg; the accessor `result.musclesolve`, which in a notebook shows 
 """
 
 import re
-from dataclasses import dataclass
 from html import escape
 from importlib import import_module
 from pathlib import Path
@@ -347,19 +346,6 @@ def support_moment(result: xr.Dataset, side: str) -> Array | None:
     return total
 
 
-@dataclass(frozen=True)
-class GroupForce:
-    """Sum of the forces of the muscles of a group on one side over time, (T,) [N], and of their capacities [N]."""
-
-    force: Array
-    capacity: float  # sum of the maximum isometric forces
-
-    @property
-    def share(self) -> Array:
-        """Force over capacity, (T,)."""
-        return self.force / self.capacity
-
-
 def group_muscles(result: xr.Dataset, group: str, side: str) -> list[str]:
     """The muscles of a group of the muscle set (`group` of its muscles) on one side."""
     pairs = zip(result["muscle"].values, result["group"].values, strict=True)
@@ -367,11 +353,11 @@ def group_muscles(result: xr.Dataset, group: str, side: str) -> list[str]:
     return [str(name) for name, of in pairs if str(of) == group and sides[str(name)] == side]
 
 
-def group_force(result: xr.Dataset, group: str, side: str) -> GroupForce | None:
-    """The force of a group; None where a side has none of its muscles."""
+def group_force(result: xr.Dataset, group: str, side: str) -> tuple[Array, float] | None:
+    """Sums of the forces (T,) [N] and of the maximum isometric forces [N] of a group; None of a side without it."""
     own = group_muscles(result, group, side)
     if not own:
         return None
     columns = np.isin(result["muscle"].values, own)
     force = result["muscle_force"].transpose("time", "muscle").values[:, columns].sum(axis=1)
-    return GroupForce(force, float(np.nansum(result["max_isometric_force"].values[columns])))
+    return force, float(np.nansum(result["max_isometric_force"].values[columns]))

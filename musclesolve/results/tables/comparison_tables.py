@@ -8,14 +8,10 @@ frames in which both have a valid solution:
     peak_ratio      max(F_c) / max(F_o); NaN where the second is zero
 
 On a page, a cell holds the numbers of both legs, and muscles and groups have a column for each cost.
-
-An average over gait cycles has the measures of its strides and remarks on its cycles. EMG-informed sharing has the
-trade-off of effort and misfit as a table, and the offset of the clock in words.
 """
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,16 +20,14 @@ from rich import box
 from rich.table import Table
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.sides import SIDE_NAMES, split_side, with_side
-from musclesolve.results.dataset.result_quantities import listed
-from musclesolve.results.facts import STRIDE_MEASURES, Facts, LegFacts
+from musclesolve._util.sides import split_side, with_side
+from musclesolve.results.facts import Facts, LegFacts
 from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import judge
 from musclesolve.results.plausibility import criteria, plausibility
 from musclesolve.results.tables.lines import (
     decimal,
     frame_csv,
-    line,
     lines,
     names,
     numbers,
@@ -207,7 +201,7 @@ OF_PAIR = {"rms [N]": 0, "correlation": 3, "peak ratio": 2}
 """Headings of the measures of agreement, and their decimals."""
 
 
-def tables(comparison: xr.Dataset) -> list[Table]:
+def cost_tables(comparison: xr.Dataset) -> list[Table]:
     """Return the tables of frames, joints, EMG if any, function groups, and the muscles that differ most."""
     facts = ComparisonFacts(comparison)
     frames = [
@@ -250,8 +244,8 @@ def tables(comparison: xr.Dataset) -> list[Table]:
             if comparison.sizes.get("channel")
             else []
         ),
-        groups(facts),
-        muscles(facts),
+        groups_table(facts),
+        muscles_table(facts),
         *([titled_table("costs left out", words("cost and reason"), lost)] if lost else []),
     ]
 
@@ -264,13 +258,13 @@ def _residual(of: LegFacts | Facts) -> str:
     return "-" if np.isnan(of.largest_kkt_residual) else f"{of.largest_kkt_residual:.1e}"
 
 
-def groups(facts: ComparisonFacts) -> Table:
+def groups_table(facts: ComparisonFacts) -> Table:
     """Peak force of every function group, and its agreement with the first cost."""
     names = [str(name) for name in facts.comparison["function_group"].values]
     return _agreement(facts, "function_group", names, f"against {facts.costs[0]}")
 
 
-def muscles(facts: ComparisonFacts) -> Table:
+def muscles_table(facts: ComparisonFacts) -> Table:
     """The muscles with the largest root mean square difference between the costs."""
     chosen = facts.most_different(MOST_MUSCLES)
     title = f"against {facts.costs[0]}: the {len(chosen)} muscles that differ most"
@@ -381,124 +375,3 @@ def _page_of_muscles(facts: ComparisonFacts) -> Table:
         cells = (f"{decimal(peak, 0)} ({decimal(apart, 0)})" for peak, apart, *_ in others)
         table.add_row(muscle, decimal(first, 0), *cells)
     return table
-
-
-def table(average: xr.Dataset) -> Table:
-    """Mean and standard deviation of the measures of the strides, a column for each leg.
-
-    The first rows are the number of cycles in the mean curves, and the number of strides with measures.
-    """
-    legs = [average.sel(side=side) for side in average["side"].values]
-    sides = numbers(*(SIDE_NAMES[str(leg["side"].values)] for leg in legs), whole=True)
-    rows = Table(*names(""), *sides, title="complete strides, of several the mean (standard deviation)")
-    rows.add_row("cycles", *(str(int(leg["cycles"])) for leg in legs))
-    counts = [name for each in STRIDE_MEASURES if (name := f"{each.variable}_count") in average]
-    strides = [np.nan_to_num([leg[name].values for name in counts]).max(initial=0) for leg in legs]
-    rows.add_row("strides", *(str(int(count)) for count in strides), end_section=True)
-    for measure in STRIDE_MEASURES:
-        name, decimals, cells = measure.variable, measure.decimals, []
-        for leg in legs:
-            known = name in leg and np.isfinite(leg[name])
-            spread = float(leg[f"{name}_std"]) if known else np.nan
-            mean = f"{float(leg[name]):.{decimals}f}" if known else "-"
-            cells.append(mean + (f" ({spread:.{decimals}f})" if np.isfinite(spread) else ""))
-        rows.add_row(measure.heading, *cells)
-    return rows
-
-
-def remarks(average: xr.Dataset) -> list[str]:
-    """Lines on cycles and frames that are left out, methods that differ, several subjects, and reserves."""
-    words = {"left_out": "left out", "invalid": "not in the mean", "unlike": "unlike methods"}
-    text = [line(word, sentence) for key, word in words.items() for sentence in listed(average, key)]
-    if len(persons := listed(average, "persons")) > 1:
-        text.append(line("several persons", "; ".join(persons)))
-    if reserves := listed(average, "reserves"):
-        shares = 100.0 * (average["cycles_with_reserve"] > 0).mean("percent")
-        legs = " and ".join(
-            f"{float(shares.sel(side=side)):.0f} % of the {SIDE_NAMES[str(side)]} mean"
-            for side in average["side"].values
-        )
-        count = f"{len(reserves)} of {int(average['cycles'].sum())} cycles"
-        bound = "muscle forces are a lower bound there (dotted in the figures)"
-        text.append(line("with reserve", f"{count}, {legs}: {bound}"))
-    return text
-
-
-def median(trade_off: xr.Dataset, name: str) -> list[float]:
-    """Median over the channels whose correlation is known at each weight, (W,)."""
-    rows = trade_off[name].transpose("weight", "channel").values
-    return [float(np.median(row[np.isfinite(row)])) if np.isfinite(row).any() else np.nan for row in rows]
-
-
-def trade_off_table(trade_off: xr.Dataset) -> Table:
-    """A line for each weight."""
-    knees = [name for name in trade_off.get("joint", xr.DataArray([])).values.astype(str) if "knee" in name]
-    left_out, followed = median(trade_off, "emg_correlation"), median(trade_off, "emg_correlation_followed")
-    rows = []
-    for place, weight in enumerate(trade_off["weight"].values):
-        at = trade_off.isel(weight=place)
-        misfit, peaks = float(at["emg_rms"]), [float(at["contact_peak"].sel(joint=name)) for name in knees]
-        rows.append(
-            (
-                *(f"{weight:g}", f"{float(at['effort']):.4g}", decimal(misfit, 3)),
-                *(decimal(left_out[place], 2), decimal(followed[place], 2)),
-                *(*(decimal(peak, 0) for peak in peaks), str(int(at["reserve_frames"]))),
-            )
-        )
-    columns = ("weight of EMG", "effort", "rms misfit", "r left out", "r followed (no test)")
-    return titled_table(
-        f"{trade_off.attrs['cost']} + weight * misfit to EMG: medians over {trade_off.sizes['channel']} channels",
-        numbers(*columns, *(f"{name}: peak contact [N]" for name in knees), "reserves"),
-        rows,
-    )
-
-
-def clock_lines(trade_off: xr.Dataset, clock: xr.Dataset | str) -> list[str]:
-    """Return lines on the curve and on the clock offset of the EMG; the offset is never applied by itself."""
-    knee = float(trade_off.attrs["knee_weight"])
-    of_curve = (
-        "none between these weights" if np.isnan(knee) else f"at a weight of {knee:g}, of these weights"
-    )
-    lines = [line("knee of the curve", f"{of_curve}; it is not the best weight: see r left out")]
-    if isinstance(clock, str):
-        return [*lines, line("clock of the EMG", clock)]
-    given = clock.attrs
-    low, high = given["interval_s"]
-    ends = "; at the end of the range: no estimate" if given["at_end"] else ""
-    return [
-        *lines,
-        line(
-            "clock of the EMG",
-            f"activation and EMG agree best at offset_s = {given['offset_s']:.3f} (95 % {low:.3f} to {high:.3f}; now "
-            f"{given['present_offset_s']:g}), if activation follows EMG by {given['assumed_delay_s']:g} s{ends}; "
-            "nothing was changed",
-        ),
-    ]
-
-
-def trade_off_document(trade_off: xr.Dataset, clock: xr.Dataset | str) -> dict[str, Any]:
-    """The trade-off of EMG and the clock as numbers, for a JSON document."""
-    left_out, followed = median(trade_off, "emg_correlation"), median(trade_off, "emg_correlation_followed")
-    columns = ("effort", "emg_misfit", "emg_rms", "reserve_frames")
-    offset = None
-    if not isinstance(clock, str):
-        names = (
-            "offset_s",
-            "standard_error_s",
-            "interval_s",
-            "present_offset_s",
-            "assumed_delay_s",
-            "at_end",
-        )
-        offset = {name: clock.attrs[name] for name in names}
-    return {
-        "cost": trade_off.attrs["cost"],
-        "weights": [
-            {"weight": float(weight)}
-            | {name: float(trade_off[name].values[place]) for name in columns}
-            | {"median_correlation": left_out[place], "median_correlation_followed": followed[place]}
-            for place, weight in enumerate(trade_off["weight"].values)
-        ],
-        "knee_weight": trade_off.attrs["knee_weight"],
-        "clock": offset,
-    }

@@ -180,7 +180,7 @@ def _cell(value: SupportsFloat) -> object:
     return float(f"{number:.6g}") if np.isfinite(number) else ""
 
 
-def table(comparisons: xr.Dataset, most: int | None = None) -> Table:
+def table_of_tests(comparisons: xr.Dataset, most: int | None = None) -> Table:
     """The clusters, with the smallest p first; `most` of them if given."""
     found = [(cluster, test) for test in curve_tests(comparisons) for cluster in test.clusters]
     rows = [
@@ -214,7 +214,7 @@ def with_unit(number: str, unit: str) -> str:
     return number if unit in ("", "1") else f"{number} {unit}"
 
 
-def remarks(comparisons: xr.Dataset) -> list[str]:
+def remarks_on_tests(comparisons: xr.Dataset) -> list[str]:
     """Lines on the tests, on curves without difference, and on curves that could not be tested."""
     made = int(comparisons.attrs["tests"])
     text = [line("" if k else "tested", said) for k, said in enumerate(listed(comparisons, "said"))]
@@ -223,7 +223,7 @@ def remarks(comparisons: xr.Dataset) -> list[str]:
         text.append(line("difference", f"found by {first} of {made} tests"))
     if partly := partly_tested(comparisons):
         text.append(line("partly tested", partly))
-    return text + [line("note", note) for note in notes(comparisons)]
+    return text + [line("note", note) for note in notes_on_tests(comparisons)]
 
 
 def partly_tested(comparisons: xr.Dataset) -> str:
@@ -237,7 +237,7 @@ def partly_tested(comparisons: xr.Dataset) -> str:
     return f"{count}: elsewhere a value lacks, or nothing varies ({which})"
 
 
-def notes(comparisons: xr.Dataset) -> list[str]:
+def notes_on_tests(comparisons: xr.Dataset) -> list[str]:
     """Return notes on subjects left out and on missing tests, each with its curves."""
     found: dict[str, list[str]] = {}
     for name, note in zip(comparisons["name"].values, comparisons["note"].values, strict=True):

@@ -40,15 +40,6 @@ MOST_LETTERS = 200
 """Largest length of a message in a table."""
 
 
-@dataclass(frozen=True)
-class Timing:
-    """Seconds of the first call and of the fastest later one, and the value of the last call."""
-
-    first: float
-    best: float
-    value: Any
-
-
 def seconds_of(call: Callable[[], Any]) -> tuple[float, Any]:
     """Return the time of a call [s] and its value."""
     start = perf_counter()
@@ -56,16 +47,19 @@ def seconds_of(call: Callable[[], Any]) -> tuple[float, Any]:
     return perf_counter() - start, value
 
 
-def measure(call: Callable[[], Any], repeats: int = REPEATS, budget: float = np.inf) -> Timing:
-    """Time a call once cold, then warm: `repeats` times, or until the budget [s] is spent, but at least once."""
-    first, value = seconds_of(call)
-    best, spent = np.inf, 0.0
+def measure(call: Callable[[], Any], repeats: int = REPEATS, budget: float = np.inf) -> tuple[float, Any]:
+    """Return the time of the fastest call [s], and the value of the last one.
+
+    One call is cold, then `repeats` are warm, or as many as the budget [s] allows, but one.
+    """
+    best, _ = seconds_of(call)
+    spent = 0.0
     for _ in range(repeats):
         seconds, value = seconds_of(call)
         best, spent = min(best, seconds), spent + seconds
         if spent >= budget:
             break
-    return Timing(first, float(best), value)
+    return best, value
 
 
 def affordable(call: Callable[[int], Any], most: int, budget: float) -> int:
@@ -264,12 +258,11 @@ def _figures(problem: Problem, cost: str, solver: str, budget: float) -> dict[st
     frames = affordable(lambda count: solve(first_frames(count), cost, solver), problem.n_frames, budget)
     part = first_frames(frames)
     part.moment_matrix, part.valid  # noqa: B018, computed once for a problem, whoever solves it
-    timing = measure(lambda: solve(part, cost, solver), budget=budget / 2.0)
-    solution = timing.value
+    fastest, solution = measure(lambda: solve(part, cost, solver), budget=budget / 2.0)
     unsolved = frames - int(solution.solved.sum())
     return {
         "frames": frames,
-        "us_per_frame": 1e6 * min(timing.first, timing.best) / frames,
+        "us_per_frame": 1e6 * fastest / frames,
         "first_call_s": first,
         "solved": frames - unsolved,
         "iterations": float(solution.iterations.mean()) or np.nan,  # 0: the solver does not report them

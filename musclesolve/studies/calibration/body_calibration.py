@@ -35,7 +35,8 @@ from musclesolve.results.files.atomic_writing import write_files
 from musclesolve.settings.commands import BodyCalibrationSettings
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import REDUCED, PlateSettings
-from musclesolve.studies.calibration.body_fit import (
+from musclesolve.studies.calibration.body_fit import BodyFit, fit_body, fit_like
+from musclesolve.studies.calibration.body_residual import (
     CENTER,
     CLOCK,
     GAIN,
@@ -45,11 +46,8 @@ from musclesolve.studies.calibration.body_fit import (
     SHIFT,
     SHIFT_AXES,
     ZERO,
-    BodyFit,
     BodyParameter,
     TrialResidual,
-    fit_body,
-    fit_like,
     plate_names,
     trial_pieces,
 )

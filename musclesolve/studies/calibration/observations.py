@@ -22,7 +22,7 @@ from musclesolve.motion.signals.emg_envelope import envelopes_in_unit, shaped
 from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.studies.calibration.free_parameters import Optimum, PartMuscles
+from musclesolve.studies.calibration.inner_optimum import Optimum, PartMuscles
 
 EMG, FASCICLE, RESERVE, STRENGTH_TEST = "EMG", "fascicle length", "reserve", "strength test"
 UNITS = {EMG: "1", FASCICLE: "m", RESERVE: "N m", STRENGTH_TEST: "N m"}

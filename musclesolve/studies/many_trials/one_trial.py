@@ -209,18 +209,18 @@ def analyze_with_uncertainty(
         return (*analyze(trial, folder, options, figures, progress), None)
     from musclesolve.studies.uncertainty.monte_carlo import uncertainty
 
-    found = None
+    spread: xr.Dataset | None = None
 
     def judged(body: RecordedBody | ModelBody, result: xr.Dataset) -> tuple[xr.Dataset, dict[str, bytes]]:
         """The result, judged by its uncertainty, and the files of the uncertainty."""
-        nonlocal found
-        found = uncertainty(body, samples, seed, progress=progress, result=result)
-        pages = pages_of(found, UNCERTAINTIES) if figures else {}
-        files = {UNCERTAINTY: netcdf_bytes(found), **figures_of(found, pages, progress)}
-        joints = "joint" in result.coords and "joint" in found.coords
-        return with_uncertainty(result, found) if joints else result, files
+        nonlocal spread
+        spread = uncertainty(body, samples, seed, progress=progress, result=result)
+        pages = pages_of(spread, UNCERTAINTIES) if figures else {}
+        files = {UNCERTAINTY: netcdf_bytes(spread), **figures_of(spread, pages, progress)}
+        joints = "joint" in result.coords and "joint" in spread.coords
+        return with_uncertainty(result, spread) if joints else result, files
 
-    return (*analyze(trial, folder, options, figures, progress, judged), found)
+    return (*analyze(trial, folder, options, figures, progress, judged), spread)
 
 
 def share_into(

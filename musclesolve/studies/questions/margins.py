@@ -49,9 +49,9 @@ from musclesolve.studies.known_names import (
     muscles_named,
     strength_factors,
 )
-from musclesolve.studies.questions.assistance import (
+from musclesolve.studies.questions.assistance import MusclesAlone
+from musclesolve.studies.questions.bounds import (
     CHANGED_LENGTHS,
-    MusclesAlone,
     contact_limits,
     length_range,
     limited,
@@ -90,7 +90,7 @@ def margins(
         side: "r", "l" or "both".
         progress: called with the name of each stage and the share of the work that is done.
         contact: joint, of a side or of both -> largest contact force [body weights] along its direction now, or "now":
-            no more than the largest one of the trial (see `assistance.limited`).
+            no more than the largest one of the trial (see `bounds.limited`).
         pairs: also the margins of pairs of groups of a leg that are weak together.
         lengths: also the ranges of tendon slack length and optimal fiber length of the groups.
 

@@ -21,9 +21,9 @@ from musclesolve._util.messages import Progress, count_of, no_progress, shortene
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES
 from musclesolve.recording.text.text_file import hash_of
-from musclesolve.results.cycles.cycle_averages import JUDGED, with_outliers
 from musclesolve.results.cycles.discrete_values import discrete_values, values_file, with_values
 from musclesolve.results.cycles.gait_cycles import SPREAD
+from musclesolve.results.cycles.outliers import JUDGED, with_outliers
 from musclesolve.results.dataset.quantities import in_set
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.files.atomic_writing import marked, reserved, unchanged, write_files
@@ -34,6 +34,7 @@ from musclesolve.settings.commands import VALUES_FORMATS
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.compare_subjects import ComparedSubjects, compare_subjects
 from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, Design, compare_curves
+from musclesolve.studies.study.cycles_file import CYCLES
 from musclesolve.studies.study.means import (
     CURVES,
     SUBJECT_VALUES,
@@ -50,7 +51,6 @@ from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, comput
 from musclesolve.studies.study.study_data import Collected, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import (
-    CYCLES,
     LegVerdict,
     Listed,
     believable,

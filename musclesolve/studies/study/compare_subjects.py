@@ -41,8 +41,8 @@ from musclesolve._util.arrays import Array, Indices, mean_of_known, median_of_kn
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import enumerated
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_MASS
-from musclesolve.results.cycles.cycle_averages import JUDGED, NORMAL
 from musclesolve.results.cycles.gait_cycles import PERCENT, SPREAD, curves_of
+from musclesolve.results.cycles.outliers import JUDGED, NORMAL
 from musclesolve.results.dataset.quantities import said_of, shown
 from musclesolve.results.finding import Cost, Finding, Where, finding, sorted_findings
 from musclesolve.results.movement import RUNNING, WALKING

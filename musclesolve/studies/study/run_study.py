@@ -22,6 +22,7 @@ from musclesolve.studies.many_trials.one_trial import Further, Job, leave_messag
 from musclesolve.studies.many_trials.run_many import check_for_all, check_table, compute
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.questions.answers import asked_of
+from musclesolve.studies.study.cycles_file import CYCLES, UncertaintyFile, cycles_file
 from musclesolve.studies.study.study_file import (
     SUBJECT,
     TIME,
@@ -32,7 +33,6 @@ from musclesolve.studies.study.study_file import (
     lacking_text,
     read_study,
 )
-from musclesolve.studies.study.study_findings import CYCLES, UncertaintyFile, cycles_file
 from musclesolve.studies.study.unpacked_trials import B3DSource, source_of, unpacked_notes
 
 TRIALS = "trials"

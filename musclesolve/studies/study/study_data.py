@@ -33,10 +33,10 @@ from musclesolve.results.files.atomic_writing import written_whole
 from musclesolve.results.files.result_netcdf import DAMAGED, opened_netcdf
 from musclesolve.results.finding import Finding
 from musclesolve.studies.many_trials.one_trial import RESULT
+from musclesolve.studies.study.cycles_file import CYCLES
 from musclesolve.studies.study.run_study import ComputedStudy
 from musclesolve.studies.study.study_file import Study
 from musclesolve.studies.study.study_findings import (
-    CYCLES,
     LegVerdict,
     Unusable,
     findings_of_result,

@@ -18,9 +18,9 @@ from musclesolve.report.study.study_page import study_page
 from musclesolve.studies.many_trials.one_trial import attempt
 from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.analysis import analyze_study
+from musclesolve.studies.study.cycles_file import CYCLES, cycles_file
 from musclesolve.studies.study.run_study import ComputedStudy, prepared
 from musclesolve.studies.study.study_file import Study
-from musclesolve.studies.study.study_findings import CYCLES, cycles_file
 
 ROOT = Path(__file__).parents[3]
 MADE = runpy.run_path(str(ROOT / "examples" / "study" / "make_trees.py"))

@@ -77,11 +77,11 @@ def test_an_ffmpeg_that_fails_is_quoted(
 
 def test_a_line_is_a_strip_of_its_width_from_end_to_end(stride: xr.Dataset) -> None:
     view, point = View(picture_data(stride)), 1e-3
-    lines = view.lines(3, point)
+    corners, *_ = view.lines(3, point)
     segments, widths, _ = view._muscles(3)
     assert np.linalg.norm(segments[:, 1] - segments[:, 0], axis=1).max() < 0.0201, "no piece is cut again"
     first, second = view.flat(segments[0], 3)
-    strip = lines.corners[: 2 * len(LANES)]
+    strip = corners[: 2 * len(LANES)]
     along = (second - first)[:2] / np.linalg.norm((second - first)[:2])
     offset = (strip - first[:2]) @ np.array([-along[1], along[0]])
     np.testing.assert_allclose(np.ptp(offset), widths[0])

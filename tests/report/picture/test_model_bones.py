@@ -151,9 +151,9 @@ def test_a_large_geometry_is_drawn_with_fewer_triangles(
 def test_page_and_film_show_them(shared: xr.Dataset) -> None:
     assert len(picture_page(shared).encode()) < 10e6
     view = View(picture_data(shared))
-    faces = view.faces(2)
-    assert len(faces.depth) == sum(len(surface.faces) for surface in view.data.bones.surfaces)
-    assert np.isfinite(faces.corners).all() and (faces.colors[:, :3] > 0.4).all()
+    corners, colors, depth = view.faces(2)
+    assert len(depth) == sum(len(surface.faces) for surface in view.data.bones.surfaces)
+    assert np.isfinite(corners).all() and (colors[:, :3] > 0.4).all()
 
 
 @pytest.mark.thorough

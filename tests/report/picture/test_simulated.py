@@ -133,8 +133,9 @@ def test_events_are_marked_in_the_frame_that_follows_them(fall: ContactSimulatio
     events = picture_data(drawn).events
     assert len(events) == len(fall.events) > 2
     for mark, event in zip(events, fall.events, strict=True):
-        assert (mark.pair, mark.begins, mark.speed) == (event.pair, event.begins, event.speed)
-        assert fall.time[mark.frame] >= event.time > (fall.time[mark.frame - 1] if mark.frame else -1.0)
+        frame, shown = mark["frame"], (mark["pair"], mark["begins"], mark["speed"])
+        assert shown == (event.pair, event.begins, event.speed)
+        assert fall.time[frame] >= event.time > (fall.time[frame - 1] if frame else -1.0)
 
 
 TURNED = np.linalg.qr(np.random.default_rng(3).standard_normal((3, 3)))[0]
@@ -227,7 +228,7 @@ def test_muscles_that_drive_have_the_activation_of_their_course(tmp_path: Path) 
 
 def test_a_film_shows_outlines_forces_and_everyone_within_its_width(drawn: xr.Dataset) -> None:
     view = View(picture_data(drawn))
-    colors = {tuple(np.round(255 * color[:3]).astype(int)) for color in view.lines(30, 0.001).colors}
+    colors = {tuple(np.round(255 * color[:3]).astype(int)) for color in view.lines(30, 0.001)[1]}
     assert {(0xB9, 0x8A, 0x5E), (0x5D, 0x7F, 0xA6), (0x1D, 0x23, 0x2B)} <= colors
     image = Image.open(io.BytesIO(film(drawn.isel(time=slice(0, 30)), "gif", speed=1.0)))
     assert image.n_frames == 3 and image.size[0] > image.size[1]

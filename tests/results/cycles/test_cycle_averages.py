@@ -14,7 +14,7 @@ import musclesolve as ms
 from musclesolve import read_result
 from musclesolve.data import reference_stride
 from musclesolve.results.cycles.cycle_averages import average_results
-from musclesolve.results.tables.comparison_tables import remarks, table
+from musclesolve.results.tables.average_tables import average_remarks, average_table
 
 
 def result(**size):
@@ -218,7 +218,7 @@ def test_unlike_methods_are_listed(tmp_path):
         write_result(data, tmp_path / f"{digest}.nc")
     average = average_results([tmp_path / f"{digest}.nc" for digest in "ab"])
     assert average.attrs["unlike"] == ["hip method: mapped or harrington"]
-    assert remarks(average) == ["unlike methods    hip method: mapped or harrington"]
+    assert average_remarks(average) == ["unlike methods    hip method: mapped or harrington"]
     assert average.attrs["cutoff_hz"] == 6.0 and "hip_method" not in average.attrs
     average = average_results([tmp_path / f"{digest}.nc" for digest in "ac"])
     assert average.attrs["unlike"] == ["cutoff hz: 6 or not stated", "hip method: mapped or not stated"]
@@ -229,7 +229,7 @@ def test_the_table_says_how_many_strides_its_means_are_of(tmp_path):
     data = data.assign_coords(stride_side=("stride", ["r"]), stride_start=("stride", [0.2]))
     data.attrs |= {"heel_strike_times_r": [0.2, 1.2, 2.2], "heel_strike_times_l": [0.7, 1.7]}
     write_result(data, tmp_path / "a.nc")
-    columns = [list(column.cells) for column in table(average_results([tmp_path / "a.nc"])).columns]
+    columns = [list(column.cells) for column in average_table(average_results([tmp_path / "a.nc"])).columns]
     cells = {str(name): legs for name, *legs in zip(*columns, strict=True)}
     assert cells["cycles"] == ["2", "1"] and cells["strides"] == ["1", "0"]
     assert cells["cadence [steps/min]"] == ["120.0", "-"]
@@ -272,9 +272,9 @@ def test_several_subjects_are_listed(tmp_path):
         write_result(result(n_frames=251).assign_attrs(attrs), tmp_path / f"{digest}.nc")
     mixed = average_results([tmp_path / "a.nc", tmp_path / "b.nc"])
     assert mixed.attrs["subject"] == "several persons"
-    assert remarks(mixed) == ["several persons   S01 (70.25 kg); S02 (70.25 kg)"]
+    assert average_remarks(mixed) == ["several persons   S01 (70.25 kg); S02 (70.25 kg)"]
     own = average_results([tmp_path / "a.nc", tmp_path / "c.nc"])
-    assert own.attrs["subject"] == "S01" and remarks(own) == []
+    assert own.attrs["subject"] == "S01" and average_remarks(own) == []
 
 
 def test_percentages_that_needed_reserves_are_counted_and_listed(tmp_path):
@@ -295,7 +295,7 @@ def test_percentages_that_needed_reserves_are_counted_and_listed(tmp_path):
     assert len(average.attrs["reserves"]) == 1 and average.attrs["reserves"][0].endswith(
         "6 frames with a reserve"
     )
-    (line,) = remarks(average)
+    (line,) = average_remarks(average)
     assert line.startswith("with reserve      1 of 6 cycles, 6 % of the right mean and 0 % of the left mean")
     write_result(average, tmp_path / "average.nc")
     np.testing.assert_array_equal(read_result(tmp_path / "average.nc")["cycles_with_reserve"], count)

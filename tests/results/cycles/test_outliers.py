@@ -10,7 +10,7 @@ from thorough import THOROUGH
 
 import musclesolve as ms
 from musclesolve import with_outliers
-from musclesolve.results.cycles.cycle_averages import JUDGED, THRESHOLD
+from musclesolve.results.cycles.outliers import JUDGED, THRESHOLD
 
 PERCENT = np.linspace(0.0, 100.0, 101)
 PHASE = 2.0 * np.pi * PERCENT / 100.0

@@ -14,7 +14,7 @@ import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.results.judgement import judge
 from musclesolve.results.plausibility import plausibility
-from musclesolve.results.tables.comparison_tables import ComparisonFacts, summary_parts, tables
+from musclesolve.results.tables.comparison_tables import ComparisonFacts, cost_tables, summary_parts
 
 COSTS = ["stress_cubed", "force_squared", "soft_saturation"]
 
@@ -36,7 +36,7 @@ def test_it_fits_on_a_page_and_names_stay_whole(comparison):
     lines = printed(parts)
     assert len(lines) + 5 < 60  # with the files
     assert max(map(len, lines)) <= 80 and "…" not in "\n".join(lines)
-    assert len(printed(tables(comparison))) > 150
+    assert len(printed(cost_tables(comparison))) > 150
 
 
 @pytest.mark.parametrize("width", [80, 140])

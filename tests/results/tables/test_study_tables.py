@@ -14,9 +14,9 @@ from musclesolve.results.tables.study_tables import (
     Cluster,
     comparisons_csv,
     partly_tested,
-    remarks,
+    remarks_on_tests,
     stretch,
-    table,
+    table_of_tests,
 )
 from musclesolve.studies import compare_curves, subject_means
 
@@ -45,11 +45,11 @@ def test_every_cluster_and_every_test_has_a_row(comparisons):
 
 def test_the_terminal_has_the_smallest_p_first_and_says_what_is_not_tested(comparisons):
     console = Console(width=100, file=io.StringIO())
-    console.print(table(comparisons))
+    console.print(table_of_tests(comparisons))
     text = console.file.getvalue()
     assert "fast - slow" in text and "<0.001" in text and "deg" in text
-    assert table(comparisons, most=1).row_count == 1
-    said = "\n".join(remarks(comparisons))
+    assert table_of_tests(comparisons, most=1).row_count == 1
+    said = "\n".join(remarks_on_tests(comparisons))
     assert "Bonferroni" in said and "1 of 2 tests" in said and "nothing varies" in said and "dof_2" in said
 
 

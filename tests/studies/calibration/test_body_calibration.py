@@ -19,7 +19,7 @@ from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 from musclesolve.recording.data import SegmentValues
 from musclesolve.studies.calibration.body_calibration import BodyCalibration, _check_loaded, segment_masses
-from musclesolve.studies.calibration.body_fit import trial_pieces
+from musclesolve.studies.calibration.body_residual import trial_pieces
 
 SHIFT, LATE, HEAVIER = np.array([0.005, -0.002, 0.0]), 0.008, 3.0
 """Planted: shift of the right plate [m], clock of the plates [s], mass of the trunk [kg]."""

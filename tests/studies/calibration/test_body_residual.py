@@ -11,7 +11,7 @@ import pytest
 from musclesolve import read_trial, synthetic_recording
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import measured_moments
-from musclesolve.studies.calibration.body_fit import (
+from musclesolve.studies.calibration.body_residual import (
     CENTER,
     CLOCK,
     GAIN,

@@ -13,7 +13,7 @@ from rich.console import Console
 from synthetic_result import MASS, WEIGHT, result, set_status
 
 from musclesolve import Status
-from musclesolve.cli.tables.trial_tables import exit_code, remarks, table
+from musclesolve.cli.tables.trial_tables import exit_code_of, trials_remarks, trials_table
 from musclesolve.results.judgement import IN_PART, USABLE
 from musclesolve.results.plausibility import with_verdict
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
@@ -62,7 +62,7 @@ def test_the_table_fits_on_a_terminal():
         record("again", Outcome.REFUSED_BEFORE),
     ]
     out = Console(width=80, file=io.StringIO(), markup=False)
-    out.print(table(records))
+    out.print(trials_table(records))
     text = out.file.getvalue()
     assert "…" not in text and max(map(len, text.splitlines())) <= 80
     folded = "".join(line.split(" ")[1] for line in text.splitlines() if line.strip())
@@ -71,7 +71,7 @@ def test_the_table_fits_on_a_terminal():
         word in text for word in ("1000", "476", "123.4", "4.3", "unchanged", "REFUSED", "12.3", "before")
     )
     out = Console(width=80, file=io.StringIO(), markup=False)
-    out.print(table([record("S02 Gehen 3 (wdh)", Outcome.COMPUTED, FINE)]))
+    out.print(trials_table([record("S02 Gehen 3 (wdh)", Outcome.COMPUTED, FINE)]))
     assert "S02 Gehen 3 (wdh)" in out.file.getvalue()  # in one line: no frame failed or needed a reserve
     assert "meas." in out.file.getvalue() and "failed" not in out.file.getvalue()
 
@@ -104,8 +104,8 @@ def test_the_file_has_every_trial_and_its_message():
     ],
 )
 def test_exit_codes(records, code):
-    assert exit_code(records) == code
-    text = "\n".join(remarks(records, Path("out")))
+    assert exit_code_of(records) == code
+    text = "\n".join(trials_remarks(records, Path("out")))
     assert "trials            2: " in text
     assert ("musclesolve average" in text) == all(each.outcome.has_result for each in records)
 
@@ -115,5 +115,5 @@ def test_results_of_other_trials_in_the_folder_are_named(tmp_path):
     for name in ("walk", "a"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "result.nc").touch()
-    (beside,) = [line for line in remarks(records, tmp_path) if line.startswith("beside")]
+    (beside,) = [line for line in trials_remarks(records, tmp_path) if line.startswith("beside")]
     assert beside.split()[1] == "walk:"

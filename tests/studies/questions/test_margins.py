@@ -21,7 +21,7 @@ from musclesolve.results.files.result_netcdf import trial_from
 from musclesolve.results.tables.question_tables import assistance_facts, margin_document, ordered_margins
 from musclesolve.sharing.analysis.strength_margin import NUDGE
 from musclesolve.studies import Scenario, margins, what_if
-from musclesolve.studies.questions.assistance import FURTHEST
+from musclesolve.studies.questions.bounds import FURTHEST
 from musclesolve.studies.questions.what_if import contact_from_texts, strengths_from_texts
 
 

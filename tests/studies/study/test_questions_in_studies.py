@@ -25,8 +25,8 @@ from musclesolve.studies.questions.answers import (
     asked_of,
     check_with_questions,
 )
+from musclesolve.studies.study.cycles_file import cycles_of_trial
 from musclesolve.studies.study.run_study import prepared
-from musclesolve.studies.study.study_findings import cycles_of_trial
 
 ASK = '[settings.questions]\nask = ["contributions", "margins", "coordination"]\n'
 

@@ -27,7 +27,7 @@ from typer.testing import CliRunner
 import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.cli.result_documents import study_document
-from musclesolve.cli.tables.trial_tables import study_tables as tables
+from musclesolve.cli.tables.trial_tables import study_check_tables as tables
 from musclesolve.drafting.study.draft_study import draft_study
 from musclesolve.errors import InputError
 from musclesolve.plotting import page_style
