@@ -28,13 +28,13 @@ SWING, MARGIN = 0.1, 0.03
 FLAT_PEAK_S = 0.02
 # Step of a horizontal channel, as a share of its peak, from which a smooth peak may stay the same for so long.
 COARSE = 0.002
-# Step of the force between two samples under a foot, in body weights and so many times as large as all others within a
-# time before and after [s], and the lowest rate that shows it [Hz]: 31 sound plates, whole, at half, a quarter and an
-# eighth of their rates and with fewer digits, have 3.0 times at most; 20 ms that are lost from filtered forces, or a
-# factor of 1.05, have a million. Programs set forces below 10 to 25 N to zero before they add plates under a foot: such
-# a step is smaller. Beside a step of the signal the third difference has -2/3 of it, beside a spike of one sample -1 on
-# one side.
-LEAST_STEP, OTHER_STEPS, AROUND_STEP, LEAST_RATE, BESIDE_STEP = 0.05, 4.0, 0.025, 240.0, (-0.9, -0.45)
+# Step of the force between two samples under a foot, in body weights and [N], and so many times as large as all others
+# within a time before and after [s], and the lowest rate that shows it [Hz]: 31 sound plates, whole, at half, a quarter
+# and an eighth of their rates and with fewer digits, have 3.0 times at most. Programs set forces below 10 to 30 N to
+# zero before they add plates under a foot: such steps have up to 40 N. Beside a step of the signal the third difference
+# has -2/3 of it, beside a spike of one sample -1 on one side.
+LEAST_STEP, LEAST_STEP_N, OTHER_STEPS, AROUND_STEP, LEAST_RATE = 0.05, 50.0, 4.0, 0.025, 240.0
+BESIDE_STEP = -0.9, -0.45
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 
@@ -153,8 +153,9 @@ def force_steps(case: Case) -> Iterator[Finding]:
         rest = beside_cubic(np.diff(plate.force, axis=0))
         size = np.linalg.norm(rest, axis=1)
         steady = eroded((plate.force[:, 2] > touch(case.trial)) & plate.measured, around + 3)
+        apart, least = np.diff(plate.time), max(LEAST_STEP * weight, LEAST_STEP_N)
         steps = []
-        for k in np.flatnonzero((size > LEAST_STEP * weight) & steady[1:]).tolist():
+        for k in np.flatnonzero((size > least) & steady[1:] & (apart < 1.5 * np.median(apart))).tolist():
             others = np.concatenate([size[max(k - around, 0) : k - 2], size[k + 3 : k + around + 1]])
             beside = rest[[k - 1, k + 1]] @ rest[k] / size[k] ** 2
             alone = BESIDE_STEP[0] < beside.min() and beside.max() < BESIDE_STEP[1]

@@ -146,3 +146,31 @@ def test_a_force_that_goes_on_at_another_level_is_found(
         changed.append(replace(plate, force=force))
     case = case_of(replace(trial, forces=tuple(changed)))
     assert {finding.where.plate for finding in force_steps(case)} == plates
+
+
+@pytest.mark.parametrize(("threshold", "found"), [(10.0, False), (30.0, False), (80.0, True)])
+def test_thresholds_of_plates_that_are_added_under_a_foot_are_small_steps(
+    threshold: float, found: bool, recorded_walk_trial: Trial
+) -> None:
+    """A foot rolls from one plate to another one; a program sets small forces of each to zero and adds both.
+
+    The subject is light, so that thresholds are a great share of the body weight.
+    """
+    trial, added = recorded_walk_trial, list[PlateForce]()
+    light = replace(trial, subject=replace(trial.subject, mass=0.5 * trial.subject.mass))
+    for plate in trial.forces:
+        bears = np.flatnonzero(plate.force[:, 2] > 300.0)
+        share = np.interp(np.arange(len(plate.time)), bears[[0, -1]], [-0.5, 1.5]).clip(0.0, 1.0)[:, None]
+        parts = 0.5 * share * plate.force, 0.5 * (1.0 - share) * plate.force
+        force = sum(np.where(part[:, 2:] < threshold, 0.0, part) for part in parts)
+        added.append(replace(plate, force=np.asarray(force)))
+    assert bool(list(force_steps(case_of(replace(light, forces=tuple(added)))))) == found
+
+
+def test_samples_that_are_missing_at_stated_times_are_no_steps(recorded_walk_trial: Trial) -> None:
+    trial, cut = recorded_walk_trial, list[PlateForce]()
+    for plate in trial.forces:
+        kept = np.abs(plate.time - 0.93) > 0.025
+        parts = {name: getattr(plate, name)[kept] for name in ("time", "force", "point", "moment")}
+        cut.append(replace(plate, unloaded=None, **parts))
+    assert not list(force_steps(case_of(replace(trial, forces=tuple(cut)))))
