@@ -45,4 +45,6 @@ def test_a_push_off_alone_is_no_foot_above_its_plate(tmp_path: Path) -> None:
     case = walk(walks(recorded("rajagopal_walk").parent, tmp_path)["reduced"])
     kept = (case.coordinates.time >= 0.7) & (case.coordinates.time <= 1.1)
     table = replace(case.coordinates, time=case.coordinates.time[kept], values=case.coordinates.values[kept])
-    assert not {"foot_height", "foot_slides"} & {each.code for each in findings(replace(case, coordinates=table))}
+    assert not {"foot_height", "foot_slides"} & {
+        each.code for each in findings(replace(case, coordinates=table))
+    }
