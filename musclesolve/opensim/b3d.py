@@ -634,8 +634,9 @@ def contact_columns(
 
 def root_residual(model: OpenSimModel, order: tuple[str, ...], last: B3DPass) -> float:
     """Force at the root in the moments of a pass, median over the frames, as a share of the weight."""
-    joints = [joint for joint in model.joints if joint.inboard.body == GROUND]
-    along = [name for joint in joints for name in joint.coordinates if not model.coordinates[name].rotational]
+    along = [
+        name for joint in model.roots for name in joint.coordinates if not model.coordinates[name].rotational
+    ]
     columns = [order.index(name) for name in along if name in order]
     size = np.linalg.norm(last.moment[last.stated][:, columns], axis=1)
     return float(np.median(size)) / (model.mass * STANDARD_GRAVITY) if size.size else 0.0

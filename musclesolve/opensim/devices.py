@@ -24,7 +24,7 @@ from musclesolve.opensim.functions import (
     smooth_step,
 )
 from musclesolve.opensim.geometry import path_blocks, path_system
-from musclesolve.opensim.kinematics import BodyMotion
+from musclesolve.opensim.kinematics import BodyMotion, frames_in_ground
 from musclesolve.opensim.model import Coordinate, Device, Frame, Law, OpenSimModel, OpenSimPath, OpenSimPoint
 from musclesolve.opensim.xml_tree import Context, Element, function_in, last_part, read_function
 
@@ -311,14 +311,7 @@ def device_force(
             tension = device.law.value(np.stack([nodes.length[:, 0], rate], axis=1))
             wrench[part] = -tension[:, None, None] * unit
     elif device.frames is not None:
-        numbers = [model.body_number[frame.body] for frame in device.frames]
-        first, second = (
-            pose.rotation[:, k] @ frame.rotation for k, frame in zip(numbers, device.frames, strict=True)
-        )
-        p, q = (
-            pose.rotation[:, k] @ frame.position + pose.position[:, k]
-            for k, frame in zip(numbers, device.frames, strict=True)
-        )
+        numbers, (first, second), (p, q) = frames_in_ground(model, device.frames, pose)
         x, axes = deflection((first, second), (p, q), (twist[:, numbers[0]], twist[:, numbers[1]]))
         pull = device.law.value(x)
         at_place = (first @ pull[:, 3:, None])[..., 0]

@@ -121,14 +121,8 @@ class Sine(ByPartials):
 
     def partial(self, x: Array, *by: int) -> Array:
         """See ByPartials."""
-        angle, amplitude = self.omega * x[:, 0] + self.phase, self.amplitude
-        if not by:
-            return amplitude * np.sin(angle) + self.offset
-        return (
-            amplitude * self.omega * np.cos(angle)
-            if len(by) == 1
-            else -amplitude * self.omega**2 * np.sin(angle)
-        )
+        angle, size = self.omega * x[:, 0] + self.phase, self.amplitude * self.omega ** len(by)
+        return np.asarray(size * np.sin(angle + len(by) * np.pi / 2.0) + (0.0 if by else self.offset))
 
 
 @dataclass(frozen=True, eq=False)

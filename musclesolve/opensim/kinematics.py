@@ -20,7 +20,7 @@ from musclesolve._util.checks import check_array, check_real_array, check_type
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve.errors import input_error
 from musclesolve.opensim.functions import Constant, LinearFunction
-from musclesolve.opensim.model import OpenSimModel, TransformAxis
+from musclesolve.opensim.model import Frame, OpenSimModel, TransformAxis
 
 if TYPE_CHECKING:
     from musclesolve.opensim.joint_kernel import Terms
@@ -229,6 +229,17 @@ def body_poses(model: OpenSimModel, values: Array) -> BodyMotion:
 
 JOINT_SPACING = 0.10
 """Distance [m] below which joints count as one: ankle and subtalar joint, vertebrae, fingers."""
+
+
+def frames_in_ground(
+    model: OpenSimModel, frames: Sequence[Frame], pose: BodyMotion
+) -> tuple[list[int], Array, Array]:
+    """Bodies of F frames, and their rotations (F, T, 3, 3) and places (F, T, 3) in the ground."""
+    numbers = [model.body_number[frame.body] for frame in frames]
+    both = list(zip(numbers, frames, strict=True))
+    rotation = np.stack([pose.rotation[:, k] @ frame.rotation for k, frame in both])
+    place = np.stack([pose.rotation[:, k] @ frame.position + pose.position[:, k] for k, frame in both])
+    return numbers, rotation, place
 
 
 def joints_crossed(model: OpenSimModel, muscles: Sequence[str]) -> Array:

@@ -310,6 +310,11 @@ class OpenSimModel:
         return float(sum(body.mass for body in self.masses.values()))
 
     @cached_property
+    def roots(self) -> tuple[Joint, ...]:
+        """The joints of bodies with the ground."""
+        return tuple(joint for joint in self.joints if joint.inboard.body == GROUND)
+
+    @cached_property
     def weight(self) -> float:
         """Weight of all bodies [N]."""
         return self.mass * float(np.linalg.norm(self.gravity))

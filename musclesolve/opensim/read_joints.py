@@ -28,7 +28,7 @@ from musclesolve.opensim.inverse_dynamics import (
     body_dynamics,
     center_accelerations,
 )
-from musclesolve.opensim.kinematics import BodyMotion, body_motion
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, frames_in_ground
 from musclesolve.opensim.model import (
     GROUND,
     PRESCRIBED,
@@ -174,20 +174,9 @@ def loop_couplers(model: OpenSimModel, links: tuple[Link, ...]) -> tuple[Coupler
     )
 
 
-def _ends(
-    model: OpenSimModel, frames: tuple[Frame, Frame], pose: BodyMotion
-) -> tuple[list[int], Array, Array]:
-    """Bodies of two frames, and their rotations (2, T, 3, 3) and places (2, T, 3) in the ground."""
-    numbers = [model.body_number[frame.body] for frame in frames]
-    both = list(zip(numbers, frames, strict=True))
-    rotation = np.stack([pose.rotation[:, k] @ frame.rotation for k, frame in both])
-    place = np.stack([pose.rotation[:, k] @ frame.position + pose.position[:, k] for k, frame in both])
-    return numbers, rotation, place
-
-
 def _gap(model: OpenSimModel, link: Link, pose: BodyMotion) -> tuple[Array, Array]:
     """Violations (T, r) of a link and their Jacobian (T, r, K), in the axes of the ground."""
-    (one, other), (turn_one, turn_other), (p, q) = _ends(model, link.frames, pose)
+    (one, other), (turn_one, turn_other), (p, q) = frames_in_ground(model, link.frames, pose)
     rates = [
         pose.twist[:, :, k, 3:] + vector_product(pose.twist[:, :, k, :3], place[:, None])
         for k, place in ((one, p), (other, q))
@@ -207,7 +196,7 @@ def _gap(model: OpenSimModel, link: Link, pose: BodyMotion) -> tuple[Array, Arra
 
 def _drift(model: OpenSimModel, link: Link, bodies: BodyDynamics) -> Array:
     """Second time derivatives (T, r) of the violations of a closed link."""
-    (one, other), _, (p, q) = _ends(model, link.frames, bodies.pose)
+    (one, other), _, (p, q) = frames_in_ground(model, link.frames, bodies.pose)
     center = np.zeros_like(bodies.pose.position)
     speed, change = [], []
     for k, place in ((one, p), (other, q)):

@@ -435,16 +435,12 @@ def _muscle(
     context: Context, element: Element, line: OpenSimPath, function: PathFunction | None = None
 ) -> OpenSimMuscle:
     return OpenSimMuscle(
-        name=element.name,
-        points=line.points,
-        wraps=line.wraps,
-        is_geodesic=line.is_geodesic,
+        **vars(line),
         kind=element.tag,
-        max_isometric_force=muscle_number(context, element, "max_isometric_force"),
-        optimal_fiber_length=muscle_number(context, element, "optimal_fiber_length"),
-        tendon_slack_length=muscle_number(context, element, "tendon_slack_length"),
-        pennation_angle=muscle_number(context, element, "pennation_angle_at_optimal"),
-        max_contraction_velocity=muscle_number(context, element, "max_contraction_velocity"),
+        **{
+            tag.removesuffix("_at_optimal"): muscle_number(context, element, tag)
+            for tag in _table()["muscle"]
+        },
         curve=curve_parameters(context, element),
         enabled=context.flag(element, "appliesForce", True),
         controls=(

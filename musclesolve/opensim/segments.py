@@ -120,8 +120,11 @@ class Segments:
 
     def turns(self, joint: Joint) -> bool:
         """Return whether a joint can rotate: by a coordinate that is not locked."""
-        names = {name for axis in joint.rotations for name in axis.coordinates}
-        return any(not self.model.coordinates[name].locked for name in self.model.independent(names))
+        return any(not self.model.coordinates[name].locked for name in self._turning(joint))
+
+    def _turning(self, joint: Joint) -> frozenset[str]:
+        """The independent coordinates that rotate a joint."""
+        return self.model.independent({name for axis in joint.rotations for name in axis.coordinates})
 
     def place(self, frame: Frame) -> Array:
         """Origin (3,) of a frame of a joint in the pose `upright` [m]."""
@@ -203,8 +206,7 @@ class Segments:
         best: dict[str, tuple[tuple[bool, float], Joint]] = {}
         for joint in self.model.joints:
             side = side_of(joint.name)
-            names = self.model.independent({name for axis in joint.rotations for name in axis.coordinates})
-            if joint_kind(joint.name) != "knee" or side == OTHER or not names:
+            if joint_kind(joint.name) != "knee" or side == OTHER or not self._turning(joint):
                 continue
             rank = self.turns(joint), round(float(abs(self._axis(joint) @ _AXIS)), 6)
             if side not in best or rank > best[side][0]:
@@ -213,8 +215,7 @@ class Segments:
 
     def _axis(self, joint: Joint) -> Array:
         """Angular velocity (3,) of a joint in the pose `upright`, by the coordinate that turns it most to the right."""
-        names = self.model.independent({name for axis in joint.rotations for name in axis.coordinates})
-        columns = [self.model.coordinate_number[name] for name in sorted(names)]
+        columns = [self.model.coordinate_number[name] for name in sorted(self._turning(joint))]
         outer, inner = (self.model.body_number[end.body] for end in (joint.outboard, joint.inboard))
         spin = (self.upright.twist[0, :, outer] - self.upright.twist[0, :, inner])[columns, :3]
         return np.asarray(spin[np.abs(spin @ _AXIS).argmax()])

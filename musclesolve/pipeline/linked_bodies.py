@@ -38,7 +38,7 @@ from musclesolve.opensim.inverse_dynamics import (
     require_masses,
 )
 from musclesolve.opensim.kinematics import body_motion
-from musclesolve.opensim.model import GROUND, TO_GLOBAL
+from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import Analysis, Body
 from musclesolve.pipeline.muscle_pulls import MuscleJoints
@@ -136,12 +136,7 @@ def _(body: ModelBody, analysis: Analysis) -> Linked:
     mass, center, inertia = body_masses(model, moved.pose)
     twist = body_motion(model, loads.motion.value, speeds).twist.swapaxes(1, 2)  # (T, B, K, 6)
     reach = twist[..., 3:] + np.cross(twist[..., :3], center[:, :, None])
-    moving = {
-        name
-        for joint in model.joints
-        if joint.inboard.body == GROUND
-        for name in model.independent(joint.moved_by)
-    }
+    moving = {name for joint in model.roots for name in model.independent(joint.moved_by)}
     usable = ~np.isnan(mass)
     bodies = LinkedBodies(
         np.where(usable, mass, 0.0),

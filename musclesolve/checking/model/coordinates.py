@@ -41,7 +41,6 @@ from musclesolve.checking.model.model_case import (
 from musclesolve.checking.model.posture import STANDS, knows_the_ground, walks
 from musclesolve.errors import InputError
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics
-from musclesolve.opensim.model import GROUND
 from musclesolve.pipeline.opensim.coordinate_motion import FEW_DEGREES, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -129,9 +128,8 @@ def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     if not any(size > MOVING_RANGE for size in ranges.values()):
         return
     given, known = body.motion.by_name(body.motion.value), body.model.coordinates
-    roots = [joint for joint in body.model.joints if joint.inboard.body == GROUND]
-    free = [name for joint in roots for name in joint.coordinates if name in given and not known[name].locked]
-    still = [name for name in free if np.ptp(given[name]) < CONSTANT]
+    free = [name for joint in body.model.roots for name in joint.coordinates if name in given]
+    still = [name for name in free if not known[name].locked and np.ptp(given[name]) < CONSTANT]
     # a planar motion in space has three coordinates of the root at rest
     frozen = [name for name, size in ranges.items() if np.radians(size) < CONSTANT]
     for name in (*frozen, *(still if len(still) < 3 else ())):
@@ -186,7 +184,7 @@ def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
         if len(height) >= STANDS * case.fixed.rate and not SOLE[0] < float(np.median(height)) < SOLE[1]:
             off[sole.body] = float(np.median(height))
         standing = case.covered(case.loads, case.time) & eroded(
-            np.linalg.norm(carried, axis=1) > SCALED * case.fixed.weight, count
+            np.linalg.norm(carried, axis=1) > SCALED * case.fixed.model.weight, count
         )
         if standing.sum() >= case.fixed.fewest and knows_the_ground(case.fixed):
             speed = float(np.median(case.fixed.foot_speed(sole)[standing]))

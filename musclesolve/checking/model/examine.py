@@ -208,11 +208,11 @@ def _is_whole(body: ModelBody) -> bool:
 
 def _is_weighed(fixed: Motion) -> bool:
     """Return whether the body moves freely, has weight, and all its masses are known."""
-    roots = [joint for joint in fixed.model.joints if joint.inboard.body == GROUND]
+    roots = fixed.model.roots
     return (
         bool(roots)
         and all(len(joint.coordinates) >= 6 for joint in roots)
-        and fixed.weight > 0.0
+        and fixed.model.weight > 0.0
         and bool(np.isfinite(fixed.need).all())
     )
 

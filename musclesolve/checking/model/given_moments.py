@@ -57,10 +57,9 @@ from musclesolve.checking.model.model_case import (
     standard_errors,
 )
 from musclesolve.checking.model.posture import pressure_along_feet, pressure_of_motion
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.opensim.inverse_dynamics import device_forces, joint_forces
 from musclesolve.opensim.kinematics import body_motion
-from musclesolve.opensim.model import GROUND, OpenSimModel
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS
 from musclesolve.pipeline.opensim.loads_without_plates import coordinate_columns, foot_pushes
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -552,7 +551,7 @@ class MomentFit:
 def moment_fit(case: MomentCase) -> MomentFit | None:
     """Compare moments with the needs of the model; None where model, motion or file do not suffice."""
     fixed, model = case.fixed, case.fixed.model
-    weight, feet = model.mass * STANDARD_GRAVITY, len(fixed.soles)
+    weight, feet = model.weight, len(fixed.soles)
     if not model.masses or model.mass_faults or not model.mass > 0.0:
         return None
     # of one foot the other leg moves and carries, too
@@ -571,8 +570,7 @@ def moment_fit(case: MomentCase) -> MomentFit | None:
         (factor,), (error,) = standard_errors(due[:, :, None], given, seen.memory)
         fit = replace(fit, factor=factor, factor_error=error, likeness=likeness)
     # the vertical translation of a single root, if the file has it, bears the weight of a body that stands on feet
-    roots = [joint for joint in model.joints if joint.parent.body == GROUND]
-    for name in roots[0].coordinates if len(roots) == 1 else ():
+    for name in model.roots[0].coordinates if len(model.roots) == 1 else ():
         if name in seen.columns and not model.coordinates[name].rotational:
             column = list(seen.columns).index(name)
             if (mean := seen.due[borne, column].mean()) > 0.8 * weight:

@@ -97,20 +97,12 @@ UNMEASURED_S = 0.1
 """Duration below which a standing foot without a load is the edge of a contact [s]."""
 
 
-def covering(load: ExternalLoad, time: Array) -> ExternalLoad:
-    """Extend a load by its first and last value, so that it covers the times (T,)."""
-    ends = min(time[0], load.time[0]) - 1.0, max(time[-1], load.time[-1]) + 1.0
-    stamps = np.concatenate([ends[:1], load.time, ends[1:]])
-    held = [np.pad(values, ((1, 1), (0, 0)), "edge") for values in (load.force, load.point, load.moment)]
-    return replace(load, time=stamps, force=held[0], point=held[1], moment=held[2])
-
-
 def dynamics_of(case: ModelCase) -> LoadDynamics:
     """Compute inverse dynamics with the repaired loads."""
     assert case.body.dynamics is not None
-    loads = tuple(covering(load, case.time) for load in case.loads)
     given: InverseDynamics = case.body.dynamics.dynamics
-    changed = LoadDynamics(case.fixed.model, case.fixed.motion, given, loads)
+    motion = replace(case.fixed.motion, time=known_times(case.loads, case.time))
+    changed = LoadDynamics(case.fixed.model, motion, given, case.loads)
     wrench = case.fixed.need - changed.body_wrench
     return replace(changed, dynamics=replace(given, wrench=wrench))
 
@@ -172,7 +164,7 @@ def signs_of_channels(case: ModelCase) -> Iterator[Finding]:
     scale = case.scale(whole[:, 3:])
     if not scale > 0.0 or not fixed.soles:
         return
-    size = fixed.weight * np.array([fixed.height] * 3 + [1.0] * 3)
+    size = fixed.model.weight * np.array([fixed.height] * 3 + [1.0] * 3)
     left, kept = case.left_by(case.loads, whole, scale)
     left = left / size
     if kept.sum() < case.fixed.fewest:
@@ -205,6 +197,8 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     """
     fixed, dynamics = case.fixed, case.body.dynamics
     if dynamics is None or len(fixed.soles) != 2 or case.found("plates_swapped", "time_offset", "load_body"):
+        return
+    if len(flight_spans(case)):  # the filter of the motion takes away a part of a landing
         return
     frames = case.covered(case.loads, case.time) & case.inside
     for unmeasured in dynamics.unmeasured_feet.values():
@@ -275,7 +269,7 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
     valid = case.body.dynamics.balanced if case.body.dynamics and case.loads is case.given else None
     valid = kept if valid is None else valid
     force = np.linalg.norm(dynamics.supplied, axis=1)
-    acting = np.isfinite(residual) & (force > SCALED * case.fixed.weight) & case.inside
+    acting = np.isfinite(residual) & (force > SCALED * case.fixed.model.weight) & case.inside
     if (kept & valid)[case.inside].all():
         return
     lost = float(np.mean(~kept[acting])) if acting.sum() >= case.fixed.fewest else 0.0
@@ -302,7 +296,7 @@ def flight_spans(case: ModelCase) -> Array:
     fixed, up = case.fixed, case.fixed.model.up
     acting = load_force(fixed.model, case.loads, known_times(case.loads, case.time), fixed.bodies.pose)
     carried, needed = np.nan_to_num(acting) @ up, fixed.due[:, 3:] @ up
-    flying = (carried < UNLOADED_WEIGHTS * fixed.weight) & (needed < (1.0 - FALLS) * fixed.weight)
+    flying = (carried < UNLOADED_WEIGHTS * fixed.model.weight) & (needed < (1.0 - FALLS) * fixed.model.weight)
     spans = time_spans(flying & case.covered(case.loads, case.time), case.time)
     return np.array([span for span in spans if span[1] - span[0] >= SHORTEST_FLIGHT]).reshape(-1, 2)
 
@@ -328,7 +322,7 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     fit = best_fit(case)
     if fit is None or fit.misfit > UNCLEAR:
         return
-    given, due, weight = fit.scale * case.acting(case.loads), case.fixed.due, case.fixed.weight
+    given, due, weight = fit.scale * case.acting(case.loads), case.fixed.due, case.fixed.model.weight
     kept: Mask = np.linalg.norm(due[:, 3:] - given[:, 3:], axis=1) < CAP * weight
     kept &= np.linalg.norm(given[:, 3:], axis=1) > SCALED * weight
     kept &= case.covered(case.loads, case.time) & case.inside
@@ -389,7 +383,7 @@ def loads_in_swing(case: ModelCase) -> Iterator[Finding]:
         own = [load for load in case.loads if case.sole_of(load) is sole]
         swings = known & (fixed.foot_speed(sole) > PASSES)
         if own and swings.sum() >= case.fixed.fewest:
-            share = float(np.linalg.norm(case.force(own)[swings], axis=1).mean()) / fixed.weight
+            share = float(np.linalg.norm(case.force(own)[swings], axis=1).mean()) / fixed.model.weight
             if share > IN_AIR:
                 values = {"foot": sole.body, "share": share, "limit": IN_AIR, "speed": PASSES}
                 yield case.fault("plate_baseline.swing", "warning", values, side=sole.side)
@@ -500,7 +494,7 @@ def feet_along_pressure(case: ModelCase) -> Iterator[Finding]:
             points = sum(
                 (share[:, None] * point for share, (_, point, _) in zip(force, own, strict=True)), np.zeros(3)
             )
-            yield sole, points / np.maximum(size, 1e-9)[:, None], size > FLAT * case.fixed.weight
+            yield sole, points / np.maximum(size, 1e-9)[:, None], size > FLAT * case.fixed.model.weight
 
     yield from pressure_along_feet(case.fixed, pressures(), Where(case.body.motion.file))
 
@@ -543,7 +537,7 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     given = [fitting.scale * case.acting([load]) for load in loads]
     left = fixed.due - np.sum(given, axis=0)
     # errors at the ends of the motion are a part of the remainder, by whose size the balance is weighed
-    known = case.covered(loads, time) & (np.linalg.norm(left[:, 3:], axis=1) < CAP * fixed.weight)
+    known = case.covered(loads, time) & (np.linalg.norm(left[:, 3:], axis=1) < CAP * fixed.model.weight)
     known &= np.isfinite(left).all(axis=1)
     if not fixed.soles or not lasts_a_stride(fixed) or known.sum() < SHORTEST_BALANCE * fixed.rate:
         return None
@@ -566,7 +560,7 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     fit = BalanceFit(
         time=time[known],
         residual=turned(left)[known],
-        size=fixed.weight * np.array([1.0, 1.0, 1.0, *[fixed.height / ROOT_HEIGHT] * 3]),
+        size=fixed.model.weight * np.array([1.0, 1.0, 1.0, *[fixed.height / ROOT_HEIGHT] * 3]),
         wrench=[turned(each)[known] for each in given],
         twist=[turned(each)[known] for each in twists],
         change=np.gradient(total, time, axis=0)[known],

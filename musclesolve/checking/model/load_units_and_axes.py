@@ -230,7 +230,7 @@ SIGNED_AXES = [
 def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find the axes in which forces accelerate the body and points lie under its feet."""
     given, due = case.force(case.loads), case.fixed.due[:, 3:]
-    weight = case.fixed.weight
+    weight = case.fixed.model.weight
     spread = np.maximum(due.std(axis=0), 0.02 * weight)
     great = np.linalg.norm(given, axis=1) > SCALED * np.quantile(np.linalg.norm(given, axis=1), 0.9)
     if great.sum() < case.fixed.fewest:
@@ -381,8 +381,8 @@ def _fit_from(case: ModelCase, shift: float) -> Fit | None:
             return None
         left = due - scale * given
         # frames in which the loads carry the body and no foot stands beside the plates
-        kept = inside & (np.linalg.norm(left, axis=1) < CAP * case.fixed.weight)
-        kept &= (np.linalg.norm(given, axis=1) > LOADED * case.fixed.weight) & case.inside
+        kept = inside & (np.linalg.norm(left, axis=1) < CAP * case.fixed.model.weight)
+        kept &= (np.linalg.norm(given, axis=1) > LOADED * case.fixed.model.weight) & case.inside
         if kept.sum() < case.fixed.fewest:
             return None
         rate = np.gradient(given, time, axis=0) / (1.0 + drift)
@@ -395,7 +395,7 @@ def _fit_from(case: ModelCase, shift: float) -> Fit | None:
     now = at(shift, drift)
     inside = case.covered(loads, now)
     given = case.force(loads, now)
-    inside &= np.linalg.norm(given, axis=1) > LOADED * case.fixed.weight
+    inside &= np.linalg.norm(given, axis=1) > LOADED * case.fixed.model.weight
     if not inside.any():
         return None
     none = case.misfit(0.0 * given, 1.0, inside)
@@ -428,7 +428,7 @@ def residual_moment(case: ModelCase, scale: float, loads: Sequence[ExternalLoad]
     if not kept.any() or not case.fixed.soles:
         return 0.0
     rms = np.sqrt((left[kept, :3] ** 2).sum(axis=1).mean())
-    return float(rms / case.fixed.weight / case.fixed.height)
+    return float(rms / case.fixed.model.weight / case.fixed.height)
 
 
 def shift_of_loads(case: ModelCase) -> Iterator[Finding]:

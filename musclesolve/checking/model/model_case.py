@@ -41,7 +41,7 @@ from musclesolve.opensim.inverse_dynamics import (
     joint_forces,
 )
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
-from musclesolve.opensim.model import GROUND, Joint, OpenSimModel
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import foot_bodies, whole_motion
@@ -150,14 +150,9 @@ class Motion:
         return max(FEWEST_FRAMES, round(SHORTEST_S * self.rate))
 
     @cached_property
-    def weight(self) -> float:
-        """Weight of the model [N]."""
-        return self.model.weight
-
-    @cached_property
     def origin(self) -> Array:
         """Origin (T, 3) [m] of the body at the root."""
-        return self.bodies.pose.position[:, self.model.body_number[self.root.outboard.body]]
+        return self.bodies.pose.position[:, self.model.body_number[self.model.roots[0].outboard.body]]
 
     @cached_property
     def height(self) -> float:
@@ -165,14 +160,10 @@ class Motion:
         return float(np.median(self.origin[:, 1] - np.min([sole.lowest for sole in self.soles], axis=0)))
 
     @cached_property
-    def root(self) -> Joint:
-        """The joint of the body at the root with the ground."""
-        return next(joint for joint in self.model.joints if joint.inboard.body == GROUND)
-
-    @cached_property
     def ahead(self) -> Array:
         """Level direction (T, 3) in which the body at the root faces."""
-        along = segments(self.model).axes(self.bodies.pose.rotation, self.root.outboard.body)[:, :, 0]
+        root = self.model.roots[0].outboard.body
+        along = segments(self.model).axes(self.bodies.pose.rotation, root)[:, :, 0]
         level = along - np.outer(along @ self.model.up, self.model.up)
         return level / np.maximum(np.linalg.norm(level, axis=1, keepdims=True), 1e-9)
 
@@ -266,7 +257,7 @@ def soles(model: OpenSimModel, pose: BodyMotion) -> tuple[Sole, ...]:
 
 def single_supports(fixed: Motion) -> Iterator[tuple[str, Mask]]:
     """Yield each foot with the frames (T,) in which the other one swings; nothing where the motion does not show it."""
-    if len(fixed.soles) != 2 or not fixed.weight > 0.0 or not np.isfinite(fixed.need).all():
+    if len(fixed.soles) != 2 or not fixed.model.weight > 0.0 or not np.isfinite(fixed.need).all():
         return
     # the end of each foot that goes back on the other one, or stands
     ends = np.stack([(sole.heel, sole.toe) for sole in fixed.soles])
@@ -376,7 +367,7 @@ class ModelCase(Examined):
         """Wrench (T, 6) at the root that a scale of the wrench of loads leaves; frames with every foot on a plate."""
         left = self.fixed.due - scale * whole
         known = self.inside & self.covered(loads, self.time)
-        return left, known & (np.abs(left[:, 4]) < CAP * self.fixed.weight)
+        return left, known & (np.abs(left[:, 4]) < CAP * self.fixed.model.weight)
 
     def scale(self, given: Array, frames: Mask | slice = slice(None)) -> float:
         """The scale k by which forces (T, 3) carry the body where they are great: the median over these frames."""
@@ -390,7 +381,7 @@ class ModelCase(Examined):
     def misfit(self, given: Array, scale: float, frames: Mask | slice = slice(None)) -> float:
         """Misfit J of forces (T, 3)."""
         left = np.linalg.norm(scale * given[frames] - self.fixed.due[frames, 3:], axis=1)
-        return float(np.mean(np.minimum(left / (CAP * self.fixed.weight), 1.0) ** 2))
+        return float(np.mean(np.minimum(left / (CAP * self.fixed.model.weight), 1.0) ** 2))
 
     def cost(self, repair: Change) -> Cost | None:
         """The largest change of a moment of the shared coordinates by a repair, in frames that loads cover [N m]."""
@@ -406,14 +397,16 @@ class ModelCase(Examined):
         """
         force, point = load_in_ground(self.fixed.model, load, self.time, self.fixed.bodies.pose)
         size = np.linalg.norm(np.nan_to_num(force), axis=1)
-        loaded = size > max(LOADED * self.fixed.weight * self.unit, 1e-12)
+        loaded = size > max(LOADED * self.fixed.model.weight * self.unit, 1e-12)
         return force, point, loaded if self.body.moment_table is None else loaded & self.inside
 
     @cached_property
     def unit(self) -> float:
         """Size of the greatest loads in body weights: 1 where they are in newtons."""
         size = np.linalg.norm(self.force(self.loads), axis=1)
-        return float(np.quantile(size, 0.9) / self.fixed.weight) if self.fixed.weight > 0.0 else 1.0
+        return (
+            float(np.quantile(size, 0.9) / self.fixed.model.weight) if self.fixed.model.weight > 0.0 else 1.0
+        )
 
 
 def known_times(loads: Sequence[ExternalLoad], time: Array) -> Array:

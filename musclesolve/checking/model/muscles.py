@@ -154,6 +154,7 @@ POSES: Mapping[str, tuple[float, ...]] = {
 }
 """Standing, loading, swing and push-off [degrees]; flexion, adduction, inward rotation, dorsiflexion are positive."""
 COUNT = 4
+PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 SHANK = 0.4
 """Length of the shank of an adult [m], at which the limits of lengths hold."""
 FEWEST = 24
@@ -237,10 +238,7 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
         geometry.opensim_length,
         own,
         other,
-        np.array([muscle.max_isometric_force for muscle in muscles]),
-        np.array([muscle.optimal_fiber_length for muscle in muscles]),
-        np.array([muscle.tendon_slack_length for muscle in muscles]),
-        np.array([muscle.pennation_angle for muscle in muscles]),
+        *np.array([[getattr(muscle, key) for key in PARAMETERS] for muscle in muscles]).reshape(-1, 4).T,
         size_of(model),
     )
 

@@ -286,8 +286,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         for name in body.motion.names
         if split_side(name)[0] in ANGLES and has_side(name) and not fixed.model.coordinates[name].locked
     ]
-    of_root = {name for axis in fixed.root.rotations for name in axis.coordinates}
-    roots = [name for name in body.motion.names if name in of_root and fixed.weight > 0.0]
+    of_root = {name for axis in fixed.model.roots[0].rotations for name in axis.coordinates}
+    roots = [name for name in body.motion.names if name in of_root and fixed.model.weight > 0.0]
     groups = _changes_of_angles(names, roots)
     changed = np.repeat(value[None], len(groups), axis=0)
     for each, (code, group) in zip(changed, groups, strict=True):
@@ -381,7 +381,7 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             stem, gain = gains[int(then[:, k].argmin())]
             said = {"name": f"{stem}_{side}", "gain": gain, "now": now[k], "then": then[:, k].min()}
             yield finding("angle_scale.slides", "warning", said | {"other": now[1 - k]}, where)
-    root = fixed.root
+    root = fixed.model.roots[0]
     heading = [
         axis.coordinates[0]
         for axis in root.rotations
@@ -458,14 +458,14 @@ def pressure_of_motion(fixed: Motion) -> Iterator[tuple[Sole, Array, Mask]]:
         below, upward = sole.lowest - fixed.origin[:, 1], np.maximum(force[:, 1], 1e-9)
         x, z = moment[:, 2] + below * force[:, 0], below * force[:, 2] - moment[:, 0]
         point = fixed.origin + np.stack([x / upward, below, z / upward], axis=1)
-        yield sole, point, swings & (force[:, 1] > SCALED * fixed.weight)
+        yield sole, point, swings & (force[:, 1] > SCALED * fixed.model.weight)
 
 
 def _flies(fixed: Motion) -> bool:
     """Return whether the body is in free fall for a part of the motion."""
-    if not fixed.weight > 0.0 or not np.isfinite(fixed.need).all():
+    if not fixed.model.weight > 0.0 or not np.isfinite(fixed.need).all():
         return False
-    return float(np.mean(fixed.due[:, 3:] @ fixed.model.up < 0.1 * fixed.weight)) > FLIES
+    return float(np.mean(fixed.due[:, 3:] @ fixed.model.up < 0.1 * fixed.model.weight)) > FLIES
 
 
 def walks(fixed: Motion) -> bool:

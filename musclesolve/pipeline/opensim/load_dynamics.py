@@ -204,8 +204,7 @@ class LoadDynamics:
 
         None for a model that is fixed to the ground, and where mass properties of a body cannot be used.
         """
-        roots = [joint for joint in self.model.joints if joint.inboard.body == GROUND]
-        if self.model.mass_faults or any(len(joint.coordinates) < FREE for joint in roots):
+        if self.model.mass_faults or any(len(joint.coordinates) < FREE for joint in self.model.roots):
             return None
         ground = self.model.body_number[GROUND]
         return in_blocks(lambda some: carried_by_joints(self.model, some)[:, ground], self.dynamics.wrench)
@@ -213,8 +212,8 @@ class LoadDynamics:
     @cached_property
     def root_origin(self) -> Array:
         """Origin (T, 3) of the body at the root [m]."""
-        root = next(joint for joint in self.model.joints if joint.inboard.body == GROUND).outboard.body
-        return np.asarray(self.dynamics.bodies.pose.position[:, self.model.body_number[root]])
+        root = self.model.body_number[self.model.roots[0].outboard.body]
+        return np.asarray(self.dynamics.bodies.pose.position[:, root])
 
     def about_root(self, wrench: Array) -> Array:
         """Force [N], and moment [N m] about `root_origin`, (T, 6), of a wrench about the origin of the ground."""

@@ -27,11 +27,12 @@ from musclesolve.opensim.inverse_dynamics import (
     BodyDynamics,
     ModelMotion,
     body_dynamics,
+    body_masses,
     inertial_wrench,
     joint_forces,
 )
 from musclesolve.opensim.kinematics import BodyMotion
-from musclesolve.opensim.model import GROUND, TO_GLOBAL, OpenSimModel
+from musclesolve.opensim.model import TO_GLOBAL, OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS, FREE, foot_bodies, whole_motion
 from musclesolve.recording.data import Side, Table
@@ -64,8 +65,7 @@ def predicted_loads(
     Returns:
         A load on each foot at the times of the motion: force [N], center of pressure [m] and free moment [N m].
     """
-    feet = [foot_of_side(model, side) for side in SIDES]
-    roots = [joint for joint in model.joints if joint.inboard.body == GROUND]
+    feet, roots = [foot_of_side(model, side) for side in SIDES], model.roots
     if not all(feet):
         raise input_error(
             "unknown_name",
@@ -154,11 +154,8 @@ def sole_points(model: OpenSimModel, bodies: BodyDynamics, side: str) -> Array:
 
 def _mass_center(model: OpenSimModel, bodies: BodyDynamics) -> Array:
     """Center of mass (T, 3) of all bodies [m], in the axes of the model."""
-    total = np.zeros_like(bodies.pose.position[:, 0])
-    for name, body in model.masses.items():
-        k = model.body_number[name]
-        total += body.mass * (bodies.pose.rotation[:, k] @ body.center + bodies.pose.position[:, k])
-    return np.asarray(total / model.mass)
+    mass, center, _ = body_masses(model, bodies.pose)
+    return np.asarray(mass @ center / model.mass)
 
 
 REMAINS = 0.15
@@ -217,8 +214,7 @@ def found_loads(
     It does not where forces of the root or of a leg are missing or unknown at a time, or do not belong to this model
     and motion.
     """
-    feet = feet_of(model)
-    roots = [joint for joint in model.joints if joint.inboard.body == GROUND]
+    feet, roots = feet_of(model), model.roots
     columns = coordinate_columns(model, table)
     names = [name for name in columns if not model.coordinates[name].locked]
     forces = table.values[:, [columns[name] for name in names]]
@@ -238,8 +234,7 @@ def found_loads(
     forces = at_times(table.time, forces, np.clip(motion.time, table.time[0], table.time[-1]))
     acting, rest, soles = [], [], []
     for block in blocks(len(motion.time)):
-        kept = ("time", "value", "speed", "acceleration")
-        bodies = body_dynamics(model, ModelMotion(*(getattr(whole, name)[block] for name in kept)))
+        bodies = body_dynamics(model, whole.frames(block))
         push = foot_pushes(model, bodies.pose, list(feet.values()))[:, numbers]
         left, sizes, right = np.linalg.svd(push, full_matrices=False)
         if (sizes[:, -1] < SINGULAR * sizes[:, 0]).any():
