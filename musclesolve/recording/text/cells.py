@@ -38,8 +38,8 @@ LENGTH_UNITS = "mm, cm, m"
 FORCES = "N, kN, mm, cm, m, Nm, Nmm, deg, rad"
 """The expected units of columns, for messages."""
 # Force [N] and number of samples that show the point of the moments; moment [N m] that is none, or an error of printed
-# digits; distance [m] of a plate from the origin that is never reached.
-_SURE, _FEWEST, _SMALL, _FARTHEST = 100.0, 20, 2.0, 50.0
+# digits; distance [m] of a plate from the origin that is never reached; way [m] of the center of pressure of a step.
+_SURE, _FEWEST, _SMALL, _FARTHEST, _MOVES = 100.0, 20, 2.0, 50.0, 0.02
 _ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in, "angle": radians_in}
 COUNTER = "Frame"
 _COUNTER = re.compile(r"(?:(?:sub_?)?frame|field|sample|index|item)_?(?:#|no\.?|number)?")
@@ -434,8 +434,7 @@ def against_ground(values: Array, roles: Sequence[str]) -> bool:
 def free_moments(values: Array, roles: Sequence[str]) -> int:
     """Replace moments about a fixed point by moments about the point of force, in place; return of how many plates.
 
-    Among columns (T, k) in SI units, three for each vector. About a point o the moment is M = (p - o) x F + T, and T is
-    vertical: the horizontal components of p x F - M = o x F show o. They are zero where M is the free moment already.
+    Among columns (T, k) in SI units, three for each vector; see `free_moment`.
     """
     of_role = {role: [k for k, own in enumerate(roles) if own == role] for role in _ROLES}
     flat = 2 if 3 * len(of_role["point"]) == 2 * len(of_role["force"]) else 3  # points on the ground
@@ -450,23 +449,36 @@ def free_moments(values: Array, roles: Sequence[str]) -> int:
         F, P, M = values[:, f], values[:, [*p, *p][:3]], values[:, m]
         P[:, flat:] = 0.0
         up = int(np.abs(np.nansum(F, axis=0)).argmax())
-        across = [axis for axis in range(3) if axis != up]
-        whole = np.isfinite(values[:, [*f, *p, *m]]).all(axis=1)
-        loaded = whole & (np.abs(F[:, up]) > _SURE)
-        if up < flat < 3 or loaded.sum() < _FEWEST or np.abs(M[loaded][:, across]).max() < _SMALL:
-            continue
-        # o x F as a matrix times o
-        x, y, z = F[loaded].T
-        zero = np.zeros_like(x)
-        turns = np.stack([zero, z, -y, -z, zero, x, y, -x, zero], axis=1).reshape(-1, 3, 3)[:, across]
-        gap = (np.cross(P, F) - M)[loaded][:, across]
-        origin = np.linalg.lstsq(turns.reshape(-1, 3), gap.ravel(), rcond=None)[0]
-        left = gap - turns @ origin
-        if np.abs(left).max() < _SMALL and np.abs(origin).max() < _FARTHEST:
-            M[whole] -= np.cross(P - origin, F)[whole]
-            values[:, m] = M
+        if not up < flat < 3 and (free := free_moment(F, P, M, up)) is not None:
+            values[:, m] = free
             changed += 1
     return changed
+
+
+def free_moment(force: Array, point: Array, moment: Array, up: int = 2) -> Array | None:
+    """Return free moments (T, 3) [N m] for moments about a fixed point, None for moments about the points of force.
+
+    About a point o the moment is M = (p - o) x F + T, and T is vertical: the horizontal components of
+    p x F - M = o x F show o. They are zero where M is the free moment already. Points that rest show nothing.
+    """
+    across = [axis for axis in range(3) if axis != up]
+    whole = np.isfinite(force + point + moment).all(axis=1)
+    loaded = whole & (np.abs(force[:, up]) > _SURE)
+    if loaded.sum() < _FEWEST or np.abs(moment[loaded][:, across]).max() < _SMALL:
+        return None
+    if np.ptp(point[loaded], axis=0).max() < _MOVES:
+        return None
+    # o x F as a matrix times o
+    x, y, z = force[loaded].T
+    zero = np.zeros_like(x)
+    turns = np.stack([zero, z, -y, -z, zero, x, y, -x, zero], axis=1).reshape(-1, 3, 3)[:, across]
+    gap = (np.cross(point, force) - moment)[loaded][:, across]
+    origin = np.linalg.lstsq(turns.reshape(-1, 3), gap.ravel(), rcond=None)[0]
+    if np.abs(gap - turns @ origin).max() > _SMALL or np.abs(origin).max() > _FARTHEST:
+        return None
+    free = moment.copy()
+    free[whole] -= np.cross(point - origin, force)[whole]
+    return free
 
 
 def no_unit(marker: str, path: Path, line: int) -> InputError:
