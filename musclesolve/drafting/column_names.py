@@ -302,7 +302,7 @@ _WORDS = re.compile(r"[^\W\d_]+|\d+")
 _INSIDE = re.compile(r"_on_.*_in_")
 """Names of joint reactions, which a model computed: "knee_r_on_tibia_r_in_tibia_r_fx"."""
 _ROLE_OF = {
-    **dict.fromkeys("force forces for f v grf kraft fuerza forza força forca".split(), "force"),
+    **dict.fromkeys("force forces for f v gr grf kraft fuerza forza força forca".split(), "force"),
     **dict.fromkeys("point p cop cofp cof px position pos c punkt punto ponto".split(), "point"),
     **dict.fromkeys("moment moments mom torque torques m t tz free freemoment momento".split(), "moment"),
 }

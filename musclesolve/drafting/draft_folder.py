@@ -437,8 +437,8 @@ def _force_tables(files: MotionFiles, feet: list[PlateFoot]) -> list[DraftTable]
     if files.forces is None:
         about = "With a file of forces: [[force]] with side, force and point for every plate."
         return [DraftTable("force", about=(about,))]
-    idle = [foot.plate.label for foot in feet if foot.idle]
-    notes = [DraftTable("force", about=(f"Left out, nobody steps on it: {name}.",)) for name in idle]
+    left = [f"Left out, {foot.todo or foot.source}: {foot.plate.label}." for foot in feet if foot.idle]
+    notes = [DraftTable("force", about=(text,)) for text in left]
     return [*(foot.table for foot in feet if not foot.idle), *notes]
 
 

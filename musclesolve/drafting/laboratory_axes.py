@@ -22,13 +22,23 @@ from musclesolve.opensim.model import GROUND
 from musclesolve.recording.c3d.force_platforms import PlateRecording
 from musclesolve.recording.data import SIDE_NAMES, ZERO, Markers, Side, Table, pulls_down
 from musclesolve.recording.markers.landmarks import Weights, back_landmarks
-from musclesolve.recording.plates.foot_contacts import NOWHERE, Feet, contacts, feet_of, to_center_of_pressure
+from musclesolve.recording.plates.foot_contacts import (
+    NOWHERE,
+    Feet,
+    FootTrack,
+    contacts,
+    feet_of,
+    to_center_of_pressure,
+)
 from musclesolve.recording.plates.foot_forces import ROLES
 from musclesolve.recording.units_and_axes import axis_vector
 from musclesolve.settings.trial import FILE_AXES, METERS
 
 ALONG = 0.8
 """Least cosine between a direction and the axis along which it lies."""
+_RAIL = 0.4
+"""Height above both feet [m], in the middle of the samples, from which a force acts on a rail or a hand: a foot that
+swings over a stair stays lower."""
 TRAVEL = 0.4
 """Displacement of the pelvis that shows the walking direction [m]; below it the facing direction counts."""
 _HIGH = ("asis", "psis", "hip_center", "knee_lateral", "knee_center")
@@ -265,6 +275,9 @@ def _foot_found(
     )
     vertical = np.abs(force[:, 2])
     loaded = vertical > max(LOADED_FROM_N, LOADED * vertical.max(initial=0.0))
+    above = point[loaded, 2] - np.max([_heights(foot, table.time[loaded]) for foot in feet.values()], axis=0)
+    if loaded.any() and np.median(above) > _RAIL:
+        return PlateFoot(plate, None, "its force acts above the feet, as on a rail", idle=True)
     if loaded.any() and not np.ptp(point[loaded], axis=0).any() and not moment[loaded].any():
         at = ", ".join(f"{table[name][0]:g}" for name in plate.columns["point"])
         todo = (
@@ -312,6 +325,12 @@ def _foot_found(
         source = "" if named is None else "by the names of its columns"
         return PlateFoot(plate, named, source, todo, units=units)
     return replace(_by_name(plate, steps[0].reason), units=units)
+
+
+def _heights(foot: FootTrack, time: Array) -> Array:
+    """The height (S,) of the middle of a foot at times (S,) [s]."""
+    seen = np.isfinite(foot.middle).all(axis=1)
+    return np.interp(time, foot.time[seen], foot.middle[seen, 2])
 
 
 def _by_name(plate: PlateNames, why: str) -> PlateFoot:

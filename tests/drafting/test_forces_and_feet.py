@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from drafted_folders import recordings, relabeled, renamed, table
 
 from musclesolve.drafting.column_names import common_beginning, plates_of
 from musclesolve.drafting.draft_folder import draft_folder
-from musclesolve.files import Table
+from musclesolve.files import Table, read_mot, write_mot
 
 LOADS = """<?xml version="1.0"?>
 <OpenSimDocument Version="40000"><ExternalLoads name="walk"><objects>
@@ -135,3 +136,18 @@ def test_forces_in_other_axes_are_pointed_out(tmp_path: Path) -> None:
     relabeled(recordings(tmp_path), lambda name: name[:-1] + {"x": "z", "y": "x", "z": "y"}[name[-1]])
     draft = draft_folder(tmp_path)
     assert any("axes" in todo and "+y" in todo for todo in draft.trials[0].todos)
+
+
+def test_a_rail_is_no_plate_under_a_foot(tmp_path: Path) -> None:
+    forces = read_mot(recordings(tmp_path) / "forces.mot")
+    rail = np.zeros((forces.time.size, 3, 3))
+    rail[:, 0], rail[:, 1] = [-5.0, 3.0, 40.0], [0.5, 0.4, 0.9]
+    names = (
+        *forces.names,
+        *(f"rail_{role}_{axis}" for role in ("force", "point", "moment") for axis in "xyz"),
+    )
+    values = np.hstack([forces.values, rail.reshape(len(rail), -1)])
+    write_mot(tmp_path / "forces.mot", replace(forces, names=names, values=values))
+    assert sides(tmp_path) == {"right_force_": "r", "left_force_": "l"}
+    texts = [text for each in draft_folder(tmp_path).trials[0].tables for text in each.about]
+    assert any("above the feet" in text and "rail" in text for text in texts)

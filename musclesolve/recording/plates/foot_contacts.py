@@ -23,6 +23,7 @@ from musclesolve.recording.data import (
     Side,
     Trial,
 )
+from musclesolve.recording.text.cells import free_moment
 
 LOW, SLOW = 0.025, 0.4
 """Limits of a foot on the floor: height of heel or toe above its lowest level [m], and speed [m/s]; on a treadmill,
@@ -355,7 +356,8 @@ def to_center_of_pressure(force: Array, point: Array, moment: Array) -> tuple[Ar
 
         M' = M - d x F,
 
-    is vertical: the free moment. Samples with hardly any vertical force are unchanged, as are plates whose moments are
+    is vertical: the free moment. Moments about a fixed point, beside centers of pressure, become free moments at these.
+    Samples with hardly any vertical force are unchanged, as are plates whose moments are
     vertical already, and plates whose forces are not mainly vertical: their axes are others than stated.
     """
     bearing = np.abs(force[:, 2]).mean() / max(np.linalg.norm(force, axis=1).mean(), _BEARS)
@@ -365,6 +367,8 @@ def to_center_of_pressure(force: Array, point: Array, moment: Array) -> tuple[Ar
     moved = (np.abs(force[:, 2]) >= _BEARS) & (across > 0.0)
     if not (across[moved] > _NEGLIGIBLE).any():
         return point, moment
+    if (free := free_moment(force, point, moment)) is not None:
+        return point, free
     beside, turned = point.copy(), moment.copy()
     x, y = -moment[moved, 1] / force[moved, 2], moment[moved, 0] / force[moved, 2]
     beside[moved, :2] += np.stack([x, y], axis=1)

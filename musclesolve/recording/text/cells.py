@@ -38,15 +38,27 @@ LENGTH_UNITS = "mm, cm, m"
 FORCES = "N, kN, mm, cm, m, Nm, Nmm, deg, rad"
 """The expected units of columns, for messages."""
 # Force [N] and number of samples that show the point of the moments; moment [N m] that is none, or an error of printed
-# digits; distance [m] of a plate from the origin that is never reached.
-_SURE, _FEWEST, _SMALL, _FARTHEST = 100.0, 20, 2.0, 50.0
+# digits; distance [m] of a plate from the origin that is never reached; way [m] of the center of pressure of a step.
+_SURE, _FEWEST, _SMALL, _FARTHEST, _MOVES = 100.0, 20, 2.0, 50.0, 0.02
 _ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in, "angle": radians_in}
-# Columns that only number the rows.
-COUNTERS = "frame frame# framenumber frame_number sub_frame subframe index item sample".split()
+COUNTER = "Frame"
+_COUNTER = re.compile(r"(?:(?:sub_?)?frame|field|sample|index|item)_?(?:#|no\.?|number)?")
+"""Titles of columns that only number the rows."""
 TIMES = ("time", "timestamp", "t", "zeit", "temps", "tiempo", "tempo", "tid", "czas")
 _MOST_TITLES = 1000
 _FIRST_ROWS = 50
-"""Number of rows that show whether two columns of times are one clock."""
+"""Number of rows that show whether two columns of times are one clock, and its step."""
+_LONGEST_STEP = 0.5
+"""Longest step of times in seconds; longer steps without a unit are milliseconds. Recordings of motion have at least
+5 Hz, times in milliseconds steps of 0.5 at 2 kHz."""
+_OF_RATES = frozenset(
+    "rate frequency freq fps hz khz persecond bildrate abtastrate frequenz fréquence frecuencia frequenza".split()
+)
+_BESIDE_RATES = frozenset(
+    "sample samples sampling capture camera video analog point points marker markers data frame frames of in".split()
+)
+"""Words of a line that states the rate, and other words in it; a line with any other word, such as the frequency of a
+filter, is none."""
 _POINT_KINDS = ("TARGET", "LANDMARK")
 """Kinds of signals of Visual3D that are points; the name of a point is its marker."""
 _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
@@ -108,31 +120,54 @@ def cells_of(line: str, separator: str) -> list[str]:
     return [cell.strip() for cell in cells]
 
 
-def title_lines(reader: RowReader, line: str) -> tuple[list[str], int, str, str | None]:
-    """Return a title for each column, the line of the time, the separator, and a unit of length of all, if stated.
-
-    They follow from all lines above the first row of numbers, from a first line on.
-
-    One line has all titles. Where several stand above each other, one of them has the time, and axes beside it or
-    names of columns; a line of units goes into brackets, and a name in another line holds for the columns up to the
-    next one. Short lines above them, such as the name and the rate of a recording, name no columns. Under the lines of
-    names of Visual3D stand kinds, folders, and last ``ITEM`` and the axes.
+@dataclass(frozen=True)
+class Titles:
+    """A title for each column; the line that has the time, or numbers the rows; the separator of the cells; what lines
+    above state: a unit of length of all, and rates [Hz].
     """
-    texts, number, clock = [line], reader.line_number, None
+
+    cells: Sequence[str]
+    line: int
+    separator: str
+    unit: str | None = None
+    rates: tuple[float, ...] = ()
+
+
+def title_lines(reader: RowReader, line: str) -> Titles:
+    """Return the titles by all lines above the first row of numbers, from a first line on.
+
+    One line has all titles. Where several stand above each other, one of them has the time, or numbers the rows, and
+    axes beside it or names of columns; a line of units goes into brackets, and a name in another line holds for the
+    columns up to the next one. Short lines above them, such as the name and the rate of a recording, name no columns.
+    Under the lines of names of Visual3D stand kinds, folders, and last ``ITEM`` and the axes.
+    """
+    texts, numbers = [line], [reader.line_number]
+    clock, named, timed = None, None, False
     while len(texts) < _MOST_TITLES:
-        cells = cells_of(texts[-1], separator_of(texts[-1]))
-        if len(cells) > 1 and any(map(is_time, cells)):
-            clock, number, separator = len(texts) - 1, reader.line_number, separator_of(texts[-1])
-        text = reader.filled_line()
-        if text is not None and clock is not None and is_row(cells_of(text, separator)):
-            reader.put_back(text)
+        cells = cells_of(texts[-1], separator := separator_of(texts[-1]))
+        has_time = any(map(is_time, cells))
+        if len(cells) > 1 and (
+            has_time or (not timed and any(cell and is_counter(0, cell) for cell in cells))
+        ):
+            clock, timed, above, between = len(texts) - 1, has_time, len(cells), separator
+        if (text := reader.filled_line()) is None:
             break
-        if text is None:
-            break
+        row = cells_of(text, separator if clock is None else between)
+        if is_row(row):
+            if clock is not None and (timed or len(row) >= above):
+                reader.put_back(text)
+                break
+            if named is None and len(row) == len(cells) > 1:
+                named = len(texts) - 1
         texts.append(text)
+        numbers.append(reader.line_number)
     if clock is None:
-        return cells_of(line, separator_of(line)), number, separator_of(line), None
-    rows = [cells_of(text, separator) for text in texts]
+        named = named or 0
+        separator = separator_of(texts[named])
+        if is_row(cells_of(texts[named], separator)):
+            raise input_error("recording.text.no_names", file=reader.path, where=numbers[named])
+        return Titles(cells_of(texts[named], separator), numbers[named], separator)
+    rows = [cells_of(text, between) for text in texts]
     first, width = clock, len(rows[clock])
     while (
         first and 2 * len(rows[first - 1]) >= width and (len(rows[first - 1]) > 2 or not rows[first - 1][0])
@@ -140,12 +175,23 @@ def title_lines(reader: RowReader, line: str) -> tuple[list[str], int, str, str 
         first -= 1
     stated = (cells[1] for cells in rows[:first] if len(cells) > 1 and "unit" in cells[0].casefold())
     unit = next((cell for cell in stated if meters_in(cell)), None)
+    rates = tuple(dict.fromkeys(filter(None, map(_stated_rate, texts[:first]))))
+    titles = _joined(rows[first:], clock - first)
     if rows[-1][0].casefold() == "item" and len(rows) > clock + 1:
         kinds = [["" if cell in _POINT_KINDS else cell for cell in rows[clock + 1]], rows[-1]]
         columns = zip(rows[clock], *kinds, strict=False)
         titles = [name if is_time(name) else "_".join(filter(None, (name, *of))) for name, *of in columns]
-        return ["", *titles[1:]], number, separator, unit
-    return _joined(rows[first:], clock - first), number, separator, unit
+        titles[0] = ""
+    return Titles(titles, numbers[clock], between, unit, rates)
+
+
+def _stated_rate(text: str) -> float | None:
+    """The rate [Hz] that a line states, such as "Sampling rate (Hz),60" or "60 Hz"; None for other lines."""
+    words = re.findall(r"[^\W\d_]+", text.casefold().replace("per second", "persecond"))
+    numbers = re.findall(r"\d+(?:[.,]\d+)?", text)
+    if not set(words) & _OF_RATES or set(words) - _OF_RATES - _BESIDE_RATES or len(numbers) != 1:
+        return None
+    return float(numbers[0].replace(",", ".")) * (1000.0 if "khz" in words else 1.0)
 
 
 def _joined(above: list[list[str]], clock: int) -> list[str]:
@@ -190,7 +236,8 @@ def named_columns(cells: Sequence[str]) -> Sequence[str]:
 
 def is_counter(column: int, cell: str) -> bool:
     """Return whether a column numbers the rows; its name is empty in tables written with their index."""
-    return cell.casefold().replace(" ", "_") in COUNTERS or (column == 0 and not cell)
+    counts = _COUNTER.fullmatch(cell.casefold().replace(" ", "_"))
+    return counts is not None or (column == 0 and not cell)
 
 
 def named_and_unit(cell: str) -> tuple[str, str | None]:
@@ -199,40 +246,77 @@ def named_and_unit(cell: str) -> tuple[str, str | None]:
     return (match[1], match[2].casefold()) if match else (cell, None)
 
 
-def find_time(columns: Sequence[str], path: Path, line: int) -> tuple[int, float]:
-    """Return the number of the time column, and its factor to seconds."""
-    named = sorted(enumerate(columns), key=lambda at: named_and_unit(at[1])[0].casefold() not in TIMES)
-    for k, cell in named:
-        if unit := _unit_of_time(cell):
-            return k, factor(unit, lambda unit: SECONDS.get(unit.casefold()), "s, ms", cell, path, line)
-    raise input_error("recording.text.no_column_time", file=path, where=line)
+@dataclass(frozen=True)
+class Clock:
+    """The column of the times, or of the numbers of the rows; rows (r, k) -> times (r,) [s]; notes for the results."""
+
+    column: int
+    times: Callable[[Array], Array]
+    notes: tuple[str, ...] = ()
 
 
-def clock_and_signals(
-    titles: Sequence[str], path: Path, line: int = 1
-) -> tuple[Callable[[Array], Array], list[tuple[int, str]]]:
-    """Return the function from rows to times [s], and the named columns that are neither times nor counters."""
-    clock, seconds = find_time(titles, path, line)
-    signals = [
-        (k, title) for k, title in enumerate(named_columns(titles)) if k != clock and not is_counter(k, title)
-    ]
-    return lambda rows: rows[:, clock] * seconds, signals
+def clock_of(titles: Titles, reader: RowReader) -> Clock:
+    """Return the clock of a table whose rows come next: its times, or the numbers of its rows with the stated rate.
+
+    Times without a unit are seconds; milliseconds where the stated rate, or a step too long for a motion, shows them.
+    """
+    path, line, name = reader.path, titles.line, reader.path.name
+    timed = [k for k, cell in enumerate(titles.cells) if is_time(cell)]
+    named = [k for k in timed if named_and_unit(titles.cells[k])[0].casefold() in TIMES]
+    counters = [k for k, cell in enumerate(titles.cells) if cell and is_counter(k, cell)]
+    k = next(iter([*named, *timed, *counters]), None)
+    if k is None:
+        raise input_error("recording.text.no_column_time", file=path, where=line)
+    cell = titles.cells[k]
+    rate = titles.rates[0] if len(titles.rates) == 1 else None
+    rows = _numbers([cells_of(text, titles.separator) for text in islice(reader.ahead, _FIRST_ROWS)], k)
+    if timed:
+        unit = _unit_of_time(cell) or ""
+        seconds = factor(unit, lambda unit: SECONDS.get(unit.casefold()), "s, ms", cell, path, line)
+        step = float(np.median(np.diff(rows))) if len(rows) > 1 else 0.0
+        unstated = k in named and not named_and_unit(cell)[1]
+        by_rate = rate is not None and abs(step * rate - 1000.0) < 100.0
+        if not (unstated and (by_rate or step >= _LONGEST_STEP)):
+            return Clock(k, lambda rows: rows[:, k] * seconds)
+        if not by_rate and (rate or step == 1.0):
+            raise input_error(
+                "recording.text.times_or_frames", file=path, where=f"line {line}, '{cell}'", step=step
+            )
+        note = f"The times of {name} are milliseconds: they rise by {step:.4g} from row to row."
+        return Clock(k, lambda rows: rows[:, k] / 1000.0, (note,))
+    if rate is None:
+        stated = " and ".join(f"{each:g} Hz" for each in titles.rates) or "no rate"
+        raise input_error("recording.text.no_rate", file=path, where=line, column=cell, stated=stated)
+    # Numbers count from zero if the first one is zero, else from one: a recording may be cut out of a longer one.
+    first = min(rows[0], 1.0) if rows else 1.0
+    note = f"The times of {name} follow from {cell} and the rate of {rate:g} Hz above it."
+    return Clock(k, lambda rows: (rows[:, k] - first) / rate, (note,))
+
+
+def _numbers(rows: Sequence[Sequence[str]], column: int) -> list[float]:
+    """The numbers in a column of the first rows, without cells that are none."""
+    cells = [row[column] for row in rows if column < len(row)]
+    return [float(cell.replace(",", ".")) for cell in cells if cell and is_row([cell])]
 
 
 def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     """Return the columns by a line of names, with units in brackets."""
-    path, (titles, number, separator, _) = reader.path, title_lines(reader, line)
-    times, signals = clock_and_signals(titles, path, number)
+    path, stated = reader.path, title_lines(reader, line)
+    titles, number, separator, clock = stated.cells, stated.line, stated.separator, clock_of(stated, reader)
     # A column of times before each signal, as Delsys writes them: signals of another rate are left out. A duration in
     # seconds that does not rise from row to row, such as a delay, is no clock.
     rows = [cells_of(text, separator) for text in islice(reader.ahead, _FIRST_ROWS)]
-    in_seconds = [k for k, title in enumerate(titles) if is_time(title)]
+    in_seconds = [k for k, title in enumerate(titles) if is_time(title)] or [clock.column]
     clocks = [k for k in in_seconds if _rises([row[k] for row in rows if k < len(row)])] or in_seconds[:1]
     equal = {k: all(row[k : k + 1] == row[clocks[0] : clocks[0] + 1] for row in rows) for k in clocks}
-    signals = [(k, title) for k, title in signals if k not in in_seconds]
-    clock_of = {k: max((clock for clock in clocks if clock < k), default=clocks[0]) for k, _ in signals}
-    left = few(title for k, title in signals if not equal[clock_of[k]])
-    named = [(k, named_and_unit(title)[0]) for k, title in signals if equal[clock_of[k]]]
+    signals = [
+        (k, title)
+        for k, title in enumerate(named_columns(titles))
+        if k not in (clock.column, *in_seconds) and not is_counter(k, title)
+    ]
+    nearest = {k: max((other for other in clocks if other < k), default=clocks[0]) for k, _ in signals}
+    left = few(title for k, title in signals if not equal[nearest[k]])
+    named = [(k, named_and_unit(title)[0]) for k, title in signals if equal[nearest[k]]]
     columns, repeated = distinct_names(named, f"line {number}, columns")
     indices = list(columns.values())
     of_columns = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
@@ -243,10 +327,12 @@ def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         columns=indices,
         factors=factors,
         roles=roles,
-        times=times,
+        times=clock.times,
         repeated=repeated,
         separator=separator,
-        notes=(f"Columns of {path.name} with times of their own are left out: {left}.",) if left else (),
+        notes=(*clock.notes, f"Columns of {path.name} with times of their own are left out: {left}.")
+        if left
+        else clock.notes,
     )
 
 
@@ -348,8 +434,7 @@ def against_ground(values: Array, roles: Sequence[str]) -> bool:
 def free_moments(values: Array, roles: Sequence[str]) -> int:
     """Replace moments about a fixed point by moments about the point of force, in place; return of how many plates.
 
-    Among columns (T, k) in SI units, three for each vector. About a point o the moment is M = (p - o) x F + T, and T is
-    vertical: the horizontal components of p x F - M = o x F show o. They are zero where M is the free moment already.
+    Among columns (T, k) in SI units, three for each vector; see `free_moment`.
     """
     of_role = {role: [k for k, own in enumerate(roles) if own == role] for role in _ROLES}
     flat = 2 if 3 * len(of_role["point"]) == 2 * len(of_role["force"]) else 3  # points on the ground
@@ -364,23 +449,36 @@ def free_moments(values: Array, roles: Sequence[str]) -> int:
         F, P, M = values[:, f], values[:, [*p, *p][:3]], values[:, m]
         P[:, flat:] = 0.0
         up = int(np.abs(np.nansum(F, axis=0)).argmax())
-        across = [axis for axis in range(3) if axis != up]
-        whole = np.isfinite(values[:, [*f, *p, *m]]).all(axis=1)
-        loaded = whole & (np.abs(F[:, up]) > _SURE)
-        if up < flat < 3 or loaded.sum() < _FEWEST or np.abs(M[loaded][:, across]).max() < _SMALL:
-            continue
-        # o x F as a matrix times o
-        x, y, z = F[loaded].T
-        zero = np.zeros_like(x)
-        turns = np.stack([zero, z, -y, -z, zero, x, y, -x, zero], axis=1).reshape(-1, 3, 3)[:, across]
-        gap = (np.cross(P, F) - M)[loaded][:, across]
-        origin = np.linalg.lstsq(turns.reshape(-1, 3), gap.ravel(), rcond=None)[0]
-        left = gap - turns @ origin
-        if np.abs(left).max() < _SMALL and np.abs(origin).max() < _FARTHEST:
-            M[whole] -= np.cross(P - origin, F)[whole]
-            values[:, m] = M
+        if not up < flat < 3 and (free := free_moment(F, P, M, up)) is not None:
+            values[:, m] = free
             changed += 1
     return changed
+
+
+def free_moment(force: Array, point: Array, moment: Array, up: int = 2) -> Array | None:
+    """Return free moments (T, 3) [N m] for moments about a fixed point, None for moments about the points of force.
+
+    About a point o the moment is M = (p - o) x F + T, and T is vertical: the horizontal components of
+    p x F - M = o x F show o. They are zero where M is the free moment already. Points that rest show nothing.
+    """
+    across = [axis for axis in range(3) if axis != up]
+    whole = np.isfinite(force + point + moment).all(axis=1)
+    loaded = whole & (np.abs(force[:, up]) > _SURE)
+    if loaded.sum() < _FEWEST or np.abs(moment[loaded][:, across]).max() < _SMALL:
+        return None
+    if np.ptp(point[loaded], axis=0).max() < _MOVES:
+        return None
+    # o x F as a matrix times o
+    x, y, z = force[loaded].T
+    zero = np.zeros_like(x)
+    turns = np.stack([zero, z, -y, -z, zero, x, y, -x, zero], axis=1).reshape(-1, 3, 3)[:, across]
+    gap = (np.cross(point, force) - moment)[loaded][:, across]
+    origin = np.linalg.lstsq(turns.reshape(-1, 3), gap.ravel(), rcond=None)[0]
+    if np.abs(gap - turns @ origin).max() > _SMALL or np.abs(origin).max() > _FARTHEST:
+        return None
+    free = moment.copy()
+    free[whole] -= np.cross(point - origin, force)[whole]
+    return free
 
 
 def no_unit(marker: str, path: Path, line: int) -> InputError:
@@ -417,20 +515,27 @@ _COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]?\s*(?P<axis>[xyzXYZ])(?:_(?P
 
 # Codamotion writes whether a marker was in sight, 1 or 0, behind its coordinates.
 _SIGHT = re.compile(r"(?P<marker>.+?)[_.: ]?(?:v|vis|visible|visibility)", re.IGNORECASE)
-_NUMBERED_AXIS = re.compile(r"(.+)_([123])")
+_NUMBERED_AXIS = re.compile(r"(?P<marker>.+)_(?P<axis>[123])(?P<unit>)")
+_AXIS_FIRST = re.compile(r"(?P<axis>[XYZxyz])[_.: ](?P<marker>.+?)(?P<unit>\s*[\[(].*)?")
 
 
 def _with_axes(columns: Sequence[str]) -> Sequence[str]:
-    """Return titles with x, y, z for 1, 2, 3, as MATLAB writes the columns of the matrix of each marker: "RASI_1".
+    """Return titles with x, y, z at the end, for titles with the axis first, "X_RASI [mm]", or with 1, 2, 3 at the end,
+    "RASI_1", as MATLAB writes the columns of the matrix of each marker.
 
-    Only where so many names as a body has markers end in all three numbers, and no other number.
+    Only where so many names as a body has markers have all three axes, and no other one.
     """
-    ends: dict[str, str] = {}
-    for match in filter(None, map(_NUMBERED_AXIS.fullmatch, columns)):
-        ends[match[1]] = ends.get(match[1], "") + match[2]
-    if len(ends) < FEWEST_MARKERS or set(ends.values()) != {"123"}:
-        return columns
-    return [_NUMBERED_AXIS.sub(lambda at: f"{at[1]}_{'xyz'[int(at[2]) - 1]}", title) for title in columns]
+    for pattern, axes in ((_NUMBERED_AXIS, "123"), (_AXIS_FIRST, "xyz")):
+        found: dict[str, str] = {}
+        for match in filter(None, map(pattern.fullmatch, columns)):
+            found[match["marker"]] = found.get(match["marker"], "") + match["axis"].lower()
+        if len(found) >= FEWEST_MARKERS and {"".join(sorted(each)) for each in found.values()} == {axes}:
+            return [
+                f"{at['marker']}_{'xyz'[axes.index(at['axis'].lower())]}{at['unit'] or ''}" if at else title
+                for title in columns
+                for at in [pattern.fullmatch(title)]
+            ]
+    return columns
 
 
 def are_coordinates(names: Sequence[str]) -> bool:
@@ -444,21 +549,19 @@ FEWEST_MARKERS = 8
 """Fewest triples of columns, with names that state no other content, that are markers without a unit of length."""
 
 
-def plain_coordinates(
-    columns: Sequence[str], path: Path, line: int, unit_of_all: str | None = None
-) -> Coordinates:
+def plain_coordinates(titles: Titles, reader: RowReader) -> Coordinates:
     """Return the columns by a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``.
 
-    `unit_of_all` is stated elsewhere in the file. A marker with a repeated coordinate is repeated. Refuses a repeated
+    A marker with a repeated coordinate is repeated. Refuses a repeated
     coordinate of a marker that lacks another one: a typing error.
     """
-    clock, seconds = find_time(columns, path, line)
-    columns, sights = _with_axes(columns), dict[str, int]()
+    path, line, clock = reader.path, titles.line, clock_of(titles, reader)
+    columns, sights = _with_axes(titles.cells), dict[str, int]()
     # marker -> axis -> columns and their units
     found: dict[str, dict[str, list[tuple[int, str | None]]]] = {}
     for k, cell in enumerate(named_columns(columns)):
         name, unit = named_and_unit(cell)
-        if k == clock or is_counter(k, name):
+        if k == clock.column or is_counter(k, name):
             continue
         match = _COORDINATE.fullmatch(name)
         sight = _SIGHT.fullmatch(name)
@@ -474,7 +577,7 @@ def plain_coordinates(
                 "rename or remove the column",
             )
         axes = found.setdefault(match["marker"], {})
-        axes.setdefault(match["axis"].lower(), []).append((k, unit or match["unit"] or unit_of_all))
+        axes.setdefault(match["axis"].lower(), []).append((k, unit or match["unit"] or titles.unit))
     if not found:
         raise input_error("recording.text.file_no_markers", file=path, where=line)
     triples, repeated = dict[str, list[tuple[int, str | None]]](), dict[str, str]()
@@ -509,8 +612,10 @@ def plain_coordinates(
         markers=tuple(triples),
         columns=np.array([[k for k, _ in triple] for triple in triples.values()]),
         meters=np.array(meters),
-        times=lambda rows: rows[:, clock] * seconds,
+        times=clock.times,
         repeated=repeated,
+        separator=titles.separator,
+        notes=clock.notes,
         unit_stated=bool(stated),
         sights={n: sights[marker] for n, marker in enumerate(triples) if marker in sights},
     )

@@ -202,5 +202,4 @@ def _read_columns(path: Path, in_si: bool) -> Table:
 
 def _plain_markers(reader: RowReader, line: str) -> Coordinates:
     """Return the columns of the markers by a line of names."""
-    titles, number, separator, unit = title_lines(reader, line)
-    return replace(plain_coordinates(titles, reader.path, number, unit), separator=separator)
+    return plain_coordinates(title_lines(reader, line), reader)

@@ -9,10 +9,11 @@ from dataclasses import replace
 
 from musclesolve.errors import input_error
 from musclesolve.recording.text.cells import (
-    COUNTERS,
+    COUNTER,
     TIMES,
     Columns,
     Coordinates,
+    Titles,
     cells_of,
     plain_columns,
     plain_coordinates,
@@ -40,11 +41,13 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         """The title in a plain table; columns of other kinds are passed over as counters are."""
         if match := _MARKER.fullmatch(title):
             return f"{match['name']}.{match['axis']} [m]"
-        return title if title.casefold() in TIMES else COUNTERS[0]
+        return title if title.casefold() in TIMES else COUNTER
 
     note = f"{reader.path.name} states no unit of length: it is a file of D-Flow, which writes meters."
-    header = plain_coordinates([plain(title) for title in titles], reader.path, 1)
-    return replace(header, titles=titles, separator=separator, notes=(note,))
+    header = plain_coordinates(
+        Titles([plain(title) for title in titles], reader.line_number, separator), reader
+    )
+    return replace(header, titles=titles, notes=(*header.notes, note))
 
 
 def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:

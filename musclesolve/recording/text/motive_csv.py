@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from musclesolve.errors import file_error, input_error
-from musclesolve.recording.text.cells import Columns, Coordinates, cells_of, find_time, separator_of
+from musclesolve.recording.text.cells import Columns, Coordinates, Titles, cells_of, clock_of, separator_of
 from musclesolve.recording.text.number_rows import RowReader, distinct_names
 from musclesolve.recording.units_and_axes import meters_in
 
@@ -52,7 +52,7 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
             rows.setdefault(cells[1].casefold() if len(cells) > 1 else "", cells)
     axes, kinds = below[-1], below[-2] if len(below) > 1 else []
     types, names = rows.get("type", []), rows.get("name", [])
-    clock, seconds = find_time(axes, path, reader.line_number)
+    clock = clock_of(Titles(axes, reader.line_number, separator), reader)
     seen, expected = list[tuple[int, str]](), list[tuple[int, str]]()
     for k in range(2, len(axes) - 2):
         kind = _cell(types, k).casefold()
@@ -82,10 +82,10 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         markers=tuple(columns),
         columns=triples,
         meters=np.full(triples.shape, meters),
-        times=lambda rows: rows[:, clock] * seconds,
+        times=clock.times,
         repeated=repeated,
         separator=separator,
-        notes=(note,) if placed else (),
+        notes=(*clock.notes, note) if placed else clock.notes,
         unit_stated=unit is not None,
     )
 

@@ -315,7 +315,7 @@ class RowReader:
         self.left_out = 0
         """Number of the last line if it has no end and too few cells and was omitted; else 0."""
         self.passed = 0
-        """Number of lines among the rows that are comments or repeat a line of the header, and were omitted."""
+        """Number of lines that are comments, repeat a line of the header or stand below the table, and were omitted."""
         self._header = list[str]()
         self._rest = ""
         self._read = 0
@@ -416,7 +416,8 @@ class RowReader:
 
         Each line is `split` into cells of k named columns; `separator` is the character between them, None for blanks.
         The decimal sign is a comma if the first rows have commas in numbers and no point, and no comma separates cells.
-        Comments, and lines that repeat a line of the header, are omitted and counted in `passed`. With `blank_end` a
+        Comments, lines that repeat a line of the header, and words below the last row are omitted and counted in
+        `passed`. With `blank_end` a
         row may have blank cells beyond its last column, unless a decimal comma could be mistaken for a separator: this
         would shift the next numbers by a cell, hidden by a gap at the end. With `unnamed` markers, the cells beyond the
         last column are omitted, three of them for each. A `section` ends at a line of empty cells, or at the title of
@@ -452,13 +453,17 @@ class RowReader:
             values = _all_at_once(lines, len(names), separator, decimal, blank_end)
             if values is None:
                 plain = [decoded(line).strip() for line in lines]
-                omitted = {
-                    k for k, text in enumerate(plain) if text.startswith(_COMMENTS) or text in self._header
-                }
-                kept = [k for k in range(len(lines)) if k not in omitted]
-                self.passed += len(lines) - len(kept)
-                lines, numbers = [lines[k] for k in kept], numbers[kept]
-                rows = [split(decoded(line)) for line in lines]
+                kept = [
+                    k
+                    for k, text in enumerate(plain)
+                    if not (text.startswith(_COMMENTS) or text in self._header)
+                ]
+                rows = [split(decoded(lines[k])) for k in kept]
+                if all(_below_table(split(decoded(line)), len(names)) for line in self.ahead if line.strip()):
+                    while rows and _below_table(rows[-1], len(names)):
+                        rows.pop()
+                self.passed += len(lines) - len(rows)
+                numbers = numbers[kept[: len(rows)]]
                 if blank_end:
                     rows = [_without_blank_end(row, len(names)) for row in rows]
                 values = number_table(rows, numbers, names, self.path, decimal)
@@ -590,8 +595,8 @@ def timed_rows(
     printed, numbers, line_numbers = printed[:kept], numbers[:kept], line_numbers[:kept]
     notes = repeated_notes(kind, repeated, reader.path)
     if reader.passed:
-        passed = f"comments or repeat its header, and are left out: {reader.passed}"
-        notes += (f"Lines among the rows of {name} are {passed}.",)
+        passed = f"comments, repeat its header or stand below the table, and are left out: {reader.passed}"
+        notes += (f"Lines of {name} that hold no row are {passed}.",)
     if drop_repeats and (np.diff(printed) == 0.0).any() and even_grid(printed, rate_hz) is None:
         twice = np.zeros(kept, dtype=bool)
         for row in np.flatnonzero(np.diff(printed) == 0.0) + 1:
@@ -638,8 +643,9 @@ def section_end(lines: list[str]) -> int | None:
 
 
 def _breaks_off(cells: list[str], width: int) -> bool:
-    """Whether the cells of a line without its end are too few, or the last one is empty."""
-    return len(cells) < width or (len(cells) == width and not cells[-1])
+    """Whether the cells of a line without its end are a row with too few of them, or the last one is empty."""
+    few = len(cells) < width and (not cells[0] or cells[0][0] in "+-.0123456789")
+    return few or (len(cells) == width and not cells[-1])
 
 
 UNNAMED = 3
@@ -652,6 +658,11 @@ def _without_unnamed(line: str, width: int) -> str:
     cells = line.split(between)
     beyond = len(cells) - width - (len(cells) > width and not cells[-1].strip())
     return (between or " ").join(cells[:width]) if beyond > 0 and beyond % UNNAMED == 0 else line
+
+
+def _below_table(cells: list[str], width: int) -> bool:
+    """Whether the cells of a last line are words below the table, no row."""
+    return len(cells) != width and not is_row(cells) and not is_row(cells[:1])
 
 
 def _without_blank_end(cells: list[str], width: int) -> list[str]:

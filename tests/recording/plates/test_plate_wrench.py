@@ -14,6 +14,7 @@ from scipy.spatial.transform import Rotation
 from musclesolve.files import read_c3d
 from musclesolve.recording.c3d.force_platforms import PlateRecording, beside_plate, read_plates
 from musclesolve.recording.formats import convert
+from musclesolve.recording.plates.foot_contacts import to_center_of_pressure
 from tests.support.refusals import refused
 
 GLOBAL = np.eye(3)
@@ -411,3 +412,16 @@ def test_a_wrong_channel_of_the_vertical_moment_is_named(tmp_path: Path, factor:
     channels[:, 5] *= factor
     fault = only(write(tmp_path / "a.c3d", [plate], [channels])).moment_fault
     assert word in fault and bool(fault) == bool(word) and ("channel 6" in fault) == bool(word)
+
+
+def test_moments_about_a_fixed_point_beside_centers_of_pressure_become_free_moments() -> None:
+    force, point, moment = step(paper(2))
+    for origin in ([0.0, 0.0, 0.0], [1.2, -0.4, -0.05]):
+        at, free = to_center_of_pressure(force, point, moment + np.cross(point - origin, force))
+        np.testing.assert_allclose(at, point, atol=1e-12)
+        np.testing.assert_allclose(free, moment, atol=1e-8)
+    # A wrench about a point that rests: the center of pressure moves.
+    rests = 0.0 * point + [0.4, -0.2, 0.03]
+    at, free = to_center_of_pressure(force, rests, moment + np.cross(point - rests, force))
+    np.testing.assert_allclose(at, point, atol=1e-9)
+    np.testing.assert_allclose(free, moment, atol=1e-8)

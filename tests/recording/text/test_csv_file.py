@@ -233,3 +233,64 @@ def test_times_in_other_languages(tmp_path: Path, title: str) -> None:
     rows = "".join(f"{size * 0.01 * k};{k}\n" for k in range(5))
     (tmp_path / "f.csv").write_text(f"{title};Kraft_x [N]\n{rows}")
     np.testing.assert_allclose(read_forces_table(tmp_path / "f.csv").time, 0.01 * np.arange(5))
+
+
+@pytest.mark.parametrize(
+    "edits",
+    {
+        "numbered from one": (("Frame,time", "Sample rate (Hz),100\nFrame,time"),),
+        "numbered from zero": (
+            ("Frame,time", "100 Hz\nItem,time"),
+            ("\n1,", "\n0,"),
+            ("\n2,", "\n1,"),
+            ("\n3,", "\n2,"),
+        ),
+        "milliseconds by the rate": (("Frame", "Rate,100\nFrame"), (",0.01,", ",10,"), (",0.02,", ",20,")),
+        "milliseconds by the step": ((",0.01,", ",10,"), (",0.02,", ",20,")),
+        "words below the rows": (("7,8\n", "7,8\n\nend of the recording\n;"),),
+    }.items(),
+    ids=lambda item: item[0],
+)
+def test_times_follow_from_frames_and_rates_and_from_milliseconds(
+    tmp_path: Path, edits: tuple[str, tuple[tuple[str, str], ...]]
+) -> None:
+    name, changes = edits
+    text = PLAIN
+    for old, new in changes:
+        text = text.replace(old, new)
+    if name.startswith("numbered"):
+        text = text.replace(",time", "").replace(",0.00,", ",").replace(",0.01,", ",").replace(",0.02,", ",")
+    markers = read_markers(written(tmp_path, text))
+    assert np.allclose(markers.time, [0.0, 0.01, 0.02], atol=1e-12)
+    assert np.allclose(markers["A"], A) and np.allclose(markers["B one"], B, equal_nan=True)
+    assert markers.notes
+
+
+@pytest.mark.parametrize(
+    ("above", "where", "problem"),
+    [
+        ("", "line 1", "state no rate"),
+        ("Low-pass filter (Hz),6\n", "line 2", "state no rate"),
+        ("Camera rate,100\nAnalog rate,1000\n", "line 3", "state 100 Hz and 1000 Hz"),
+    ],
+)
+def test_numbered_rows_need_one_stated_rate(tmp_path: Path, above: str, where: str, problem: str) -> None:
+    text = PLAIN.replace(",time", "").replace(",0.00,", ",").replace(",0.01,", ",").replace(",0.02,", ",")
+    with refused("missing_column", where, problem):
+        read_markers(written(tmp_path, above + text))
+
+
+def test_rows_without_names_and_steps_of_one_are_refused(tmp_path: Path) -> None:
+    with refused("missing_column", "line 1"):
+        read_markers(written(tmp_path, "0,1,2\n1,1,2\n"))
+    with refused("bad_units", "line 1, 'time'"):
+        read_markers(written(tmp_path, PLAIN.replace(",0.01,", ",1,").replace(",0.02,", ",2,")))
+
+
+def test_an_axis_may_stand_before_the_marker(tmp_path: Path) -> None:
+    names = [f"M{k}" for k in range(rows.FEWEST_ROWS // 3)]
+    head = ",".join(f"{axis}_{name} [mm]" for name in names for axis in "XYZ")
+    lines = [f"{0.01 * k:.2f}," + ",".join(str(n + k) for n in range(3 * len(names))) for k in range(3)]
+    markers = read_markers(written(tmp_path, "\n".join([f"time,{head}", *lines, ""])))
+    assert markers.names == tuple(names)
+    assert np.allclose(markers["M1"][0], [0.003, 0.004, 0.005])
