@@ -202,16 +202,7 @@ def jax_layer(
     and gradients have the precision of the arguments: `jax.config.update("jax_enable_x64", True)` makes it double.
     `vmap` solves one problem after the other; frames on the axis T of one problem are faster.
 
-    Args:
-        cost: smooth and convex, by name or as a Cost.
-        solver: as in `solve`.
-        on_infeasible: as in `solve`.
-        dof: m names of the degrees of freedom, by which the usual cost knows the knee. Without them it is the sum of
-            squared activations.
-
-    Returns:
-        The function. It has reverse derivatives of first order only. Arrays by which solutions are not differentiated,
-        such as joints_crossed and time, have the gradient NaN.
+    Arguments are as of `torch_layer`. The function has reverse derivatives of first order only.
 
     Raises:
         InputError: JAX is not installed; the cost has no derivatives; an unknown name. What Problem and `solve` raise

@@ -501,10 +501,8 @@ class SolutionDerivatives:
 
         chosen: (K,) numbers of the muscles. change: (T, n) of the marginal cost of each, by another cost.
         """
-        gain = _alone(-change[self.which] * self.system.free, chosen)
-        none = np.zeros((len(gain), self.system.hard, 1)), np.zeros_like(gain)
-        moved, _ = self.system.solve(gain, *none)
-        return self._whole(np.moveaxis(self.part.force_capacity[..., None] * moved, -1, 0), 1)
+        tilt = np.moveaxis(_alone(np.reshape(change, self.problem.lower.shape), chosen), -1, 0)
+        return self.along(d_marginal_cost=tilt[:, 0] if self.problem.single_frame else tilt).force
 
     def _of_conditions(self, change: ProblemChange) -> tuple[Array, Array]:
         """Return the changes of the marginal gains u and of the bounds of held muscles, (K, T, n) each."""

@@ -12,28 +12,17 @@ The terms of a cost are sums over k of f_kt times one of
 with rows c (and e after it) of `coefficient`, (Q, T, n). cost/cost_terms.py describes the terms as data.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from musclesolve._util.compiled_code import compiled
-from musclesolve.sharing.kernel.constants import (
-    BESIDE_ROWS,
-    LEAST_NORMAL,
-    LEAST_REACH,
-    LEAST_SIZE,
-    ROUNDING,
-    UNCERTAIN,
-    UNCERTAIN_WITH_RESERVES,
-)
 from musclesolve.sharing.kernel.linear_algebra import largest_of
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    ALL_LOWER, ALL_PULL, ALL_UPPER, HALF, INSIDE, LANES, MARGINAL, PULL_ERROR, THETA,
+    ALL_LOWER, ALL_PULL, ALL_UPPER, BESIDE_ROWS, HALF, INSIDE, LANES, LEAST_NORMAL, LEAST_REACH, LEAST_SIZE,
+    MARGINAL, PULL_ERROR, ROUNDING, TERM_POWER, TERM_TARGET, THETA, UNCERTAIN, UNCERTAIN_WITH_RESERVES,
 )  # fmt: skip
-from typing import NamedTuple
-
-from musclesolve.sharing.kernel.constants import TERM_POWER, TERM_TARGET
 
 
 class Terms(NamedTuple):

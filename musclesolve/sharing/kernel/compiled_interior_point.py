@@ -41,11 +41,6 @@ from musclesolve.sharing.kernel.compiled_certificate import (
     limited,
     stationarity,
 )
-
-from musclesolve.sharing.kernel.constants import (  # isort: skip
-    BESIDE_ROWS, DIVERGED, FIRST, FIRST_MU, LEAST_OMEGA, LEAST_REACH, LONG, NOTHING_MISSING,
-    PATIENCE, TERM_POWER, TERM_TARGET, TO_BOUNDARY, TO_BOUNDARY_LATER, TOLERANCE,
-)  # fmt: skip
 from musclesolve.sharing.kernel.linear_algebra import (
     ZERO,
     add_pull,
@@ -57,10 +52,11 @@ from musclesolve.sharing.kernel.linear_algebra import (
 )
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    ABOVE, AT_LOWER, BELOW, BEST, BEST_MULTIPLIER, COMPLIANCE, CURVATURE, D_A, D_L, D_U, DIAGONAL,
-    INVERSE, INVERSE_ABOVE, INVERSE_BELOW, LOWER, MIDDLE, MULTIPLIER, OMEGA, OTHER_TERMS, OWN, P0, P1,
-    P2, PULL, RATIO_L, RATIO_U, RESIDUAL, RHS, RIGHT, ROW_CURVATURE, SCALE, SLOPE, STRIDE, TARGET,
-    UPPER, WEIGHT, WEIGHTS, Z_L, Z_U, A,
+    A, ABOVE, AT_LOWER, BELOW, BESIDE_ROWS, BEST, BEST_MULTIPLIER, COMPLIANCE, CURVATURE, DIAGONAL, DIVERGED,
+    D_A, D_L, D_U, FIRST, FIRST_MU, INVERSE, INVERSE_ABOVE, INVERSE_BELOW, LEAST_OMEGA, LEAST_REACH, LONG,
+    LOWER, MIDDLE, MULTIPLIER, NOTHING_MISSING, OMEGA, OTHER_TERMS, OWN, P0, P1, P2, PATIENCE, PULL, RATIO_L,
+    RATIO_U, RESIDUAL, RHS, RIGHT, ROW_CURVATURE, SCALE, SLOPE, STRIDE, TARGET, TERM_POWER, TERM_TARGET,
+    TOLERANCE, TO_BOUNDARY, TO_BOUNDARY_LATER, UPPER, WEIGHT, WEIGHTS, Z_L, Z_U,
 )  # fmt: skip
 
 SOLVED, INFEASIBLE = int64(constants.SOLVED), int64(constants.INFEASIBLE)

@@ -52,7 +52,6 @@ from musclesolve.sharing.kernel.compiled_interior_point import (
     SOLVED,
     is_polynomial,
 )
-from musclesolve.sharing.kernel.constants import NO_ROOM, TERM_POWER, TERM_TARGET, TOLERANCE
 from musclesolve.sharing.kernel.linear_algebra import (
     ZERO,
     add_pull,
@@ -63,8 +62,8 @@ from musclesolve.sharing.kernel.linear_algebra import (
 )
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    ALL_LOWER, BEST, COMPLIANCE, CURVATURE, DIAGONAL, FREE_UPPER, INVERSE, MIDDLE, MULTIPLIER, P0, P1,
-    P2, PULL, RESIDUAL, RHS, SCALE, SECANT, TARGET, TRIAL,
+    ALL_LOWER, BEST, COMPLIANCE, CURVATURE, DIAGONAL, FREE_UPPER, INVERSE, MIDDLE, MULTIPLIER, NO_ROOM, P0,
+    P1, P2, PULL, RESIDUAL, RHS, SCALE, SECANT, TARGET, TERM_POWER, TERM_TARGET, TOLERANCE, TRIAL,
 )  # fmt: skip
 
 UNKNOWN, QUADRATIC, CUBIC, SATURATION, SINGLE_POWER = (int64(k) for k in range(5))

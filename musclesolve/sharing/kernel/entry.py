@@ -104,18 +104,8 @@ def finish(
     end_frame(data, t, rate, output, found)
 
 
-def below(table, limit, usable):
-    """Clear the frames (T,) of a table (T, k) with a number that is not below a limit."""
-    for t in range(table.shape[0]):
-        for k in range(table.shape[1]):
-            if not abs(table[t, k]) < limit:
-                usable[t] = False
-
-
 RUN = build_run(source_version(Path(__file__).parent))
-_on_disk = on_disk(MESSAGE, Path(__file__).parent)
-BELOW = _on_disk(below, "r2? r b1")
-FINISH = _on_disk(finish, "i", *_ARRAYS)
+FINISH = on_disk(MESSAGE, Path(__file__).parent)(finish, "i", *_ARRAYS)
 
 
 def is_kept() -> bool:

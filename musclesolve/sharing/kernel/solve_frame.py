@@ -30,14 +30,13 @@ from musclesolve.sharing.kernel.compiled_interior_point import (
     gather_terms,
     minimize,
 )
-from musclesolve.sharing.kernel.constants import AT_EDGE, FALLBACK, HUGE, IDLE, NO_ROOM, TOLERANCE
 from musclesolve.sharing.kernel.dual_newton import MAX_STEPS, UNKNOWN, prepare_primal, solve_dual
 from musclesolve.sharing.kernel.linear_algebra import ZERO
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    ALL_LOWER, ALL_PULL, ALL_UPPER, BEST, BEST_MULTIPLIER, COMPLIANCE, FREE_UPPER, GUESS, HALF, INSIDE,
-    LANES, LOWER, MARGINAL, MULTIPLIER, P0, P1, P2, PADDING_WIDTH, PREVIOUS, RESERVE_WEIGHT,
-    ROW_CURVATURE, SCALE, TARGET, THETA, UPPER, RateBounds,
+    ALL_LOWER, ALL_PULL, ALL_UPPER, AT_EDGE, BEST, BEST_MULTIPLIER, COMPLIANCE, FALLBACK, FREE_UPPER, GUESS,
+    HALF, HUGE, IDLE, INSIDE, LANES, LOWER, MARGINAL, MULTIPLIER, NO_ROOM, P0, P1, P2, PADDING_WIDTH,
+    PREVIOUS, RESERVE_WEIGHT, ROW_CURVATURE, RateBounds, SCALE, TARGET, THETA, TOLERANCE, UPPER,
 )  # fmt: skip
 
 SOLVED_WITH_RESERVE, INVALID_INPUT = int64(constants.SOLVED_WITH_RESERVE), int64(constants.INVALID_INPUT)
@@ -59,7 +58,7 @@ class Data(NamedTuple):
     lower: Any
     upper: Any
     domain: Any  # (T, n) largest activations, or empty
-    usable: Any  # (T,) whether the other numbers of the frame are finite, or empty
+    usable: Any  # (T,) whether the other numbers of the frame are finite
     reserve_weight: Any  # (T, m), or empty
     soft_matrix: Any  # (T, k, n)
     soft_target: Any  # (T, k)
@@ -112,7 +111,7 @@ def load_frame(data: Data, t: int, work: Workspace) -> bool:
     for r in range(data.soft_target.shape[1]):
         for i in range(muscles):
             full[hard + r, i] = data.soft_matrix[t, r, i]
-    return wrong == 0 and (data.usable.size == 0 or data.usable[t])
+    return wrong == 0 and data.usable[t]
 
 
 @compiled

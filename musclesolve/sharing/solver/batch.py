@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_integer
 from musclesolve._util.processes import threads as threads_allowed
 from musclesolve.errors import input_error
@@ -87,14 +87,18 @@ class KernelProblem:
             unbounded = all(term.form.end == np.inf for term in terms)
             ends = _NO_TABLE if unbounded else cost.largest_activation(problem)
         frames, dofs, muscles = shape = problem.moment_arm.shape
-        # which frames are finite in the arrays that compiled code does not receive
+        # the frames that are finite in the arrays that compiled code does not receive
         unseen = (problem.fiber_velocity, problem.reaction_matrix, problem.reaction_offset)
+        usable = np.ones(frames, np.bool_)
+        for table in unseen:
+            if table is not None:
+                usable &= (np.abs(table) < HUGE).all(axis=tuple(range(1, table.ndim)))
         rows = cost.soft_rows(problem) if "rows" in cost.needs else None
         soft = (_NO_CUBE, _NO_TABLE, _NO_TABLE) if rows is None else (rows.matrix, rows.target, rows.weight)
         arrays = (
             *(problem.moment_arm, problem.moment, problem.force_capacity, problem.lower, problem.upper),
             ends,
-            _usable([x.reshape(frames, x.size // max(frames, 1)) for x in unseen if x is not None], frames),
+            usable,
             _NO_TABLE if problem.reserve_weight is None else problem.reserve_weight,
             *soft,
             *kernel_arrays(terms, frames, muscles),
@@ -156,16 +160,6 @@ class KernelProblem:
             return last
 
         return run
-
-
-def _usable(tables: list[Array], frames: int) -> Mask:
-    """Mask (T,) of the frames whose numbers in all tables (T, ...) are below HUGE; empty without tables."""
-    from musclesolve.sharing.kernel.entry import BELOW
-
-    usable = np.ones(frames if tables else 0, np.bool_)
-    for table in tables:
-        BELOW.load()(np.ascontiguousarray(table), HUGE, usable)
-    return usable
 
 
 @cache

@@ -5,7 +5,7 @@ weights of muscles, `StressCubed(weights={"soleus": 2})` (`PowerSum`).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -24,16 +24,17 @@ FORCES = ("fiber", "tendon")
 """The forces that a cost may count: of the contractile element along the fibers, or its part along the tendon."""
 
 
+@dataclass(frozen=True)
 class ForceSum(SumOfTerms):
     """A sum over the forces F_i of the contractile elements, as the criteria of Silva (2003, 6.6.2) are.
 
     F_i acts along the fibers (eq. 6.9). Where a problem has no `fiber_force_capacity`, F_i is the force at the tendon.
 
-    Attributes:
+    Args:
         force: "fiber", or "tendon" for the force along the tendon, which is smaller by the cosine of the pennation.
     """
 
-    force: str
+    force: str = field(default="fiber", kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -47,16 +48,11 @@ class ForceSum(SumOfTerms):
 
 
 @dataclass(frozen=True)
-class ForceSquared(ForceSum, PowerSum):
+class ForceSquared(PowerSum, ForceSum):
     """Sum of squared muscle forces: sum_i F_i^2 [N^2], F_i of the contractile element (Silva 2003, eqs 6.15 and 6.20).
 
     Assumes that a newton costs the same in every muscle, weak or strong.
-
-    Args:
-        force: "fiber", or "tendon" for the force along the tendon.
     """
-
-    force: str = "fiber"
 
     name = "force_squared"
     formula = "sum_i F_i^2"
@@ -70,7 +66,7 @@ class ForceSquared(ForceSum, PowerSum):
 
 
 @dataclass(frozen=True)
-class StressCubed(ForceSum, PowerSum):
+class StressCubed(PowerSum, ForceSum):
     """Sum of cubed muscle stresses: sum_i sigma_i^3 with sigma_i = sigma_bar F_i / F0_i [(N/cm^2)^3] (Silva 2003, eqs
     6.16 and 6.21).
 
@@ -81,11 +77,9 @@ class StressCubed(ForceSum, PowerSum):
 
     Args:
         specific_strength: sigma_bar [N/cm^2].
-        force: "fiber", or "tendon" for the force along the tendon.
     """
 
     specific_strength: float = 31.39
-    force: str = "fiber"
 
     name = "stress_cubed"
     formula = "sum_i (sigma_bar F_i / F0_i)^3"
@@ -101,18 +95,13 @@ class StressCubed(ForceSum, PowerSum):
 
 
 @dataclass(frozen=True)
-class NormalizedForceSquared(ForceSum, PowerSum):
+class NormalizedForceSquared(PowerSum, ForceSum):
     """Sum of squared forces over maximum isometric forces: sum_i (F_i / F0_i)^2, without unit (Silva 2003, eq. 6.17,
     there ascribed to Pedotti et al.).
 
     Assumes that effort grows with the square of the load relative to the maximum isometric force, whatever force the
     muscle can bear at its present length and velocity.
-
-    Args:
-        force: "fiber", or "tendon" for the force along the tendon.
     """
-
-    force: str = "fiber"
 
     name = "normalized_force_squared"
     formula = "sum_i (F_i / F0_i)^2"
@@ -126,7 +115,7 @@ class NormalizedForceSquared(ForceSum, PowerSum):
 
 
 @dataclass(frozen=True)
-class ForceMomentSquared(ForceSum, PowerSum):
+class ForceMomentSquared(PowerSum, ForceSum):
     """Sum of squared forces over maximum moments: sum_i (F_i / M_i)^2 [1/m^2] with M_i = F0_i r_i (Silva 2003, eq.
     6.18, there ascribed to Herzog).
 
@@ -138,11 +127,9 @@ class ForceMomentSquared(ForceSum, PowerSum):
 
     Args:
         least_arm: [m].
-        force: "fiber", or "tendon" for the force along the tendon.
     """
 
     least_arm: float = 1e-3
-    force: str = "fiber"
 
     name = "force_moment_squared"
     formula = "sum_i (F_i / M_i)^2, M_i = F0_i r_i"
@@ -321,7 +308,7 @@ class ActivationVolume(PowerSum):
 
 
 @dataclass(frozen=True)
-class MusclePower(ForceSum, PowerSum):
+class MusclePower(PowerSum, ForceSum):
     """Sum of squared muscle powers: sum_i (F_i u_i)^p [W^p] with u_i^2 = v_i^2 + v_0^2, v_i the fiber velocity; p = 2.
 
     Silva 2003 (6.6.2) names the sum of the instantaneous muscle powers as a criterion without writing it down. Power
@@ -335,12 +322,10 @@ class MusclePower(ForceSum, PowerSum):
     Args:
         exponent: p, at least 1.
         least_speed: v_0 [m/s].
-        force: "fiber", or "tendon" for the force along the tendon.
     """
 
     exponent: float = 2.0
     least_speed: float = 0.01
-    force: str = "fiber"
 
     name = "muscle_power"
     formula = "sum_i (F_i u_i)^p, u_i^2 = v_i^2 + v_0^2, p = 2"
@@ -372,11 +357,9 @@ class SoftSaturation(ForceSum):
 
     Args:
         exponent: p, at least 1.
-        force: "fiber", or "tendon" for the force along the tendon.
     """
 
     exponent: float = 2.0
-    force: str = "fiber"
 
     name = "soft_saturation"
     formula = "sum_i (1 - (1 - (F_i / F0_i)^p)^(1/p)), p = 2"
