@@ -479,7 +479,7 @@ class Recording:
     # side -> spans in which the ground reaction of its foot is predicted from the motion, not measured [s]; None
     # without prediction
     predicted_spans: Mapping[Side, tuple[tuple[float, float], ...]] | None = None
-    # stated heel strikes and toe-offs; see ``motion.gait_events`` for all events
+    # stated heel strikes and toe-offs; see ``motion.events.gait`` for all events
     events: tuple[Event, ...] = ()
     # kinds of events of which these are all: forces and markers are not used
     all_events_of: frozenset[tuple[EventKind, Side]] = frozenset()

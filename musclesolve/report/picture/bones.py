@@ -4,7 +4,7 @@ The patella slides in the groove of the femur, held by its ligament. The cartila
 to a curve g(s) in the sagittal plane of the femur (bones.toml, `knee`), and its apex a(s) lies at the constant length L
 of the patellar ligament from the tibial tuberosity p: |a(s) - p| = L. This is the mechanism of van Eijden et al. (1986,
 J Biomech 19:219-229) with a ligament that does not stretch. Nothing is computed from it: the sharing has a patella of
-its own (`pipeline.patella`).
+its own (`pipeline.knee`).
 """
 
 from __future__ import annotations
