@@ -52,7 +52,7 @@ def file_state(path: Path) -> FileState:
     """Return the state of a file."""
     try:
         state = path.stat()
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a null character in the name
         return None
     return state.st_mtime_ns, state.st_size
 

@@ -116,7 +116,7 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
     for name, axes in _LEADING.items():
         rank, shape = len(ARRAY_AXES[name]) - 1, arrays[name].shape
         if len(shape) not in (rank, rank + 1) or 0 in shape[-rank:]:
-            expected = f"{axes}, none of the last {rank} empty; a single frame may drop the first axis"
+            expected = f"{axes}, no axis but the first empty; a single frame may drop the first axis"
             raise misshapen(name, shape, f"Problem.{name}", expected)
         frames |= set(shape[:-rank])
     arm = arrays["moment_arm"].shape
@@ -303,7 +303,7 @@ def _names(kind: str, names: Sequence[str] | None, count: int) -> tuple[str, ...
     names = NameTuple(str(name) for name in np.asarray(names).reshape(-1).tolist())
     twice = sorted({name for name in names if names.count(name) > 1})
     if len(names) != count or twice:
-        fault = f"{twice[0]!r} appears twice" if twice else f"there are {len(names)} names"
+        fault = f"{twice[0]!r} appears twice" if twice else f"the number of names is {len(names)}"
         raise input_error(
             "duplicate_name" if twice else "bad_shape",
             where=f"Problem.{kind}",

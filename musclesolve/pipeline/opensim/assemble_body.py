@@ -106,7 +106,7 @@ def model_body(
     notes += [*axes_notes, *motion.notes, *due.notes, *standing]
     notes += [*curve_notes(choice.muscles), *control_notes(choice.muscles)]
     if left := int((in_range & ~due.known).sum()):
-        notes.append(f"{left} frames of the coordinates have no moments and are left out.")
+        notes.append(f"Frames of the coordinates have no moments and are left out: {left}.")
     if fitted := [muscle.name for muscle in choice.muscles if muscle.by_function is not None]:
         drawn = [muscle.name for muscle in choice.muscles if muscle.points]
         notes.append(

@@ -47,12 +47,14 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.checks import check_real_array
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.errors import file_error, input_error
 from musclesolve.recording.text.text_file import read_lines
 from musclesolve.results.cycles.gait_cycles import covered_cycles, of_leg, sampled
 from musclesolve.results.cycles.movement_landmarks import intervals
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.result_quantities import (
     joint_dofs,
     joint_power,
@@ -389,7 +391,7 @@ def gait_scores(result: xr.Dataset, norm_file: str | Path | None = None) -> Gait
         (GDI* by leg) where the norm file has the scores of its controls; `why_not`: the reason without scores.
 
     Raises:
-        InputError: the norm file is missing or wrong.
+        InputError: no result, or the norm file is missing or wrong.
 
     Examples:
         >>> scores = ms.gait_scores(ms.run(ms.data.reference_stride()))
@@ -400,7 +402,8 @@ def gait_scores(result: xr.Dataset, norm_file: str | Path | None = None) -> Gait
     norm = next((each for each in norms(norm_file) if set(needed) <= set(each.curves)), None)
     if norm is None:
         return GaitScores(why_not="No norm has the nine angles of the Gait Profile Score.")
-    curves = {side: mean_curves(result, side) for side in frames.sides(result) if side in ("r", "l")}
+    sides = frames.sides(checked_result(result))
+    curves = {side: mean_curves(result, side) for side in sides if side in ("r", "l")}
     variable = {
         side: variable_scores({key: own[key] for key in needed}, norm)
         for side, own in curves.items()
@@ -469,8 +472,10 @@ def gait_deviation_index(strides: Array, controls: Array, features: Array | None
         >>> float(ms.gait_deviation_index(controls, controls).mean().round(6))
         100.0
     """
-    g, others = np.atleast_2d(strides).astype(float), np.atleast_2d(controls).astype(float)
-    basis = None if features is None else np.atleast_2d(features).astype(float)
+    expected = "(K, 459), (C, 459) of two controls or more, and (15, 459)"
+    g = np.atleast_2d(check_real_array(strides, "strides", expected))
+    others = np.atleast_2d(check_real_array(controls, "controls", expected))
+    basis = None if features is None else np.atleast_2d(check_real_array(features, "features", expected))
     if (
         len(others) < 2
         or g.shape[1] != others.shape[1]
@@ -480,7 +485,7 @@ def gait_deviation_index(strides: Array, controls: Array, features: Array | None
             "bad_shape",
             where="gait_deviation_index",
             problem=f"strides {g.shape}, controls {others.shape}, features {None if basis is None else basis.shape}",
-            expected="(K, 459), (C, 459) of two controls or more, and (15, 459)",
+            expected=expected,
             remedy="give nine angles at 51 percentages, one after the other",
         )
     mean = others.mean(axis=0)
