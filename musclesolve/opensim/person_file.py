@@ -26,8 +26,6 @@ from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import QUANTITIES, FittedParameter, PersonMuscles
 from musclesolve.opensim.find_muscle_set import MODEL, find_muscle_set
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.xml_tree import Element, parse_xml
 from musclesolve.recording.schema import Document, key_text, validated, value_text
 from musclesolve.recording.text.text_file import (
@@ -231,7 +229,7 @@ def parent_muscles(parent: str, wanted: frozenset[str] = frozenset()) -> tuple[s
 @lru_cache(maxsize=8)
 def _model_muscles(path: str, sha: str) -> tuple[str, ...]:
     """Names of the muscles of a model file, read once for each content."""
-    from musclesolve.opensim.read_model import read_osim  # loads scipy: only where a model is read
+    from musclesolve.opensim.read_model import read_osim  # loads ten modules: only where a model is read
 
     return tuple(read_osim(path).muscles)
 
@@ -375,7 +373,7 @@ def _with_numbers(person: PersonMuscles) -> PersonMuscles:
 
     If the names belong to a muscle set, numbers are not added: they are scaled to the subject.
     """
-    from musclesolve.opensim.read_model import read_osim  # loads scipy: only where a model is read
+    from musclesolve.opensim.read_model import read_osim  # loads ten modules: only where a model is read
 
     file = person.parent_file
     if person.numbers or file is None or file.suffix.casefold() != MODEL:
@@ -449,6 +447,8 @@ def write_person_model(person: PersonMuscles, path: str | Path) -> tuple[str, ..
     Returns:
         sentences on differences between the model and the computations here.
     """
+    from musclesolve.opensim.read_model import read_osim
+
     path = file_path(path)
     file = person.parent_file
     if file is not None and path.exists() and path.samefile(file):

@@ -347,15 +347,15 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
     follows = set(FLEXION) <= {*body.stems} and FEWEST <= sum(
         split_side(name)[0].casefold() in long_names() for name in body.names
     )
-    for each in INVARIANTS:
-        values = each.quantity(body)
-        norms = [norm_of(name, each.key, body.stems) if follows else None for name in body.names]
+    for invariant in INVARIANTS:
+        values = invariant.quantity(body)
+        norms = [norm_of(name, invariant.key, body.stems) if follows else None for name in body.names]
         low, high = (
             np.array([np.full(values.shape[1], np.nan) if norm is None else norm[end] for norm in norms])
             for end in (0, 1)
         )
         own, middle = values, 0.5 * (low + high)
-        if each.key == "strength":  # strong and weak people: the muscles of a model among each other
+        if invariant.key == "strength":  # strong and weak people: the muscles of a model among each other
             known = np.isfinite(low[:, 0])
             of_all = float(np.median((values - middle)[known])) if known.sum() >= 8 else np.nan
             values = values - of_all
@@ -368,13 +368,13 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 said = f"all muscles are {np.exp(more):.2g} times as strong as in public models (force times fiber)"
                 said += f"; a person of this size has {np.exp(ends[0]):.2g} to {np.exp(ends[1]):.2g} times"
                 yield Deviation("muscle_strength.all", ALL, abs(more) / STRONGER, said)
-        limit = each.beyond + each.relative * np.maximum(np.abs(low), np.abs(high))
+        limit = invariant.beyond + invariant.relative * np.maximum(np.abs(low), np.abs(high))
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
         apart = np.zeros_like(away)
         for name, k in number.items():
             other = number.get(twin(name), k)
             size = np.maximum(np.abs(own[k]), np.abs(own[other]))
-            apart[k] = np.abs(own[k] - own[other]) / (each.twin + each.relative * size)
+            apart[k] = np.abs(own[k] - own[other]) / (invariant.twin + invariant.relative * size)
         for name, k in number.items():
             other = number.get(twin(name), k)
             # of twins that differ, the one farther from the siblings, or both
@@ -382,20 +382,20 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             if not of_twin and not away[k].max() > 1.0:
                 continue
             column = int((apart if of_twin else away)[k].argmax())
-            coordinate = body.stems[column % len(body.stems)] if each.key == "arm" else ""
-            about = f"{each.words} about {coordinate}" if coordinate else each.words
-            said = f"{sided(name)}: {about} {each.shown(own[k, column])}"
+            coordinate = body.stems[column % len(body.stems)] if invariant.key == "arm" else ""
+            about = f"{invariant.words} about {coordinate}" if coordinate else invariant.words
+            said = f"{sided(name)}: {about} {invariant.shown(own[k, column])}"
             if of_twin:
-                said += f", {sided(body.names[other])} {each.shown(own[other, column])}"
-            if np.isfinite(low[k, column]) and each.key != "strength":
-                ends = each.shown(low[k, column]), each.shown(high[k, column])
+                said += f", {sided(body.names[other])} {invariant.shown(own[other, column])}"
+            if np.isfinite(low[k, column]) and invariant.key != "strength":
+                ends = invariant.shown(low[k, column]), invariant.shown(high[k, column])
                 said += f", public models {' to '.join(dict.fromkeys(ends))}"
             elif np.isfinite(low[k, column]):
                 factor = float(np.exp(values[k, column] - middle[k, column]))
                 said += f", {factor:.2g} times what the other muscles of this model suggest"
             ratio = float(max(apart[k].max() if of_twin else 0.0, away[k].max()))
             to = own[other, column] - own[k, column] if of_twin else middle[k, column] - values[k, column]
-            yield Deviation(each.code, name, ratio, said, coordinate, bool(of_twin), float(to))
+            yield Deviation(invariant.code, name, ratio, said, coordinate, bool(of_twin), float(to))
 
 
 Found = Iterator[tuple[Finding, Mended | None]]
@@ -432,32 +432,32 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
     yield from _twice(model, anatomy, used, where)
     if whole:
         yield from _missing(model, where)
-    found: dict[str, list[Deviation]] = {}
+    by_code: dict[str, list[Deviation]] = {}
     told: set[str] = {*crossed}
-    for each in deviations(anatomy):
-        if {each.muscle} <= {*used, ALL} - told:
-            found.setdefault(each.code, []).append(each)
-            if each.code in ("muscle_anatomy", "muscle_fiber"):
-                told.add(each.muscle)
-    differ = {each.muscle for each in found.get("muscle_anatomy", ())} | told
+    for deviation in deviations(anatomy):
+        if {deviation.muscle} <= {*used, ALL} - told:
+            by_code.setdefault(deviation.code, []).append(deviation)
+            if deviation.code in ("muscle_anatomy", "muscle_fiber"):
+                told.add(deviation.muscle)
+    differ = {deviation.muscle for deviation in by_code.get("muscle_anatomy", ())} | told
     uneven = [path for path in uneven_paths(model, used) if not {path[0], twin(path[0])} & differ]
     if uneven:
         values = {"muscles": few([said for _, said, _ in uneven], NAMED)}
         mended = Mended(paths=tuple(shorter for _, _, shorter in uneven))
         yield finding("muscle_anatomy.twin", "warning", values, where), mended
     chosen = _chosen_strength(anatomy)
-    found["muscle_strength"] = [
-        each for each in found.get("muscle_strength", []) if each.muscle not in chosen
+    by_code["muscle_strength"] = [
+        deviation for deviation in by_code.get("muscle_strength", []) if deviation.muscle not in chosen
     ]
-    for code, own in found.items():
-        own = sorted(own, key=lambda each: -each.ratio)
-        if own:
+    for code, listed in by_code.items():
+        listed = sorted(listed, key=lambda deviation: -deviation.ratio)
+        if listed:
             values = {
-                "muscles": "; ".join(each.said for each in own[:3]),
-                "names": few(once_for_both_sides([each.muscle for each in own]), NAMED),
-                "more": f" (the greatest of {len(own)})" if len(own) > 3 else "",
+                "muscles": "; ".join(deviation.said for deviation in listed[:3]),
+                "names": few(once_for_both_sides([deviation.muscle for deviation in listed]), NAMED),
+                "more": f" (the greatest of {len(listed)})" if len(listed) > 3 else "",
             }
-            yield finding(code, "warning", values, where), _as_twins(code, own)
+            yield finding(code, "warning", values, where), _as_twins(code, listed)
     if chosen:
         values = {"muscles": few(map(sided, chosen), NAMED), "count": len(chosen)}
         yield finding("muscle_strength.chosen", "note", values, where), None
@@ -557,7 +557,7 @@ def _family(names: Sequence[str]) -> int | None:
     """The public set, 0 or -1, that has more of some names; None where they are less than half of the set."""
     stems = {split_side(name)[0].casefold() for name in names}
     share = {family: len(stems & (of_set := _names_of(family))) / len(of_set) for family in NOT_IN}
-    family = max(share, key=lambda each: share[each])
+    family = max(share, key=lambda number: share[number])
     return family if share[family] >= 0.5 else None
 
 
@@ -652,10 +652,10 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
         if max(turns) > np.radians(TURNED):
             turned[stem] = float(np.degrees(max(turns)))
     where = Where(model.file)
-    for code, found, limit in (("joint_center", off, JOINT), ("joint_center.axes", turned, TURNED)):
-        if found:
-            worst = max(found, key=lambda stem: found[stem])
-            values = {"joints": few(found, NAMED), "worst": worst, "off": found[worst], "limit": limit}
+    for code, sizes, limit in (("joint_center", off, JOINT), ("joint_center.axes", turned, TURNED)):
+        if sizes:
+            worst = max(sizes, key=lambda stem: sizes[stem])
+            values = {"joints": few(sizes, NAMED), "worst": worst, "off": sizes[worst], "limit": limit}
             yield with_cost(finding(code, "warning", values, where), body, None)
     uneven = [
         f"{with_side(stem, 'r')} {own.mass:.3g} kg, {with_side(stem, 'l')} {other.mass:.3g} kg"

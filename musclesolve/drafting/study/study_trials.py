@@ -134,7 +134,7 @@ class Word:
 
 def words_of(level: str) -> list[Word]:
     """The words of a folder or trial: subject_walk2_fast is subject, walk 2, fast."""
-    found: list[Word] = []
+    words: list[Word] = []
     if date := _DATE.search(level):
         before, after = (words_of(part) for part in (level[: date.start()], level[date.end() :]))
         return [*before, Word("", date[0]), *after]
@@ -143,11 +143,11 @@ def words_of(level: str) -> list[Word]:
             continue
         match = _WORD.match(part)
         word = Word(match["letters"], match["number"] or "") if match else Word(part, "")
-        if word.is_number and found and not found[-1].number:
-            found[-1] = Word(found[-1].letters, word.number)  # walk_02 is walk02
+        if word.is_number and words and not words[-1].number:
+            words[-1] = Word(words[-1].letters, word.number)  # walk_02 is walk02
         else:
-            found.append(word)
-    return found
+            words.append(word)
+    return words
 
 
 def roles(
@@ -513,14 +513,14 @@ def trials_of_sources(sources: Sequence[Path]) -> FoundStudy:
         InputError: a source is neither a folder nor a B3D file.
     """
     names = source_names(sources)
-    found = list[FoundStudy]()
+    studies = list[FoundStudy]()
     for source in dict.fromkeys(sources):
         name = names[source]
         if source.is_file() and source.suffix.casefold() == SUFFIX:
             try:
-                own = FoundStudy(tuple(_of_b3d(source, (), whole=False)), {}, ())
+                study = FoundStudy(tuple(_of_b3d(source, (), whole=False)), {}, ())
             except InputError as error:
-                own = FoundStudy((), {}, (f"{source.name}: {error.problem}",))
+                study = FoundStudy((), {}, (f"{source.name}: {error.problem}",))
         elif not source.is_dir():
             there = source.exists()
             raise file_error(
@@ -531,24 +531,25 @@ def trials_of_sources(sources: Sequence[Path]) -> FoundStudy:
                 f"name the folder it is in: {source.parent}" if there else "check the name",
             )
         else:
-            own = study_trials(source, whole=False)
+            study = study_trials(source, whole=False)
         if len(sources) > 1:
             trials = [
                 replace(
-                    each,
-                    levels=_below(name, each.levels),
-                    of_service=each.of_service and "/".join(_below(name, tuple(each.of_service.split("/")))),
+                    trial,
+                    levels=_below(name, trial.levels),
+                    of_service=trial.of_service
+                    and "/".join(_below(name, tuple(trial.of_service.split("/")))),
                 )
-                for each in own.trials
+                for trial in study.trials
             ]
-            placed = {path: _below(name, levels) for path, levels in own.recordings.items()}
-            own = replace(own, trials=tuple(trials), recordings=placed)
-        found.append(own)
+            placed = {path: _below(name, levels) for path, levels in study.recordings.items()}
+            study = replace(study, trials=tuple(trials), recordings=placed)
+        studies.append(study)
     return FoundStudy(
-        tuple(trial for each in found for trial in each.trials),
-        {path: levels for each in found for path, levels in each.recordings.items()},
-        tuple(text for each in found for text in each.unread),
-        tuple(text for each in found for text in each.copies),
+        tuple(trial for study in studies for trial in study.trials),
+        {path: levels for study in studies for path, levels in study.recordings.items()},
+        tuple(text for study in studies for text in study.unread),
+        tuple(text for study in studies for text in study.copies),
     )
 
 

@@ -146,10 +146,16 @@ def force_events(loads: FootLoads) -> list[Event]:
 
 def _rise(load: PredictedLoad, start: float, level: float) -> float:
     """Return the time at which the force of a contact that begins at `start` [s] first passes a level [N]."""
-    sample = int(np.argmax((load.time > start) & (load.vertical >= level)))
-    before, after = load.vertical[sample - 1], load.vertical[sample]
+    return _crossing(
+        load.time, load.vertical, int(np.argmax((load.time > start) & (load.vertical >= level))), level
+    )
+
+
+def _crossing(time: Array, force: Array, sample: int, level: float) -> float:
+    """Return the time [s] before a sample at which a force (S,) crosses a level [N], by a straight line."""
+    before, after = force[sample - 1], force[sample]
     share = (level - before) / (after - before)
-    return float(load.time[sample - 1] + share * (load.time[sample] - load.time[sample - 1]))
+    return float(time[sample - 1] + share * (time[sample] - time[sample - 1]))
 
 
 def foot_contacts(loads: FootLoads, side: Side) -> Array:
@@ -180,11 +186,7 @@ def contacts(time: Array, vertical: Array, threshold: float, firm: float) -> Arr
             joined.append((a, b))
 
     def crossing(sample: int, outside: float) -> float:
-        if sample in (0, time.size):
-            return outside
-        before, after = vertical[sample - 1], vertical[sample]
-        share = (threshold - before) / (after - before)
-        return float(time[sample - 1] + share * (time[sample] - time[sample - 1]))
+        return outside if sample in (0, time.size) else _crossing(time, vertical, sample, threshold)
 
     steps = [(a, b) for a, b in joined if time[b - 1] - time[a] >= SHORTEST_CONTACT]
     return np.array([(crossing(a, -np.inf), crossing(b, np.inf)) for a, b in steps]).reshape(-1, 2)

@@ -21,7 +21,6 @@ from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import share
 from musclesolve.pipeline.simulated_body import SimulatedBody
 from musclesolve.results.dataset.labels import DIRECTIONS, Labels, Variable
-from musclesolve.results.dataset.model_labels import simulated_labels
 from musclesolve.results.dataset.muscle_labels import balance_error, emg_labels, fascicle_labels, fiber_range
 from musclesolve.results.dataset.quantities import ANALYSIS, QUANTITIES, by_formula, of_parts
 from musclesolve.results.dataset.recording_labels import recording_axes, recording_labels
@@ -113,7 +112,13 @@ def labels_of(body: Body, analysis: Analysis, paths: bool) -> Labels:
 
 
 labels_of.register(RecordedBody, recording_labels)
-labels_of.register(SimulatedBody, simulated_labels)
+
+
+@labels_of.register(SimulatedBody)
+def _(body: SimulatedBody, analysis: Analysis, paths: bool) -> Labels:
+    from musclesolve.results.dataset.model_labels import simulated_labels
+
+    return simulated_labels(body, analysis, paths)
 
 
 def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:
