@@ -80,6 +80,16 @@ UNITS = {
 }
 """Quantities of the curves of a norm, with their units."""
 SPEED, LOG_SCORE = "walking_speed", "log_gait_profile_score"
+VALUE_UNITS = {
+    **dict.fromkeys(("stride_time",), "s"),
+    "cadence": "1/min",
+    SPEED: "m/s",
+    **dict.fromkeys(("stride_length", "step_width", "step_length"), "m"),
+    **dict.fromkeys(("stance_percent", "double_support_percent"), "%"),
+}
+"""Units of the numbers of a norm."""
+SAME_UNITS = {"1/min": "steps/min"}
+"""Other words of these units."""
 WIDE = 2.0
 """Standard deviations of the speed of the controls within which a norm file is drawn."""
 
@@ -254,18 +264,6 @@ def table_of(norm: Norm, subjects: int) -> Iterator[tuple[str, ...]]:
             yield quantity, "" if name == quantity else name, UNITS[quantity], *numbers
     for name, (mean, spread) in norm.values.items():
         yield name, "", VALUE_UNITS.get(name, "1"), "", f"{mean:.6g}", f"{spread:.6g}", str(subjects)
-
-
-VALUE_UNITS = {
-    **dict.fromkeys(("stride_time",), "s"),
-    "cadence": "1/min",
-    SPEED: "m/s",
-    **dict.fromkeys(("stride_length", "step_width", "step_length"), "m"),
-    **dict.fromkeys(("stance_percent", "double_support_percent"), "%"),
-}
-"""Units of the numbers of a norm."""
-SAME_UNITS = {"1/min": "steps/min"}
-"""Other words of these units."""
 
 
 Curve = tuple[str, str]
