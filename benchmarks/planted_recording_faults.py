@@ -883,8 +883,10 @@ def force_samples_lost(copy: Copy, draw: np.random.Generator) -> Drawn:
     seconds, values = pick(draw, (0.02, 0.03, 0.05)), copy.forces.values
     count = round(seconds / float(np.diff(copy.forces.time).mean()))
     first = int(draw.uniform(0.3, 0.6) * len(values))
-    kept = np.concatenate([values[:first], values[first + count :], np.repeat(values[-1:], count, axis=0)])
-    copy.forces = replace(copy.forces, values=kept)
+    kept = np.delete(values, np.s_[first : first + count], axis=0)
+    copy.forces = replace(
+        copy.forces, time=copy.forces.time[: len(kept)], values=kept, lines=copy.forces.lines[:0]
+    )
     return (
         copy,
         f"{1000 * seconds:.0f} ms of the forces lost at {copy.forces.time[first]:.2f} s, times renumbered",

@@ -250,7 +250,10 @@ OF_TWIN, BEYOND_TWIN, BENDS = 2.0, 0.007, 2.0
 # What a marker sways among the other markers of its body beyond its twin, as root of the difference of the squares [m],
 # and the frames compared: 15 sound recordings, in windows of a second and more, have at most 9.3 mm, made walks whose
 # skin moves by 4 mm 9.7 mm; a swing of 25 mm (18 mm standard deviation) has 12 to 22 mm on knees, shanks and feet.
-BESIDE_TWIN, COMPARED = 0.012, 100
+# Where both move farther, as front spines among rear ones that lie close together: so many times as far as the twin.
+BESIDE_TWIN, TIMES_TWIN, COMPARED = 0.012, 1.6, 100
+# Share of what a marker shows from which another one of its segment may be the one that moves.
+AS_LIKELY = 0.3
 
 
 @check_at(Stage.SLIPS)
@@ -486,22 +489,29 @@ def _swinging(trial: Trial, jumps: list[str]) -> list[Finding]:
     more = {pair: size - OF_TWIN * twin[pair] for pair, size in varies.items() if pair <= shown}
     more = {pair: size for pair, size in more.items() if np.isfinite(size)}
     if any(size > BEYOND_TWIN for size in more.values()):
-        worst = max(shown, key=lambda name: sum(max(more[pair], 0.0) for pair in more if name in pair))
+        excess = {name: sum(max(more[pair], 0.0) for pair in more if name in pair) for name in sorted(shown)}
+        worst = max(excess, key=lambda name: excess[name])
         pair = max((pair for pair in more if worst in pair), key=lambda pair: more[pair])
-        (other,), limit = pair - {worst}, OF_TWIN * twin[pair] + BEYOND_TWIN
-        values = {"name": worst, "other": other, "size": varies[pair], "twin": twin[pair], "limit": limit}
-        return [finding("segment_length.swings", "warning", values, Where(markers.path, markers=(worst,)))]
-    spread = _spread_on_bodies(trial, shown, jumps)
-    beyond = {
-        name: size**2 - spread[twins[name]] ** 2 for name, size in spread.items() if twins[name] in spread
-    }
-    worst = max(beyond, key=lambda name: beyond[name], default="")
-    if not worst or beyond[worst] <= BESIDE_TWIN**2:
-        return []
-    other = twins[worst]
-    limit = float(np.hypot(spread[other], BESIDE_TWIN))
-    values = {"name": worst, "other": other, "size": spread[worst], "twin": spread[other], "limit": limit}
-    return [finding("segment_length.sways", "warning", values, Where(markers.path, markers=(worst,)))]
+        (other,), size, same = pair - {worst}, varies[pair], twin[pair]
+        limit, code = OF_TWIN * same + BEYOND_TWIN, "segment_length.swings"
+        found = {worst: excess[worst], other: excess[other]}
+    else:
+        spread = _spread_on_bodies(trial, shown, jumps)
+        twins = {name: twins[name] for name in spread if twins[name] in spread}
+        beyond = {name: spread[name] ** 2 - spread[other] ** 2 for name, other in twins.items()}
+        worst = max(beyond, key=lambda name: beyond[name], default="")
+        if not worst:
+            return []
+        other, size, same = twins[worst], spread[worst], spread[twins[worst]]
+        limit, code = max(float(np.hypot(same, BESIDE_TWIN)), TIMES_TWIN * same), "segment_length.sways"
+        if size <= limit:
+            return []
+        beside = {name for names, _ in bodies(trial).values() if worst in names for name in names}
+        found = {name: beyond[name] for name in beyond if name in beside}
+    likely = sorted((n for n in found if found[n] >= AS_LIKELY * found[worst]), key=lambda n: -found[n])
+    which = "the marker" if len(likely) == 1 else f"one of {', '.join(map(repr, likely))}"
+    values = {"name": worst, "other": other, "size": size, "twin": same, "limit": limit, "which": which}
+    return [finding(code, "warning", values, Where(markers.path, markers=tuple(likely)))]
 
 
 def _spread_on_bodies(trial: Trial, shown: set[str], jumps: list[str]) -> dict[str, float]:

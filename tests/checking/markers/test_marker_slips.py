@@ -247,3 +247,15 @@ def test_a_marker_that_swings_with_the_stride_among_the_others_is_named(
     position[:, trial.markers.names.index(name), 0] += 0.025 * swing
     (finding,) = _swinging(replace(trial, markers=replace(trial.markers, position=position)), [])
     assert finding.where.markers == (name,) and "among the other markers" in finding.what
+
+
+def test_markers_of_which_the_data_do_not_show_one_are_all_named(recorded_walk_trial: Trial) -> None:
+    """One distance alone changes: either end may move."""
+    trial, wave = recorded_walk_trial, np.sin(2.0 * np.pi * 0.9 * recorded_walk_trial.markers.time)
+    position, names = trial.markers.position.copy(), trial.markers.names
+    across = position[:, names.index("L.ASIS")] - position[:, names.index("R.PSIS")]
+    way = across / np.linalg.norm(across, axis=1, keepdims=True)
+    position[:, names.index("R.PSIS")] += 0.03 * wave[:, None] * way
+    (finding,) = _swinging(replace(trial, markers=replace(trial.markers, position=position)), [])
+    assert "R.PSIS" in finding.where.markers
+    assert len(finding.where.markers) == 2 and "one of '" in finding.what
