@@ -205,7 +205,7 @@ def hip_peaks(analysis: Analysis) -> tuple[float, ...]:
         weight = body.mechanics.model.mass.total * STANDARD_GRAVITY
     else:
         assert isinstance(body, ModelBody) and body.dynamics is not None
-        weight = body.dynamics.weight
+        weight = body.model.weight
     return tuple(
         float(np.nanmax(np.linalg.norm(leg.contact_force[f"hip_{leg.side}"], axis=1)) / weight)
         for leg in analysis.parts

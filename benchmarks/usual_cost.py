@@ -220,7 +220,7 @@ class Walk:
         assert body.dynamics is not None
         emg = None if recorded is None else with_muscles(recorded, OF_MODELS).emg
         events = () if recorded is None else recorded.gait.events
-        return cls.from_body(name, body, body.dynamics.weight, events, emg)
+        return cls.from_body(name, body, body.model.weight, events, emg)
 
     @property
     def person(self) -> str:

@@ -7,6 +7,7 @@ strain of zero. The ranges of ``muscle_properties.toml`` are far wider than the 
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -434,13 +435,13 @@ def read_path_function(path: Element, coordinates: Iterable[str]) -> PathFunctio
 def _muscle(
     context: Context, element: Element, line: OpenSimPath, function: PathFunction | None = None
 ) -> OpenSimMuscle:
+    tags = _table()["muscle"]
+    numbers: dict[str, Any] = {tag: muscle_number(context, element, tag) for tag in tags}
+    numbers["pennation_angle"] = numbers.pop("pennation_angle_at_optimal")
     return OpenSimMuscle(
         **vars(line),
         kind=element.tag,
-        **{
-            tag.removesuffix("_at_optimal"): muscle_number(context, element, tag)
-            for tag in _table()["muscle"]
-        },
+        **numbers,
         curve=curve_parameters(context, element),
         enabled=context.flag(element, "appliesForce", True),
         controls=(

@@ -232,13 +232,15 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
             else:
                 other[j] = max(other[j], np.abs(arm[:, k, j]).max())
     muscles = [model.muscles[name] for name in geometry.muscles]
+    parameters = np.array([[getattr(muscle, key) for key in PARAMETERS] for muscle in muscles])
+    force, fiber, tendon, pennation = parameters.reshape(-1, 4).T
     return Anatomy(
         geometry.muscles,
         stems,
         geometry.opensim_length,
         own,
         other,
-        *np.array([[getattr(muscle, key) for key in PARAMETERS] for muscle in muscles]).reshape(-1, 4).T,
+        *(force, fiber, tendon, pennation),
         size_of(model),
     )
 

@@ -39,7 +39,7 @@ def squat(public_model: Callable[[str], OpenSimModel]) -> ModelCase:
             f"plate {sole.side}",
             sole.body,
             TIME,
-            none + np.array([0.0, 0.5 * fixed.weight, 0.0]),
+            none + np.array([0.0, 0.5 * fixed.model.weight, 0.0]),
             0.5 * (sole.heel + sole.toe),
             none,
         )

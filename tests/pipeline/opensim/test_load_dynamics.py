@@ -265,10 +265,11 @@ def test_a_squat_on_a_model_presses_the_knee_as_measured(public_model) -> None:
         tension = strength * (1.3 * model.mass / (arms @ strength))[:, None]
         deepest = int(np.argmin(np.abs(BENT - np.radians(100.0))))
         # the ground pushes with half of the weight, what the knee carries at rest beside it is the leg below
-        contact = loads.contact(tension)[knee.name][deepest] + [0.0, 0.0, -0.5 * found.weight]
-        assert 2.0 < np.linalg.norm(contact) / found.weight < 4.5, name
+        contact = loads.contact(tension)[knee.name][deepest] + [0.0, 0.0, -0.5 * found.model.weight]
+        assert 2.0 < np.linalg.norm(contact) / found.model.weight < 4.5, name
         pressed = (
-            np.linalg.norm(loads.carried(tension)["patellofemoral_force"][knee.name][deepest]) / found.weight
+            np.linalg.norm(loads.carried(tension)["patellofemoral_force"][knee.name][deepest])
+            / found.model.weight
         )
         assert 2.5 < pressed < 8.0, name
 
