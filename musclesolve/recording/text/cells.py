@@ -61,6 +61,7 @@ _BESIDE_RATES = frozenset(
 filter, is none."""
 _POINT_KINDS = ("TARGET", "LANDMARK")
 """Kinds of signals of Visual3D that are points; the name of a point is its marker."""
+_NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
 
 
@@ -269,11 +270,12 @@ def clock_of(titles: Titles, reader: RowReader) -> Clock:
         raise input_error("recording.text.no_column_time", file=path, where=line)
     cell = titles.cells[k]
     rate = titles.rates[0] if len(titles.rates) == 1 else None
-    rows = _numbers([cells_of(text, titles.separator) for text in islice(reader.ahead, _FIRST_ROWS)], k)
+    rows = [cells_of(text, titles.separator) for text in islice(reader.ahead, _FIRST_ROWS)]
+    numbers = [number for number in _numbers(rows, k) if np.isfinite(number)]
     if timed:
         unit = _unit_of_time(cell) or ""
         seconds = factor(unit, lambda unit: SECONDS.get(unit.casefold()), "s, ms", cell, path, line)
-        step = float(np.median(np.diff(rows))) if len(rows) > 1 else 0.0
+        step = float(np.median(np.diff(numbers))) if len(numbers) > 1 else 0.0
         unstated = k in named and not named_and_unit(cell)[1]
         by_rate = rate is not None and abs(step * rate - 1000.0) < 100.0
         if not (unstated and (by_rate or step >= _LONGEST_STEP)):
@@ -288,15 +290,19 @@ def clock_of(titles: Titles, reader: RowReader) -> Clock:
         stated = " and ".join(f"{each:g} Hz" for each in titles.rates) or "no rate"
         raise input_error("recording.text.no_rate", file=path, where=line, column=cell, stated=stated)
     # Numbers count from zero if the first one is zero, else from one: a recording may be cut out of a longer one.
-    first = min(rows[0], 1.0) if rows else 1.0
+    first = min(numbers[0], 1.0) if numbers else 1.0
     note = f"The times of {name} follow from {cell} and the rate of {rate:g} Hz above it."
     return Clock(k, lambda rows: (rows[:, k] - first) / rate, (note,))
 
 
 def _numbers(rows: Sequence[Sequence[str]], column: int) -> list[float]:
-    """The numbers in a column of the first rows, without cells that are none."""
+    """The numbers in a column of the first rows, NaN for a cell that is none."""
     cells = [row[column] for row in rows if column < len(row)]
-    return [float(cell.replace(",", ".")) for cell in cells if cell and is_row([cell])]
+    return [float(cell.replace(",", ".")) if _NUMBER.fullmatch(cell) else np.nan for cell in cells]
+
+
+def _rises(numbers: Sequence[float]) -> bool:
+    return all(one < other for one, other in pairwise(numbers))
 
 
 def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
@@ -307,7 +313,7 @@ def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     # seconds that does not rise from row to row, such as a delay, is no clock.
     rows = [cells_of(text, separator) for text in islice(reader.ahead, _FIRST_ROWS)]
     in_seconds = [k for k, title in enumerate(titles) if is_time(title)] or [clock.column]
-    clocks = [k for k in in_seconds if _rises([row[k] for row in rows if k < len(row)])] or in_seconds[:1]
+    clocks = [k for k in in_seconds if _rises(_numbers(rows, k))] or in_seconds[:1]
     equal = {k: all(row[k : k + 1] == row[clocks[0] : clocks[0] + 1] for row in rows) for k in clocks}
     signals = [
         (k, title)
@@ -336,14 +342,6 @@ def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     )
 
 
-def _rises(cells: Sequence[str]) -> bool:
-    try:
-        times = [float(cell.replace(",", ".")) for cell in cells]
-    except ValueError:
-        return False
-    return all(one < other for one, other in pairwise(times))
-
-
 def factor(
     unit: str, size_of: Callable[[str], float | None], known: str, cell: str, path: Path, line: int
 ) -> float:
@@ -368,12 +366,12 @@ def si_factors(
     for title, unit in named:
         known = in_si and unit is not None
         roles.append(role_and_size(unit or "")[0])
-        factors.append(factor(unit or "", _size, FORCES, title, path, line) if known else 1.0)
+        factors.append(
+            factor(unit or "", lambda unit: role_and_size(unit)[1], FORCES, title, path, line)
+            if known
+            else 1.0
+        )
     return np.array(factors), tuple(roles)
-
-
-def _size(unit: str) -> float | None:
-    return role_and_size(unit)[1]
 
 
 def role_and_size(unit: str) -> tuple[str, float | None]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from synthetic_trial import write_trial
 
-from musclesolve import read_trial
+from musclesolve import InputError, read_trial
 from musclesolve.files import read_forces_table, read_markers, read_mot, read_trc
 from musclesolve.recording.text import number_rows as rows
 from tests.support.refusals import refused
@@ -294,3 +294,12 @@ def test_an_axis_may_stand_before_the_marker(tmp_path: Path) -> None:
     markers = read_markers(written(tmp_path, "\n".join([f"time,{head}", *lines, ""])))
     assert markers.names == tuple(names)
     assert np.allclose(markers["M1"][0], [0.003, 0.004, 0.005])
+
+
+@pytest.mark.parametrize("cell", ["null", "-", "nan", "", "1e999"])
+def test_a_first_number_of_a_row_that_is_none_is_refused(tmp_path: Path, cell: str) -> None:
+    text = "100 Hz\n" + PLAIN.replace(",time", "").replace(",0.00,", ",").replace(",0.01,", ",").replace(
+        ",0.02,", ","
+    )
+    with pytest.raises(InputError, match=r"line [34]"):
+        read_markers(written(tmp_path, text, ("\n1,", f"\n{cell},")))
