@@ -111,7 +111,8 @@ class SumOfTerms(Cost):
     def terms(self, problem: Problem) -> tuple[Term, ...]:
         """See Cost."""
         coefficient, shape = self.coefficient(problem), problem.force_capacity.shape
-        coefficient = coefficient * np.power(self.weight(problem), 1.0 / self.form.exponent)
+        if np.ndim(weight := self.weight(problem)):
+            coefficient = coefficient * np.power(weight, 1.0 / self.form.exponent)
         if coefficient.shape != shape:
             coefficient = np.broadcast_to(coefficient, shape)
         return (Term(self.form, coefficient, self.target(problem)),)
