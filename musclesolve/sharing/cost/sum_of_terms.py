@@ -6,7 +6,7 @@ with the arrays of a problem follow from these.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -108,8 +108,8 @@ class SumOfTerms(Cost):
             "frames may end without a certificate. min_max has the largest load as small as possible, and is exact.",
         )
 
-    def terms(self, problem: Problem) -> tuple[Term, ...]:
-        """See Cost."""
+    def terms(self, problem: Problem) -> tuple[Term]:
+        """See Cost; it is one term."""
         coefficient, shape = self.coefficient(problem), problem.force_capacity.shape
         if np.ndim(weight := self.weight(problem)):
             coefficient = coefficient * np.power(weight, 1.0 / self.form.exponent)
@@ -119,19 +119,15 @@ class SumOfTerms(Cost):
 
     def term_value(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
-        return self._sum(problem, lambda term: term.value(activation), activation[:, 0])
+        return self.terms(problem)[0].value(activation)
 
     def term_gradient(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
-        return self._sum(problem, lambda term: term.slope(activation), activation)
+        return self.terms(problem)[0].slope(activation)
 
     def term_hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
-        return self._sum(problem, lambda term: term.curvature(activation), activation)
-
-    def _sum(self, problem: Problem, part_of: Callable[[Term], Array], like: Array) -> Array:
-        parts = [part_of(term) for term in self.terms(problem)]
-        return sum(parts[1:], start=parts[0]) if parts else np.zeros_like(like)
+        return self.terms(problem)[0].curvature(activation)
 
     def largest_activation(self, problem: Problem) -> Array:
         """Return the activation where c_i a_i leaves the domain of phi, (T, n); infinite where c_i is zero."""
