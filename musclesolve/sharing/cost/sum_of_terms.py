@@ -169,17 +169,12 @@ class PowerSum(SumOfTerms):
         object.__setattr__(self, "weights", checked_weights(self.weights, self.name, "muscles", above=0.0))
 
     def weight(self, problem: Problem) -> Array | float:
-        """See SumOfTerms."""
+        """See SumOfTerms; refuses weights of muscles that the problem does not have."""
         if not self.weights:
             return 1.0
         return weights_by_name(
             self.weights, problem.muscle or (), np.ones(problem.n_muscles), "muscle", self.name
         )
-
-    def fitted(self, problem: Problem) -> Cost:
-        """See Cost; refuses weights of muscles that the problem does not have."""
-        self.weight(problem)
-        return super().fitted(problem)
 
 
 def checked_weights(weights: Weights, cost: str, what: str, **limits: float) -> tuple[tuple[str, float], ...]:
@@ -191,7 +186,7 @@ def checked_weights(weights: Weights, cost: str, what: str, **limits: float) -> 
             "bad_type",
             problem=f"the weights of {cost} are {as_text(weights)}",
             expected=f"words in the names of {what}, with a number each",
-            remedy='{"knee": 1.0}' if what == "reactions" else '{"soleus": 2.0}',
+            remedy='such as {"knee": 1.0}',
         ) from error
     expected = "a positive number" if "above" in limits else "a number, zero or more"
     return tuple(
