@@ -191,12 +191,8 @@ def jax_layer(
 ) -> Callable[..., LayerSolution]:
     """Force sharing as a function of arrays with exact gradients, for JAX: under jit, grad and vmap.
 
-    The function takes the arrays of a Problem, by the same names and in the same shapes and units: moment_arm (T, m, n)
-    [m], moment (T, m) [N m], force_capacity (T, n) [N], max_isometric_force (n,) [N], and by keyword lower, upper,
-    reserve_weight, emg and the others. It returns a LayerSolution of arrays. The gradient is one reverse product at the
-    certified optimum, and at a kink the derivative to one of its two sides, a subgradient. A frame without a certified
-    solution is NaN, and so is its gradient, unless the loss leaves the frame out (`jnp.where(valid, ..., 0)`). A solved
-    frame without a derivative has the gradient NaN.
+    The function takes the arrays of a Problem by name and returns a LayerSolution of arrays, with the gradients and the
+    NaN of `torch_layer`. The loss leaves a frame out by `jnp.where(valid, ..., 0)`.
 
     Solutions are computed in double precision on the processor, by a callback, and once more for the gradient. Results
     and gradients have the precision of the arguments: `jax.config.update("jax_enable_x64", True)` makes it double.

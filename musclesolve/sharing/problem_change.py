@@ -23,7 +23,7 @@ OF_COSTS = (
 """Arrays on which costs of the library depend, beside the activations."""
 
 OF_THE_COST = "marginal_cost"
-_FRAMES = {*PER_FRAME, OF_THE_COST}
+OF_FRAMES = {*PER_FRAME, OF_THE_COST}
 POSITIVE = ("force_capacity", "max_isometric_force", "optimal_fiber_length", "fiber_force_capacity")
 
 COMPLEX_STEP = 1e-30
@@ -76,8 +76,8 @@ class ProblemChange:
                     remedy=f"Problem(..., {name}=...)",
                 )
             # of several frames the axis of frames may have the length one
-            many = name in _FRAMES and not problem.single_frame
-            shape = changing.shape[1:] if name in _FRAMES and problem.single_frame else changing.shape
+            many = name in OF_FRAMES and not problem.single_frame
+            shape = changing.shape[1:] if name in OF_FRAMES and problem.single_frame else changing.shape
             full = array if array.ndim == len(shape) + 1 else array[None]
             fits = full.shape[1:] == shape or (many and full.shape[1:] == (1, *shape[1:]))
             if array.ndim not in (len(shape), len(shape) + 1) or not fits:
@@ -110,7 +110,7 @@ class ProblemChange:
 
     def frames(self, which: NDArray[Any]) -> ProblemChange:
         """The change of some frames only, by numbers or a mask (T,)."""
-        per_frame = {name for name, x in self.arrays().items() if name in _FRAMES and x.shape[1] > 1}
+        per_frame = {name for name, x in self.arrays().items() if name in OF_FRAMES and x.shape[1] > 1}
         return ProblemChange(
             **{name: x[:, which] if name in per_frame else x for name, x in self.arrays().items()}
         )

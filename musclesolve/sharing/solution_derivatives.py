@@ -66,7 +66,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import LEAST_REACH, TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, PER_FRAME
-from musclesolve.sharing.problem_change import OF_COSTS, OF_THE_COST, ProblemChange
+from musclesolve.sharing.problem_change import OF_COSTS, OF_FRAMES, OF_THE_COST, ProblemChange
 from musclesolve.sharing.problem_scale import slope_scale
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import fix_idle_muscles
@@ -573,8 +573,7 @@ class SolutionDerivatives:
         for name, array in self._gradient(weights[self.which]).items():
             full = self._expanded(array)
             full = np.where(_column(counts, full.ndim), full, 0.0)
-            of_frames = name in PER_FRAME or name == OF_THE_COST
-            gradient[name] = full if of_frames and not single else full.sum(axis=0)
+            gradient[name] = full if name in OF_FRAMES and not single else full.sum(axis=0)
         return gradient
 
     def _gradient(self, weight: Array) -> dict[str, Array]:

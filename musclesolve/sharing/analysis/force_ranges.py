@@ -90,9 +90,9 @@ class OneActivation(SumOfTerms):
         chosen[:, self.muscle] = 1.0
         return chosen
 
-    def terms(self, problem: Problem) -> tuple[Term, ...]:
+    def terms(self, problem: Problem) -> tuple[Term]:
         """The term of the activation, with its sign."""
-        return tuple(term.scaled(self.sign) for term in super().terms(problem))
+        return (super().terms(problem)[0].scaled(self.sign),)
 
 
 def _feasible_range(problem: Problem, muscles: Sequence[str] | None) -> ForceRange:

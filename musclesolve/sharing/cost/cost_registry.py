@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from importlib import import_module
 from inspect import isabstract
+from operator import attrgetter
 from pkgutil import iter_modules
 from typing import Any
 
@@ -96,8 +97,8 @@ def costs() -> dict[str, CostRecord]:
 
 def options_of(kind: type[Cost]) -> tuple[str, ...]:
     """The names of the options of a class of costs, the ones that a value without a name may mean first."""
-    options = sorted(fields(kind), key=lambda option: option.kw_only) if is_dataclass(kind) else ()
-    return tuple(option.name for option in options if option.init)
+    options = fields(kind) if is_dataclass(kind) else ()
+    return tuple(option.name for option in sorted(options, key=attrgetter("kw_only")) if option.init)
 
 
 def find_cost(cost: str | Cost) -> Cost:

@@ -6,7 +6,7 @@ with the arrays of a problem follow from these.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
@@ -108,29 +108,26 @@ class SumOfTerms(Cost):
             "frames may end without a certificate. min_max has the largest load as small as possible, and is exact.",
         )
 
-    def terms(self, problem: Problem) -> tuple[Term, ...]:
-        """See Cost."""
+    def terms(self, problem: Problem) -> tuple[Term]:
+        """See Cost; it is one term."""
         coefficient, shape = self.coefficient(problem), problem.force_capacity.shape
-        coefficient = coefficient * np.power(self.weight(problem), 1.0 / self.form.exponent)
+        if np.ndim(weight := self.weight(problem)):
+            coefficient = coefficient * np.power(weight, 1.0 / self.form.exponent)
         if coefficient.shape != shape:
             coefficient = np.broadcast_to(coefficient, shape)
         return (Term(self.form, coefficient, self.target(problem)),)
 
     def term_value(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
-        return self._sum(problem, lambda term: term.value(activation), activation[:, 0])
+        return self.terms(problem)[0].value(activation)
 
     def term_gradient(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
-        return self._sum(problem, lambda term: term.slope(activation), activation)
+        return self.terms(problem)[0].slope(activation)
 
     def term_hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
-        return self._sum(problem, lambda term: term.curvature(activation), activation)
-
-    def _sum(self, problem: Problem, part_of: Callable[[Term], Array], like: Array) -> Array:
-        parts = [part_of(term) for term in self.terms(problem)]
-        return sum(parts[1:], start=parts[0]) if parts else np.zeros_like(like)
+        return self.terms(problem)[0].curvature(activation)
 
     def largest_activation(self, problem: Problem) -> Array:
         """Return the activation where c_i a_i leaves the domain of phi, (T, n); infinite where c_i is zero."""
@@ -172,17 +169,12 @@ class PowerSum(SumOfTerms):
         object.__setattr__(self, "weights", checked_weights(self.weights, self.name, "muscles", above=0.0))
 
     def weight(self, problem: Problem) -> Array | float:
-        """See SumOfTerms."""
+        """See SumOfTerms; refuses weights of muscles that the problem does not have."""
         if not self.weights:
             return 1.0
         return weights_by_name(
             self.weights, problem.muscle or (), np.ones(problem.n_muscles), "muscle", self.name
         )
-
-    def fitted(self, problem: Problem) -> Cost:
-        """See Cost; refuses weights of muscles that the problem does not have."""
-        self.weight(problem)
-        return super().fitted(problem)
 
 
 def checked_weights(weights: Weights, cost: str, what: str, **limits: float) -> tuple[tuple[str, float], ...]:
@@ -194,7 +186,7 @@ def checked_weights(weights: Weights, cost: str, what: str, **limits: float) -> 
             "bad_type",
             problem=f"the weights of {cost} are {as_text(weights)}",
             expected=f"words in the names of {what}, with a number each",
-            remedy='{"knee": 1.0}' if what == "reactions" else '{"soleus": 2.0}',
+            remedy='such as {"knee": 1.0}',
         ) from error
     expected = "a positive number" if "above" in limits else "a number, zero or more"
     return tuple(

@@ -50,7 +50,6 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array, Mask
 from musclesolve.sharing.certificate import farkas_ratio, is_proof, stationarity_miss
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_terms import Term
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_scale, slope_size
@@ -362,10 +361,6 @@ class NoCost(SumOfTerms):
     def coefficient(self, problem: Problem) -> Array:
         """The coefficients: zeros, (T, n)."""
         return np.zeros_like(problem.force_capacity)
-
-    def terms(self, problem: Problem) -> tuple[Term, ...]:
-        """No terms at all."""
-        return ()
 
 
 def nearest_moments(problem: Problem) -> Attempt:

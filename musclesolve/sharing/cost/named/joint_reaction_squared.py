@@ -48,8 +48,7 @@ class JointReactionSquared(SumOfTerms):
     data = ("reaction_matrix", "reaction_offset")
 
     def __post_init__(self) -> None:
-        pairs = checked_weights(self.weights, self.name, "reactions", least=0.0)
-        object.__setattr__(self, "weights", pairs)
+        object.__setattr__(self, "weights", checked_weights(self.weights, self.name, "reactions", least=0.0))
         expected = "a number, zero or more"
         check_number(self.effort, f"the effort of {self.name}", expected, least=0.0, where=self.name)
 
