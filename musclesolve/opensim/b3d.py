@@ -20,7 +20,7 @@ p of height h with a moment T about the vertical alone, M = p x F + T e_y:
 
 where h is the height of the force plates; with less vertical force than `LOADED_FROM_N` p is the origin of the body,
 and T has three components. Frames with missing ground forces by the service are left out of the loads and moments, so
-that they count as not measured (`musclesolve._util.time_holes` defines the gaps that are filled).
+that they count as not measured (`musclesolve._util.splines` defines the gaps that are filled).
 
 The moments of the service include the residual at the root of its model. If it is more than `MOST_RESIDUAL` of the
 weight, the moments contradict the motion and are not written; some files were computed with gravity along z
