@@ -119,6 +119,7 @@ def kind_of(mode: int) -> str:
     """Return the kind of an entry of the file system that is neither a file nor a folder."""
     kinds = (
         (stat.S_ISFIFO, "a pipe"),
+        (stat.S_ISLNK, "a link that leads to no file"),
         (stat.S_ISSOCK, "a socket"),
         (stat.S_ISCHR, "a device"),
         (stat.S_ISBLK, "a device"),

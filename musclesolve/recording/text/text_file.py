@@ -317,8 +317,9 @@ def no_file(path: Path) -> InputError:
         problem, expected, remedy = "this is a folder", "a file", "name a file in it"
     elif not path.name.isprintable() or ("\\" in path.name and os.sep == "/"):
         remedy = "write / instead of \\ between folders"  # "data\\trial" in double quotes has a tab
-    elif path.exists():
-        problem, expected = f"this is {kind_of(path.stat().st_mode)}", "a regular file"
+    elif path.exists() or path.is_symlink():
+        found = path.stat() if path.exists() else path.lstat()
+        problem, expected = f"this is {kind_of(found.st_mode)}", "a regular file"
         remedy = "name a file with the same content"
     elif not folder.is_dir():
         expected, remedy = f"a file in {folder}, but there is no such folder", "check the folder"

@@ -471,26 +471,17 @@ def gait_deviation_index(strides: Array, controls: Array, features: Array | None
         100.0
     """
     expected = "(K, 459), (C, 459) of two controls or more, and (15, 459)"
-    g = np.atleast_2d(check_real_array(strides, "strides", expected))
-    others = np.atleast_2d(check_real_array(controls, "controls", expected))
-    basis = None if features is None else np.atleast_2d(check_real_array(features, "features", expected))
-    if (
-        len(others) < 2
-        or g.shape[1] != others.shape[1]
-        or (basis is not None and basis.shape[1] != g.shape[1])
-    ):
+    g, others = (np.atleast_2d(check_real_array(each, "curves", expected)) for each in (strides, controls))
+    features = np.eye(g.shape[1]) if features is None else features
+    basis = np.atleast_2d(check_real_array(features, "features", expected))
+    if len(others) < 2 or not g.shape[1] == others.shape[1] == basis.shape[1]:
         raise input_error(
             "bad_shape",
             where="gait_deviation_index",
-            problem=f"strides {g.shape}, controls {others.shape}, features {None if basis is None else basis.shape}",
+            problem=f"strides {g.shape}, controls {others.shape}, features {basis.shape}",
             expected=expected,
             remedy="give nine angles at 51 percentages, one after the other",
         )
-    mean = others.mean(axis=0)
-
-    def log_distance(curves: Array) -> Array:
-        away = curves - mean
-        return np.log(np.linalg.norm(away if basis is None else away @ basis.T, axis=1))
-
-    of_controls = log_distance(others)
-    return np.asarray(100.0 - 10.0 * (log_distance(g) - of_controls.mean()) / of_controls.std(ddof=1))
+    away = [(curves - others.mean(axis=0)) @ basis.T for curves in (g, others)]
+    of_strides, of_controls = (np.log(np.linalg.norm(each, axis=1)) for each in away)
+    return np.asarray(100.0 - 10.0 * (of_strides - of_controls.mean()) / of_controls.std(ddof=1))
