@@ -48,8 +48,8 @@ def report(
     for trial in inputs.trials:
         if trial.changed:
             print_summary(line("warning", trial.changed))
-    for failure in inputs.unreadable:
-        print_summary(line("left out", f"{failure.path}: {failure.reason}"))
+    for path, reason in inputs.unreadable.items():
+        print_summary(line("left out", f"{path}: {reason}"))
     print_files([written])
 
 

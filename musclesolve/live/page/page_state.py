@@ -146,7 +146,7 @@ class LiveDrawing:
             missing=(),
             bones=bones,
             shapes=None,
-            events=(),
+            events=[],
         )
 
     def drawn(self, base: PictureData, row: AnyArray, values: dict[str, Array]) -> PictureData:
