@@ -294,33 +294,40 @@ def shift_values(shift: float, limit: float) -> dict[str, object]:
     }
 
 
+RATES_HZ = (25, 30, 50, 60, 75, 90, 100, 120, 125, 150, 200, 240, 250, 300, 400, 500)
+"""Usual frame rates of cameras [Hz]."""
 OTHER_RATE = 0.03
-"""Share by which a frame rate differs from the stated one: usual ones are multiples of 5 Hz, 4 % apart or more."""
+"""Share by which a frame rate differs from the stated one: the usual ones lie at least 4 % apart."""
 
 
 @check_at(Stage.SYNCHRONY, needs=["plates"])
 def frame_rate(case: Case) -> Iterator[Finding]:
-    """Find a wrong frame rate: the motion lasts as long as the forces at another one, at which they accelerate the
-    subject, and not at the stated one. The repair changes all times of the motion.
+    """Find the only frame rate at which the forces accelerate the subject, where they do not at the stated one.
+
+    At the stated rate such markers last longer or shorter than the forces. The repair changes all times of the motion.
     """
     trial, markers = case.trial, case.trial.markers
-    both, start = len({plate.side for plate in trial.forces}) == len(SIDES), markers.time[0]
-    rate = 5 * round(markers.rate * np.ptp(markers.time) / np.ptp(trial.forces[0].time) / 5.0) if both else 0
-    if (
-        not rate
-        or abs(rate / markers.rate - 1.0) < OTHER_RATE
-        or runs(trial)
-        or time_offset(trial) is not None
-    ):
+    both = len({plate.side for plate in trial.forces}) == len(SIDES)
+    if not both or abs(np.ptp(markers.time) / np.ptp(trial.forces[0].time) - 1.0) < OTHER_RATE or runs(trial):
         return
+    if time_offset(trial) is not None:
+        return
+    start, fits = markers.time[0], []
     span = markers.time[[0, -1]] if finds_range(case.settings) else trial.time_range
-    time, ends = (start + (np.asarray(t) - start) * markers.rate / rate for t in (markers.time, span))
-    changes: dict[str, Any] = {"markers": replace(markers, time=time), "legs": {}, "analyzed": ()}
-    changes["time_range"] = float(ends[0]), float(ends[1])
-    shift = time_offset(replace(trial, **changes))
-    if shift is not None and abs(shift[0]) < UPRIGHT_S:
-        values = {"stated": markers.rate, "rate": rate}
-        yield finding("clock_rate.frames", "error", values, Where(markers.path), replace_fields(**changes))
+    for rate in RATES_HZ:
+        time, ends = (start + (np.asarray(t) - start) * markers.rate / rate for t in (markers.time, span))
+        changes: dict[str, Any] = {"markers": replace(markers, time=time), "legs": {}}
+        changes["time_range"] = float(ends[0]), float(ends[1])
+        at_rate = replace(trial, **changes, analyzed=())
+        shift = time_offset(at_rate)
+        if shift is not None and abs(shift[0]) < UPRIGHT_S:
+            fits.append((rate, changes))
+    if len(fits) == 1 and abs(fits[0][0] / markers.rate - 1.0) > OTHER_RATE:
+        (rate, changes), stated = fits[0], markers.rate
+        repair = replace_fields(**changes, analyzed=())
+        yield finding(
+            "clock_rate.frames", "error", {"stated": stated, "rate": rate}, Where(markers.path), repair
+        )
 
 
 # Wrong axes hide a shift, so the search is repeated.
