@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
-from musclesolve._util.long_arrays import kept
+from musclesolve._util.long_arrays import in_files
 from musclesolve._util.messages import Progress, no_progress, unknown_name
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
@@ -127,7 +127,7 @@ def mechanics(trial: Trial, progress: Progress | None = None, start: Array | Non
     """
     report = progress or no_progress
     report("markers", 0.05)
-    landmarks = kept(anatomy(trial, TIME_MARGIN))
+    landmarks = in_files(anatomy(trial, TIME_MARGIN))
     report("kinematics", 0.15)
     return mechanics_of(trial, landmarks, start)
 
@@ -161,7 +161,7 @@ def mechanics_of(
         predicted = trial.settings.files.predicted
         return Mechanics(landmarks, model, fit, analyzed, reactions, predicted, (motion.time, completed))
     reactions = ground_reactions(trial.forces, analyzed.time, landmarks.filter)
-    unchanged = kept(Mechanics(landmarks, model, fit, analyzed, reactions))
+    unchanged = in_files(Mechanics(landmarks, model, fit, analyzed, reactions))
     if consistency.residual == REDUCED:
         return changed_motion(trial, unchanged, targets, motion)
     return unchanged

@@ -116,19 +116,19 @@ def unknown(shape: tuple[int, ...], dtype: Any = float) -> AnyArray:
     return values
 
 
-def kept(value: Item, moved: dict[int, Any] | None = None) -> Item:
-    """A value that stays while others are computed: its large arrays move into files, at any depth.
+def in_files(value: Item, moved: dict[int, Any] | None = None) -> Item:
+    """A value whose large arrays move into files, at any depth: it stays while others are computed.
 
     Its dataclasses and dictionaries stay and refer to the moved arrays; tuples and lists with arrays are made anew.
     Views stay views of one array, in the same order in memory. An array to which others refer stays in memory, too.
     moved: arrays in files, each with the array in memory, by the number (`id`) of the array in memory.
     """
     if moved is None:
-        return kept(value, {}) if _FILES else value
+        return in_files(value, {}) if _FILES else value
     if isinstance(value, np.ndarray):
         return cast(Item, _moved(value, moved))
     if isinstance(value, tuple | list):
-        parts = [kept(part, moved) for part in value]
+        parts = [in_files(part, moved) for part in value]
         if any(old is not new for old, new in zip(value, parts, strict=True)):
             return cast(Item, type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts))
     elif isinstance(value, dict) or (is_dataclass(value) and hasattr(value, "__dict__")):
@@ -136,7 +136,7 @@ def kept(value: Item, moved: dict[int, Any] | None = None) -> Item:
             moved[id(value)] = value, value
             named = value if isinstance(value, dict) else vars(value)
             for name, part in named.items():
-                named[name] = kept(part, moved)
+                named[name] = in_files(part, moved)
     return value
 
 

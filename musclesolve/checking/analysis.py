@@ -22,7 +22,7 @@ from functools import partial
 import numpy as np
 
 from musclesolve._util.arrays import Array, at_times, time_spans
-from musclesolve._util.long_arrays import kept
+from musclesolve._util.long_arrays import in_files
 from musclesolve._util.messages import capitalized, count_of
 from musclesolve.checking.case import (
     TABLES,
@@ -218,7 +218,7 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
         if prepared is not None and prepared.trial == case.trial:
             body = prepared.mechanics.measured
         else:
-            body = kept(anatomy(case.trial, TIME_MARGIN))
+            body = in_files(anatomy(case.trial, TIME_MARGIN))
     except InputError as error:
         places = (code for part, code in PLACE_CODES.items() if part in (error.where or ""))
         code = "marker_moved" if error.code == "not_rigid" else next(places, "proportions")

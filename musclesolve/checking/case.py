@@ -23,7 +23,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, time_spans
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.long_arrays import in_blocks, kept
+from musclesolve._util.long_arrays import in_blocks, in_files
 from musclesolve._util.sides import has_side
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.pipeline.recorded_body import RecordedBody
@@ -597,7 +597,7 @@ def examine(case: Case, checks: Iterable[Check], prepare: Mapping[Stage, Callabl
     """
     ordered = sorted(checks, key=lambda check: check.detect.__name__)
     for stage in Stage:
-        kept(case.recorded)
+        in_files(case.recorded)
         findings: list[Finding] = []
         if stage in prepare:
             with collect_errors(findings, f"preparation of {stage.name.lower()}", case):

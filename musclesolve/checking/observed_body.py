@@ -9,7 +9,7 @@ from weakref import finalize
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, long_enough, mean_of_known, median_of_known
-from musclesolve._util.long_arrays import kept
+from musclesolve._util.long_arrays import in_files
 from musclesolve.checking.case import filled
 from musclesolve.errors import InputError
 from musclesolve.motion.events.foot_events import FootLoads, flights
@@ -43,7 +43,7 @@ def once(function: Callable[P, R]) -> Callable[P, R]:
             finalize(of, _KNOWN.pop, id(of), None)
         values, key = _KNOWN.setdefault(id(of), {}), (function, *more, *named.items())
         if key not in values:
-            values[key] = kept(function(*args, **named))
+            values[key] = in_files(function(*args, **named))
         return cast(R, values[key])
 
     return known

@@ -185,7 +185,7 @@ class Report:
 
     def __str__(self) -> str:
         """Return all findings and the verdict."""
-        return "\n".join([*(str(finding) for finding in self.findings), self.verdict])
+        return "\n".join([*(str(finding) for finding in self.all_findings), self.verdict])
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""

@@ -182,11 +182,11 @@ class Holder:
 def test_what_is_kept_lies_in_files_with_its_views_and_orders(small):
     values = np.random.default_rng(3).normal(size=(30, 40))
     turned, whole, few = np.asfortranarray(values), values.copy(), np.arange(3.0)
-    assert long_arrays.kept(whole) is whole  # a short motion has no file
+    assert long_arrays.in_files(whole) is whole  # a short motion has no file
     file = long_array((50,))
     named = {"part": whole[::-2, 3:], "several": [whole.T, few, "text"]}
     given = Holder((named, Pair(turned[:, ::-1], file)))
-    found, again = long_arrays.kept((given, whole))
+    found, again = long_arrays.in_files((given, whole))
     assert found is given and given.values[0] is named and given.values[1].second is file
     part, several, (flipped, _) = named["part"], named["several"], given.values[1]
     assert not any(np.shares_memory(each, whole) for each in (part, several[0], again))
@@ -194,4 +194,4 @@ def test_what_is_kept_lies_in_files_with_its_views_and_orders(small):
     for new, old in ((part, whole[::-2, 3:]), (several[0], whole.T), (flipped, turned[:, ::-1])):
         np.testing.assert_array_equal(new, old)
         assert new.strides == old.strides
-    assert long_arrays.kept(again) is again
+    assert long_arrays.in_files(again) is again

@@ -14,7 +14,7 @@ import numpy as np
 
 from muscle_db.regular_file import file_state
 from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import kept
+from musclesolve._util.long_arrays import in_files
 from musclesolve._util.messages import WarningNote
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
@@ -230,11 +230,11 @@ def as_read(recorded: Trial, examined: bool = True) -> Trial:
 
     examined: whether the recording is checked unchanged; otherwise its files are read again and repaired.
     """
-    trial = analysable(kept(recorded))
+    trial = analysable(in_files(recorded))
     trial = replace(trial, hashes=hashes_as_read(trial))
     object.__setattr__(trial, "recorded", recorded if examined else None)
     object.__setattr__(trial, "as_read", True)
-    return kept(trial)
+    return in_files(trial)
 
 
 def analysable(trial: Trial, plates_tested: bool = True) -> Trial:
