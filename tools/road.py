@@ -36,9 +36,9 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 158621,
+    "Python, package and muscle_db": 157983,
     "public names": 180,
-    "bindings of vague names": 1290,
+    "bindings of vague names": 1284,
     "records of one module": 240,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""

@@ -400,7 +400,7 @@ def gait_scores(result: xr.Dataset, norm_file: str | Path | None = None) -> Gait
     norm = next((each for each in norms(norm_file) if set(needed) <= set(each.curves)), None)
     if norm is None:
         return GaitScores(why_not="No norm has the nine angles of the Gait Profile Score.")
-    sides = frames.sides(checked_result(result))
+    sides = frames.sides(checked_result(result, least=1))
     curves = {side: mean_curves(result, side) for side in sides if side in ("r", "l")}
     variable = {
         side: variable_scores({key: own[key] for key in needed}, norm)

@@ -42,8 +42,8 @@ def as_dataset(result: object) -> xr.Dataset:
     return result
 
 
-def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
-    """Return a result; refuse an object that is no result.
+def checked_result(result: object, needed: Collection[str] = (), least: int = 2) -> xr.Dataset:
+    """Return a result; refuse an object that is no result, and a result of fewer than `least` frames.
 
     `needed` names variables that the result must have besides status and coordinates.
     """
@@ -56,7 +56,7 @@ def checked_result(result: object, needed: Collection[str] = ()) -> xr.Dataset:
         names.add("ground_reaction_force")  # the strikes are then the beginnings of stance
     if "stride" in result.dims:
         names |= {"stride_side", "stride_start"}
-    _check_layout(result, names, least=2)
+    _check_layout(result, names, least)
 
     # status, attributes
     flags = _checked_flags(result)

@@ -139,7 +139,7 @@ def test_frames_are_those_with_moments_in_the_range(small: OpenSimModel) -> None
     cut = {name: values[10:25] for name, values in half.items()}
     part = model_body(small, small_motion(small), cut, model_settings(dofs=DOFS))
     np.testing.assert_allclose(part.motion.time, TIME[20:49])
-    assert any("32 frames" in note for note in part.notes)
+    assert any("have no moments" in note and "32" in note for note in part.notes)
     ranged = model_body(small, small_motion(small), half, model_settings(dofs=DOFS, start_s=0.2, end_s=0.3))
     np.testing.assert_allclose(ranged.motion.time[[0, -1]], [0.2, 0.3])
 
