@@ -99,7 +99,7 @@ def long_array(shape: tuple[int, ...], dtype: Any = float) -> AnyArray:
     size = prod(shape) * np.dtype(dtype).itemsize
     large = size >= (LARGE if _FILES else BEGINS * LARGE)
     if large and hasattr(os, "posix_fallocate") and hasattr(mmap, "MADV_DONTNEED"):
-        with suppress(OSError), _LOCK:
+        with suppress(OSError, RuntimeError), _LOCK:
             places = ((pages, pages.reserved(size)) for pages in tuple(_FILES))
             pages, place = next((each for each in places if each[1] is not None), (None, None))
             if pages is None or place is None:
@@ -125,7 +125,7 @@ def in_files(value: Item, moved: dict[int, Any] | None = None) -> Item:
     """
     if moved is None:
         return in_files(value, {}) if _FILES else value
-    if isinstance(value, np.ndarray):
+    if type(value) is np.ndarray:
         return cast(Item, _moved(value, moved))
     if isinstance(value, tuple | list):
         parts = [in_files(part, moved) for part in value]

@@ -195,3 +195,10 @@ def test_what_is_kept_lies_in_files_with_its_views_and_orders(small):
         np.testing.assert_array_equal(new, old)
         assert new.strides == old.strides
     assert long_arrays.in_files(again) is again
+
+
+@in_files
+def test_a_masked_array_keeps_its_mask(small):
+    file, masked = long_array((50,)), np.ma.masked_equal(np.arange(100.0), 3.0)
+    kept = long_arrays.in_files(Holder(masked)).values
+    assert kept is masked and kept.mask[3] and not file.any()
