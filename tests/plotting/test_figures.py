@@ -55,7 +55,7 @@ def result(**size):
 
 
 FIGURES = drawable_of(result(), ALL_FIGURES, ())
-"""Figures of every trial; the figure of the filter needs a chosen cut-off (test_cutoff_figure.py)."""
+"""Figures of every trial; the figure of the filter needs a chosen cut-off (test_cutoff_figures.py)."""
 OVER_TIME = [name for name in FIGURES if name != "consistency_shift"]
 """Figures of curves; the others have bars."""
 

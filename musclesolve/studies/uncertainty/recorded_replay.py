@@ -274,7 +274,7 @@ class RecordedReplay(Replay):
 
     @cached_property
     def _states(self) -> dict[int, ScaledState]:
-        """Cache of `_still_states`."""
+        """States of the muscles along the motion without errors, by the number of their part (see `part`)."""
         return {}
 
     def part(self, body: SubjectWithErrors, errors: Errors, number: int) -> SharingGroup:
