@@ -2,8 +2,8 @@
 
 Angles are off by a constant along the trial: they change lengths, moment arms and, where loads are given, the moments
 by inverse dynamics. Given moments are unchanged, and have a factor of their own. Loads that the motion predicts are
-predicted again with these angles, and have errors of the prediction (`with_prediction_errors`). A change of the motion for
-a smaller residual is computed again, too.
+predicted again with these angles, and have errors of the prediction (`with_prediction_errors`). A change of the motion
+for a smaller residual is computed again, too.
 
 With loads, a foot stands on its plate. Independent errors of angles would move the foot: 2 degrees at the hip move the
 load of a foot by 3 cm relative to the hip, 25 N m under the weight of the body, a larger error than markers allow. With
