@@ -43,10 +43,8 @@ class Spline:
             k = self.degree
             piece = _pieces(self.knots, k, x)
             low, high = (int(piece.min()), int(piece.max())) if piece.size else (k, k)
-            knots, c = (
-                self.knots[low - k : high + k + 2],
-                self.coefficient[low - k : high + 1],
-            )  # those around x
+            # those around x
+            knots, c = self.knots[low - k : high + k + 2], self.coefficient[low - k : high + 1]
             for _ in range(order):  # de Boor 1978, A practical guide to splines, chapter X (16)
                 span = (knots[k + 1 : -1] - knots[1 : -k - 1]).reshape(-1, *[1] * (c.ndim - 1))
                 knots, c, k = knots[1:-1], k * np.diff(c, axis=0) / span, k - 1

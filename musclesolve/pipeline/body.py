@@ -35,7 +35,6 @@ from musclesolve.sharing.solver.solver_registry import Solver
 if TYPE_CHECKING:
     from musclesolve.trajectory.solve_motion import MotionSolution
 
-
 BLOCK = 512
 """Number of frames in a block of a longer motion; a multiple of the chains of the compiled solver."""
 EVERY = slice(None)

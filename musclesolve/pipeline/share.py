@@ -55,7 +55,8 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
     """Share the moments of each part of a body among its muscles; `sharing` overrides the settings of the body."""
     report, chosen = progress or no_progress, sharing or body.sharing
     body.check(chosen)
-    chosen.cost.check_names([dof for part in body.parts for dof in part.shared])
+    muscles = [name for part in body.parts for name in part.state.parameters.names]
+    chosen.cost.check_names([dof for part in body.parts for dof in part.shared], muscles)
     most = MOST_FRAMES if body.kind == "recording" else 2 * BLOCK
     if chosen.tendon == RIGID and len(body.time) > most:
         return Analysis(body, chosen, share_in_blocks(body.parts, chosen, report))

@@ -48,9 +48,7 @@ class ProblemChange:
     reaction_offset: Array | None = None  # (K, T, k)
     emg: Array | None = None  # (K, T, n)
     fiber_force_capacity: Array | None = None  # (K, T, n)
-    marginal_cost: Array | None = (
-        None  # (K, T, n), by parameters of the cost, which are no array of the problem
-    )
+    marginal_cost: Array | None = None  # (K, T, n), by parameters of the cost
 
     @classmethod
     def from_changes(cls, problem: Problem, changes: Mapping[str, ArrayLike | None]) -> ProblemChange:

@@ -82,9 +82,9 @@ def solve(
         >>> ms.solve(alike, "stress_cubed").force.round(3).tolist()     # two equal muscles share equally [N]
         [200.0, 200.0]
     """
-    names = check_problem(problem, "solve").dof or ()
+    names = check_problem(problem, "solve").dof or (), problem.muscle or ()
     chosen = find_cost(cost)
-    chosen.check_names(names)
+    chosen.check_names(*names)
     method = able_solver(chosen) if solver is None else solver
     return solve_part(problem, chosen, method, on_infeasible, warm_start)
 

@@ -249,9 +249,8 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     mended = seen.without([fault.repaired(size) for fault, size, _ in faults])(case.table)
     if not faults or (left := surplus(replace(case, table=mended))) is None or left.rest > FITS:
         return  # no fault of columns makes them moments of this motion
-    part = max(
-        1.0, STRIDE / max(case.common, 1e-9)
-    )  # errors of a model have more weight in a part of a stride
+    # errors of a model have more weight in a part of a stride
+    part = max(1.0, STRIDE / max(case.common, 1e-9))
     faults = [each for each in faults if exceeds(each[1], part * LEAST.get(each[0].kind, 0.0), each[2])]
     count = Counter(name for fault, *_ in faults for name in fault.names)
     few_faults = len({fault.names for fault, *_ in faults}) <= FEW

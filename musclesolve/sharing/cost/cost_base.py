@@ -222,11 +222,11 @@ class Cost(ABC):
             self.field(problem, name)
         return self
 
-    def check_names(self, dofs: Sequence[str]) -> None:
-        """Refuse an option that names degrees of freedom where the whole body, with all its parts, has none such."""
+    def check_names(self, dofs: Sequence[str], muscles: Sequence[str]) -> None:
+        """Refuse an option with names that fit nothing in the whole body, with all its parts."""
         for cost in single_costs(self):
             if cost is not self:
-                cost.check_names(dofs)
+                cost.check_names(dofs, muscles)
 
     def field(self, problem: Problem, name: str) -> Array:
         """An optional field of the problem.

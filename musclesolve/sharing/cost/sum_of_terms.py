@@ -159,7 +159,7 @@ class PowerSum(SumOfTerms):
             muscles have weight 1.
 
     Raises:
-        InputError: a weight is not a positive number; a key fits no muscle.
+        InputError: a weight is not a positive number. `solve` and `run` refuse a key that fits no muscle of the body.
     """
 
     weights: Weights = field(default=(), kw_only=True)
@@ -168,13 +168,15 @@ class PowerSum(SumOfTerms):
         super().__post_init__()
         object.__setattr__(self, "weights", checked_weights(self.weights, self.name, "muscles", above=0.0))
 
+    def check_names(self, dofs: Sequence[str], muscles: Sequence[str]) -> None:
+        """See Cost; the muscles of a weight may be in another part."""
+        refuse_unfit_words(self.weights, muscles, "muscle", self.name)
+
     def weight(self, problem: Problem) -> Array | float:
-        """See SumOfTerms; refuses weights of muscles that the problem does not have."""
+        """See SumOfTerms; one for all where none are stated."""
         if not self.weights:
             return 1.0
-        return weights_by_name(
-            self.weights, problem.muscle or (), np.ones(problem.n_muscles), "muscle", self.name
-        )
+        return weights_by_name(self.weights, problem.muscle or (), np.ones(problem.n_muscles))
 
 
 def checked_weights(weights: Weights, cost: str, what: str, **limits: float) -> tuple[tuple[str, float], ...]:
@@ -195,21 +197,20 @@ def checked_weights(weights: Weights, cost: str, what: str, **limits: float) -> 
     )
 
 
-def weights_by_name(weights: Weights, names: Sequence[str], usual: Array, what: str, cost: str) -> Array:
-    """The weight of each name, (k,): of the last key whose words are all in the name, else the usual one.
-
-    A key with the word of a side, "l" or "r", changes nothing where the names are of the other side.
-
-    Raises:
-        InputError: a key fits no name of either side.
-    """
+def weights_by_name(weights: Weights, names: Sequence[str], usual: Array) -> Array:
+    """The weight of each name, (k,): of the last key whose words are all in the name, else the usual one."""
     found, words = usual.copy(), [set(name.split("_")) for name in names]
     for key, number in dict(weights).items():
-        asked = set(key.split("_"))
-        if not any(asked - set(SIDES) <= some for some in words):
-            raise unknown_name(key, what, names, " in the problem", where=f"the weights of {cost}")
-        found[[asked <= some for some in words]] = number
+        found[[set(key.split("_")) <= some for some in words]] = number
     return found
+
+
+def refuse_unfit_words(weights: Weights, names: Sequence[str], what: str, cost: str) -> None:
+    """Refuse a key that fits no name of either side: with the word of a side, "l" or "r", it may be of the other."""
+    words = [set(name.split("_")) for name in names]
+    for key in dict(weights):
+        if not any(set(key.split("_")) - set(SIDES) <= some for some in words):
+            raise unknown_name(key, what, names, " in the problem", where=f"the weights of {cost}")
 
 
 def relative_force(problem: Problem) -> Array:

@@ -25,6 +25,7 @@ from musclesolve.sharing.cost import (
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.sum_of_terms import can_vary, varied
+from musclesolve.sharing.solving import solve_part
 
 
 @pytest.fixture
@@ -108,6 +109,16 @@ def test_weights_of_the_other_side_change_nothing_there(problem: ms.Problem) -> 
     for wrong in (StressCubed(weights={"solius": 2.0}), JointReactionSquared({"ancle_r": 1.0})):
         with refused("unknown_name", str(wrong.weights[0][0])):
             ms.solve(left, wrong)
+
+
+def test_a_part_without_the_weighted_muscles_is_shared_as_without_weights(problem: ms.Problem) -> None:
+    trunk = replace(problem, muscle=[f"trunk_{k}" for k in range(problem.n_muscles)])
+    weighted = 2.0 * StressCubed(weights={"soleus": 9.0})
+    part = solve_part(trunk, weighted)
+    assert np.array_equal(part.activation, ms.solve(trunk, 2.0 * StressCubed()).activation)
+    with refused("unknown_name", "soleus"):
+        ms.solve(trunk, weighted)
+    weighted.check_names((), ("trunk_1", "soleus_r"))
 
 
 @pytest.mark.parametrize(

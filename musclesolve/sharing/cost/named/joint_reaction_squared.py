@@ -11,6 +11,7 @@ from musclesolve.sharing.cost.sum_of_terms import (
     SumOfTerms,
     Weights,
     checked_weights,
+    refuse_unfit_words,
     relative_force,
     weights_by_name,
 )
@@ -85,4 +86,5 @@ class JointReactionSquared(SumOfTerms):
         self.fitted(problem)
         names = problem.reaction or ()
         usual = np.zeros(len(names)) if self.weights else np.ones(len(names))
-        return weights_by_name(self.weights, names, usual, "reaction", self.name)
+        refuse_unfit_words(self.weights, names, "reaction", self.name)
+        return weights_by_name(self.weights, names, usual)

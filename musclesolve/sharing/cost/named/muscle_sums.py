@@ -258,8 +258,9 @@ class KneeSparingActivation(PowerSum):
         )
         return () if self._knees(problem.dof) else (remark,)
 
-    def check_names(self, dofs: Sequence[str]) -> None:
+    def check_names(self, dofs: Sequence[str], muscles: Sequence[str]) -> None:
         """See Cost; without the usual name there is a remark instead: arms have no knees."""
+        super().check_names(dofs, muscles)
         if dofs and self.knee != KneeSparingActivation.knee and not self._knees(dofs):
             raise input_error(
                 "unknown_name",
