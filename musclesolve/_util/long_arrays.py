@@ -125,7 +125,7 @@ def in_files(value: Item, moved: dict[int, Any] | None = None) -> Item:
     """
     if moved is None:
         return in_files(value, {}) if _FILES else value
-    if type(value) is np.ndarray:
+    if isinstance(value, np.ndarray) and type(value) is np.ndarray:
         return cast(Item, _moved(value, moved))
     if isinstance(value, tuple | list):
         parts = [in_files(part, moved) for part in value]
