@@ -452,7 +452,7 @@ class NearestPose:
     def compiled(self) -> tuple[TargetArrays, PoseWork]:
         """The targets for compiled code, without their values, and work arrays."""
         tree, slots = self.model.tree, contiguous(self.targets.slots, np.intp)
-        # The base first: no speed is then before another that moves it (`solve_in_place`).
+        # The base first: no speed is then before another that moves it (`factorize`).
         chosen = np.roll(np.arange(len(self.free)), 6)
         chosen = contiguous(chosen[self.free[chosen]], np.intp)
         targets = TargetArrays(slots, slots < tree.point_count, contiguous(self.targets.weights), chosen)
