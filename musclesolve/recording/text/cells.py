@@ -550,8 +550,8 @@ FEWEST_MARKERS = 8
 def plain_coordinates(titles: Titles, reader: RowReader) -> Coordinates:
     """Return the columns by a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``.
 
-    A marker with a repeated coordinate is repeated. Refuses a repeated
-    coordinate of a marker that lacks another one: a typing error.
+    A marker with a repeated coordinate is repeated. Refuses a repeated coordinate of a marker that lacks another one: a
+    typing error.
     """
     path, line, clock = reader.path, titles.line, clock_of(titles, reader)
     columns, sights = _with_axes(titles.cells), dict[str, int]()
