@@ -280,7 +280,7 @@ def clock_of(titles: Titles, reader: RowReader) -> Clock:
         by_rate = rate is not None and abs(step * rate - 1000.0) < 100.0
         if not (unstated and (by_rate or step >= _LONGEST_STEP)):
             return Clock(k, lambda rows: rows[:, k] * seconds)
-        if not by_rate and (rate or step == 1.0):
+        if not by_rate and (rate or step == 1.0 or step >= 1000.0 * _LONGEST_STEP):
             raise input_error(
                 "recording.text.times_or_frames", file=path, where=f"line {line}, '{cell}'", step=step
             )
