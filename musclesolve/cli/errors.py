@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from musclesolve._util import written_files
 from musclesolve._util.processes import ignore_interrupts
 from musclesolve.cli.environment import OutputError
-from musclesolve.cli.printing import complain, mode, print_document
+from musclesolve.cli.printing import complain, error_document, mode, print_document
 
 INPUT_AT_FAULT = 2
 SOME_FRAMES_FAILED = 3
@@ -36,8 +36,6 @@ def report_errors() -> Iterator[None]:
     with ignore_interrupts():
         complain(message)
         if mode.json:
-            from musclesolve.cli.printing import error_document
-
             with contextlib.suppress(OSError):
                 print_document(error_document(error, message, code))
     raise SystemExit(code)

@@ -155,8 +155,6 @@ def print_plain(text: str) -> None:
 
 def print_document(content: Mapping[str, Any]) -> None:
     """Print a JSON document."""
-    from musclesolve.cli.printing import json_text
-
     print_plain(json_text(content))
 
 

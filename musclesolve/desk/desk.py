@@ -20,7 +20,7 @@ from musclesolve.drafting.study.study_trials import RESULTS as RESULT_FILES
 from musclesolve.drafting.study.study_trials import in_order
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.errors import MuscleSolveError
-from musclesolve.plotting.figure_names import STUDY_PAGE
+from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE
 from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.results.finding import Finding
 from musclesolve.settings.trial import is_model_trial
@@ -538,7 +538,6 @@ class Desk:
         if not on:
             self._end_watch()
         elif self.trial is not None:
-            from musclesolve.plotting.figure_names import REPORT
             from musclesolve.report.page import trial_report
             from musclesolve.studies.many_trials.watch_folder import Template, Watch
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from musclesolve._util.messages import Progress
 from musclesolve.errors import MuscleSolveError
-from musclesolve.results.files.atomic_writing import patient
+from musclesolve.results.files.atomic_writing import patient, write_files
 
 if TYPE_CHECKING:
     from musclesolve.studies.many_trials.one_trial import Job
@@ -125,7 +125,6 @@ def export(progress: Progress, result: Path, file_format: str) -> list[Path]:
 def answer(progress: Progress, result: Path, question: str) -> list[Path]:
     """The answer to a question about a result, as `musclesolve report --questions`; the file and its page."""
     from musclesolve.report.page import answer_page
-    from musclesolve.results.files.atomic_writing import write_files
     from musclesolve.results.files.result_netcdf import read_result
     from musclesolve.studies.questions.answers import files_again
 

@@ -275,7 +275,10 @@ def _foot_found(
     )
     vertical = np.abs(force[:, 2])
     loaded = vertical > max(LOADED_FROM_N, LOADED * vertical.max(initial=0.0))
-    above = point[loaded, 2] - np.max([_heights(foot, table.time[loaded]) for foot in feet.values()], axis=0)
+    spread = point_spread(point[:, :2], loaded)
+    factor = point_factor(spread)
+    height = point[loaded, 2] * (factor or 1.0)
+    above = height - np.max([_heights(foot, table.time[loaded]) for foot in feet.values()], axis=0)
     if loaded.any() and np.median(above) > _RAIL:
         return PlateFoot(plate, None, "its force acts above the feet, as on a rail", idle=True)
     if loaded.any() and not np.ptp(point[loaded], axis=0).any() and not moment[loaded].any():
@@ -286,8 +289,7 @@ def _foot_found(
         )
         return PlateFoot(plate, named, "" if named is None else "by the names of its columns", todo)
     units: tuple[Line, ...] = ()
-    spread = point_spread(point[:, :2], loaded)
-    if (factor := point_factor(spread)) is not None:
+    if factor is not None:
         point *= factor
         why = f"the points of force move by {spread:.3g} under one foot"
         (unit,) = (name for name, length in METERS.items() if length == factor)

@@ -3,10 +3,9 @@
 A source joins whatever measures (markers, plates, EMG, each with its own rate and way of arriving) into samples in the
 order of the names of a `Live`. A sink takes each frame on: to a stream, a page, a disk. Neither knows of the other.
 
-Whether the first markers of a session are in the unit that their stream states.
-
-Markers spread as in the standing subject, whatever the pose and the axes: compared is the median of their
-distances from their middle, by the limits of the check of recordings (`marker_units`).
+The first markers of a session show whether they are in the unit that their stream states. They spread as in the
+standing subject, whatever the pose and the axes: compared is the median of their distances from their middle, by the
+limits of the check of recordings (`marker_units`).
 """
 
 from __future__ import annotations

@@ -151,3 +151,15 @@ def test_a_rail_is_no_plate_under_a_foot(tmp_path: Path) -> None:
     assert sides(tmp_path) == {"right_force_": "r", "left_force_": "l"}
     texts = [text for each in draft_folder(tmp_path).trials[0].tables for text in each.about]
     assert any("above the feet" in text and "rail" in text for text in texts)
+
+
+def test_points_in_millimeters_a_little_above_the_floor_are_no_rail(tmp_path: Path) -> None:
+    forces = read_mot(recordings(tmp_path) / "forces.mot")
+    values = forces.values.copy()
+    for k, name in enumerate(forces.names):
+        if "point" in name:
+            values[:, k] = 1000.0 * values[:, k] + (4.0 if name.endswith("z") else 0.0)
+    write_mot(tmp_path / "forces.mot", replace(forces, values=values))
+    assert sides(tmp_path) == {"right_force_": "r", "left_force_": "l"}
+    sources = [str(each) for each in draft_folder(tmp_path).trials[0].tables if each.name == "force"]
+    assert all("by its contacts" in text and "value='mm'" in text for text in sources)

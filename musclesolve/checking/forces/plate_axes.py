@@ -5,14 +5,14 @@ sideward forces are as large as the effect of some ten degrees, and part of them
 forces. So an angle counts only where it explains most of the residual, and where braking and push-off of every foot,
 which have opposite directions, agree on it.
 
-Horizontal force that accelerates nothing, and horizontal channels that measure nothing.
+Horizontal force that accelerates nothing is found, too, and horizontal channels that measure nothing.
 
 By Newton's second law the mean horizontal force over a time T is m times the change of the velocity of the center of
 mass over T. Horizontal force beyond it that is proportional to the vertical one comes from a plate that is tilted
 against the axes of the markers, from vertical force that shows in a horizontal channel, or from axes whose up is not
 the vertical: the first two change joint moments alike.
 
-Where is the center of pressure under the foot? Displaced as a whole, or outside of the sole at times.
+The center of pressure under the foot may be displaced as a whole, or lie outside of the sole at times.
 """
 
 from __future__ import annotations

@@ -63,7 +63,6 @@ def warm() -> None:
     """
     import compileall
     from importlib import import_module
-    from importlib.util import find_spec
 
     from musclesolve._util.compiled_code import compiled_functions
 

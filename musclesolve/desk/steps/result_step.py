@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import ui
 
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading, statements
-from musclesolve.desk.result_facts import FIGURES, PICTURE, address, is_older
+from musclesolve.desk.result_facts import FIGURES, PICTURE, ResultFacts, address, is_older
 from musclesolve.desk.steps.run_step import Run
 from musclesolve.desk.steps.work import Work, facts_of, show_verdict
 from musclesolve.desk.tasks import PATIENCE
 from musclesolve.desk.view import State, Step, StepView, show_fault
 from musclesolve.errors import MuscleSolveError
-from musclesolve.results.files.atomic_writing import patient
+from musclesolve.results.files.atomic_writing import patient, write_files
 from musclesolve.results.judgement import NOT_USABLE, USABLE
-
-if TYPE_CHECKING:
-    from musclesolve.desk.result_facts import ResultFacts
 
 
 def column(name: str, label: str, digits: int | None = None, **more: Any) -> dict[str, Any]:
@@ -132,7 +129,6 @@ def moving_picture(result: Path) -> Path:
 def figures(result: Path, of_comparison: bool = False) -> Path:
     """The page with the figures beside a result or a comparison, made where there is none of this file."""
     from musclesolve.report.page import comparison_page, figure_page
-    from musclesolve.results.files.atomic_writing import write_files
 
     path, make = result.with_name(FIGURES), comparison_page if of_comparison else figure_page
     if not path.is_file() or is_older(path, result):

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from nicegui import ui
 
@@ -20,16 +19,12 @@ from musclesolve._util.messages import capitalized
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading
-from musclesolve.desk.result_facts import address
+from musclesolve.desk.result_facts import ResultFacts, address, result_facts
 from musclesolve.desk.runner import Task
 from musclesolve.desk.view import View, show_fault
 from musclesolve.plotting.figure_names import REPORT
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER, USABLE
 from musclesolve.studies.many_trials.trial_record import PARTED, Outcome
-
-if TYPE_CHECKING:
-    from musclesolve.desk.result_facts import ResultFacts
-
 
 FIRST = 3
 """Number of cautions that are shown at once, the most important ones; the picture follows."""
@@ -124,15 +119,7 @@ class Work:
 async def facts_of(desk: Desk) -> ResultFacts | None:
     """Return the facts of the result of the open trial; None without a result."""
     path = desk.result
-    if path is None:
-        return None
-
-    def read() -> ResultFacts:
-        from musclesolve.desk.result_facts import result_facts  # loads much of the package, in a thread
-
-        return result_facts(path)
-
-    return await asyncio.to_thread(read)
+    return None if path is None else await asyncio.to_thread(result_facts, path)
 
 
 def show_verdict(desk: Desk, facts: ResultFacts) -> None:

@@ -1,6 +1,6 @@
 """The trials below a folder: trial files, folders of services, B3D files, OpenSim models with coordinates and loads.
 
-Subjects, sessions, groups and conditions of trials, by the words of their paths.
+Subjects, sessions, groups and conditions of trials follow from the words of their paths.
 
 A path such as control/P03/slow/walk_02.toml has levels, the folders and the name of the trial, and a level has words,
 each with the number that ends it: control; P 03; slow; walk, 02. What a word means follows from what varies:

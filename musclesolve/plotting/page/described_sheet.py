@@ -144,7 +144,7 @@ def needed(places: Array, *curves: Array) -> Any:
     known = np.isfinite(places) & np.all([np.isfinite(curve) for curve in curves], axis=0)
     if not known.any():
         return slice(None)
-    if places.size > 4 * COLUMNS and (np.diff(places[known]) > 0.0).all():
+    if known.sum() > 4 * COLUMNS and (np.diff(places[known]) > 0.0).all():
         at = outlined(places, known, *curves)
         if at.size < places.size:
             return at[needed(places[at], *(curve[at] for curve in curves))]

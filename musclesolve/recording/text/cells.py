@@ -280,7 +280,7 @@ def clock_of(titles: Titles, reader: RowReader) -> Clock:
         by_rate = rate is not None and abs(step * rate - 1000.0) < 100.0
         if not (unstated and (by_rate or step >= _LONGEST_STEP)):
             return Clock(k, lambda rows: rows[:, k] * seconds)
-        if not by_rate and (rate or step == 1.0):
+        if not by_rate and (rate or step == 1.0 or step >= 1000.0 * _LONGEST_STEP):
             raise input_error(
                 "recording.text.times_or_frames", file=path, where=f"line {line}, '{cell}'", step=step
             )
@@ -550,8 +550,8 @@ FEWEST_MARKERS = 8
 def plain_coordinates(titles: Titles, reader: RowReader) -> Coordinates:
     """Return the columns by a line of names such as ``time, RASI_x [mm], RASI_y [mm], RASI_z [mm], ...``.
 
-    A marker with a repeated coordinate is repeated. Refuses a repeated
-    coordinate of a marker that lacks another one: a typing error.
+    A marker with a repeated coordinate is repeated. Refuses a repeated coordinate of a marker that lacks another one: a
+    typing error.
     """
     path, line, clock = reader.path, titles.line, clock_of(titles, reader)
     columns, sights = _with_axes(titles.cells), dict[str, int]()

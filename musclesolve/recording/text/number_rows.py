@@ -417,12 +417,11 @@ class RowReader:
         Each line is `split` into cells of k named columns; `separator` is the character between them, None for blanks.
         The decimal sign is a comma if the first rows have commas in numbers and no point, and no comma separates cells.
         Comments, lines that repeat a line of the header, and words below the last row are omitted and counted in
-        `passed`. With `blank_end` a
-        row may have blank cells beyond its last column, unless a decimal comma could be mistaken for a separator: this
-        would shift the next numbers by a cell, hidden by a gap at the end. With `unnamed` markers, the cells beyond the
-        last column are omitted, three of them for each. A `section` ends at a line of empty cells, or at the title of
-        the next one. A last line without line end that breaks off before its last cell is an incomplete row, as from an
-        aborted recording: it is omitted, and `left_out` is its number.
+        `passed`. With `blank_end` a row may have blank cells beyond its last column, unless a decimal comma could be
+        mistaken for a separator: this would shift the next numbers by a cell, hidden by a gap at the end. With
+        `unnamed` markers, the cells beyond the last column are omitted, three of them for each. A `section` ends at a
+        line of empty cells, or at the title of the next one. A last line without line end that breaks off before its
+        last cell is an incomplete row, as from an aborted recording: it is omitted, and `left_out` is its number.
         """
         start = list(self.ahead)
         start = start[: section_end(start)] if section else start

@@ -1,6 +1,6 @@
 """Cycles of a result over 0 to 100 %: from heel strike to heel strike, or of another movement.
 
-How much of a cycle was measured, of its motion, its moments and its muscle forces, and what is missing, in words.
+Each cycle states how much of its motion, moments and muscle forces was measured, and what is missing, in words.
 
 A curve has values between two neighboring frames that both have one. The share of the cycle that lies between such
 frames is its coverage, of three kinds: of the motion every frame counts; of moments and ground forces those whose

@@ -20,7 +20,7 @@ out of reach.
 kernel/compiled_interior_point.py is the same method compiled, with the same constants, for costs described as data.
 This module solves costs that are Python functions, and frames that compiled code leaves unresolved.
 
-Mehrotra's pair of predictor and corrector, for any Newton system of a program. Each bound of a program has a distance
+Mehrotra's pair of predictor and corrector serves any Newton system of a program. Each bound of a program has a distance
 x > 0 from it and a multiplier k > 0. On the path to the optimum their products are
 
     x_i k_i = sigma omega_i,      sigma -> 0,

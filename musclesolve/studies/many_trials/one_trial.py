@@ -48,7 +48,7 @@ from musclesolve.results.files.result_netcdf import (
     trial_from,
 )
 from musclesolve.results.plausibility import judged_facts, with_uncertainty
-from musclesolve.run_trial import run
+from musclesolve.run_trial import run, share_model
 from musclesolve.settings.trial import is_predicted
 from musclesolve.studies.many_trials.trial_record import (
     ATTRIBUTE,
@@ -244,7 +244,6 @@ def share_into(
         The result and the files.
     """
     from musclesolve.results.export.time_series import ENDINGS, activation_csv, storage_files
-    from musclesolve.run_trial import share_model
 
     stem = inputs[1].stem
     if not inputs[0].exists():

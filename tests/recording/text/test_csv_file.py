@@ -285,6 +285,8 @@ def test_rows_without_names_and_steps_of_one_are_refused(tmp_path: Path) -> None
         read_markers(written(tmp_path, "0,1,2\n1,1,2\n"))
     with refused("bad_units", "line 1, 'time'"):
         read_markers(written(tmp_path, PLAIN.replace(",0.01,", ",1,").replace(",0.02,", ",2,")))
+    with refused("bad_units", "line 1, 'time'"):  # microseconds
+        read_markers(written(tmp_path, PLAIN.replace(",0.01,", ",10000,").replace(",0.02,", ",20000,")))
 
 
 def test_an_axis_may_stand_before_the_marker(tmp_path: Path) -> None:

@@ -234,7 +234,7 @@ class Scene {
         line.push(data.pathPoint(frame, muscle.first + k, []));
         if (k) length += distance(line[k - 1], line[k]);
       }
-      // a belly of constant volume in a tendon of constant length (bellies.py)
+      // a belly of constant volume in a tendon of constant length (picture_data.py)
       const belly = Math.max(1 - muscle.tendon / length, 0.2), begin = data.belly.proximal * (1 - belly);
       const thin = data.belly.thin ** 2, swell = 2 * muscle.volume / (Math.PI * belly * length);
       this.muscles.lay(m, line, (at) => {
