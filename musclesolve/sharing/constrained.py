@@ -225,6 +225,7 @@ def solve_constrained(
             remedy="solver='ipopt'",
         )
     chosen = check_smooth_cost(cost, problem, "minimized within constraints")
+    chosen.check_names(problem.dof or (), problem.muscle or ())
     listed = checked_constraints(constraints, problem)
     original, problem = problem, within_domain(problem, chosen)
     held = Constraints.of(problem, chosen, listed)

@@ -111,6 +111,18 @@ def test_weights_of_the_other_side_change_nothing_there(problem: ms.Problem) -> 
             ms.solve(left, wrong)
 
 
+def test_every_door_refuses_a_weight_of_no_muscle(problem: ms.Problem) -> None:
+    typed = StressCubed(weights={"solius": 2.0})
+    pattern = ms.solve(problem, "stress_cubed").activation
+    for call in (
+        lambda: ms.sharing.program(problem, typed),
+        lambda: ms.sharing.solve_constrained(problem, typed),
+        lambda: ms.sharing.fit_cost_weights(problem, pattern, [typed, ActivationPower()]),
+    ):
+        with refused("unknown_name", "solius"):
+            call()
+
+
 def test_a_part_without_the_weighted_muscles_is_shared_as_without_weights(problem: ms.Problem) -> None:
     trunk = replace(problem, muscle=[f"trunk_{k}" for k in range(problem.n_muscles)])
     weighted = 2.0 * StressCubed(weights={"soleus": 9.0})
