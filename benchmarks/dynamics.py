@@ -40,7 +40,7 @@ def report(trial: Trial) -> None:
         "by Hof's explicit moment, all joints": lambda: hof(segment_motion(model, motion)),
         "by Lagrange multipliers": lambda: lagrange_multipliers(model, motion, feet),
     }
-    best = {name: measure(call).best for name, call in calls.items()}
+    best = {name: measure(call)[0] for name, call in calls.items()}
     frames, unit = len(motion.time), best["moments by projection"]
     table = Table("step", "microseconds a frame", "times projection", title=f"dynamics, {frames} frames")
     for name, seconds in best.items():

@@ -69,7 +69,7 @@ def _row(model: Model, frames: int) -> list[str]:
         lambda: joint_loads(model, motion, segment_motion(model, motion), []),
         lambda: lagrange_multipliers(model, motion, []),
     )
-    times = [1e6 * measure(call, repeats).best / frames for call in calls]
+    times = [1e6 * measure(call, repeats)[0] / frames for call in calls]
     twin = _pinocchio(model, frames)
     cells = [f"{time:.0f}" + (f" ({time / twin:.0f})" if twin else "") for time in times]
     tracemalloc.start()
@@ -104,4 +104,4 @@ def _pinocchio(model: Model, frames: int) -> float | None:
         for t in range(few):
             pinocchio.rnea(twin, data, poses[t % 50], rates[0, t % 50], rates[1, t % 50])
 
-    return 1e6 * measure(sweep, 2).best / few
+    return 1e6 * measure(sweep, 2)[0] / few

@@ -90,7 +90,7 @@ def _times(there: dict[str, Any], whole: dict[str, float], files: Files, found: 
         "problem (read, filter, arms, Hill)": lambda: model_body(model, files[1], files[2], settings),
         "sharing": lambda: share(found, SHARING),
     }
-    seconds = {name: measure(step).best for name, step in steps.items()}
+    seconds = {name: measure(step)[0] for name, step in steps.items()}
     tool, inner = there["seconds"]
     ours = seconds["problem (read, filter, arms, Hill)"] + seconds["sharing"]
     frames, muscles = there["activation"].shape
