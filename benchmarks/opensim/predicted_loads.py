@@ -55,7 +55,7 @@ def differences(
         seen &= ~standing
     if ours.balanced is not None:
         seen &= ours.balanced
-    touched = np.linalg.norm(np.nan_to_num(theirs.body_load.sum(axis=1)), axis=1) > LOADED_FROM_N
+    touched = np.linalg.norm(np.nan_to_num(theirs.body_wrench[:, :, 3:].sum(axis=1)), axis=1) > LOADED_FROM_N
     seen &= np.cumsum(touched) > 0  # before, the body may stand beside the plates, as on a box
     bodies, forces, correlations = ours.dynamics.bodies.pose, [], []
     for side in SIDES:
@@ -73,7 +73,7 @@ def differences(
         names = [f"{joint}_{side}" for side in SIDES]
         off = [ours.dynamics.column(name) - theirs.dynamics.column(name) for name in names]
         moments.append(np.sqrt(np.mean(np.array(off)[:, seen] ** 2)))
-    size = np.sqrt(np.mean(forces, axis=0)) / ours.weight
+    size = np.sqrt(np.mean(forces, axis=0)) / ours.model.weight
     required = (ours.root_wrench + ours.body_wrench.sum(axis=1))[seen, 4]  # type: ignore[operator]
     carried = theirs.body_wrench.sum(axis=1)[seen, 4]
     mass = model.mass * float(carried @ required) / float(required @ required)
