@@ -119,8 +119,7 @@ class Mechanics:
         for side in SIDES:
             chain = self._turned("pelvis", *(f"{name}_{side}" for name in ("thigh", "shank", "foot")))
             for joint, (proximal, distal) in zip(LEG_JOINTS, pairwise(chain), strict=True):
-                relative = in_blocks(lambda a, b: np.swapaxes(a, 1, 2) @ b, proximal, distal)
-                rotations[f"{joint}_{side}"] = in_blocks(angle_between, relative[:-1], relative[1:])
+                rotations[f"{joint}_{side}"] = _rotation_between_frames(proximal, distal)
         return rotations
 
     @cached_property
@@ -132,8 +131,7 @@ class Mechanics:
         q = self.motion.q
         for side in SIDES:
             thorax, arm = self._turned("thorax", f"upper_arm_{side}")
-            in_thorax = in_blocks(lambda a, b: np.swapaxes(a, 1, 2) @ b, thorax, arm)
-            turned = in_blocks(angle_between, in_thorax[:-1], in_thorax[1:])
+            turned = _rotation_between_frames(thorax, arm)
             places = [self.model.slot(f"{name}_{side}") for name in ("shoulder", "elbow", "wrist")]
             lines = np.diff(q[:, places], axis=1) @ thorax
             lines /= np.linalg.norm(lines, axis=2, keepdims=True)
@@ -211,6 +209,12 @@ class Mechanics:
         of_feet = np.stack([upward[side] for side in SIDES], axis=1)
         points = soles(self.model, self.motion)
         return [*self.support.warnings, *sole_warnings(self.motion.time, points, of_feet, tilt_deg)]
+
+
+def _rotation_between_frames(proximal: Array, distal: Array) -> Array:
+    """Rotation of a body relative to another one between frames, (T-1,) [rad], from rotations (T, 3, 3) of both."""
+    relative = in_blocks(lambda a, b: np.swapaxes(a, 1, 2) @ b, proximal, distal)
+    return in_blocks(angle_between, relative[:-1], relative[1:])
 
 
 def subject_model(

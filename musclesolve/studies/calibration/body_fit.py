@@ -29,7 +29,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -38,10 +37,6 @@ from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import input_error
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.studies.calibration.body_residual import BODY, MASS, BodyParameter, TrialResidual
-
-if TYPE_CHECKING:
-    pass
-
 
 SAMPLES = 2.5
 """Samples of a signal in a period of its cut-off frequency that are taken as independent."""
