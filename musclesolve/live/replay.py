@@ -12,7 +12,7 @@ import xarray as xr
 from musclesolve._util.arrays import AnyArray, Array, Indices, nearest_known, stretch
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
-from musclesolve._util.long_arrays import in_blocks, long_array, unknown
+from musclesolve._util.long_arrays import in_blocks, in_files, long_array, unknown
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.splines import spline_through
 from musclesolve.checking.check import findings_of
@@ -249,7 +249,7 @@ def result_of(replayed: Replay) -> xr.Dataset:
         for names in (first.measured.points, first.measured.directions)
     )
     measured = replace(first.measured, time=time, points=placed, directions=turned)
-    mechanics = Mechanics(measured, model, fit, motion, reactions, first.predicted)
+    mechanics = in_files(Mechanics(measured, model, fit, motion, reactions, first.predicted))
     block = _with_moments(recorded_body(trial, body.options, mechanics), live, frames, replayed)
     analysis = _with_solutions(share(block), frames, replayed)
     of_recording = [
@@ -270,14 +270,14 @@ def result_of(replayed: Replay) -> xr.Dataset:
 
 def _with_moments(block: RecordedBody, live: Live, frames: slice | Indices, replayed: Replay) -> RecordedBody:
     """The body with the moments of the frames, NaN where they were not measured."""
-    moments = block.moments.copy()
+    moments = in_files(block.moments.copy())
     rows = [live.model.dof(dof) for dof in live.dofs]
     moments[:, rows] = replayed.stacked("moment", frames)
     moments[:, live.model.tree.joint_count :] = replayed.stacked("pelvis_residual", frames)
     parts = []
     for part in block.parts:
         own = [live.model.dof(dof) for dof in part.dofs]
-        parts.append(replace(part, moment=moments[:, own]))
+        parts.append(replace(part, moment=in_files(moments[:, own])))
     return replace(block, moments=moments, parts=tuple(parts), known_gait=live.body.gait)
 
 

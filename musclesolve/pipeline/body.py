@@ -512,8 +512,12 @@ class Analysis:
     @property
     def activation(self) -> Array:
         """Activations (T, N) of all muscles, NaN in frames without a valid solution."""
-        solutions = [(part.solution.solved[:, None], part.solution.activation) for part in self.parts]
-        return self.over_muscles([np.where(solved, values, np.nan) for solved, values in solutions])
+        solutions = [(part.solution.solved, part.solution.activation) for part in self.parts]
+        return self.over_muscles([in_blocks(_known, *solution) for solution in solutions])
+
+
+def _known(solved: Mask, values: Array) -> Array:
+    return np.where(solved[:, None], values, np.nan)
 
 
 TENSION = 0.35e6

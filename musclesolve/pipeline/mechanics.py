@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, stretch
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.dynamics.inverse.newton_euler import net_moments
@@ -142,7 +142,12 @@ class Mechanics:
     @property
     def marker_residual(self) -> Array:
         """Distance between the consistent motion and each measured point of `fit.points`, (T, n) [m]."""
-        return self.fit.residual[np.isin(self.measured.time, self.motion.time)]
+        return self.fit.residual[self._analyzed]
+
+    @cached_property
+    def _analyzed(self) -> slice | Indices:
+        """The frames of the motion among the measured ones."""
+        return stretch(np.flatnonzero(np.isin(self.measured.time, self.motion.time)))
 
     @cached_property
     def fitted(self) -> Mask:
@@ -150,7 +155,7 @@ class Mechanics:
         fit = np.ones(len(self.measured.time), bool)
         for frame in self.fit.unfitted:  # splines spread its error
             fit[max(frame - REACH, 0) : frame + 1 + REACH] = False
-        return fit[np.isin(self.measured.time, self.motion.time)]
+        return fit[self._analyzed]
 
     @cached_property
     def constraint_violation(self) -> Array:

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, by_name, dot
-from musclesolve._util.long_arrays import in_blocks, unknown
+from musclesolve._util.long_arrays import blocks, in_blocks, in_files, unknown
 from musclesolve._util.messages import REMARK, Progress, WarningNote, few, no_progress
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve.pipeline.body import Analysis, Body, SolvedGroup, metabolic_power
@@ -155,17 +155,19 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None, paths: 
     emg, channels = emg_labels(analysis)
     fascicles, columns = fascicle_labels(analysis)
     knees = knee_labels(analysis, labels.segment_axes)
-    variables: dict[str, Variable] = {
-        **_of_dofs(analysis),
-        **_of_muscles(analysis),
-        **_of_sides(analysis),
-        **_components(analysis, labels.segment_axes),
-        **knees.variables,
-        **balance_error(analysis),
-        **emg,
-        **fascicles,
-        **labels.variables,
-    }
+    variables: dict[str, Variable] = in_files(
+        {
+            **_of_dofs(analysis),
+            **_of_muscles(analysis),
+            **_of_sides(analysis),
+            **_components(analysis, labels.segment_axes),
+            **knees.variables,
+            **balance_error(analysis),
+            **emg,
+            **fascicles,
+            **labels.variables,
+        }
+    )
     known = {ANALYSIS: analysis} | {name: values[1] for name, values in variables.items()}
     variables |= {
         name: (QUANTITIES[name].dims, values) for name, values in by_formula(known, "result").items()
@@ -247,10 +249,14 @@ def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
 
     for part in analysis.parts:
         rows, shared = [row[dof] for dof in part.part.dofs], [row[dof] for dof in part.part.shared]
-        left = moment[:, rows] - in_blocks(moments, part.state.moment_arm, part.tension)
-        unassigned[:, rows], reserve[:, rows] = left, np.where(np.isfinite(left), 0.0, np.nan)
-        reserve[:, shared] = part.solution.reserve
-        unassigned[:, shared] = np.where(np.isfinite(part.solution.reserve), 0.0, np.nan)
+        of_muscles = in_blocks(moments, part.state.moment_arm, part.tension)
+        for some in blocks(len(moment)):
+            left, lacking = moment[some][:, rows] - of_muscles[some], part.solution.reserve[some]
+            unassigned[some, rows], reserve[some, rows] = left, np.where(np.isfinite(left), 0.0, np.nan)
+            unassigned[some, shared], reserve[some, shared] = (
+                np.where(np.isfinite(lacking), 0.0, np.nan),
+                lacking,
+            )
     arrays = {
         "joint_angle": body.angle,
         "joint_moment": moment,
@@ -311,13 +317,12 @@ def _components(analysis: Analysis, segment_axes: dict[str, Array]) -> dict[str,
     if not joints or not segment_axes:
         return {}
     contact = {name: force for part in analysis.parts for name, force in part.contact_force.items()}
-    components = [
-        np.einsum("tdx,tx->td", segment_axes[joint], contact[joint])
-        if joint in segment_axes
-        else np.full((len(analysis.body.time), len(DIRECTIONS)), np.nan)
-        for joint in joints
-    ]
-    return {"contact_force_component": (("time", "joint", "direction"), np.stack(components, axis=1))}
+    components = unknown((len(analysis.body.time), len(joints), len(DIRECTIONS)))
+    along = partial(np.einsum, "tdx,tx->td")
+    for number, joint in enumerate(joints):
+        if joint in segment_axes:
+            components[:, number] = in_blocks(along, segment_axes[joint], contact[joint])
+    return {"contact_force_component": (("time", "joint", "direction"), components)}
 
 
 def judged_result(body: Body, findings: Sequence[Finding], progress: Progress | None = None) -> xr.Dataset:

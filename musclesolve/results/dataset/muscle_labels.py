@@ -16,6 +16,7 @@ import numpy as np
 
 from muscle_db import MuscleDatabase
 from musclesolve._util.arrays import Array
+from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import enumerated
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.scaling.fiber_lengths import USABLE, operating_range
@@ -52,8 +53,11 @@ def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
         length, solved = part.state.fiber_length, part.solution.solved
         limits = np.full((2, length.shape[1]), np.nan)
         if solved.any():
-            limits[0] = length.min(axis=0, initial=np.inf, where=solved[:, None])
-            limits[1] = length.max(axis=0, initial=-np.inf, where=solved[:, None])
+            limits = np.array([[np.inf], [-np.inf]]) + np.zeros_like(length[0])
+            for block in blocks(len(length)):
+                some, known = length[block], solved[block, None]
+                limits[0] = some.min(axis=0, initial=np.inf, where=known).clip(max=limits[0])
+                limits[1] = some.max(axis=0, initial=-np.inf, where=known).clip(min=limits[1])
         ends.append(limits / part.state.parameters.optimal_fiber_length)
     least, greatest = (analysis.over_muscles(parts) for parts in zip(*ends, strict=True))
     return least, greatest

@@ -88,7 +88,7 @@ LARGE = 1 << 26
 CACHE = 1 << 20
 """Size of the chunks of a variable that the library holds in memory while it reads or writes a result [bytes]."""
 FRAMES = 1024
-"""Number of frames that are made and written together, of variables of three or more dimensions or of a table."""
+"""Number of frames that are made and written together, of variables over time or of a table."""
 
 
 class _Later(ArrayWriter):
@@ -167,7 +167,7 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset, stored: Mapping[str, Any] =
     later = {
         name: variable
         for name, variable in result.variables.items()
-        if variable.dims[:1] == ("time",) and variable.ndim > 2
+        if variable.dims[:1] == ("time",) and variable.ndim > 1 + (len(variable) <= FRAMES)
     }
     arms = {name: each for name, each in later.items() if {"dof", "muscle"} <= set(each.dims)}
     numbers = {
@@ -193,7 +193,9 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset, stored: Mapping[str, Any] =
 
 def _chunks(variable: xr.Variable) -> dict[str, Any]:
     """Encoding with chunks of some frames for a long variable, so that each chunk is written once."""
-    return {"chunksizes": (min(64, len(variable)), *variable.shape[1:])} if len(variable) > FRAMES else {}
+    frames = 64 if variable.ndim > 2 else FRAMES
+    sizes = min(frames, len(variable)), *variable.shape[1:]
+    return {"chunksizes": sizes} if len(variable) > FRAMES else {}
 
 
 def opened_netcdf(path: Path) -> netCDF4.Dataset:
