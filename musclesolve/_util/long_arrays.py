@@ -219,6 +219,15 @@ def blocks(frames: int, size: int = BLOCK) -> Iterator[slice]:
         let_go()
 
 
+def in_memory(frames: AnyArray) -> AnyArray:
+    """A copy of some frames (F, m, ...), row by row: where frames are last, they lie on pages of all m rows."""
+    copied = np.empty(frames.shape, frames.dtype)
+    for row in range(frames.shape[1]):
+        copied[:, row] = frames[:, row]
+        let_go()
+    return copied
+
+
 def sum_of(function: Callable[..., AnyArray], *arrays: AnyArray) -> AnyArray:
     """Sum (...) over the frames of what a function returns (T, ...), by blocks, in the order of `numpy.sum`."""
     total = np.zeros(1)

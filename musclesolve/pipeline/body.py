@@ -448,8 +448,9 @@ class Analysis:
         if self._are_columns(arrays, count):
             return np.asarray(arrays[0].base)
         whole = unknown((*arrays[0].shape[:-1], count), arrays[0].dtype)
-        for columns, array in zip(self.columns, arrays, strict=True):
-            whole[..., columns] = array
+        for some in blocks(len(whole)) if whole.ndim > 1 else [EVERY]:
+            for columns, array in zip(self.columns, arrays, strict=True):
+                whole[some][..., columns] = array[some]
         return whole
 
     def _are_columns(self, arrays: Sequence[Array], count: int) -> bool:

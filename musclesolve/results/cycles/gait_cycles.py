@@ -24,7 +24,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, Indices, Mask, stretch, true_runs
 from musclesolve._util.checks import check_integer
-from musclesolve._util.long_arrays import blocks, in_blocks, long_array
+from musclesolve._util.long_arrays import blocks, in_blocks, in_memory, long_array
 from musclesolve._util.messages import as_text, count_of, enumerated
 from musclesolve._util.sides import OTHER, SIDE_NAMES, side_of
 from musclesolve.constants import LOADED_FROM_N
@@ -72,13 +72,14 @@ def covered_cycles(result: xr.Dataset, side: str, intervals: list[Interval]) -> 
     lost, credible, valid = (
         rule(result, side) for rule in (frames.not_measured, frames.credible, frames.valid)
     )
-    recorded = np.ones(time.size, bool)
     reasons = {
         "moments and muscle forces are not measured": ~lost,
         "moments and muscle forces are not known: implausible motion, or forces that do not balance it": lost
         | credible,
         "there are no valid muscle forces": lost | ~credible | valid,
     }
+    masks = {"recorded": np.ones(time.size, bool), "credible": credible, "valid": valid, **reasons}
+    spans = {name: np.reshape(true_runs(good), (-1, 2)).T.astype(np.intp) for name, good in masks.items()}
     found = []
     for interval in intervals:
         start, length = interval.start, interval.end - interval.start
@@ -88,13 +89,13 @@ def covered_cycles(result: xr.Dataset, side: str, intervals: list[Interval]) -> 
         near = max(frames.NEAR * length, period)
         reach = near if time[0] <= start + near and time[-1] >= interval.end - near else 0.0
         runs = partial(_runs, time, start=start, length=length, reach=reach)
-        motion, moment = runs(recorded), runs(credible)
+        motion, moment = runs(spans["recorded"]), runs(spans["credible"])
         toe_off = _toe_off(result, side, index, time, start, length)
         stated = _stance_of(result, side, start)
         stance = stated if np.isfinite(stated) else toe_off
         words = [f"{_listed(_gaps([(0.0, 100.0)], motion))} not recorded"] if _share(motion) < 1.0 else []
-        for why, good in reasons.items():
-            if gaps := _gaps(motion, runs(good)):
+        for why in reasons:
+            if gaps := _gaps(motion, runs(spans[why])):
                 words.append(f"{_listed(gaps, verb=False)}: {why}")
         found.append(
             CoveredCycle(
@@ -105,7 +106,7 @@ def covered_cycles(result: xr.Dataset, side: str, intervals: list[Interval]) -> 
                 reach=reach,
                 coverage=_share(motion),
                 coverage_moment=_share(moment),
-                coverage_muscle=_share(runs(valid)),
+                coverage_muscle=_share(runs(spans["valid"])),
                 coverage_stance=_share(moment, stance) if np.isfinite(stance) else np.nan,
                 stance=toe_off,
                 missing="; ".join(words),
@@ -114,17 +115,14 @@ def covered_cycles(result: xr.Dataset, side: str, intervals: list[Interval]) -> 
     return found
 
 
-def _runs(time: Array, good: Mask, start: float, length: float, reach: float) -> list[Run]:
-    """Parts of a cycle [%] between good frames, extended by `reach` beyond the ends of the recording."""
-    found = []
-    for first, stop in true_runs(good):
-        if stop - first > 1:
-            low = time[first] - (reach if first == 0 else 0.0)
-            high = time[stop - 1] + (reach if stop == time.size else 0.0)
-            low, high = (float(np.clip(100.0 * (at - start) / length, 0.0, 100.0)) for at in (low, high))
-            if high > low:
-                found.append((low if low > TINY else 0.0, high if high < 100.0 - TINY else 100.0))
-    return found
+def _runs(time: Array, spans: Indices, start: float, length: float, reach: float) -> list[Run]:
+    """Parts of a cycle [%] in spans (2, n) of frames, extended by `reach` beyond the ends of the recording."""
+    first, stop = spans
+    ends = time[first] - reach * (first == 0), time[stop - 1] + reach * (stop == time.size)
+    low, high = (np.clip(100.0 * (at - start) / length, 0.0, 100.0) for at in ends)
+    part = (stop - first > 1) & (high > low)
+    low, high = np.where(low > TINY, low, 0.0)[part], np.where(high < 100.0 - TINY, high, 100.0)[part]
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 TINY = 1e-6
@@ -426,7 +424,8 @@ def _named(own: xr.Dataset, label: str, places: slice | Indices) -> xr.Dataset:
     for name in whole:
         variable = own.variables[name]
         take = partial(np.take, indices=places, axis=variable.dims.index(label))
-        some[name] = variable.dims, in_blocks(take, variable.values), variable.attrs
+        copied = in_blocks(lambda values, take=take: take(in_memory(values)), variable.values)
+        some[name] = variable.dims, copied, variable.attrs
     return some[[*own.data_vars]]
 
 

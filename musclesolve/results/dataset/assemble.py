@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, by_name, dot
-from musclesolve._util.long_arrays import blocks, in_blocks, in_files, unknown
+from musclesolve._util.long_arrays import blocks, in_blocks, in_files, in_memory, unknown
 from musclesolve._util.messages import REMARK, Progress, WarningNote, few, no_progress
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, side_of
 from musclesolve.pipeline.body import Analysis, Body, SolvedGroup, metabolic_power
@@ -245,7 +245,7 @@ def _of_dofs(analysis: Analysis) -> dict[str, Variable]:
     reserve, unassigned = (unknown(moment.shape) for _ in range(2))
 
     def moments(arm: Array, tension: Array) -> Array:
-        return np.asarray(np.einsum("tkm,tm->tk", np.ascontiguousarray(arm), tension))
+        return np.asarray(np.einsum("tkm,tm->tk", in_memory(arm), tension))
 
     for part in analysis.parts:
         rows, shared = [row[dof] for dof in part.part.dofs], [row[dof] for dof in part.part.shared]

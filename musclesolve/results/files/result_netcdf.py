@@ -19,7 +19,7 @@ from xarray.backends.common import ArrayWriter
 
 from muscle_db.regular_file import RESULT, check_regular
 from musclesolve._util.long_arrays import LARGE as LONG
-from musclesolve._util.long_arrays import blocks, let_go, long_array
+from musclesolve._util.long_arrays import blocks, in_memory, long_array
 from musclesolve.constants import RESULT_FILE
 from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_state import zero_arms
@@ -108,13 +108,7 @@ class _Later(ArrayWriter):
                 target[...] = source
             elif len(variable):
                 for block in blocks(len(variable), FRAMES):
-                    whole = variable[block].values
-                    part = np.empty(whole.shape, whole.dtype)
-                    # where frames are last, a block is on pages of all rows: they are let go row by row
-                    for row in range(whole.shape[1]):
-                        part[:, row] = whole[:, row]
-                        let_go()
-                    target[block] = part
+                    target[block] = in_memory(variable[block].values)
 
 
 def netcdf_bytes(result: xr.Dataset) -> bytes:
