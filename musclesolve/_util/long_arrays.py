@@ -42,7 +42,7 @@ MOST_FRAMES = 4096
 """Largest number of frames of which everything is held in memory together."""
 ROOM = 48 << 20
 """Size of the pages of files in memory, beside the program, from which they are handed back [bytes]."""
-LOOK, WATCH = 0.002, 0.02
+LOOK, WATCH = 0.0005, 0.02
 """Time after which the pages in memory are counted again after a block, and by the thread [s]."""
 FREED = 32 << 20
 """Growth of the other memory after which what is free of it is handed back, too [bytes]: the C library keeps it."""
