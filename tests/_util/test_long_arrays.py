@@ -54,8 +54,8 @@ def test_numbers_stay_when_the_pages_are_let_go(small):
 def test_pages_stay_until_they_are_many(small, monkeypatch):
     array = long_array((1 << 20,))
     before = long_arrays._in_memory()[0]
-    array[:] = 1.0
     monkeypatch.setattr(long_arrays, "ROOM", 1 << 30)
+    array[:] = 1.0
     let_go()
     assert long_arrays._in_memory()[0] - before > array.nbytes // 2
     monkeypatch.setattr(long_arrays, "ROOM", -np.inf)
