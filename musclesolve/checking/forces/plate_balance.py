@@ -149,6 +149,7 @@ CHANGES = {"delay": (0.006, 0.003), "scale": (0.05, 0.02)}
 BETWEEN, MOST_TIMES, BEFORE_AND_AFTER = 0.1, 21, 0.25
 # Findings that do not affect the balance.
 HARMLESS: tuple[str, ...] = tuple(TABLES["harmless"])
+ARM = ("elbow", "wrist", "hand")
 
 
 @dataclass(frozen=True)
@@ -381,7 +382,8 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     # A leaning force may come from the plates, a channel or the laboratory, which need different repairs; of a mass
     # that is far off, the forces of the body are, too.
     spoils = {"leaning_force"} | {f.code for f in serious if (f.code, f.severity) == ("mass", "error")}
-    if any(f.code in spoils or (f.repair is None and f.code not in HARMLESS) for f in serious):
+    blamed = [f for f in serious if f.repair is None and f.code not in HARMLESS and not of_arms(trial, f)]
+    if blamed or any(f.code in spoils for f in serious):
         return
     prepared, moments = case.prepared, None
     if prepared is not None and prepared.mechanics is recorded and recorded.change is None:
@@ -395,10 +397,12 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     judged = [k for k in carrying_alone(measured, sides) if SIDE_NAMES[trial.forces[k].side] not in known]
     feet = passages(case)
     sample = observed(measured, feet, sides, judged)
-    names = [f"{what} {k}" for k in judged for what in ("place", "scale")]
+    # where the plates carry less than the body something else carries it, with a moment
+    lacks = case.found("mass") and (need := law(case)) and carried_mass(case, need)[0] < trial.subject.mass
+    names = [f"{what} {k}" for k in judged for what in (("scale",) if lacks else ("place", "scale"))]
     names += [f"way {foot.plate}" for foot in feet if foot.plate in judged]
     trunk = center_of_mass(trial, False) is not None  # an unseen one leans and sways as far as these errors
-    whole_body = ["place", *(["center"] if trunk else []), "space", "clock"]
+    whole_body = [*([] if lacks else ["place"]), *(["center"] if trunk else []), "space", "clock"]
     names += whole_body if len(judged) == len(trial.forces) > 1 else []
     channels = [f"{n} {k}" for k in judged if measured.begins_and_ends(k) for n in measured.channels[k]]
     # the balance shows other errors once these forces are right
@@ -435,6 +439,12 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     yield from _reversed_moments(trial, sample, judged)
 
 
+def of_arms(trial: Trial, fault: Finding) -> bool:
+    """Return whether a finding concerns markers of the arms alone, which weigh too little to spoil the balance."""
+    arms = {m for name, marks in trial.mapping.items() if name.startswith(ARM) for m in marks}
+    return bool(fault.where.markers) and arms.issuperset(fault.where.markers)
+
+
 def carrying_alone(measured: BalanceFit, sides: Sequence[str | None]) -> list[int]:
     """Return the plates that can be judged, by their vertical impulse while their foot carries the body alone."""
     step, weight = float(np.median(np.diff(measured.time))), measured.size[0]
@@ -450,33 +460,41 @@ def _changing(trial: Trial, measured: BalanceFit, sample: Observed, judged: list
     """Find the clearest change of an error during a recording: of the delay of all forces, or of the scale of a plate.
 
     Errors of sound plates and clocks are the same throughout. An error of any size is one term of the balance, what it
-    changes from a time on is another; times over the whole recording are tried.
+    changes from a time on, or in one contact, is another; times over the whole recording are tried.
     """
     time, errors = measured.time, dict[str, Array]()
     if len(judged) == len(trial.forces):
         errors = {"delay": measured.change} | {f"scale {k}": measured.wrench[k] for k in judged}
-    found: list[tuple[float, str, float, float, float]] = []
+    found: list[tuple[float, str, float, float, float, bool]] = []
     times = np.linspace(time[0], time[-1], int(min(np.ptp(time) / BETWEEN, MOST_TIMES)) + 2)[1:-1]
-    after = time[:, None] > times
     for name, error in errors.items():
-        acts = np.ones(time.size) if name == "delay" else measured.loaded(int(name.split()[1])).astype(float)
-        known = np.minimum(acts @ after, acts @ ~after) * np.median(np.diff(time)) >= BEFORE_AND_AFTER
-        white = whitened(error[..., None] * after[:, None, known], time, sample.deviation)
+        acts, starts, changed = np.ones(time.size), times, time[:, None] > times
+        if name != "delay":
+            acts = measured.loaded(int(name.split()[1])).astype(float)
+            contacts, frames = true_runs(acts > 0.0), np.arange(time.size)
+            alone = [(first <= frames) & (frames < stop) for first, stop in contacts]
+            starts = np.append(times, [time[first] for first, _ in contacts])
+            changed = np.column_stack([changed, *alone])
+        known = np.minimum(acts @ changed, acts @ ~changed) * np.median(np.diff(time)) >= BEFORE_AND_AFTER
+        white = whitened(error[..., None] * changed[:, None, known], time, sample.deviation)
         effect = np.pad(white, ((0, len(sample.values) - len(white)), (0, 0)))
         weighted = remainder(effect, list(sample.freed(name, FOUND).terms.values()))
         deviation = np.maximum(np.sum(effect * weighted, axis=0), np.finfo(float).tiny) ** -0.5
         size = deviation**2 * (weighted.T @ sample.values)
         least, usual = CHANGES[name.split()[0]]
         clear = np.where(np.abs(size) > least, np.abs(size) / np.hypot(deviation, usual), 0.0)
-        found += zip(clear, [name] * len(size), times[known], size, deviation, strict=True)
-    clearest, name, at, change, error_of = max(found, default=(0.0, "", 0.0, 0.0, 0.0))
+        later = np.arange(len(starts)) < len(times)
+        columns = clear, [name] * len(size), starts[known], size, deviation, later[known]
+        found += zip(*columns, strict=True)
+    clearest, name, at, change, error_of, later_on = max(found, default=(0.0, "", 0.0, 0.0, 0.0, True))
     values: dict[str, object] = {"at": at, "error": error_of, "size": abs(change)}
     if clearest > CLEAR and name == "delay":
         values |= {"late": "later" if change > 0.0 else "earlier", "limit": CHANGES["delay"][0]}
         yield finding("clock_rate.changes", "warning", values, Where(trial.markers.path))
     elif clearest > CLEAR:
         values |= {"factor": 1.0 / (1.0 + change), "limit": CHANGES["scale"][0]}
-        yield finding("plate_scale.changes", "warning", values, on_plate(trial.forces[int(name.split()[1])]))
+        code = "plate_scale.changes" if later_on else "plate_scale.contact"
+        yield finding(code, "warning", values, on_plate(trial.forces[int(name.split()[1])]))
 
 
 def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[Finding]:
