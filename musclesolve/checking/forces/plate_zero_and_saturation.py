@@ -26,7 +26,7 @@ LARGEST_ZERO = 150.0
 SWING, MARGIN = 0.1, 0.03
 # Duration of a constant peak from which it is cut off [s].
 FLAT_PEAK_S = 0.02
-# Speed of the center of pressure below which points of coarse steps may rest [m/s]; of standing people it is 5 to 10 mm/s.
+# Speed of the center of pressure below which points of coarse steps may rest [m/s]; standing people have 5 to 10 mm/s.
 SLOWEST = 0.005
 # Step of a horizontal channel, as a share of its peak, from which a smooth peak may stay the same for so long.
 COARSE = 0.002
