@@ -141,12 +141,17 @@ STRIDES, WANDERS = 3, 0.01
 # is near 1 for noise: at most 1.3 on these recordings, 1.8 in parts of three contacts, 1.6 to 4.5 in waves of 10 and
 # 20 ms.
 HALF_WAVE, MOST_WAVES, UNLIKE_NOISE = 0.35, 40, 1.5
-# Change of an error during a recording from which it is reported, and its spread on sound recordings; least time
-# between the times that are tried, most of them, and least time that an error acts before and after [s]. 250 windows
-# of recorded and made walks have at most 1.9 standard deviations of error and spread; 20 ms that are lost from the
-# forces have 2.2 to 4.4, a plate that shows 12 % more or less from a time on 2.0 to 4.7. In single contacts none of 122
-# windows is beyond the first number.
-CHANGES = {"delay": (0.006, 0.003), "late": (0.006, 0.003), "scale": (0.05, 0.02), "place": (0.015, 0.005)}
+# Code of an error that changes during a recording, the change that is reported, and its spread on sound recordings;
+# least time between the times that are tried, most of them, and least time that an error acts before and after [s].
+# 250 windows of recorded and made walks have at most 1.9 standard deviations of error and spread; 20 ms that are lost
+# from the forces have 2.2 to 4.4, a plate that shows 12 % more or less from a time on 2.0 to 4.7. In single contacts
+# none of 122 windows is beyond the change that is reported.
+CHANGES = {
+    "delay": ("clock_rate", 0.006, 0.003),
+    "late": ("clock_rate", 0.006, 0.003),
+    "scale": ("plate_scale", 0.05, 0.02),
+    "place": ("pressure_offset", 0.015, 0.005),
+}
 BETWEEN, MOST_TIMES, BEFORE_AND_AFTER = 0.1, 21, 0.25
 # Findings that do not affect the balance.
 HARMLESS: tuple[str, ...] = tuple(TABLES["harmless"])
@@ -476,7 +481,7 @@ def _changing(trial: Trial, measured: BalanceFit, sample: Observed, judged: list
     for name, error in errors.items():
         plates = judged if name == "delay" else [int(name.split()[-1])]
         acts = np.any([measured.loaded(k) for k in plates], axis=0)
-        # the center of pressure under a foot differs from foot to foot, and the last contact of a plate is a part of one
+        # the center of pressure under a foot differs from foot to foot, and the last contact may be a part of one
         steps = times if name.startswith(("delay", "scale")) else ()
         tried = [(f"from {at:.1f} s on", time > at) for at in steps]
         for first, stop in (contact for k in plates for contact in true_runs(measured.loaded(k))):
@@ -484,7 +489,7 @@ def _changing(trial: Trial, measured: BalanceFit, sample: Observed, judged: list
                 within = (first <= frames) & (frames < stop)
                 tried.append((f"in the contact that begins at {time[first]:.1f} s", within))
         others = list(sample.freed(name, FOUND).terms.values())
-        least, usual = CHANGES[name.split()[0]]
+        _, least, usual = CHANGES[name.split()[0]]
         for when, changed in tried:
             if min(np.sum(acts & changed), np.sum(acts & ~changed)) * step < BEFORE_AND_AFTER:
                 continue
@@ -499,11 +504,11 @@ def _changing(trial: Trial, measured: BalanceFit, sample: Observed, judged: list
     if not found:
         return
     _, name, when, size, error_of = max(found, key=lambda each: each[0])
-    what, change = name.split()[0], float(size[0])
+    (code, limit, _), change = CHANGES[name.split()[0]], float(size[0])
     where = Where(trial.markers.path) if name == "delay" else on_plate(trial.forces[int(name.split()[-1])])
     values = {"when": when, "size": float(np.linalg.norm(size)), "error": float(error_of.max())}
     values |= {"late": "later" if change > 0.0 else "earlier", "factor": 1.0 / (1.0 + change)}
-    yield finding(TABLES["changing"][what], "warning", values | {"limit": CHANGES[what][0]}, where)
+    yield finding(f"{code}.changes", "warning", values | {"limit": limit}, where)
 
 
 def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[Finding]:

@@ -136,9 +136,11 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
                 highest = loaded & (np.abs(force - peak) <= 1e-9 * abs(peak)) & (abs(peak) > ZERO)
                 flat.append(("plate_clipped", highest, {"way": way, "peak": abs(peak)}))
                 still = still & ~highest
-        flat += [("plate_clipped.held", still, {}), ("plate_clipped.point", rests & ~still, {})]
+        parts = {"whole force": still, "point of force": rests & ~still}
+        flat += [("plate_clipped.held", part, {"what": what}) for what, part in parts.items()]
         for name, where, values in flat:
-            shortest = max(FLAT_PEAK_S, 3 * step, min(finest) / SLOWEST if name.endswith("point") else 0.0)
+            of_points = values.get("what") == "point of force"
+            shortest = max(FLAT_PEAK_S, 3 * step, min(finest) / SLOWEST if of_points else 0.0)
             spans = tuple((a, b) for a, b in time_spans(where, plate.time) if b - a + step > shortest)
             if spans:
                 duration = sum(b - a + step for a, b in spans)
