@@ -68,16 +68,20 @@ SHORTER = {
         "contact_without_force",
         "gap",
         "at_edge",
+        "full_activation",
     ),
 }
 """Codes that a part of a recording may have: something was measured too shortly or not at all, and they say so; or a
-mean over the part lies at the edge, which that over the whole does not."""
+mean over the part, or the share of its frames with full activation, lies at the edge, which that over the whole does
+not."""
 EXCUSED = dict.fromkeys(("files_cut", "range_stated", "second_cut", "one_plate"), SHORTER)
 EXCUSED |= {name: {"subject"} for name in ("scaled", "heavier")} | {
-    "inclined": {"at_edge", "space_scale", "segment_length"}
+    "inclined": {"at_edge", "space_scale", "segment_length"},
+    "rounded": {"at_edge"},
 }
 """Kind of variations -> codes that are no accusations: a small adult has the body mass index of no child; a shear
-stretches segments by up to half of the slope, which is true, and motion and forces of a rigid body fit less."""
+stretches segments by up to half of the slope, which is true, and motion and forces of a rigid body fit less; places in
+steps of 1 mm are noise, which the residual shows."""
 FACTS = tomllib.loads(Path(__file__).with_name("sound_facts.toml").read_text(encoding="utf-8"))
 """Recording -> code of an error or warning that it may have -> the fact that makes it true."""
 ROLES = ("force", "point", "moment")

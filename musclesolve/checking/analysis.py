@@ -34,7 +34,7 @@ from musclesolve.checking.case import (
     finding_of,
     on_plate,
 )
-from musclesolve.checking.forces.plate_balance import plates_out_of_balance
+from musclesolve.checking.forces.plate_balance import of_arms, plates_out_of_balance
 from musclesolve.checking.observed_body import seen_feet
 from musclesolve.errors import InputError
 from musclesolve.forces import mechanics_of
@@ -281,7 +281,8 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
     except InputError as error:
         yield finding_of("trial_file" if "[consistency]" in (error.where or "") else "refused", error)
         return
-    if case.found(*TABLES["marker_codes"], severity="error"):
+    wrong = [f for f in case.findings if f.code in TABLES["marker_codes"] and f.severity == "error"]
+    if not all(of_arms(case.trial, f) for f in wrong):
         return
     implausible = []
     for warning in recorded.warnings(case.trial):

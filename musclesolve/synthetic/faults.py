@@ -83,19 +83,16 @@ def scale_plates(
     copy: Copy, factor: float | Sequence[float], roles: Sequence[str], side: Side | None = None
 ) -> None:
     """Multiply the output of the plates of a side, or of all, by a factor, or by a factor for each axis (3,)."""
-    concerned = [(plate, role) for plate in copy.plates(side) for role in roles if copy.columns(plate, role)]
-    if roles == ["moment"] and not concerned:
+    if roles == ["moment"] and not any(copy.columns(plate, "moment") for plate in copy.plates(side)):
         problem, expected = "no [[force]] names a moment", "plates with a free moment"
         raise input_error("missing_key", problem=problem, expected=expected, remedy="choose another fault")
-    for plate, role in concerned:
-        copy.set_plate(plate, role, copy.plate(plate, role) * factor)
+    copy.change_plates(roles, lambda vectors: vectors * factor, side)
 
 
 def move_points(copy: Copy, forward_mm: float = 0.0, left_mm: float = 0.0, side: Side | None = None) -> None:
     """Move the points of force of the plates of a side, or of all."""
-    for plate in copy.plates(side):
-        away = 0.001 * np.array([forward_mm, left_mm, 0.0])
-        copy.set_plate(plate, "point", copy.plate(plate, "point") + away)
+    away = 0.001 * np.array([forward_mm, left_mm, 0.0])
+    copy.change_plates(["point"], lambda point: point + away, side)
 
 
 def stamp_forces_late(copy: Copy, seconds: float) -> None:
@@ -128,14 +125,9 @@ def tilt_plates(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> 
     rotation = _tilt(forward_deg, left_deg)
     for plate in copy.plates():
         force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
-        middle = plate_middles(force[:, 2], point)
-        for role in ("force", "moment"):
-            if copy.columns(plate, role):
-                copy.set_plate(plate, role, copy.plate(plate, role) @ rotation.T)
-        loaded = force[:, 2] > SHOWS
-        copy.set_plate(
-            plate, "point", np.where(loaded[:, None], middle + (point - middle) @ rotation.T, point)
-        )
+        middle, loaded = plate_middles(force[:, 2], point), force[:, 2:] > SHOWS
+        copy.set_plate(plate, "point", np.where(loaded, middle + (point - middle) @ rotation.T, point))
+    copy.change_plates(["force", "moment"], lambda vectors: vectors @ rotation.T)
 
 
 def tilt_markers(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0) -> None:
@@ -150,10 +142,7 @@ def tilt_laboratory(copy: Copy, forward_deg: float = 0.0, left_deg: float = 0.0)
     """Rotate markers and plates together: the upward axis of the files is not vertical."""
     tilt_markers(copy, forward_deg, left_deg)
     rotation = _tilt(forward_deg, left_deg)
-    for plate in copy.plates():
-        for role in ("force", "point", "moment"):
-            if copy.columns(plate, role):
-                copy.set_plate(plate, role, copy.plate(plate, role) @ rotation.T)
+    copy.change_plates(["force", "point", "moment"], lambda vectors: vectors @ rotation.T)
 
 
 def _tilt(forward_deg: float, left_deg: float) -> Array:
@@ -165,9 +154,7 @@ def _tilt(forward_deg: float, left_deg: float) -> Array:
 
 def mix_channels(copy: Copy, share: float, into: Sequence[float]) -> None:
     """Add a share of the vertical force of every plate to its other channels, by a factor for each axis (3,)."""
-    for plate in copy.plates():
-        force = copy.plate(plate, "force")
-        copy.set_plate(plate, "force", force + share * force[:, 2:] * np.asarray(into))
+    copy.change_plates(["force"], lambda force: force + share * force[:, 2:] * np.asarray(into))
 
 
 def mix_plates(copy: Copy, share: float) -> None:
@@ -319,18 +306,14 @@ def forces_early_30ms(copy: Copy) -> None:
 @fault("plate_clipped")
 def plate_clipped(copy: Copy) -> None:
     """The amplifier of the left plate saturates at 90 % of the peak."""
-    plate = copy.plates("l")[0]
-    force = copy.plate(plate, "force")
-    force[:, 2] = np.minimum(force[:, 2], 0.9 * force[:, 2].max())
-    copy.set_plate(plate, "force", force)
+    inf = np.inf
+    copy.change_plates(["force"], lambda force: np.minimum(force, [inf, inf, 0.9 * force[:, 2].max()]), "l")
 
 
 @fault("plate_axes")
 def plate_turned(copy: Copy) -> None:
     """The horizontal columns of force and point of the right plate are exchanged."""
-    plate = copy.plates("r")[0]
-    for role in ("force", "point"):
-        copy.set_plate(plate, role, copy.plate(plate, role)[:, [1, 0, 2]])
+    copy.change_plates(["force", "point"], lambda vectors: vectors[:, [1, 0, 2]], "r")
 
 
 @fault("plate_axes")

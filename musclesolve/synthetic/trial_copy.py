@@ -1,7 +1,7 @@
 """A copy of a trial in memory, in the axes of its files, free to be changed, and writing it elsewhere."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -110,6 +110,15 @@ class Copy:
         values = self.forces.values.copy()
         values[:, self.columns(plate, role)] = vectors @ self.rotation
         self.forces = replace(self.forces, values=values)
+
+    def change_plates(
+        self, roles: Sequence[str], change: Callable[[Array], Array], side: Side | None = None
+    ) -> None:
+        """Change vectors (S, 3) of the plates of a side, or of all, in the global frame."""
+        for plate in self.plates(side):
+            for role in roles:
+                if self.columns(plate, role):
+                    self.set_plate(plate, role, change(self.plate(plate, role)))
 
     def set_key(self, table: str, key: str, value: str) -> None:
         """Write a key of the trial file."""

@@ -26,6 +26,8 @@ LARGEST_ZERO = 150.0
 SWING, MARGIN = 0.1, 0.03
 # Duration of a constant peak from which it is cut off [s].
 FLAT_PEAK_S = 0.02
+# Speed of the center of pressure below which points of coarse steps may rest [m/s]; standing people have 5 to 10 mm/s.
+SLOWEST = 0.005
 # Step of a horizontal channel, as a share of its peak, from which a smooth peak may stay the same for so long.
 COARSE = 0.002
 # Step of the force between two samples under a foot, in body weights and [N], and so many times as large as all others
@@ -105,16 +107,22 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
 
 @check_at(Stage.PLATES)
 def clipped_peaks(case: Case) -> Iterator[Finding]:
-    """Find plates of which a force stays exactly at its greatest, or the whole force the same, for a while."""
+    """Find plates of which a force stays exactly at its greatest, or the whole force or its point the same, a while."""
     for plate in case.trial.forces:
         vertical, least = plate.force[:, 2], 5.0 * touch(case.trial)
         step = 1.0 / plate.rate
         if vertical.max(initial=0.0) < least:
             continue
         loaded = (vertical > least) & ~plate.in_gap(plate.time)
-        still = np.concatenate([[False], (np.diff(plate.force, axis=0) == 0.0).all(axis=1)]) & loaded
+        still, rests = (
+            np.concatenate([[False], (np.diff(part, axis=0) == 0.0).all(axis=1)]) & loaded
+            for part in (plate.force, plate.point[:, :2])
+        )
         flat: list[tuple[str, Mask, dict[str, object]]] = []
-        resolution = [np.nanmin(np.diff(np.unique(force)), initial=np.inf) for force in plate.force.T]
+        resolution, finest = (
+            [np.nanmin(np.diff(np.unique(column)), initial=np.inf) for column in part.T]
+            for part in (plate.force, plate.point[loaded, :2])
+        )
         for first, stop in true_runs(still):  # channels of coarse steps rest, and go on by one step
             after = np.abs(plate.force[stop : stop + 1] - plate.force[stop - 1])
             still[first:stop] = not len(after) or (after > 1.5 * np.array(resolution)).any()
@@ -128,10 +136,12 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
                 highest = loaded & (np.abs(force - peak) <= 1e-9 * abs(peak)) & (abs(peak) > ZERO)
                 flat.append(("plate_clipped", highest, {"way": way, "peak": abs(peak)}))
                 still = still & ~highest
-        for name, where, values in (*flat, ("plate_clipped.held", still, {})):
-            spans = tuple(
-                (a, b) for a, b in time_spans(where, plate.time) if b - a + step > max(FLAT_PEAK_S, 3 * step)
-            )
+        parts = {"whole force": still, "point of force": rests & ~still}
+        flat += [("plate_clipped.held", part, {"what": what}) for what, part in parts.items()]
+        for name, where, values in flat:
+            of_points = values.get("what") == "point of force"
+            shortest = max(FLAT_PEAK_S, 3 * step, min(finest) / SLOWEST if of_points else 0.0)
+            spans = tuple((a, b) for a, b in time_spans(where, plate.time) if b - a + step > shortest)
             if spans:
                 duration = sum(b - a + step for a, b in spans)
                 yield finding(name, "error", values | {"duration": duration}, on_plate(plate, spans))
