@@ -64,7 +64,7 @@ class Segments:
         found = {}
         for knee in self.knees:
             distal, proximal = self.distal(knee), self.proximal(knee)
-            ankle, hip, center = self._end(knee, distal), self._end(knee, proximal), self.place(distal)
+            ankle, hip, center = self._end(knee, distal), self._end(knee, proximal), self.center(knee)
             shank = self.distal_segment(knee)
             toward = np.zeros(3) if ankle is None else self._foot(shank, knee) - ankle
             for body, line in (
@@ -86,7 +86,7 @@ class Segments:
     def _foot(self, shank: str, knee: Joint) -> Array:
         """Mass center (3,) of the bodies beyond a shank in the pose `upright` [m]."""
         weighted, mass = np.zeros(3), 0.0
-        for joint, _, far in self._leaving(shank, knee):
+        for joint, far in self._leaving(shank, knee):
             for body in self._beyond(far.body, joint):
                 if (own := self.model.masses.get(body)) is not None and own.mass > 0.0:
                     number = self.model.body_number[body]
@@ -126,11 +126,11 @@ class Segments:
         """The independent coordinates that rotate a joint."""
         return self.model.independent({name for axis in joint.rotations for name in axis.coordinates})
 
-    def place(self, frame: Frame) -> Array:
-        """Origin (3,) of a frame of a joint in the pose `upright` [m]."""
-        number = self.model.body_number[frame.body]
+    def center(self, joint: Joint) -> Array:
+        """Origin (3,) of the child frame of a joint in the pose `upright` [m]: translations move it in the parent."""
+        number = self.model.body_number[joint.child.body]
         pose = self.upright
-        return np.asarray(pose.rotation[0, number] @ frame.position + pose.position[0, number])
+        return np.asarray(pose.rotation[0, number] @ joint.child.position + pose.position[0, number])
 
     @cached_property
     def rigid(self) -> Callable[[str], frozenset[str]]:
@@ -157,14 +157,14 @@ class Segments:
         found = self.model.masses.get(body)
         return 0.0 if found is None else found.mass
 
-    def _leaving(self, body: str, through: Joint) -> Iterator[tuple[Joint, Frame, Frame]]:
-        """Yield other rotating joints of the segment of a body, with their frames on this side and on the other."""
+    def _leaving(self, body: str, through: Joint) -> Iterator[tuple[Joint, Frame]]:
+        """Yield other rotating joints of the segment of a body, with their frames on the other side."""
         group = self.rigid(body)
         for joint in self.model.joints:
             ends = joint.inboard, joint.outboard
             inside = [end.body in group for end in ends]
             if joint is not through and inside[0] != inside[1] and self.turns(joint):
-                yield joint, ends[inside[1]], ends[inside[0]]
+                yield joint, ends[inside[0]]
 
     @cached_property
     def segment(self) -> Callable[[Joint, Frame], str]:
@@ -177,19 +177,19 @@ class Segments:
         A body is passed whose segment is lighter than what follows it at a joint less than `JOINT_SPACING` away, when
         all its joints are so near.
         """
-        body, center, passed = frame.body, self.place(frame), joint
+        body, center, passed = frame.body, self.center(joint), joint
         while True:
             leaving = list(self._leaving(body, passed))
-            near = all(np.linalg.norm(self.place(own) - center) < JOINT_SPACING for _, own, _ in leaving)
+            near = all(np.linalg.norm(self.center(other) - center) < JOINT_SPACING for other, _ in leaving)
             beyond = {
                 k: sum(map(self._mass, self._beyond(far.body, other)))
-                for k, (other, _, far) in enumerate(leaving)
+                for k, (other, far) in enumerate(leaving)
             }
             heaviest = max(beyond, key=lambda k: beyond[k], default=None)
             own_mass = sum(self._mass(name) for name in self.rigid(body))
             if heaviest is None or not near or not beyond[heaviest] > own_mass:
                 return body
-            passed, _, far = leaving[heaviest]
+            passed, far = leaving[heaviest]
             body = far.body
 
     def distal_segment(self, joint: Joint) -> str:
@@ -225,24 +225,23 @@ class Segments:
 
         An ankle counts though it is locked or welded.
         """
-        body, center = self.segment(joint, frame), self.place(frame)
+        body, center = self.segment(joint, frame), self.center(joint)
         group = self.rigid(body)
         held = [
-            self.place(other.inboard)
+            self.center(other)
             for other in self.model.joints
             if {other.inboard.body, other.outboard.body} <= group
             and joint_kind(other.name) == "ankle"
-            and np.linalg.norm(self.place(other.inboard) - center) > JOINT_SPACING
+            and np.linalg.norm(self.center(other) - center) > JOINT_SPACING
         ]
-        ends = held or [self.place(own) for _, own, _ in self._leaving(body, joint)]
+        ends = held or [self.center(other) for other, _ in self._leaving(body, joint)]
         ends = [end for end in ends if np.linalg.norm(end - center) > 0.0]
         return max(ends, key=lambda end: float(np.linalg.norm(end - center)), default=None)
 
     def length(self, joint: Joint) -> float | None:
         """Distance from a joint to the farthest joint at the distal end of its distal segment [m]; None without one."""
-        frame = self.distal(joint)
-        end = self._end(joint, frame)
-        return None if end is None else float(np.linalg.norm(end - self.place(frame)))
+        end = self._end(joint, self.distal(joint))
+        return None if end is None else float(np.linalg.norm(end - self.center(joint)))
 
     def patella(self, knee: Joint) -> frozenset[str]:
         """Bodies jointed to the thigh that move with the knee, through a coupler or by the knee's own coordinates."""

@@ -38,6 +38,7 @@ OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
 OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.angle_units,
     coordinates.frozen_coordinates,
+    coordinates.steps_of_coordinates,
 )
 OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     posture.feet_on_floor,

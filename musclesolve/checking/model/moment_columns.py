@@ -10,6 +10,7 @@ the trunk and a delay would change, with normal priors of b_i, and e is the rest
     a scale, of one side or both, in a part of the time      x = tau_k
     a constant, a drift                                      x = 1, x = t
     another moment in the column                             x = tau_j
+    a delay of one leg                                       x = -d tau_k / dt
     two exchanged columns, or both legs from a time on       x = tau_k - tau_j in k, the opposite in j
 
 Each hypothesis explains a share R of what is left; F = R / (1 - R) N with N the number of errors that are independent,
@@ -30,7 +31,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.messages import few
-from musclesolve._util.sides import SIDES, has_side, split_side, twin
+from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, split_side, twin
+from musclesolve.checking.forces.newtons_law import SMALLEST_S, shift_values
 from musclesolve.checking.model.given_moments import (
     FITS,
     LEAST_MOMENT_RMS,
@@ -56,7 +58,7 @@ STRETCH, STRETCH_STEP = 0.25, 0.05
 GAIN, LEAK, OFFSET, CHANGE = 1.2, 0.12, 6.0, 2.0
 """Factor, share of another moment, constant and rms of any change [N m] below which a column counts as sound, whatever
 the evidence: other knees and arms of a model change single moments by up to 1.8 N m rms."""
-LEAST = {"leak": LEAK, "offset": OFFSET, "drift": 2.0 * OFFSET}
+LEAST = {"leak": LEAK, "offset": OFFSET, "drift": 2.0 * OFFSET, "late": SMALLEST_S}
 """Kind of a fault -> size below which it is none."""
 EXCHANGED = 0.7, 1.3
 """Size of an exchange that is one; no more of another moment is in a column."""
@@ -69,6 +71,7 @@ CODES = {
     "leak": "moment_unlike.leak",
     "exchange": "columns_exchanged.moments",
     "sides": "sides_swapped.moments_later",
+    "late": "time_offset.leg",
 }
 """Kind of a fault -> its finding."""
 REST = 0.3
@@ -188,6 +191,9 @@ class Hypothesis:
         if self.kind in ("offset", "drift"):
             change[:, columns] = (time[:, None] - begin) / (end - begin) if self.kind == "drift" else 1.0
             return change
+        if self.kind == "late":
+            change[:, columns] = -np.gradient(moments[:, columns], time, axis=0)
+            return change
         change[:, columns] = 0.0 if self.kind == "leak" else moments[:, columns]
         if self.of:
             change[:, columns] += moments[:, others] if self.kind == "leak" else -moments[:, others]
@@ -214,6 +220,7 @@ def hypotheses(number: Mapping[str, int], legs: list[str], time: Array) -> Itera
     sides = [tuple(name for name in legs if split_side(name)[1] == side) for side in SIDES]
     for group in (*sides, *both, *((name,) for name in legs)):
         yield Hypothesis("gain", number, group)
+    yield from (Hypothesis("late", number, side) for side in sides)
     for name in legs:
         for when in times:
             yield Hypothesis("gain", number, (name,), when=(-np.inf, when))
@@ -326,6 +333,8 @@ def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, erro
         "factor": factor,
         "error": factor**2 * error if fault.kind == "gain" else error,
         "when": f" from {begin:.2f} to {end:.2f} s" if fault.in_part else "",
+        "leg": SIDE_NAMES.get(split_side(fault.names[0])[1], ""),
+        **shift_values(size, LEAST["late"]),
     }
     code = CODES[fault.kind]
     if fault.kind == "gain" and size > REVERSED:

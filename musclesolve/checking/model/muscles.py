@@ -627,10 +627,11 @@ MASS = 0.15
 
 
 def joints_of_model(body: ModelBody) -> Iterator[Finding]:
-    """Find joints whose centers or axes, and segments whose masses, differ between the sides."""
+    """Find joints and masses of segments that differ between the sides, and inertia that no limb has."""
     model, mirror = body.model, np.array([1.0, 1.0, -1.0])
     joint_of = {joint.name: joint for joint in model.joints}
-    rotation, number = segments(model).upright.rotation[0], model.body_number
+    parts, number = segments(model), model.body_number
+    rotation = parts.upright.rotation[0]
     off, turned = dict[str, float](), dict[str, float]()
     for name, joint in joint_of.items():
         stem, side = split_side(name)
@@ -659,6 +660,17 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
             worst = max(sizes, key=lambda stem: sizes[stem])
             values = {"joints": few(sizes, NAMED), "worst": worst, "off": sizes[worst], "limit": limit}
             yield with_cost(finding(code, "warning", values, where), body, None)
+    limbs = (of(knee) for knee in parts.knees for of in (parts.proximal_segment, parts.distal_segment))
+    odd = []
+    for name in dict.fromkeys(limbs):
+        if (own := model.masses.get(name)) is not None:
+            axes = rotation[number[name]].T @ parts.axes(rotation[None], name)[0]
+            forward, along, right = np.diag(axes.T @ own.inertia @ axes)
+            if along > min(forward, right):
+                odd.append(f"{name} {along:.2g} kg m2, and {min(forward, right):.2g} across")
+    if odd:
+        values = {"segments": f"a limb has its least inertia about its own line: {few(odd, NAMED)}"}
+        yield with_cost(finding("segment_mass.inertia", "warning", values, where), body, None)
     uneven = [
         f"{with_side(stem, 'r')} {own.mass:.3g} kg, {with_side(stem, 'l')} {other.mass:.3g} kg"
         for name, own in model.masses.items()

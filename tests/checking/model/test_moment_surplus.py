@@ -242,3 +242,17 @@ def test_forces_on_the_standing_feet_are_no_surplus() -> None:
     assert np.linalg.norm(seen.of(alone)) > 0.1 * np.linalg.norm(seen.beyond[:, :, [0]])
     left = seen.left(seen.errors)[: seen.errors[:, :, 0].size]
     assert np.linalg.norm(left[:, 0]) < 1e-6 * np.linalg.norm(seen.errors[:, :, 0])
+
+
+@pytest.mark.parametrize(("name", "side", "by"), [("moments", "r", 0.04), ("belt 1", "l", -0.04)])
+def test_the_moments_of_one_leg_come_late(name: str, side: str, by: float) -> None:
+    def late(table: Table) -> Table:
+        values = table.values.copy()
+        for k, column in enumerate(table.names):
+            if f"_{side}_" in column:
+                values[:, k] = np.interp(table.time - by, table.time, values[:, k])
+        return replace(table, values=values)
+
+    (found,) = [each for each in found_in(name, late) if each.code == "time_offset"]
+    assert f"the {'right' if side == 'r' else 'left'} leg" in found.what
+    assert ("late" if by > 0.0 else "early") in found.what

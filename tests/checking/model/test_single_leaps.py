@@ -132,3 +132,24 @@ def test_without_masses_a_great_leap_is_an_error_of_unknown_cost() -> None:
     )
     (leap,) = [each for each in findings_of_body(body) if each.code == "single_leap"]
     assert leap.severity == "error" and leap.cost is None
+
+
+@pytest.mark.parametrize("frames", [2, 5, 60])
+def test_a_column_that_leaps_for_several_frames_is_named(frames: int) -> None:
+    _, coordinates, moments = walk()
+    values = coordinates.values.copy()
+    values[ROW : ROW + frames, coordinates.names.index("hip_rotation_l")] += 30.0
+    said = findings(replace(coordinates, values=values), moments)
+    (step,) = [each for each in said if each.code == "single_leap"]
+    assert step.severity == "warning" and step.what.startswith("hip_rotation_l is ") and "unit" in step.remedy
+    assert any(abs(at - coordinates.time[ROW]) < 0.015 for times in step.where.times for at in times)
+
+
+def test_a_thigh_with_the_inertia_of_another_axis_is_named() -> None:
+    model, coordinates, moments = walk()
+    thigh = model.masses["femur_r"]
+    order = np.ix_([1, 2, 0], [1, 2, 0])
+    wrong = {**model.masses, "femur_r": replace(thigh, inertia=thigh.inertia[order])}
+    body = model_body(replace(model, masses=wrong), coordinates, moments, model_settings())
+    said = [each for each in findings_of_body(body) if each.code == "segment_mass"]
+    assert [each.severity for each in said] == ["warning"] and "femur_r" in said[0].what
