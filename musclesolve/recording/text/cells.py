@@ -28,14 +28,13 @@ from musclesolve.recording.text.text_file import damaged
 from musclesolve.recording.units_and_axes import METERS, meters_in, newton_meters_in, newtons_in, radians_in
 
 SECONDS = {
-    "s": 1.0,
-    "sec": 1.0,
-    "seconds": 1.0,
-    "ms": 0.001,
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds"), 1e-3),
+    **dict.fromkeys(("us", "\N{GREEK SMALL LETTER MU}s", "usec", "microseconds"), 1e-6),
 }
-LENGTH_UNITS = "mm, cm, m"
+LENGTH_UNITS = "mm, cm, m, in, ft"
 """The expected units of length, for messages."""
-FORCES = "N, kN, mm, cm, m, Nm, Nmm, deg, rad"
+FORCES = "N, kN, lbf, mm, cm, m, in, ft, Nm, Nmm, deg, rad"
 """The expected units of columns, for messages."""
 # Force [N] and number of samples that show the point of the moments; moment [N m] that is none, or an error of printed
 # digits; distance [m] of a plate from the origin that is never reached; way [m] of the center of pressure of a step.
@@ -69,7 +68,7 @@ _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
 class Header:
     """The columns of a table: titles of all of them, for messages; the function from rows (r, k) to times (r,) [s];
     repeated names (name -> places); the separator of the cells; notes for the results; whether the rows are a section
-    that ends before the file does.
+    that ends before the file does; the number of rows that the file states, None without one.
     """
 
     titles: Sequence[str]
@@ -78,6 +77,7 @@ class Header:
     separator: str = ","
     notes: tuple[str, ...] = ()
     section: bool = False
+    count: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,6 +225,11 @@ def _unit_of_time(cell: str) -> str | None:
     return unit or "s" if name.casefold() in TIMES or unit in SECONDS else None
 
 
+def seconds_of(cell: str, path: Path, line: int) -> float:
+    """Return the size [s] of the unit of a title of times; refuse an unknown one."""
+    return factor(_unit_of_time(cell) or "", SECONDS.get, "s, ms, us", cell, path, line)
+
+
 def _is_unit(cell: str) -> bool:
     plain = cell.strip("()[] ").casefold()
     return plain in SECONDS or role_and_size(plain)[1] is not None
@@ -273,8 +278,7 @@ def clock_of(titles: Titles, reader: RowReader) -> Clock:
     rows = [cells_of(text, titles.separator) for text in islice(reader.ahead, _FIRST_ROWS)]
     numbers = [number for number in _numbers(rows, k) if np.isfinite(number)]
     if timed:
-        unit = _unit_of_time(cell) or ""
-        seconds = factor(unit, lambda unit: SECONDS.get(unit.casefold()), "s, ms", cell, path, line)
+        seconds = seconds_of(cell, path, line)
         step = float(np.median(np.diff(numbers))) if len(numbers) > 1 else 0.0
         unstated = k in named and not named_and_unit(cell)[1]
         by_rate = rate is not None and abs(step * rate - 1000.0) < 100.0

@@ -44,10 +44,10 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         raise input_error("recording.text.unit_length", file=path, where="line 1, Length Units", unit=unit)
     rows, below = dict[str, list[str]](), list[list[str]]()
     while not below or below[-1][0].casefold() != "frame":
-        cells = cells_of(reader.line() or "", separator)
-        if reader.line_number > _LONGEST_HEADER:
+        text = reader.line()
+        if text is None or reader.line_number > _LONGEST_HEADER:
             raise input_error("recording.text.no_column_time", file=path, where=reader.line_number)
-        if any(cells):
+        if any(cells := cells_of(text, separator)):
             below.append(cells)
             rows.setdefault(cells[1].casefold() if len(cells) > 1 else "", cells)
     axes, kinds = below[-1], below[-2] if len(below) > 1 else []

@@ -30,7 +30,7 @@ from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve._util.messages import as_text
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.text.cells import is_time, unit_by_size
+from musclesolve.recording.text.cells import is_time, seconds_of, unit_by_size
 from musclesolve.recording.text.number_rows import (
     UNNAMED,
     Block,
@@ -324,6 +324,7 @@ def read_mot(path: str | Path) -> Table:
                 "export the time as the first column, and name it time",
             )
         check_unique([name for name in names if name.casefold() == "time"], "column", path, number)
+        second = seconds_of(names[0], path, number)
         if len(names) < 2:
             raise damaged(
                 "missing_column", (path, number), "the file has no column but the time", "one or more"
@@ -336,7 +337,7 @@ def read_mot(path: str | Path) -> Table:
         time, values, lines, notes, warning = timed_rows(
             reader,
             _mot_rows(reader, names),
-            lambda rows: (rows[:, 0], rows[:, indices]),
+            lambda rows: (rows[:, 0] * second, rows[:, indices]),
             "column",
             tuple(columns),
             repeated,

@@ -61,6 +61,12 @@ class _Header:
         """The rate [Hz]."""
         return rate_in(next(iter(self.keys.get("FREQUENCY", [])), ""), self.path, 1)
 
+    @property
+    def count(self) -> str | None:
+        """The number of rows."""
+        stated = (self.keys[key] for key in ("NO_OF_SAMPLES", "NO_OF_FRAMES") if self.keys.get(key))
+        return next((values[0] for values in stated), None)
+
     def before(self, values: int) -> int:
         """The number of columns before the numbers: frame, time, both, or none."""
         extra = self.width - values
@@ -155,6 +161,7 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         times=header.times(before),
         repeated=repeated,
         separator="\t",
+        count=header.count,
         notes=(note,),
     )
 
@@ -220,5 +227,6 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         times=header.times(before),
         repeated=repeated,
         separator="\t",
+        count=header.count,
         by_plate=True,
     )
