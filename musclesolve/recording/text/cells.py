@@ -21,6 +21,7 @@ from musclesolve.recording.text.number_rows import (
     check_unique,
     distinct_names,
     is_row,
+    number_in,
     numbered,
     section_end,
 )
@@ -60,7 +61,6 @@ _BESIDE_RATES = frozenset(
 filter, is none."""
 _POINT_KINDS = ("TARGET", "LANDMARK")
 """Kinds of signals of Visual3D that are points; the name of a point is its marker."""
-_NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
 
 
@@ -192,7 +192,7 @@ def _stated_rate(text: str) -> float | None:
     numbers = re.findall(r"\d+(?:[.,]\d+)?", text)
     if not set(words) & _OF_RATES or set(words) - _OF_RATES - _BESIDE_RATES or len(numbers) != 1:
         return None
-    return float(numbers[0].replace(",", ".")) * (1000.0 if "khz" in words else 1.0)
+    return number_in(numbers[0]) * (1000.0 if "khz" in words else 1.0)
 
 
 def _joined(above: list[list[str]], clock: int) -> list[str]:
@@ -301,8 +301,7 @@ def clock_of(titles: Titles, reader: RowReader) -> Clock:
 
 def _numbers(rows: Sequence[Sequence[str]], column: int) -> list[float]:
     """The numbers in a column of the first rows, NaN for a cell that is none."""
-    cells = [row[column] for row in rows if column < len(row)]
-    return [float(cell.replace(",", ".")) if _NUMBER.fullmatch(cell) else np.nan for cell in cells]
+    return [number_in(row[column]) for row in rows if column < len(row)]
 
 
 def _rises(numbers: Sequence[float]) -> bool:
@@ -311,8 +310,13 @@ def _rises(numbers: Sequence[float]) -> bool:
 
 def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     """Return the columns by a line of names, with units in brackets."""
-    path, stated = reader.path, title_lines(reader, line)
-    titles, number, separator, clock = stated.cells, stated.line, stated.separator, clock_of(stated, reader)
+    return columns_of(title_lines(reader, line), reader, in_si)
+
+
+def columns_of(stated: Titles, reader: RowReader, in_si: bool) -> Columns:
+    """Return the columns by their titles, with units in brackets."""
+    path, clock = reader.path, clock_of(stated, reader)
+    titles, number, separator = stated.cells, stated.line, stated.separator
     # A column of times before each signal, as Delsys writes them: signals of another rate are left out. A duration in
     # seconds that does not rise from row to row, such as a delay, is no clock.
     rows = [cells_of(text, separator) for text in islice(reader.ahead, _FIRST_ROWS)]
@@ -411,10 +415,7 @@ def blocks_of(
 
 def rate_in(cell: str, path: Path, line: int) -> float:
     """Return the rate [Hz] in a cell, with a decimal point or comma."""
-    try:
-        rate = float(cell.replace(",", "."))
-    except ValueError:
-        rate = 0.0
+    rate = number_in(cell)
     if not 0.0 < rate < np.inf:
         raise damaged("bad_number", (path, line), f"the rate is '{cell}'", "frames a second")
     return rate

@@ -24,7 +24,7 @@ from musclesolve.recording.text.cells import (
     separator_of,
     si_factors,
 )
-from musclesolve.recording.text.number_rows import RowReader, distinct_names, is_row
+from musclesolve.recording.text.number_rows import RowReader, distinct_names, is_row, number_in
 from musclesolve.recording.units_and_axes import meters_in
 
 _TITLES = (
@@ -132,9 +132,9 @@ def events(reader: RowReader, line: str) -> list[tuple[str, str, float]]:
     titles = [named_and_unit(cell)[0].casefold() for cell in cells_of(titles_line, separator)]
     while {"context", "name", "time"} <= set(titles) and (text := reader.line()):
         row = dict(zip(titles, cells_of(text, separator), strict=False))
-        if not is_row([row.get("time", "")]):
+        if np.isnan(time := number_in(row.get("time", ""))):
             break
-        found.append((row["name"], row["context"], float(row["time"].replace(",", "."))))
+        found.append((row["name"], row["context"], time))
     return found
 
 

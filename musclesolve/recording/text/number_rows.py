@@ -770,16 +770,16 @@ def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
 
 def is_row(cells: Iterable[str]) -> bool:
     """Whether most of the cells are numbers."""
-    filled = [cell.replace(",", ".") for cell in cells if cell]
-    return sum(map(_is_number, filled)) > 0.5 * len(filled)
+    filled = [cell.casefold() for cell in cells if cell]
+    return sum(cell in _MISSING or not np.isnan(number_in(cell)) for cell in filled) > 0.5 * len(filled)
 
 
-def _is_number(cell: str) -> bool:
+def number_in(cell: str) -> float:
+    """Return the number in a cell, with a decimal point or comma; NaN for any other text."""
     try:
-        float(cell)
+        return float(cell.replace(",", "."))
     except ValueError:
-        return cell.casefold() in _MISSING
-    return True
+        return np.nan
 
 
 def _short(cell: str) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.cells import Columns, Coordinates, rate_in
-from musclesolve.recording.text.number_rows import RowReader, distinct_names, is_row
+from musclesolve.recording.text.number_rows import RowReader, distinct_names, is_row, number_in
 
 _KEY = re.compile(r"[A-Z][A-Z0-9_]*[A-Z0-9]")
 _FIRST = ("NO_OF_FRAMES", "NO_OF_SAMPLES", "NO_OF_CAMERAS", "NO_OF_MARKERS", "FILE_VERSION")
@@ -87,10 +87,7 @@ class _Header:
     def _has_clock(self, count: int) -> bool:
         """Whether the first rows begin with as many columns of a clock: its frames or times, or both."""
         step = 1.0 / self.rate
-        try:
-            first, second = ([float(cell.replace(",", ".")) for cell in row[:count]] for row in self.two)
-        except ValueError:
-            return False
+        first, second = ([number_in(cell) for cell in row[:count]] for row in self.two)
         steps = [1.0, step]
         if count == 1:
             steps = [1.0 if self.first[0].isdecimal() else step]
@@ -169,7 +166,7 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
 def events(reader: RowReader, line: str) -> list[tuple[str, str, float]]:
     """Return the events among the keys: EVENT, label, frame, time [s]; the label has the side."""
     found = [values for values in _Header(reader, line).events if len(values) > 2]
-    return [(label, "", float(time.replace(",", "."))) for label, _, time, *_ in found if is_row([time])]
+    return [(label, "", number_in(time)) for label, _, time, *_ in found if is_row([time])]
 
 
 def _by_titles(header: _Header, names: Sequence[str]) -> tuple[int, list[int]] | None:
