@@ -39,6 +39,7 @@ from musclesolve.recording.text.number_rows import (
     distinct_names,
     is_row,
     number_in,
+    repeated_name,
     timed_rows,
     without_lost,
 )
@@ -601,13 +602,7 @@ def check_writable(
             "give matching names and times",
         )
     for name in distinct_names(enumerate(names))[1]:
-        raise file_error(
-            "duplicate_name",
-            path,
-            f"the {kind} '{name}' occurs twice",
-            f"every {kind} once",
-            "rename one of them",
-        )
+        raise repeated_name(kind, name, None, path)
     if not (np.abs(time) <= LARGEST).all() or (np.diff(time) <= 0.0).any():
         raise file_error(
             "time_not_increasing",
