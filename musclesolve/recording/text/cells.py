@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, pairwise
@@ -333,14 +333,19 @@ def columns_of(stated: Titles, reader: RowReader, in_si: bool) -> Columns:
     named = [(k, named_and_unit(title)[0]) for k, title in signals if equal[nearest[k]]]
     columns, repeated = distinct_names(named, f"line {number}, columns")
     indices = list(columns.values())
-    of_columns = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
-    factors, roles = si_factors(of_columns, path, number, in_si)
+    units = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
+    factors = [
+        factor(unit, lambda unit: role_and_size(unit)[1], FORCES, title, path, number)
+        if in_si and unit is not None
+        else 1.0
+        for title, unit in units
+    ]
     return Columns(
         titles=titles,
         names=tuple(columns),
         columns=indices,
-        factors=factors,
-        roles=roles,
+        factors=np.array(factors),
+        roles=tuple(role_and_size(unit or "")[0] for _, unit in units),
         times=clock.times,
         repeated=repeated,
         separator=separator,
@@ -364,22 +369,6 @@ def factor(
             "write the unit that the numbers are in",
         )
     return size
-
-
-def si_factors(
-    named: Iterable[tuple[str, str | None]], path: Path, line: int, in_si: bool
-) -> tuple[Array, tuple[str, ...]]:
-    """Return factors of columns to SI units, or ones, and their roles, by titles and units; None: without a unit."""
-    factors, roles = list[float](), list[str]()
-    for title, unit in named:
-        known = in_si and unit is not None
-        roles.append(role_and_size(unit or "")[0])
-        factors.append(
-            factor(unit or "", lambda unit: role_and_size(unit)[1], FORCES, title, path, line)
-            if known
-            else 1.0
-        )
-    return np.array(factors), tuple(roles)
 
 
 def role_and_size(unit: str) -> tuple[str, float | None]:

@@ -18,7 +18,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -505,36 +505,28 @@ def read_repaired(
     return None
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """Layout of a format: the places of its rows of data."""
+def _rows(lines: Lines, first: int) -> dict[int, list[str]]:
+    """Return the cells of the lines that are rows of data: from a first line on they begin with a number."""
+    return {k: split_cells(line) for k, line in enumerate(lines) if k >= first and is_row(line.split()[:1])}
 
-    first_row: Callable[[Lines], int]  # the first line that can be data
-    time: int  # the column of times
 
-    def rows(self, lines: Lines) -> dict[int, list[str]]:
-        """Return the cells of the lines that are rows of data: they begin with a number."""
-        first = self.first_row(lines)
-        return {
-            k: split_cells(line) for k, line in enumerate(lines) if k >= first and is_row(line.split()[:1])
-        }
+def _whole_rows(lines: Lines, first: int) -> Lines:
+    """Remove incomplete rows."""
+    counts = {k: len(cells) for k, cells in _rows(lines, first).items()}
+    width = Counter(counts.values()).most_common(1)[0][0] if counts else 0
+    return [line for k, line in enumerate(lines) if counts.get(k, width) >= width]
 
-    def whole_rows(self, lines: Lines) -> Lines:
-        """Remove incomplete rows."""
-        counts = {k: len(cells) for k, cells in self.rows(lines).items()}
-        width = Counter(counts.values()).most_common(1)[0][0] if counts else 0
-        return [line for k, line in enumerate(lines) if counts.get(k, width) >= width]
 
-    def rising(self, lines: Lines) -> Lines:
-        """Remove rows whose times do not increase."""
-        latest, dropped = float("-inf"), set()
-        for k, cells in self.rows(lines).items():
-            time = number_in(cells[self.time]) if len(cells) > self.time else np.inf
-            if time <= latest:
-                dropped.add(k)
-            elif time < np.inf:
-                latest = time
-        return [line for k, line in enumerate(lines) if k not in dropped]
+def _rising(lines: Lines, first: int, column: int) -> Lines:
+    """Remove rows whose times, in a column, do not increase."""
+    latest, dropped = float("-inf"), set()
+    for k, cells in _rows(lines, first).items():
+        time = number_in(cells[column]) if len(cells) > column else np.inf
+        if time <= latest:
+            dropped.add(k)
+        elif time < np.inf:
+            latest = time
+    return [line for k, line in enumerate(lines) if k not in dropped]
 
 
 def _trc_fields(lines: Lines) -> int:
@@ -546,7 +538,7 @@ def _with_trc_rate(lines: Lines) -> Lines:
     """Write the rate of the time column into the header."""
     first = _trc_fields(lines)
     names, values = (lines[first].split(), lines[first + 1].split()) if len(lines) > 4 else ([], [])
-    times = [number_in(cells[1]) for cells in _TRC.rows(lines).values() if len(cells) > 1]
+    times = [number_in(cells[1]) for cells in _rows(lines, first + 3).values() if len(cells) > 1]
     span = times[-1] - times[0] if times else 0.0
     if not span > 0.0 or "DataRate" not in names[: len(values)]:
         return lines
@@ -558,11 +550,17 @@ def _after_header(lines: Lines) -> int:
     return next((k + 1 for k, line in enumerate(lines) if line.strip().casefold() == "endheader"), len(lines))
 
 
-_TRC = _Layout(lambda lines: _trc_fields(lines) + 3, 1)
-_MOT = _Layout(_after_header, 0)
-_MOT_REPAIRS: dict[str, TextRepair] = {"truncated": _MOT.whole_rows, "repeated_times": _MOT.rising}
+_MOT_REPAIRS: dict[str, TextRepair] = {
+    "truncated": lambda lines: _whole_rows(lines, _after_header(lines)),
+    "repeated_times": lambda lines: _rising(lines, _after_header(lines), 0),
+}
+_TRC_REPAIRS: dict[str, TextRepair] = {
+    "truncated": lambda lines: _whole_rows(lines, _trc_fields(lines) + 3),
+    "repeated_times": lambda lines: _rising(lines, _trc_fields(lines) + 3, 1),
+    "header_rate": _with_trc_rate,
+}
 TEXT_REPAIRS: dict[str, dict[str, TextRepair]] = {
-    ".trc": {"truncated": _TRC.whole_rows, "repeated_times": _TRC.rising, "header_rate": _with_trc_rate},
+    ".trc": _TRC_REPAIRS,
     **dict.fromkeys(STORAGE, _MOT_REPAIRS),
 }
 """Suffix -> code of the fault -> function that repairs the lines."""
