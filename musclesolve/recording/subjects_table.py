@@ -194,7 +194,7 @@ def table_cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
                 "a workbook (.xlsx) with the table on its first sheet",
                 "save the table again, or as CSV",
             ) from None
-    lines = read_lines(path)[:most]
+    lines = "\n".join(read_lines(path)).rstrip("\n").split("\n")[:most]
     separator = max(";\t,", key=lines[0].count)
     return [list(row) for row in csv.reader(lines, delimiter=separator)]
 
