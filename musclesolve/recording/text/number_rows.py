@@ -14,7 +14,6 @@ one of them. A recording with an unused repeated name is not refused; its use is
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import io
 import os
@@ -37,6 +36,8 @@ from musclesolve._util.messages import few, shortened
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.text.text_file import (
     EXPORT_AGAIN,
+    TEXT,
+    WIDE,
     HashedReader,
     binary_file,
     damaged,
@@ -332,7 +333,7 @@ class RowReader:
         start = self._bytes.peek(2)[:2]
         self._packed = start == _GZIP
         unpacked = cast(BinaryIO, gzip.GzipFile(fileobj=self._bytes)) if self._packed else self._bytes
-        self._wide = start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        self._wide = start in WIDE
         # Every byte is a character in Latin-1; `decoded` finds the letters.
         self._stream = io.TextIOWrapper(
             unpacked, encoding="utf-16" if self._wide else "latin-1", errors="replace"
@@ -516,7 +517,7 @@ class RowReader:
                     "bad_format",
                     self.path,
                     f"a line of more than {LONGEST_LINE} characters",
-                    "a text file (TRC, MOT, STO, CSV or TOML)",
+                    TEXT,
                     "the line ends are lost; export the file again",
                 )
         return lines

@@ -64,8 +64,7 @@ class _Header:
     @property
     def count(self) -> str | None:
         """The number of rows."""
-        stated = (self.keys[key] for key in ("NO_OF_SAMPLES", "NO_OF_FRAMES") if self.keys.get(key))
-        return next((values[0] for values in stated), None)
+        return next(iter(self.keys.get("NO_OF_SAMPLES") or self.keys.get("NO_OF_FRAMES") or []), None)
 
     def before(self, values: int) -> int:
         """The number of columns before the numbers: frame, time, both, or none."""
