@@ -310,10 +310,10 @@ def _rises(numbers: Sequence[float]) -> bool:
 
 def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     """Return the columns by a line of names, with units in brackets."""
-    return columns_of(title_lines(reader, line), reader, in_si)
+    return titled_columns(title_lines(reader, line), reader, in_si)
 
 
-def columns_of(stated: Titles, reader: RowReader, in_si: bool) -> Columns:
+def titled_columns(stated: Titles, reader: RowReader, in_si: bool) -> Columns:
     """Return the columns by their titles, with units in brackets."""
     path, clock = reader.path, clock_of(stated, reader)
     titles, number, separator = stated.cells, stated.line, stated.separator
@@ -366,7 +366,7 @@ def factor(
             (path, f"line {line}, '{cell}'"),
             f"the unit '{unit}'",
             f"one of {known}",
-            "write the unit that the numbers are in",
+            f"write the unit that the numbers are in ({known}), or convert them",
         )
     return size
 
@@ -377,21 +377,21 @@ def role_and_size(unit: str) -> tuple[str, float | None]:
     return next(((role, size) for role, size in sizes if size is not None), ("", None))
 
 
-def blocks_of(
-    reader: RowReader, titles: Sequence[str], separator: str, section: bool = False
-) -> Iterator[Block]:
+def blocks_of(reader: RowReader, header: Header) -> Iterator[Block]:
     """Read the rows, of a section or to the end of the file.
 
     Columns without a name at the end of all lines, as spreadsheets write them, must be empty.
     """
-    rows = list(reader.ahead)
-    if section:
+    rows, titles, separator = list(reader.ahead), header.titles, header.separator
+    if header.section:
         rows = rows[: section_end(rows)]
     if not any(line.strip() for line in rows):
         raise damaged("truncated_file", reader.path, "nothing follows the header", "one row per frame")
     split, width = partial(cells_of, separator=separator), len(named_columns(titles))
     between = None if separator == " " else separator
-    for values, lines in reader.blocks(titles, split, between, blank_end=separator == "\t", section=section):
+    for values, lines in reader.blocks(
+        titles, split, between, blank_end=separator == "\t", section=header.section
+    ):
         if len(beyond := np.argwhere(~np.isnan(values[:, width:]))):
             raise damaged(
                 "bad_format",

@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 
 from musclesolve.errors import file_error
-from musclesolve.recording.text.cells import COUNTER, Columns, Coordinates, Titles, columns_of, rate_in
+from musclesolve.recording.text.cells import COUNTER, Columns, Coordinates, Titles, rate_in, titled_columns
 from musclesolve.recording.text.number_rows import RowReader, check_unique
 
 _COLUMN = re.compile(r"(?P<what>[FM]?)(?P<axis>[XYZ])(?P<plate>\d+)")
@@ -48,6 +48,6 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         else COUNTER
         for match in matches
     ]
-    found = columns_of(Titles(named, reader.line_number, "\t", rates=(rate,)), reader, in_si)
+    found = titled_columns(Titles(named, reader.line_number, "\t", rates=(rate,)), reader, in_si)
     note = f"{reader.path.name} states no units: it is of Cortex, which writes N, mm and N mm."
     return replace(found, notes=(*found.notes, note), by_plate=True)

@@ -110,7 +110,7 @@ def read_csv_markers(path: str | Path) -> Markers:
         header = _reader_of(line).markers(reader, line)
         time, position, _, notes, warning = timed_rows(
             reader,
-            blocks_of(reader, header.titles, header.separator, header.section),
+            blocks_of(reader, header),
             lambda rows: (header.times(rows), _seen(header, rows)),
             "marker",
             header.markers,
@@ -177,7 +177,7 @@ def _read_columns(path: Path, in_si: bool) -> Table:
         header = _reader_of(line).columns(reader, line, in_si)
         time, values, lines, notes, warning = timed_rows(
             reader,
-            blocks_of(reader, header.titles, header.separator, header.section),
+            blocks_of(reader, header),
             lambda rows: (header.times(rows), rows[:, header.columns] * header.factors),
             "column",
             header.names,
@@ -188,15 +188,9 @@ def _read_columns(path: Path, in_si: bool) -> Table:
     if in_si and header.by_plate and against_ground(values, header.roles):
         of_plate = [k for k, role in enumerate(header.roles) if role in ("force", "moment")]
         values[:, of_plate] *= -1.0
-        notes = (
-            *notes,
-            f"The forces of {path.name} push on the plates: they are turned to push on the feet.",
-        )
+        notes += (f"The forces of {path.name} push on the plates: they are turned to push on the feet.",)
     if in_si and free_moments(values, header.roles):
-        notes = (
-            *notes,
-            f"The moments of {path.name} are about fixed points: the free moments follow from them.",
-        )
+        notes += (f"The moments of {path.name} are about fixed points: the free moments follow from them.",)
     rest = lines, header.roles, notes, header.repeated, warning
     return Table(time, header.names, values, None, path, *rest, sha256=reader.sha256)
 

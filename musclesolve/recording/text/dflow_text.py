@@ -15,9 +15,9 @@ from musclesolve.recording.text.cells import (
     Coordinates,
     Titles,
     cells_of,
-    columns_of,
     plain_coordinates,
     separator_of,
+    titled_columns,
 )
 from musclesolve.recording.text.number_rows import RowReader
 
@@ -61,7 +61,7 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         return COUNTER if _MARKER.fullmatch(title) else named
 
     titles = list(map(titled, cells_of(line, separator)))
-    found = columns_of(Titles(titles, reader.line_number, separator), reader, in_si)
+    found = titled_columns(Titles(titles, reader.line_number, separator), reader, in_si)
     if not found.names:
         raise input_error("recording.text.markers_alone", file=reader.path, program="D-Flow")
     return replace(found, by_plate=True)

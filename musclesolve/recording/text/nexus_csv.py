@@ -19,13 +19,13 @@ from musclesolve.recording.text.cells import (
     Coordinates,
     Titles,
     cells_of,
-    columns_of,
     factor,
     named_and_unit,
     no_unit,
     rate_in,
     role_and_size,
     separator_of,
+    titled_columns,
 )
 from musclesolve.recording.text.number_rows import RowReader, distinct_names, is_row, number_in
 from musclesolve.recording.units_and_axes import meters_in
@@ -160,7 +160,7 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     stated = Titles(titles, section.line, section.separator, rates=(section.rate,))
     samples = _samples(reader, section.separator)
     return replace(
-        columns_of(stated, reader, in_si),
+        titled_columns(stated, reader, in_si),
         titles=section.titles,
         times=lambda rows: ((rows[:, 0] - 1.0) * samples + rows[:, 1]) / section.rate,
         notes=(),

@@ -750,13 +750,11 @@ def number_table(
 def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
     if not cell or cell.casefold() in _MISSING:
         return np.nan
-    try:
-        # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip. So is a decimal
-        # point among decimal commas.
-        if "_" not in cell and (decimal == "." or "." not in cell):
-            return float(cell.replace(decimal, "."))
-    except ValueError:
-        pass
+    # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip. So is a decimal point among
+    # decimal commas.
+    slips = {"_", ",", "."} - {decimal}
+    if not slips & set(cell) and not np.isnan(number := number_in(cell)):
+        return number
     expected, remedy = "a number", decimal_point(cell) or _CORRECT_CELL
     if decimal == ",":
         expected, remedy = "a number with a decimal comma, as in the rows before", _CORRECT_CELL
