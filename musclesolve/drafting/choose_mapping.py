@@ -26,7 +26,7 @@ from musclesolve._util.arrays import Array, median_of_known
 from musclesolve._util.sides import has_side
 from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch
 from musclesolve.errors import InputError
-from musclesolve.recording.data import SIDES, Markers
+from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers
 from musclesolve.recording.gaps.rigid_registration import breadth
 from musclesolve.recording.markers.landmarks import (
     ARMS_AND_HEAD,
@@ -268,7 +268,7 @@ LEAST_SHARE = 0.5
 _WIDTHS = "[subject]\nknee_width_m = 0.1\nankle_width_m = 0.07\n"
 MARKER = "MARKER"
 """Stands for the name of a marker in the line of a landmark that a draft leaves open."""
-MOST_NAMES, MOST_ALIKE = 24, 6
+MOST_NAMES, MOST_ALIKE = 24, 5
 
 
 @dataclass(frozen=True)
@@ -280,7 +280,8 @@ class MarkerChoice:
     not, with the reason; joints whose widths are needed; markers that no name explains; landmark -> weights of what is
     mapped and cannot be followed; optional landmarks whose markers are seen in too few frames; joints that their motion
     shows; clusters that the files show; landmarks whose markers are guessed by their places; toes whose marker is the
-    only one ahead on the foot; the vocabulary that the names of the markers are of, with its source.
+    only one ahead on the foot; the vocabulary that the names of the markers are of, with its source; whether all names
+    are numbers.
     """
 
     walk: Markers
@@ -301,6 +302,7 @@ class MarkerChoice:
     guessed: tuple[str, ...] = ()
     lone_toes: tuple[str, ...] = ()
     vocabulary: str = ""
+    numbered: bool = False
 
     @property
     def tables(self) -> tuple[DraftTable, ...]:
@@ -331,7 +333,14 @@ def choose_mapping(
     person = persons[0] if len(persons) > 1 else None
     standing = [] if static is None else names_of(static, person)
     named = named_markers(dict.fromkeys((*names_of(walk, person), *standing)))
-    open_choice = MarkerChoice(walk, static, person=person, persons=persons, vocabulary=named.vocabulary)
+    open_choice = MarkerChoice(
+        walk,
+        static,
+        person=person,
+        persons=persons,
+        vocabulary=named.vocabulary,
+        numbered=all(plain.isdecimal() for _, plain in labels),
+    )
     choices = []
     for name, chosen in marker_sets().items():
         choice = _with_clusters(_resolved(replace(open_choice, set=name)), named)
@@ -495,8 +504,14 @@ def _resolved(choice: MarkerChoice) -> MarkerChoice:
     kept = {name: weights for name, weights in mapping.items() if ("mapping", name) not in lost}
     reasons = {key: error.problem for (table, key), error in lost.items() if table == "mapping"}
     alone = ", and there is no standing trial" if choice.static is None else ""
+    legs = [side for side in SIDES if any(f"{n}_{side}" in kept for n in (*JOINTS["knee"], *JOINTS["ankle"]))]
+    unknown = {
+        f"_{side}": f"no marker of a known name is on the {SIDE_NAMES[side]} leg, and both legs are needed"
+        for side in SIDES
+        if len(legs) == 1 and side not in legs
+    }
     missing = {
-        name: reasons.get(name, "no marker of a known name shows it" + alone)
+        name: reasons.get(name, unknown.get(name[-2:], "no marker of a known name shows it" + alone))
         for name in required
         if name.partition("_")[0] not in choice.functional
         and not any(other in kept for other in (name, *landmarks()[name].instead))
@@ -531,7 +546,8 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
         chosen = marker_sets()[choice.set]
         count = sum(name in choice.resolved for name in chosen.mapping)
         known = f"{count} of its {len(chosen.mapping)} landmarks are there: musclesolve markers {choice.set}"
-        by_set.append(Line("set", choice.set, known))
+        todo = "check the markers: their names are numbers, and other programs count in another order"
+        by_set.append(Line("set", choice.set, known, todo if choice.numbered else ""))
         described = (f"By the names of the markers: {chosen.description}.",)
     if choice.person is not None:
         todo = f"check whose markers are meant: the file also has markers of {', '.join(choice.persons[1:])}"

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
@@ -355,7 +355,13 @@ def plates_of(table: Table) -> list[PlateNames]:
     for plate in plates.values():
         if "point" not in plate.columns and ZERO not in plate.columns.get("moment", ZERO):
             plate.columns["point"] = (ZERO, ZERO, ZERO)  # unless the moments are about another point
-    return [plate for plate in plates.values() if "force" in plate.columns]
+    # BTS calls every plate "r gr", of a right foot or not.
+    alike = set.intersection(*map(set, plates)) & {*SIDES} if len(plates) > 1 else set()
+    return [
+        replace(plate, words=tuple(word for word in plate.words if word not in alike))
+        for plate in plates.values()
+        if "force" in plate.columns
+    ]
 
 
 def common_beginning(names: tuple[str, ...]) -> str | None:

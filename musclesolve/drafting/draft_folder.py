@@ -19,7 +19,7 @@ from musclesolve.constants import (
 )
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
 from musclesolve.drafting.column_names import emg_tables, left_out_text
-from musclesolve.drafting.draft_model import MODEL_KIND, SHARING, model_tables, recognized
+from musclesolve.drafting.draft_model import MODEL_KIND, SHARING, filter_line, model_tables, recognized
 from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
 from musclesolve.drafting.folder_contents import (
     FileRoles,
@@ -181,8 +181,9 @@ def _share_command(trial: FoundTrial) -> str:
     """The command that shares the moments of a trial of a model."""
     output = Path(trial.source["coordinates"]).with_suffix("")
     words = ["musclesolve", "share"]
-    for key, source in (*trial.source.items(), ("output", output)):
-        words += [f"--{key}", str(source)]
+    options = {**trial.source, "cutoff-hz": filter_line(trial).value, "output": output}
+    for key, value in options.items():
+        words += [f"--{key}", str(value)] if value != WALKING_CUTOFF_HZ else []
     return shlex.join(words)
 
 
@@ -231,7 +232,7 @@ def _no_motion(contents: FolderContents, roles: FileRoles, study: FoundStudy) ->
     inside = sorted(at.name for at in contents.folder.iterdir() if at.is_dir() and at.name[0] != ".")
     if contents.unread:
         problem = "no recording can be read: " + "; ".join(contents.unread)
-        remedy = "export the recordings again"
+        remedy = "do what stands in brackets behind the fault of each file"
     elif roles.static is not None:
         problem = f"{roles.static.path.name} shows a subject who stands, and no file shows a motion"
         remedy = "add the recording of the motion"

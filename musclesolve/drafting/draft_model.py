@@ -57,18 +57,22 @@ def model_tables(trial: FoundTrial, path: Path, stated_mass: float | None) -> tu
         lines.append(Line("loads", PREDICTED, "from the motion, without force plates", todo))
     else:
         lines.append(Line("loads", _name(trial, "loads", path), "ground reactions"))
-    cutoff: float | str = WALKING_CUTOFF_HZ
-    why = "usual for walking; running needs 10 to 20 Hz"
-    if _is_simulated(Path(trial.source["coordinates"])):
-        cutoff, why = "none", "rows at the steps of an integrator: a simulated motion, smooth as it is"
-    if OPENCAP in trial.kind:
-        cutoff = KEY_POINT_CUTOFF_HZ
-        why = "walking, by key points of video; running needs more, and better points"
     return (
         DraftTable("files", tuple(lines), tuple(dict.fromkeys(f"{note}." for note in trial.notes))),
-        DraftTable("filter", (Line("cutoff_hz", cutoff, why),)),
+        DraftTable("filter", (filter_line(trial),)),
         SHARING,
     )
+
+
+def filter_line(trial: FoundTrial) -> Line:
+    """The cut-off frequency for the coordinates of a trial, and where it comes from."""
+    if OPENCAP in trial.kind:
+        why = "walking, by key points of video; running needs more, and better points"
+        return Line("cutoff_hz", KEY_POINT_CUTOFF_HZ, why)
+    if _is_simulated(Path(trial.source["coordinates"])):
+        why = "rows at the steps of an integrator: a simulated motion, smooth as it is"
+        return Line("cutoff_hz", "none", why)
+    return Line("cutoff_hz", WALKING_CUTOFF_HZ, "usual for walking; running needs 10 to 20 Hz")
 
 
 def _is_simulated(coordinates: Path) -> bool:

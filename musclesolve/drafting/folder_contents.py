@@ -34,7 +34,7 @@ from musclesolve.recording.text.csv_file import (
     read_csv_forces,
     read_csv_markers,
 )
-from musclesolve.recording.text.number_rows import by_place
+from musclesolve.recording.text.number_rows import by_place, number_in
 from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.text.qualisys_tsv import plate_files
 from musclesolve.recording.text.text_file import PACKED, STORAGE, TABLES, read_lines, suffix_of
@@ -81,10 +81,7 @@ def columns_of(load: StatedLoad, table: Table) -> dict[str, tuple[str, str, str]
 
 def _number(element: Element, tag: str) -> float | None:
     """A positive number; -1 and 0 mean unknown."""
-    try:
-        value = float(element.text_of(tag))
-    except ValueError:
-        return None
+    value = number_in(element.text_of(tag))
     return value if 0.0 < value < 1e4 else None
 
 

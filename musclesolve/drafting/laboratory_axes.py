@@ -255,6 +255,15 @@ def found_feet(file: ForceFile, choice: MarkerChoice, rotation: Array | None) ->
         if not all(np.isfinite(foot.middle).all(axis=1).any() for foot in feet.values()):
             feet = {}  # heel and toe of one of them are never seen together
     plates = [_foot_found(file, plate, choice, feet, rotation) for plate in file.plates]
+    if any(
+        "point" in one.columns and "point" not in found.plate.columns
+        for one, found in zip(file.plates, plates, strict=True)
+    ):
+        without = [
+            plate if set(plate.columns.get("point", ())) != {ZERO} else _without_point(plate)
+            for plate in file.plates
+        ]
+        plates = [_foot_found(file, plate, choice, feet, rotation) for plate in without]
     if plates and all(plate.idle for plate in plates):
         # Forces in other axes, or on the plate instead of the foot: only the names remain.
         return [_by_name(plate.plate, "no contact of a foot with a plate was found") for plate in plates]
@@ -308,7 +317,7 @@ def _foot_found(
     sides = {step.side for step in steps if step.side is not None}
     if not sides and set(plate.columns["point"]) == {ZERO}:
         # the moments are about another point than the origin
-        plate = replace(plate, columns={k: v for k, v in plate.columns.items() if k != "point"})
+        plate = _without_point(plate)
     if len(sides) == 1:
         (side,) = sides
         spans = ", ".join(f"{step.start:.2f} to {step.end:.2f} s" for step in steps if step.side == side)
@@ -327,6 +336,10 @@ def _foot_found(
         source = "" if named is None else "by the names of its columns"
         return PlateFoot(plate, named, source, todo, units=units)
     return replace(_by_name(plate, steps[0].reason), units=units)
+
+
+def _without_point(plate: PlateNames) -> PlateNames:
+    return replace(plate, columns={role: names for role, names in plate.columns.items() if role != "point"})
 
 
 def _heights(foot: FootTrack, time: Array) -> Array:

@@ -316,12 +316,11 @@ class Faults:
         recorded = read_repaired(path, reader, self.add) if self.collects else reader(path)
         if recorded is None or not recorded.row_warning:
             return recorded
-        count = "NumFrames" if isinstance(recorded, Markers) else "nRows"
         warning = file_error(
             "bad_format",
             path,
             recorded.row_warning.rstrip("."),
-            remedy=f"export the file again; or correct {count} in its header, if the rows are all there",
+            remedy="export the file again; or correct the number in its header, if the rows are all there",
         )
         self.found.append(("row count", warning))
         return replace(recorded, row_warning="") if self.collects else recorded

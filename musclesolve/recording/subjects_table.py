@@ -6,13 +6,15 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import as_text
 from musclesolve.errors import InputError, file_error, not_installed
-from musclesolve.recording.text.text_file import is_file, no_file, open_input, opening
+from musclesolve.recording.text.number_rows import number_in
+from musclesolve.recording.text.text_file import is_file, no_file, open_input, opening, read_lines
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import SubjectSettings
 
@@ -192,15 +194,8 @@ def table_cells(path: Path, most: int = _MOST_ROWS) -> list[list[Any]]:
                 "a workbook (.xlsx) with the table on its first sheet",
                 "save the table again, or as CSV",
             ) from None
-    with open_input(path) as stream, opening(path):
-        raw = stream.read()
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        text = raw.decode("latin-1")
-    lines = text.splitlines()[:most]
-    head = lines[0] if lines else ""
-    separator = max(";\t,", key=head.count)
+    lines = "\n".join(read_lines(path)).rstrip("\n").split("\n")[:most]
+    separator = max(";\t,", key=lines[0].count)
     return [list(row) for row in csv.reader(lines, delimiter=separator)]
 
 
@@ -232,11 +227,8 @@ def _column_name(heading: str) -> str:
 
 def _number(text: str) -> float | None:
     """A number from text with a decimal point or comma; None for other text."""
-    plain = text.replace(" ", "")
-    try:
-        return float(plain.replace(",", ".") if plain.count(",") == 1 and "." not in plain else plain)
-    except ValueError:
-        return None
+    number = number_in(text.replace(" ", ""))
+    return None if isnan(number) else number
 
 
 def _meaning(key: str, text: str, value: Any) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from musclesolve._util.arrays import Array
+from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, input_error
 from musclesolve.settings.trial import LaboratorySettings
 
@@ -23,7 +24,13 @@ METERS = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 LARGEST = 1e12
 """Largest number, in any unit, that can be a measurement; squares of smaller numbers never overflow."""
 
-_LENGTHS = METERS | {"dm": 0.1}
+_FOOT = 0.3048
+_LENGTHS = METERS | {
+    "dm": 0.1,
+    **dict.fromkeys(("in", "inch", "inches"), _FOOT / 12),
+    "ft": _FOOT,
+    "feet": _FOOT,
+}
 _LENGTH_WORDS = {
     prefix + word: size
     for prefix, size in (("milli", 0.001), ("centi", 0.01), ("deci", 0.1), ("", 1.0))
@@ -31,7 +38,9 @@ _LENGTH_WORDS = {
 }
 _ANGLES = {"deg": math.radians(1.0), "rad": 1.0}
 _ANGLE_WORDS = {"degrees": math.radians(1.0), "radians": 1.0}
-_FORCES = {"n": 1.0, "nt": 1.0, "nts": 1.0, "kn": 1000.0}
+# An avoirdupois pound is 0.45359237 kg, times standard gravity.
+_POUNDS = dict.fromkeys(("lbf", "lb", "lbs"), 0.45359237 * STANDARD_GRAVITY)
+_FORCES = {"n": 1.0, "nt": 1.0, "nts": 1.0, "kn": 1000.0} | _POUNDS
 _FORCE_WORDS = {"newtons": 1.0, "kilonewtons": 1000.0}
 # The one prefix that programs put before a moment; kilo- comes with the force.
 _MOMENTS = {"mnm": 0.001}
@@ -69,9 +78,9 @@ def newton_meters_in(unit: str) -> float | None:
     if plain in _MOMENTS:
         return _MOMENTS[plain]
     for end in range(1, len(plain)):
-        force, length = newtons_in(plain[:end]), meters_in(plain[end:])
-        if force is not None and length is not None:
-            return force * length
+        for one, other in ((plain[:end], plain[end:]), (plain[end:], plain[:end])):  # "ft-lbs"
+            if (force := newtons_in(one)) is not None and (length := meters_in(other)) is not None:
+                return force * length
     return None
 
 

@@ -8,15 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from capture_exports import flat, lines, written
+from capture_exports import flat, lines, qualisys, written
 
 import musclesolve as ms
+from musclesolve.drafting.column_names import plates_of
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.folder_contents import folder_contents
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.files import Markers, read_markers, read_mot, read_trc, write_trc
 from musclesolve.recording.text.csv_file import read_csv_forces
 from musclesolve.recording.text.opensim_text import read_repaired
+from tests.support.refusals import refused
 
 STRIDE = ms.data.reference_stride().parent
 SUBJECT = GivenSubject(mass_kg=70.25, stature_m=1.70, sex="male")
@@ -65,6 +67,63 @@ def test_matrices_of_matlab_are_markers(tmp_path: Path, walk: Markers) -> None:
     found = read_markers(written(tmp_path / "walk.csv", [head, *rows]))
     assert found.names == walk.names
     np.testing.assert_allclose(found.position, walk.position, atol=1e-8)
+
+
+def test_times_of_a_storage_file_in_milliseconds(tmp_path: Path, walk: Markers) -> None:
+    forces = read_mot(STRIDE / "forces.mot")
+    head, rows = (STRIDE / "forces.mot").read_text().split("time", 1)
+    names, *lines_of = rows.rstrip("\n").split("\n")
+    cells = [line.split("\t", 1) for line in lines_of]
+    timed = [f"{1000.0 * float(time):.5f}\t{rest}" for time, rest in cells]
+    path = tmp_path / "forces.mot"
+    path.write_text("\n".join([f"{head}time [ms]{names}", *timed, ""]))
+    np.testing.assert_allclose(read_mot(path).time, forces.time, atol=1e-8)
+    path.write_text("\n".join([f"{head}time{names}", *timed, ""]))
+    write_trc(tmp_path / "walk.trc", walk)
+    (tmp_path / "trial.toml").write_text(draft_folder(tmp_path, subject=SUBJECT).trials[0].text)
+    with refused("bad_value", "time [ms]"):
+        ms.read_trial(tmp_path / "trial.toml")
+
+
+def test_a_header_of_motive_that_does_not_end_is_refused(tmp_path: Path) -> None:
+    path = written(tmp_path / "walk.csv", ["Format Version,1.23,Length Units,Meters", ",Type,Marker,Marker"])
+    with refused("recording.text.no_column_time", "walk.csv"):
+        read_markers(path)
+
+
+def test_a_leg_without_markers_and_numbers_for_names_are_named(tmp_path: Path, walk: Markers) -> None:
+    shown = [k for k, name in enumerate(walk.names) if not name.endswith("_l") or "si" in name]
+    one = replace(walk, names=tuple(walk.names[k] for k in shown), position=walk.position[:, shown])
+    write_trc(tmp_path / "walk.trc", one)
+    assert (
+        "on the left leg, and both legs are needed" in draft_folder(tmp_path, subject=SUBJECT).trials[0].text
+    )
+    count = range(1, 24)
+    write_trc(
+        tmp_path / "walk.trc", replace(walk, names=tuple(map(str, count)), position=walk.position[:, :23])
+    )
+    todos = draft_folder(tmp_path, subject=SUBJECT).trials[0].todos
+    assert any("their names are numbers" in todo for todo in todos)
+
+
+def test_a_letter_that_all_plates_have_names_no_foot(tmp_path: Path) -> None:
+    time, force, point, moment = plates()
+    head = "time," + ",".join(
+        f"r gr_{k}.{part}{axis} [{unit}]"
+        for k in (1, 2)
+        for part, unit in (("F", "N"), ("P", "m"), ("M", "Nm"))
+        for axis in "xyz"
+    )
+    values = np.stack([force, point, moment], axis=2).reshape(len(time), -1)
+    path = written(tmp_path / "grf.csv", [head, *lines(np.column_stack([time, values]), ",")])
+    assert [plate.side for plate in plates_of(read_csv_forces(path))] == [None, None]
+
+
+def test_qualisys_states_the_number_of_its_rows(tmp_path: Path, walk: Markers) -> None:
+    path = qualisys(tmp_path / "walk.tsv", walk, True, True)
+    assert not read_markers(path).row_warning
+    path.write_text(path.read_text().rstrip("\n").rpartition("\n")[0] + "\n")
+    assert f"states {len(walk.time)}" in read_markers(path).row_warning
 
 
 def test_a_minus_is_a_lost_marker_but_no_cut_number(tmp_path: Path, walk: Markers) -> None:

@@ -22,8 +22,15 @@ LENGTHS = {
     1e-2: ["cm", "CM", "cent", "centimeters", "Centimetre"],
     0.1: ["dm", "deci"],
     1.0: ["m", "mete", "metr", "meter", "METERS", "metre", "metres"],
+    0.0254: ["in", "inch", "Inches"],
+    0.3048: ["ft", "feet"],
 }
-FORCES = {1.0: ["N", "n", "nt", "Nt", "NTS", "newt", "newton", "Newtons", "(N)"], 1e3: ["kN", "kilonewton"]}
+POUND = 0.45359237 * STANDARD_GRAVITY
+FORCES = {
+    POUND: ["lb", "lbf", "LBS"],
+    1.0: ["N", "n", "nt", "Nt", "NTS", "newt", "newton", "Newtons", "(N)"],
+    1e3: ["kN", "kilonewton"],
+}
 MOMENTS = {
     1.0: [
         "Nm",
@@ -41,6 +48,7 @@ MOMENTS = {
     ],
     1e-3: ["Nmm", "N.mm", "nmm", "N mm", "NMM", "mNm", "newton millimeters", "newtmill"],
     1e-2: ["Ncm", "N.cm"],
+    0.3048 * POUND: ["ft-lbf", "lb.ft"],
     1e3: ["kNm", "kN.m", "kilonewton metres"],
 }
 UNKNOWN = [

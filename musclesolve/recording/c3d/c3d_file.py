@@ -34,9 +34,8 @@ from musclesolve.recording.data import SAME_EVENT_S, Event, EventKind, Markers, 
 from musclesolve.recording.text.csv_file import export_events, read_csv_markers
 from musclesolve.recording.text.number_rows import blanked, distinct_names, repeated_notes
 from musclesolve.recording.text.text_file import TABLES, damaged, file_path, open_input, opening, suffix_of
-from musclesolve.recording.units_and_axes import LARGEST, meters_in, plain_unit
+from musclesolve.recording.units_and_axes import LARGEST, meters_in
 
-_INCHES = {"in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet": 0.3048}
 _DEFAULT_UNIT = "mm"
 # Points that the modeling part of capture software stores among the markers: angles, moments, and so on.
 _COMPUTED = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
@@ -61,12 +60,6 @@ def is_c3d(path: str | Path) -> bool:
     return Path(path).suffix.casefold() == ".c3d"
 
 
-def length_in(unit: str) -> float | None:
-    """Return the size [m] of a unit of length of a C3D file; None for an unknown unit."""
-    size = meters_in(unit)
-    return _INCHES.get(plain_unit(unit)) if size is None else size
-
-
 @dataclass(frozen=True)
 class C3D:
     """A C3D file whose description has been read and checked; its numbers are read on demand."""
@@ -87,7 +80,7 @@ class C3D:
         Raises:
             InputError: an unknown unit.
         """
-        size = length_in(self.unit or _DEFAULT_UNIT)
+        size = meters_in(self.unit or _DEFAULT_UNIT)
         if size is None:
             raise file_error(
                 "unknown_unit",

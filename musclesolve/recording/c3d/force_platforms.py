@@ -24,22 +24,12 @@ from typing import NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
-from musclesolve.recording.c3d.c3d_file import C3D, length_in
+from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.data import LIGHT_N, pulls_down
-from musclesolve.recording.units_and_axes import newton_meters_in, newtons_in, plain_unit
+from musclesolve.recording.units_and_axes import meters_in, newton_meters_in, newtons_in, plain_unit
 from musclesolve.settings.trial import BY_FEET, REVERSED, STATED
 
-# An avoirdupois pound is 0.45359237 kg, times standard gravity.
-_POUND = 0.45359237 * STANDARD_GRAVITY
-_POUNDS = {pound: _POUND for pound in ("lbf", "lb", "lbs")}
-_POUND_LENGTHS = {
-    first + second: _POUND * meters
-    for pound in _POUNDS
-    for length, meters in (("in", 0.0254), ("ft", 0.3048))
-    for first, second in ((pound, length), (length, pound))
-}
 # Units that do not state the quantity of the channel: no unit, or the unit of the amplifier.
 _NO_QUANTITY = {"", "v", "mv", "uv", "μv", "volt", "volts", "bit", "bits", "count", "counts"}
 _FORCE, _LENGTH, _MOMENT = (["force"] * 3, ["length"] * 2, ["moment"] * 3)
@@ -444,11 +434,7 @@ def si_factors(file: C3D, number: int, kind: int, channels: list[int]) -> Array:
     for channel, quantity in zip(channels, _CHANNELS[kind], strict=True):
         unit = stated[channel] if channel < len(stated) else ""
         plain = plain_unit(unit)
-        sizes = {
-            "force": newtons_in(unit) or _POUNDS.get(plain),
-            "length": length_in(unit),
-            "moment": newton_meters_in(unit) or _POUND_LENGTHS.get(plain),
-        }
+        sizes = {"force": newtons_in(unit), "length": meters_in(unit), "moment": newton_meters_in(unit)}
         if plain not in _NO_QUANTITY and not any(sizes.values()):
             raise file_error(
                 "unknown_unit",

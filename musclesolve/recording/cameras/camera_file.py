@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from musclesolve.recording.cameras.calibration import Calibration, calibrate_cam
 from musclesolve.recording.cameras.camera import Camera
 from musclesolve.recording.data import Markers
 from musclesolve.recording.schema import Document, validated
+from musclesolve.recording.text.cells import cells_of, separator_of
 from musclesolve.recording.text.number_rows import RowReader, check_measured, check_unique, number_table
 from musclesolve.recording.text.opensim_text import check_writable
 from musclesolve.recording.text.text_file import file_path, write_text
@@ -195,10 +197,6 @@ class Heading:
     separator: str
     line: int
 
-    def split(self, line: str) -> list[str]:
-        """Return the cells of a line without blanks and quotes around them."""
-        return [cell.strip().strip('"').strip() for cell in line.split(self.separator)]
-
     def fault(self, code: str, problem: str, expected: str, line: int | None = None) -> InputError:
         """Return the error of the table at a line, by default the line of the column names."""
         place = self.path, self.line if line is None else line
@@ -276,7 +274,8 @@ def read_digitized(path: Path, rate: float) -> Digitized:
                     "NAME_u and NAME_v for every marker",
                 )
         names = tuple(dict.fromkeys(column[:-2] for column in columns))
-        blocks = list(reader.blocks(heading.columns, heading.split, heading.separator))
+        split = partial(cells_of, separator=heading.separator)
+        blocks = list(reader.blocks(heading.columns, split, heading.separator))
     if not blocks:
         raise heading.fault("truncated_file", "no rows follow the column names", "one row per frame")
     table, lines = (np.concatenate(parts) for parts in zip(*blocks, strict=True))
@@ -302,18 +301,16 @@ def read_digitized(path: Path, rate: float) -> Digitized:
 
 
 def _heading(reader: RowReader, path: Path) -> Heading:
-    line = reader.filled_line()
-    while line is not None and line.lstrip().startswith("#"):
-        line = reader.filled_line()
-    separator = max(",;\t", key=(line or "").count)
-    heading = Heading(path, [], separator, reader.line_number)
-    columns = heading.split(line or "")
+    line = reader.first_line()
+    separator = separator_of(line)
+    columns = cells_of(line, separator)
+    heading = Heading(path, columns, separator, reader.line_number)
     if len(columns) < 3 or "" in columns:
         problem = "a column has no name" if len(columns) > 2 else "this is not a table of points"
         expected = "a line of column names separated by commas, and rows below it"
         raise heading.fault("bad_format", problem, expected)
     check_unique(columns, "column", path, heading.line)
-    return Heading(path, columns, separator, heading.line)
+    return heading
 
 
 def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np.int64]]:
@@ -322,7 +319,7 @@ def _named_rows(path: Path) -> tuple[Heading, tuple[str, ...], Array, NDArray[np
     with RowReader(path) as reader:
         heading = _heading(reader, path)
         while (line := reader.filled_line()) is not None:
-            rows.append(heading.split(line))
+            rows.append(cells_of(line, heading.separator))
             numbers.append(reader.line_number)
     if heading.columns[0] != "name":
         raise heading.fault("missing_column", f"the first column is '{heading.columns[0]}'", "name")

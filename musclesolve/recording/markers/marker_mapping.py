@@ -108,12 +108,8 @@ def read_marker_mapping(
     whole = {m: c for m, c in carried.items() if c in clusters and ("carried", m) not in absent}
     rounds = cluster_rounds(clusters, whole, walk)
     clusters = {k: markers for k, markers in clusters.items() if k in rounds}
-    lost = {
-        marker
-        for marker, cluster in carried.items()
-        if cluster not in clusters or ("carried", marker) in absent
-    }
-    carried = {marker: cluster for marker, cluster in carried.items() if marker not in lost}
+    known = {marker: cluster for marker, cluster in whole.items() if cluster in clusters}
+    lost, carried = carried.keys() - known.keys(), known
     mapping = {
         name: weights
         for name, weights in mapping.items()

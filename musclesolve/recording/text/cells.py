@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice, pairwise
@@ -21,6 +21,7 @@ from musclesolve.recording.text.number_rows import (
     check_unique,
     distinct_names,
     is_row,
+    number_in,
     numbered,
     section_end,
 )
@@ -28,14 +29,13 @@ from musclesolve.recording.text.text_file import damaged
 from musclesolve.recording.units_and_axes import METERS, meters_in, newton_meters_in, newtons_in, radians_in
 
 SECONDS = {
-    "s": 1.0,
-    "sec": 1.0,
-    "seconds": 1.0,
-    "ms": 0.001,
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), 1.0),
+    **dict.fromkeys(("ms", "msec", "millisecond", "milliseconds"), 1e-3),
+    **dict.fromkeys(("us", "\N{GREEK SMALL LETTER MU}s", "usec", "microseconds"), 1e-6),
 }
-LENGTH_UNITS = "mm, cm, m"
+LENGTH_UNITS = "mm, cm, m, in, ft"
 """The expected units of length, for messages."""
-FORCES = "N, kN, mm, cm, m, Nm, Nmm, deg, rad"
+FORCES = "N, kN, lbf, mm, cm, m, in, ft, Nm, Nmm, deg, rad"
 """The expected units of columns, for messages."""
 # Force [N] and number of samples that show the point of the moments; moment [N m] that is none, or an error of printed
 # digits; distance [m] of a plate from the origin that is never reached; way [m] of the center of pressure of a step.
@@ -61,7 +61,6 @@ _BESIDE_RATES = frozenset(
 filter, is none."""
 _POINT_KINDS = ("TARGET", "LANDMARK")
 """Kinds of signals of Visual3D that are points; the name of a point is its marker."""
-_NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:e[+-]?\d+)?", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
 
 
@@ -69,7 +68,7 @@ _IN_BRACKETS = re.compile(r"(.*?)\s*[\[(]\s*([^\])]*?)\s*[\])]")
 class Header:
     """The columns of a table: titles of all of them, for messages; the function from rows (r, k) to times (r,) [s];
     repeated names (name -> places); the separator of the cells; notes for the results; whether the rows are a section
-    that ends before the file does.
+    that ends before the file does; the number of rows that the file states, None without one.
     """
 
     titles: Sequence[str]
@@ -78,6 +77,7 @@ class Header:
     separator: str = ","
     notes: tuple[str, ...] = ()
     section: bool = False
+    count: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,7 +192,7 @@ def _stated_rate(text: str) -> float | None:
     numbers = re.findall(r"\d+(?:[.,]\d+)?", text)
     if not set(words) & _OF_RATES or set(words) - _OF_RATES - _BESIDE_RATES or len(numbers) != 1:
         return None
-    return float(numbers[0].replace(",", ".")) * (1000.0 if "khz" in words else 1.0)
+    return number_in(numbers[0]) * (1000.0 if "khz" in words else 1.0)
 
 
 def _joined(above: list[list[str]], clock: int) -> list[str]:
@@ -223,6 +223,11 @@ def _unit_of_time(cell: str) -> str | None:
     if unit is None and base in TIMES and suffix in SECONDS:
         return suffix
     return unit or "s" if name.casefold() in TIMES or unit in SECONDS else None
+
+
+def seconds_of(cell: str, path: Path, line: int) -> float:
+    """Return the size [s] of the unit of a title of times; refuse an unknown one."""
+    return factor(_unit_of_time(cell) or "", SECONDS.get, "s, ms, us", cell, path, line)
 
 
 def _is_unit(cell: str) -> bool:
@@ -273,8 +278,7 @@ def clock_of(titles: Titles, reader: RowReader) -> Clock:
     rows = [cells_of(text, titles.separator) for text in islice(reader.ahead, _FIRST_ROWS)]
     numbers = [number for number in _numbers(rows, k) if np.isfinite(number)]
     if timed:
-        unit = _unit_of_time(cell) or ""
-        seconds = factor(unit, lambda unit: SECONDS.get(unit.casefold()), "s, ms", cell, path, line)
+        seconds = seconds_of(cell, path, line)
         step = float(np.median(np.diff(numbers))) if len(numbers) > 1 else 0.0
         unstated = k in named and not named_and_unit(cell)[1]
         by_rate = rate is not None and abs(step * rate - 1000.0) < 100.0
@@ -297,8 +301,7 @@ def clock_of(titles: Titles, reader: RowReader) -> Clock:
 
 def _numbers(rows: Sequence[Sequence[str]], column: int) -> list[float]:
     """The numbers in a column of the first rows, NaN for a cell that is none."""
-    cells = [row[column] for row in rows if column < len(row)]
-    return [float(cell.replace(",", ".")) if _NUMBER.fullmatch(cell) else np.nan for cell in cells]
+    return [number_in(row[column]) for row in rows if column < len(row)]
 
 
 def _rises(numbers: Sequence[float]) -> bool:
@@ -307,8 +310,13 @@ def _rises(numbers: Sequence[float]) -> bool:
 
 def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     """Return the columns by a line of names, with units in brackets."""
-    path, stated = reader.path, title_lines(reader, line)
-    titles, number, separator, clock = stated.cells, stated.line, stated.separator, clock_of(stated, reader)
+    return titled_columns(title_lines(reader, line), reader, in_si)
+
+
+def titled_columns(stated: Titles, reader: RowReader, in_si: bool) -> Columns:
+    """Return the columns by their titles, with units in brackets."""
+    path, clock = reader.path, clock_of(stated, reader)
+    titles, number, separator = stated.cells, stated.line, stated.separator
     # A column of times before each signal, as Delsys writes them: signals of another rate are left out. A duration in
     # seconds that does not rise from row to row, such as a delay, is no clock.
     rows = [cells_of(text, separator) for text in islice(reader.ahead, _FIRST_ROWS)]
@@ -325,14 +333,19 @@ def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     named = [(k, named_and_unit(title)[0]) for k, title in signals if equal[nearest[k]]]
     columns, repeated = distinct_names(named, f"line {number}, columns")
     indices = list(columns.values())
-    of_columns = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
-    factors, roles = si_factors(of_columns, path, number, in_si)
+    units = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
+    factors = [
+        factor(unit, lambda unit: role_and_size(unit)[1], FORCES, title, path, number)
+        if in_si and unit is not None
+        else 1.0
+        for title, unit in units
+    ]
     return Columns(
         titles=titles,
         names=tuple(columns),
         columns=indices,
-        factors=factors,
-        roles=roles,
+        factors=np.array(factors),
+        roles=tuple(role_and_size(unit or "")[0] for _, unit in units),
         times=clock.times,
         repeated=repeated,
         separator=separator,
@@ -353,25 +366,9 @@ def factor(
             (path, f"line {line}, '{cell}'"),
             f"the unit '{unit}'",
             f"one of {known}",
-            "write the unit that the numbers are in",
+            f"write the unit that the numbers are in ({known}), or convert them",
         )
     return size
-
-
-def si_factors(
-    named: Iterable[tuple[str, str | None]], path: Path, line: int, in_si: bool
-) -> tuple[Array, tuple[str, ...]]:
-    """Return factors of columns to SI units, or ones, and their roles, by titles and units; None: without a unit."""
-    factors, roles = list[float](), list[str]()
-    for title, unit in named:
-        known = in_si and unit is not None
-        roles.append(role_and_size(unit or "")[0])
-        factors.append(
-            factor(unit or "", lambda unit: role_and_size(unit)[1], FORCES, title, path, line)
-            if known
-            else 1.0
-        )
-    return np.array(factors), tuple(roles)
 
 
 def role_and_size(unit: str) -> tuple[str, float | None]:
@@ -380,21 +377,21 @@ def role_and_size(unit: str) -> tuple[str, float | None]:
     return next(((role, size) for role, size in sizes if size is not None), ("", None))
 
 
-def blocks_of(
-    reader: RowReader, titles: Sequence[str], separator: str, section: bool = False
-) -> Iterator[Block]:
+def blocks_of(reader: RowReader, header: Header) -> Iterator[Block]:
     """Read the rows, of a section or to the end of the file.
 
     Columns without a name at the end of all lines, as spreadsheets write them, must be empty.
     """
-    rows = list(reader.ahead)
-    if section:
+    rows, titles, separator = list(reader.ahead), header.titles, header.separator
+    if header.section:
         rows = rows[: section_end(rows)]
     if not any(line.strip() for line in rows):
         raise damaged("truncated_file", reader.path, "nothing follows the header", "one row per frame")
     split, width = partial(cells_of, separator=separator), len(named_columns(titles))
     between = None if separator == " " else separator
-    for values, lines in reader.blocks(titles, split, between, blank_end=separator == "\t", section=section):
+    for values, lines in reader.blocks(
+        titles, split, between, blank_end=separator == "\t", section=header.section
+    ):
         if len(beyond := np.argwhere(~np.isnan(values[:, width:]))):
             raise damaged(
                 "bad_format",
@@ -407,10 +404,7 @@ def blocks_of(
 
 def rate_in(cell: str, path: Path, line: int) -> float:
     """Return the rate [Hz] in a cell, with a decimal point or comma."""
-    try:
-        rate = float(cell.replace(",", "."))
-    except ValueError:
-        rate = 0.0
+    rate = number_in(cell)
     if not 0.0 < rate < np.inf:
         raise damaged("bad_number", (path, line), f"the rate is '{cell}'", "frames a second")
     return rate

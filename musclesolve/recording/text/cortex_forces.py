@@ -5,16 +5,15 @@ moment [N mm] about the vertical axis. No line states a unit.
 """
 
 import re
-
-import numpy as np
+from dataclasses import replace
 
 from musclesolve.errors import file_error
-from musclesolve.recording.text.cells import Columns, Coordinates, rate_in
-from musclesolve.recording.text.number_rows import RowReader, check_unique, is_row
+from musclesolve.recording.text.cells import COUNTER, Columns, Coordinates, Titles, rate_in, titled_columns
+from musclesolve.recording.text.number_rows import RowReader, check_unique
 
 _COLUMN = re.compile(r"(?P<what>[FM]?)(?P<axis>[XYZ])(?P<plate>\d+)")
-_ROLES = {"F": ("force", 1.0), "": ("point", 1e-3), "M": ("moment", 1e-3)}
-"""Beginning of a title -> role, and factor to SI units."""
+_ROLES = {"F": "force [N]", "": "point [mm]", "M": "moment [Nmm]"}
+"""Beginning of a title -> role, and unit."""
 
 
 def begins(line: str) -> bool:
@@ -41,19 +40,14 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         keys[key.strip().casefold()] = value.strip()
         titles = text.split() if text.lstrip().startswith("#") else []
     rate = rate_in(keys.get("samplerate", ""), reader.path, reader.line_number)
-    first = next((cells[0] for row in reader.ahead if is_row(cells := row.split()) and cells), "1")
     check_unique(titles, "column", reader.path, reader.line_number)
-    matches = [(k, match) for k, title in enumerate(titles) if (match := _COLUMN.fullmatch(title.upper()))]
-    roles = [_ROLES[match["what"]] for _, match in matches]
-    return Columns(
-        titles=titles,
-        names=tuple(f"plate_{m['plate']}_{_ROLES[m['what']][0]}_{m['axis'].lower()}" for _, m in matches),
-        columns=[k for k, _ in matches],
-        factors=np.array([factor if in_si else 1.0 for _, factor in roles]),
-        roles=tuple(role for role, _ in roles),
-        times=lambda rows: (rows[:, 0] - min(float(first), 1.0)) / rate,
-        repeated={},
-        separator="\t",
-        notes=(f"{reader.path.name} states no units: it is of Cortex, which writes N, mm and N mm.",),
-        by_plate=True,
-    )
+    matches = [_COLUMN.fullmatch(title.upper()) for title in titles]
+    named = [
+        f"plate_{match['plate']}_{_ROLES[match['what']]}".replace(" ", f"_{match['axis'].lower()} ")
+        if match
+        else COUNTER
+        for match in matches
+    ]
+    found = titled_columns(Titles(named, reader.line_number, "\t", rates=(rate,)), reader, in_si)
+    note = f"{reader.path.name} states no units: it is of Cortex, which writes N, mm and N mm."
+    return replace(found, notes=(*found.notes, note), by_plate=True)

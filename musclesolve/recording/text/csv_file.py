@@ -108,13 +108,14 @@ def read_csv_markers(path: str | Path) -> Markers:
     with RowReader(path) as reader:
         line = reader.first_line()
         header = _reader_of(line).markers(reader, line)
-        time, position, _, notes, _ = timed_rows(
+        time, position, _, notes, warning = timed_rows(
             reader,
-            blocks_of(reader, header.titles, header.separator, header.section),
+            blocks_of(reader, header),
             lambda rows: (header.times(rows), _seen(header, rows)),
             "marker",
             header.markers,
             header.repeated,
+            header.count,
         )
     notes = (*header.notes, *notes)
     if not header.unit_stated:
@@ -123,9 +124,8 @@ def read_csv_markers(path: str | Path) -> Markers:
             raise no_unit(header.markers[0], path, reader.line_number)
         position *= sized[0]
         notes = (*notes, sized[1])
-    return Markers(
-        time, header.markers, position, path, notes, repeated=header.repeated, sha256=reader.sha256
-    )
+    rest = (), header.repeated, warning
+    return Markers(time, header.markers, position, path, notes, *rest, sha256=reader.sha256)
 
 
 def _seen(header: Coordinates, rows: Array) -> Array:
@@ -175,28 +175,23 @@ def _read_columns(path: Path, in_si: bool) -> Table:
     with RowReader(path) as reader:
         line = reader.first_line()
         header = _reader_of(line).columns(reader, line, in_si)
-        time, values, lines, notes, _ = timed_rows(
+        time, values, lines, notes, warning = timed_rows(
             reader,
-            blocks_of(reader, header.titles, header.separator, header.section),
+            blocks_of(reader, header),
             lambda rows: (header.times(rows), rows[:, header.columns] * header.factors),
             "column",
             header.names,
             header.repeated,
+            header.count,
         )
     notes = (*header.notes, *notes)
     if in_si and header.by_plate and against_ground(values, header.roles):
         of_plate = [k for k, role in enumerate(header.roles) if role in ("force", "moment")]
         values[:, of_plate] *= -1.0
-        notes = (
-            *notes,
-            f"The forces of {path.name} push on the plates: they are turned to push on the feet.",
-        )
+        notes += (f"The forces of {path.name} push on the plates: they are turned to push on the feet.",)
     if in_si and free_moments(values, header.roles):
-        notes = (
-            *notes,
-            f"The moments of {path.name} are about fixed points: the free moments follow from them.",
-        )
-    rest = lines, header.roles, notes, header.repeated
+        notes += (f"The moments of {path.name} are about fixed points: the free moments follow from them.",)
+    rest = lines, header.roles, notes, header.repeated, warning
     return Table(time, header.names, values, None, path, *rest, sha256=reader.sha256)
 
 

@@ -15,15 +15,15 @@ from musclesolve.recording.text.cells import (
     Coordinates,
     Titles,
     cells_of,
-    plain_columns,
     plain_coordinates,
     separator_of,
+    titled_columns,
 )
 from musclesolve.recording.text.number_rows import RowReader
 
 _MARKER = re.compile(r"(?P<name>.+)\.Pos(?P<axis>[XYZ])", re.IGNORECASE)
 _PLATE = re.compile(r"FP\d+\.(?P<role>Cop|For|Mom)[XYZ]", re.IGNORECASE)
-_ROLES = {"cop": "point", "for": "force", "mom": "moment"}
+_UNITS = {"cop": "m", "for": "N", "mom": "Nm"}
 
 
 def begins(line: str) -> bool:
@@ -52,17 +52,16 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
 
 def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     """Return all columns that are no coordinates of markers."""
-    every = plain_columns(reader, line, in_si)
-    others = [k for k, name in enumerate(every.names) if not _MARKER.fullmatch(name)]
-    if not others:
+    separator = separator_of(line)
+
+    def titled(title: str) -> str:
+        """The title with its unit; coordinates of markers are passed over as counters are."""
+        plate = _PLATE.fullmatch(title)
+        named = f"{title} [{_UNITS[plate['role'].casefold()]}]" if plate else title
+        return COUNTER if _MARKER.fullmatch(title) else named
+
+    titles = list(map(titled, cells_of(line, separator)))
+    found = titled_columns(Titles(titles, reader.line_number, separator), reader, in_si)
+    if not found.names:
         raise input_error("recording.text.markers_alone", file=reader.path, program="D-Flow")
-    names = tuple(every.names[k] for k in others)
-    plates = [_PLATE.fullmatch(name) for name in names]
-    return replace(
-        every,
-        names=names,
-        columns=[every.columns[k] for k in others],
-        factors=every.factors[others],
-        roles=tuple(_ROLES[match["role"].casefold()] if match else "" for match in plates),
-        by_plate=True,
-    )
+    return replace(found, by_plate=True)

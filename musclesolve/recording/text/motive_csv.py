@@ -5,8 +5,6 @@ and kinds of numbers, each with the name of the line in its second cell or witho
 (Seconds), X, Y, Z, ...``. Without the first line the size of the body shows the unit of length.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from musclesolve.errors import file_error, input_error
@@ -44,21 +42,22 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         raise input_error("recording.text.unit_length", file=path, where="line 1, Length Units", unit=unit)
     rows, below = dict[str, list[str]](), list[list[str]]()
     while not below or below[-1][0].casefold() != "frame":
-        cells = cells_of(reader.line() or "", separator)
-        if reader.line_number > _LONGEST_HEADER:
+        text = reader.line()
+        if text is None or reader.line_number > _LONGEST_HEADER:
             raise input_error("recording.text.no_column_time", file=path, where=reader.line_number)
-        if any(cells):
+        if any(cells := cells_of(text, separator)):
             below.append(cells)
             rows.setdefault(cells[1].casefold() if len(cells) > 1 else "", cells)
-    axes, kinds = below[-1], below[-2] if len(below) > 1 else []
-    types, names = rows.get("type", []), rows.get("name", [])
+    axes, above = below[-1], below[-2] if len(below) > 1 else []
+    lines = (rows.get("type", []), rows.get("name", []), above)
+    types, names, kinds = ([*cells, *[""] * len(axes)] for cells in lines)
     clock = clock_of(Titles(axes, reader.line_number, separator), reader)
     seen, expected = list[tuple[int, str]](), list[tuple[int, str]]()
     for k in range(2, len(axes) - 2):
-        kind = _cell(types, k).casefold()
+        kind = types[k].casefold()
         is_point = [axis.casefold() for axis in axes[k : k + 3]] == ["x", "y", "z"]
-        if "marker" in kind and is_point and _cell(kinds, k).casefold() == "position":
-            name = _cell(names, k)
+        if "marker" in kind and is_point and kinds[k].casefold() == "position":
+            name = names[k]
             if name and not name.rpartition(":")[2].strip().casefold().startswith(_UNLABELED):
                 (seen if kind == "marker" else expected).append((k, name))
     known = {name for _, name in seen}
@@ -78,7 +77,7 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     )
     triples = np.array([[first, first + 1, first + 2] for first in columns.values()])
     return Coordinates(
-        titles=[f"{_cell(names, k)} {axis}".strip() for k, axis in enumerate(axes)],
+        titles=[f"{names[k]} {axis}".strip() for k, axis in enumerate(axes)],
         markers=tuple(columns),
         columns=triples,
         meters=np.full(triples.shape, meters),
@@ -93,7 +92,3 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
 def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     """Refuse the export: it has no forces and no signals."""
     raise input_error("recording.text.markers_alone", file=reader.path, program="Motive")
-
-
-def _cell(cells: Sequence[str], k: int) -> str:
-    return cells[k] if k < len(cells) else ""

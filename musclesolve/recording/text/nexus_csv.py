@@ -6,15 +6,18 @@ analog channels are in ``Devices``, whose forces push on the plates.
 """
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
 from musclesolve.errors import file_error
 from musclesolve.recording.text.cells import (
+    COUNTER,
     FEWEST_MARKERS,
     LENGTH_UNITS,
     Columns,
     Coordinates,
+    Titles,
     cells_of,
     factor,
     named_and_unit,
@@ -22,9 +25,9 @@ from musclesolve.recording.text.cells import (
     rate_in,
     role_and_size,
     separator_of,
-    si_factors,
+    titled_columns,
 )
-from musclesolve.recording.text.number_rows import RowReader, distinct_names, is_row
+from musclesolve.recording.text.number_rows import RowReader, distinct_names, is_row, number_in
 from musclesolve.recording.units_and_axes import meters_in
 
 _TITLES = (
@@ -132,9 +135,9 @@ def events(reader: RowReader, line: str) -> list[tuple[str, str, float]]:
     titles = [named_and_unit(cell)[0].casefold() for cell in cells_of(titles_line, separator)]
     while {"context", "name", "time"} <= set(titles) and (text := reader.line()):
         row = dict(zip(titles, cells_of(text, separator), strict=False))
-        if not is_row([row.get("time", "")]):
+        if np.isnan(time := number_in(row.get("time", ""))):
             break
-        found.append((row["name"], row["context"], float(row["time"].replace(",", "."))))
+        found.append((row["name"], row["context"], time))
     return found
 
 
@@ -151,20 +154,16 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         else (k, axis)
         for k, axis in zip(of_device, alone, strict=True)
     ]
-    columns, repeated = distinct_names(named, f"line {section.line}, columns")
-    indices = list(columns.values())
-    of_columns = [(section.titles[k], units[k] if roles[k] else None) for k in indices]
-    factors, of_plates = si_factors(of_columns, reader.path, section.line + 1, in_si)
+    titles = [COUNTER] * len(section.axes)
+    for k, name in named:
+        titles[k] = f"{name} [{units[k]}]" if roles[k] else name
+    stated = Titles(titles, section.line, section.separator, rates=(section.rate,))
     samples = _samples(reader, section.separator)
-    return Columns(
+    return replace(
+        titled_columns(stated, reader, in_si),
         titles=section.titles,
-        names=tuple(columns),
-        columns=indices,
-        factors=factors,
-        roles=of_plates,
         times=lambda rows: ((rows[:, 0] - 1.0) * samples + rows[:, 1]) / section.rate,
-        repeated=repeated,
-        separator=section.separator,
+        notes=(),
         section=True,
         by_plate=True,
     )

@@ -14,7 +14,6 @@ one of them. A recording with an unused repeated name is not refused; its use is
 
 from __future__ import annotations
 
-import codecs
 import gzip
 import io
 import os
@@ -22,7 +21,7 @@ import re
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, cast
@@ -37,6 +36,8 @@ from musclesolve._util.messages import few, shortened
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.text.text_file import (
     EXPORT_AGAIN,
+    TEXT,
+    WIDE,
     HashedReader,
     binary_file,
     damaged,
@@ -159,14 +160,19 @@ def checked_times(
     grid = even_grid(printed, stated_hz)
     if grid is None:
         for k in np.flatnonzero(np.isnan(printed)):
-            raise damaged("missing_samples", (path, lines[k]), "the time is missing", "a time in seconds")
+            remedy = f"enter it; remove the line if it is below the table; or {EXPORT_AGAIN}"
+            place = (path, lines[k])
+            raise file_error("missing_samples", place, "the time is missing", "a time in seconds", remedy)
         for k in np.flatnonzero(np.diff(printed) <= 0):
+            same = printed[k + 1] == printed[k]
             raise file_error(
                 "time_not_increasing",
                 (path, lines[k + 1]),
                 f"the time goes from {printed[k]:g} s to {printed[k + 1]:g} s",
                 "times that increase from row to row",
-                "export the file again, with more decimals of the time if two rows have the same",
+                "export the file again, with one row for each time, and enough decimals of it"
+                if same
+                else "where another recording begins here, put each of them into a file of its own; else sort the rows",
             )
         return printed, ()
     time, rate, is_stated = grid
@@ -296,7 +302,10 @@ _MISSING = frozenset(
 )
 """Words of programs for a number that was not measured."""
 _COMMENTS = ("#", "%", "//")
-_CORRECT_CELL = f"correct the cell, write nan where nothing was measured, or {EXPORT_AGAIN}"
+_QUOTED_COMMA = re.compile(r'"[-+]?\d+,\d+"')
+_CORRECT_CELL = (
+    f"correct the cell, write nan where nothing was measured, remove a column of words, or {EXPORT_AGAIN}"
+)
 
 
 Block = tuple[Array, NDArray[np.int64]]
@@ -324,7 +333,7 @@ class RowReader:
         start = self._bytes.peek(2)[:2]
         self._packed = start == _GZIP
         unpacked = cast(BinaryIO, gzip.GzipFile(fileobj=self._bytes)) if self._packed else self._bytes
-        self._wide = start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        self._wide = start in WIDE
         # Every byte is a character in Latin-1; `decoded` finds the letters.
         self._stream = io.TextIOWrapper(
             unpacked, encoding="utf-16" if self._wide else "latin-1", errors="replace"
@@ -426,7 +435,8 @@ class RowReader:
         start = list(self.ahead)
         start = start[: section_end(start)] if section else start
         start = [line for line in start if not line.lstrip().startswith(_COMMENTS)]
-        commas = separator != "," and any("," in line for line in start)
+        # Google Sheets separates by commas, and quotes numbers with a decimal comma.
+        commas = any((_QUOTED_COMMA.search(line) if separator == "," else "," in line) for line in start)
         decimal = "," if commas and not any("." in line for line in start) else "."
         ended = False
         while not ended and (lines := list(self.ahead)):
@@ -458,9 +468,8 @@ class RowReader:
                     if not (text.startswith(_COMMENTS) or text in self._header)
                 ]
                 rows = [split(decoded(lines[k])) for k in kept]
-                if all(_below_table(split(decoded(line)), len(names)) for line in self.ahead if line.strip()):
-                    while rows and _below_table(rows[-1], len(names)):
-                        rows.pop()
+                below = [split(decoded(line)) for line in self.ahead if line.strip()]
+                rows = rows[: _table_end([*rows, *below], numbers[kept], len(names))]
                 self.passed += len(lines) - len(rows)
                 numbers = numbers[kept[: len(rows)]]
                 if blank_end:
@@ -508,7 +517,7 @@ class RowReader:
                     "bad_format",
                     self.path,
                     f"a line of more than {LONGEST_LINE} characters",
-                    "a text file (TRC, MOT, STO, CSV or TOML)",
+                    TEXT,
                     "the line ends are lost; export the file again",
                 )
         return lines
@@ -614,7 +623,7 @@ def _all_at_once(
 ) -> Array | None:
     """Return the numbers (r, width) of lines by numpy's parser, or None if it refuses them."""
     if decimal == ",":
-        if any("." in line for line in lines):
+        if separator == "," or any("." in line for line in lines):
             return None
         lines = [line.replace(",", ".") for line in lines]
     if separator:
@@ -659,9 +668,24 @@ def _without_unnamed(line: str, width: int) -> str:
     return (between or " ").join(cells[:width]) if beyond > 0 and beyond % UNNAMED == 0 else line
 
 
-def _below_table(cells: list[str], width: int) -> bool:
-    """Whether the cells of a last line are words below the table, no row."""
-    return len(cells) != width and not is_row(cells) and not is_row(cells[:1])
+def _is_words(cells: list[str], width: int) -> bool:
+    """Whether a line begins with a word, or is no row and has another number of cells."""
+    begins = cells[0][:1].isalpha() or (len(cells) != width and not is_row(cells))
+    return begins and not is_row(cells[:1])
+
+
+def _table_end(rows: Sequence[list[str]], lines: NDArray[np.int64], width: int) -> int:
+    """Return the number of rows above the last lines, which begin with a word, such as "Mean", or have other numbers of
+    cells below the first blank line. Two rows of one length are another table. `lines`: of the first rows.
+    """
+    end = len(rows)
+    parted = np.flatnonzero(np.diff(lines) > 1)
+    if len(parted) and all(len(cells) != width for cells in rows[parted[0] + 1 :]):
+        end = int(parted[0]) + 1
+    while end and _is_words(rows[end - 1], width):
+        end -= 1
+    numbered = [len(cells) if is_row(cells[:1]) else 0 for cells in rows[end:]]
+    return len(rows) if any(one == other > 0 for one, other in pairwise(numbered)) else end
 
 
 def _without_blank_end(cells: list[str], width: int) -> list[str]:
@@ -726,13 +750,11 @@ def number_table(
 def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
     if not cell or cell.casefold() in _MISSING:
         return np.nan
-    try:
-        # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip. So is a decimal
-        # point among decimal commas.
-        if "_" not in cell and (decimal == "." or "." not in cell):
-            return float(cell.replace(decimal, "."))
-    except ValueError:
-        pass
+    # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip. So is a decimal point among
+    # decimal commas.
+    slips = {"_", ",", "."} - {decimal}
+    if not slips & set(cell) and not np.isnan(number := number_in(cell)):
+        return number
     expected, remedy = "a number", decimal_point(cell) or _CORRECT_CELL
     if decimal == ",":
         expected, remedy = "a number with a decimal comma, as in the rows before", _CORRECT_CELL
@@ -747,16 +769,16 @@ def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
 
 def is_row(cells: Iterable[str]) -> bool:
     """Whether most of the cells are numbers."""
-    filled = [cell.replace(",", ".") for cell in cells if cell]
-    return sum(map(_is_number, filled)) > 0.5 * len(filled)
+    filled = [cell.casefold() for cell in cells if cell]
+    return sum(cell in _MISSING or not np.isnan(number_in(cell)) for cell in filled) > 0.5 * len(filled)
 
 
-def _is_number(cell: str) -> bool:
+def number_in(cell: str) -> float:
+    """Return the number in a cell, with a decimal point or comma; NaN for any other text."""
     try:
-        float(cell)
+        return float(cell.replace(",", "."))
     except ValueError:
-        return cell.casefold() in _MISSING
-    return True
+        return np.nan
 
 
 def _short(cell: str) -> str:

@@ -18,7 +18,7 @@ import re
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import TypeVar
@@ -30,13 +30,16 @@ from musclesolve._util.checks import check_choice, check_real_array
 from musclesolve._util.messages import as_text
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.text.cells import is_time, unit_by_size
+from musclesolve.recording.text.cells import is_time, seconds_of, unit_by_size
 from musclesolve.recording.text.number_rows import (
     UNNAMED,
     Block,
     RowReader,
     check_unique,
     distinct_names,
+    is_row,
+    number_in,
+    repeated_name,
     timed_rows,
     without_lost,
 )
@@ -206,10 +209,9 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
         if (text := fields.get(key := name.casefold())) is None:
             problem, expected = f"the header has no {name}", f"{name} in line {number - 1}, its value below"
             raise damaged("bad_format", (path, f"lines {number - 1} and {number}"), problem, expected)
-        try:
-            values[key] = float(text.replace(",", "."))
-        except ValueError:
-            raise damaged("bad_format", (path, number), f"{name} is '{text}'", "a number") from None
+        values[key] = number_in(text)
+        if np.isnan(values[key]):
+            raise damaged("bad_format", (path, number), f"{name} is '{text}'", "a number")
     unit = fields.get("units", "")
     meters = meters_in(unit) if unit else 0.0
     if meters is None:
@@ -324,6 +326,7 @@ def read_mot(path: str | Path) -> Table:
                 "export the time as the first column, and name it time",
             )
         check_unique([name for name in names if name.casefold() == "time"], "column", path, number)
+        second = seconds_of(names[0], path, number)
         if len(names) < 2:
             raise damaged(
                 "missing_column", (path, number), "the file has no column but the time", "one or more"
@@ -336,7 +339,7 @@ def read_mot(path: str | Path) -> Table:
         time, values, lines, notes, warning = timed_rows(
             reader,
             _mot_rows(reader, names),
-            lambda rows: (rows[:, 0], rows[:, indices]),
+            lambda rows: (rows[:, 0] * second, rows[:, indices]),
             "column",
             tuple(columns),
             repeated,
@@ -372,7 +375,7 @@ def mot_header(reader: RowReader, path: Path) -> dict[str, str]:
         if line.strip().casefold() == "endheader":
             return fields
         cells, below = split_cells(line), split_cells(next(iter(reader.ahead), ""))
-        if cells and is_time(cells[0]) and len(cells) == len(below) and _is_number(below[0]):
+        if cells and is_time(cells[0]) and len(cells) == len(below) and is_row(below[:1]):
             reader.put_back(line)
             return fields
         name, separator, value = line.partition("=")
@@ -486,9 +489,9 @@ def read_repaired(
         recorded, next_error = None, None
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / path.name
-            copy.write_text("\n".join(repaired), encoding="utf-8")
-            try:
-                recorded = replace(reader(copy), path=path)
+            copy.write_text("\n".join([*repaired, ""]), encoding="utf-8")
+            try:  # the repair is reported, and with it the number of rows in the header
+                recorded = replace(reader(copy), path=path, row_warning="")
             except InputError as refused:
                 next_error = refused
                 next_error.file = path
@@ -502,51 +505,28 @@ def read_repaired(
     return None
 
 
-@dataclass(frozen=True)
-class _Layout:
-    """Layout of a format: the places of its rows of data and of their number."""
-
-    first_row: Callable[[Lines], int]  # the first line that can be data
-    time: int  # the column of times
-    with_count: Callable[[Lines, int], Lines]  # writes the number of rows into the header
-
-    def rows(self, lines: Lines) -> list[int]:
-        """Return the numbers of the lines that are rows of data: they begin with a number."""
-        first = self.first_row(lines)
-        return [
-            k for k, line in enumerate(lines) if k >= first and line.split() and _is_number(line.split()[0])
-        ]
-
-    def without(self, lines: Lines, dropped: set[int]) -> Lines:
-        """Return the lines without dropped ones, and with the right count in the header."""
-        others = [line for k, line in enumerate(lines) if k not in dropped]
-        return self.with_count(others, len(self.rows(others)))
-
-    def whole_rows(self, lines: Lines) -> Lines:
-        """Remove incomplete rows."""
-        counts = {k: len(split_cells(lines[k])) for k in self.rows(lines)}
-        width = Counter(counts.values()).most_common(1)[0][0] if counts else 0
-        return self.without(lines, {k for k, count in counts.items() if count < width})
-
-    def rising(self, lines: Lines) -> Lines:
-        """Remove rows whose times do not increase."""
-        latest, dropped = float("-inf"), set()
-        for k in self.rows(lines):
-            cells = split_cells(lines[k])
-            if len(cells) > self.time and _is_number(cells[self.time]):
-                time = float(cells[self.time])
-                if time <= latest:
-                    dropped.add(k)
-                latest = max(latest, time)
-        return self.without(lines, dropped)
+def _rows(lines: Lines, first: int) -> dict[int, list[str]]:
+    """Return the cells of the lines that are rows of data: from a first line on they begin with a number."""
+    return {k: split_cells(line) for k, line in enumerate(lines) if k >= first and is_row(line.split()[:1])}
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _whole_rows(lines: Lines, first: int) -> Lines:
+    """Remove incomplete rows."""
+    counts = {k: len(cells) for k, cells in _rows(lines, first).items()}
+    width = Counter(counts.values()).most_common(1)[0][0] if counts else 0
+    return [line for k, line in enumerate(lines) if counts.get(k, width) >= width]
+
+
+def _rising(lines: Lines, first: int, column: int) -> Lines:
+    """Remove rows whose times, in a column, do not increase."""
+    latest, dropped = float("-inf"), set()
+    for k, cells in _rows(lines, first).items():
+        time = number_in(cells[column]) if len(cells) > column else np.inf
+        if time <= latest:
+            dropped.add(k)
+        elif time < np.inf:
+            latest = time
+    return [line for k, line in enumerate(lines) if k not in dropped]
 
 
 def _trc_fields(lines: Lines) -> int:
@@ -554,50 +534,33 @@ def _trc_fields(lines: Lines) -> int:
     return 0 if lines and lines[0].split()[:1] == ["DataRate"] else 1
 
 
-def _with_trc_field(lines: Lines, name: str, value: float, tolerance: float = 0.0) -> Lines:
-    """Return the lines with a value of the TRC header replaced, unless it agrees to a relative tolerance."""
-    first = _trc_fields(lines)
-    names, values = (lines[first].split(), lines[first + 1].split()) if len(lines) > 4 else ([], [])
-    at = names.index(name) if name in names else len(values)
-    if at >= len(values):
-        return lines
-    if _is_number(values[at]) and abs(float(values[at]) - value) <= tolerance * float(values[at]):
-        return lines
-    values[at] = repr(value)
-    return [*lines[: first + 1], "\t".join(values), *lines[first + 2 :]]
-
-
 def _with_trc_rate(lines: Lines) -> Lines:
     """Write the rate of the time column into the header."""
-    rows = [split_cells(lines[k]) for k in _TRC.rows(lines)]
-    times = [cells[1] for cells in rows if len(cells) > 1]
-    if len(times) < 2 or not (_is_number(times[0]) and _is_number(times[-1])):
+    first = _trc_fields(lines)
+    names, values = (lines[first].split(), lines[first + 1].split()) if len(lines) > 4 else ([], [])
+    times = [number_in(cells[1]) for cells in _rows(lines, first + 3).values() if len(cells) > 1]
+    span = times[-1] - times[0] if times else 0.0
+    if not span > 0.0 or "DataRate" not in names[: len(values)]:
         return lines
-    span = float(times[-1]) - float(times[0])
-    return (
-        lines if span <= 0.0 else _with_trc_field(lines, "DataRate", (len(times) - 1) / span, RATE_TOLERANCE)
-    )
+    values[names.index("DataRate")] = repr((len(times) - 1) / span)
+    return [*lines[: first + 1], "\t".join(values), *lines[first + 2 :]]
 
 
 def _after_header(lines: Lines) -> int:
     return next((k + 1 for k, line in enumerate(lines) if line.strip().casefold() == "endheader"), len(lines))
 
 
-def _with_mot_count(lines: Lines, rows: int) -> Lines:
-    header = _after_header(lines)
-    return [
-        f"nRows={rows}" if k < header and line.strip().casefold().startswith(("nrows", "datarows")) else line
-        for k, line in enumerate(lines)
-    ]
-
-
-_TRC = _Layout(
-    lambda lines: _trc_fields(lines) + 3, 1, lambda lines, rows: _with_trc_field(lines, "NumFrames", rows)
-)
-_MOT = _Layout(_after_header, 0, _with_mot_count)
-_MOT_REPAIRS: dict[str, TextRepair] = {"truncated": _MOT.whole_rows, "repeated_times": _MOT.rising}
+_MOT_REPAIRS: dict[str, TextRepair] = {
+    "truncated": lambda lines: _whole_rows(lines, _after_header(lines)),
+    "repeated_times": lambda lines: _rising(lines, _after_header(lines), 0),
+}
+_TRC_REPAIRS: dict[str, TextRepair] = {
+    "truncated": lambda lines: _whole_rows(lines, _trc_fields(lines) + 3),
+    "repeated_times": lambda lines: _rising(lines, _trc_fields(lines) + 3, 1),
+    "header_rate": _with_trc_rate,
+}
 TEXT_REPAIRS: dict[str, dict[str, TextRepair]] = {
-    ".trc": {"truncated": _TRC.whole_rows, "repeated_times": _TRC.rising, "header_rate": _with_trc_rate},
+    ".trc": _TRC_REPAIRS,
     **dict.fromkeys(STORAGE, _MOT_REPAIRS),
 }
 """Suffix -> code of the fault -> function that repairs the lines."""
@@ -637,13 +600,7 @@ def check_writable(
             "give matching names and times",
         )
     for name in distinct_names(enumerate(names))[1]:
-        raise file_error(
-            "duplicate_name",
-            path,
-            f"the {kind} '{name}' occurs twice",
-            f"every {kind} once",
-            "rename one of them",
-        )
+        raise repeated_name(kind, name, None, path)
     if not (np.abs(time) <= LARGEST).all() or (np.diff(time) <= 0.0).any():
         raise file_error(
             "time_not_increasing",

@@ -16,7 +16,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.cells import Columns, Coordinates, rate_in
-from musclesolve.recording.text.number_rows import RowReader, distinct_names, is_row
+from musclesolve.recording.text.number_rows import RowReader, distinct_names, is_row, number_in
 
 _KEY = re.compile(r"[A-Z][A-Z0-9_]*[A-Z0-9]")
 _FIRST = ("NO_OF_FRAMES", "NO_OF_SAMPLES", "NO_OF_CAMERAS", "NO_OF_MARKERS", "FILE_VERSION")
@@ -61,6 +61,11 @@ class _Header:
         """The rate [Hz]."""
         return rate_in(next(iter(self.keys.get("FREQUENCY", [])), ""), self.path, 1)
 
+    @property
+    def count(self) -> str | None:
+        """The number of rows."""
+        return next(iter(self.keys.get("NO_OF_SAMPLES") or self.keys.get("NO_OF_FRAMES") or []), None)
+
     def before(self, values: int) -> int:
         """The number of columns before the numbers: frame, time, both, or none."""
         extra = self.width - values
@@ -81,10 +86,7 @@ class _Header:
     def _has_clock(self, count: int) -> bool:
         """Whether the first rows begin with as many columns of a clock: its frames or times, or both."""
         step = 1.0 / self.rate
-        try:
-            first, second = ([float(cell.replace(",", ".")) for cell in row[:count]] for row in self.two)
-        except ValueError:
-            return False
+        first, second = ([number_in(cell) for cell in row[:count]] for row in self.two)
         steps = [1.0, step]
         if count == 1:
             steps = [1.0 if self.first[0].isdecimal() else step]
@@ -155,6 +157,7 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         times=header.times(before),
         repeated=repeated,
         separator="\t",
+        count=header.count,
         notes=(note,),
     )
 
@@ -162,7 +165,7 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
 def events(reader: RowReader, line: str) -> list[tuple[str, str, float]]:
     """Return the events among the keys: EVENT, label, frame, time [s]; the label has the side."""
     found = [values for values in _Header(reader, line).events if len(values) > 2]
-    return [(label, "", float(time.replace(",", "."))) for label, _, time, *_ in found if is_row([time])]
+    return [(label, "", number_in(time)) for label, _, time, *_ in found if is_row([time])]
 
 
 def _by_titles(header: _Header, names: Sequence[str]) -> tuple[int, list[int]] | None:
@@ -220,5 +223,6 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         times=header.times(before),
         repeated=repeated,
         separator="\t",
+        count=header.count,
         by_plate=True,
     )

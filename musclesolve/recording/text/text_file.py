@@ -39,6 +39,8 @@ TABLES = (".csv", ".tsv", ".txt", ".forces", ".emt")
 """Suffixes of tables of text, by hand or as a program exports them."""
 RECORDED = (".trc", ".c3d", *TABLES, *STORAGE, ".toml")
 """Suffixes of the files of a trial."""
+WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+"""Beginnings of UTF-16 text ("Unicode" in Windows)."""
 TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
 
 
@@ -73,9 +75,10 @@ def read_settings(path: Path) -> bytes:
 
 def settings_lines(path: Path, raw: bytes) -> list[str]:
     """Return the lines of the content of a file, without their ends; the path is for errors."""
-    if b"\0" in raw:
+    wide = raw.startswith(WIDE)
+    if b"\0" in raw and not wide:
         raise binary_file(path)
-    text = decoded(raw.decode("latin-1")).removeprefix("\ufeff")
+    text = raw.decode("utf-16", "replace") if wide else decoded(raw.decode("latin-1")).removeprefix("\ufeff")
     if not text.strip():
         raise empty_file(path, remedy="write its content, or name another file")
     # Not str.splitlines: form feeds and the like inside a name do not end a line.
@@ -287,25 +290,19 @@ def name_in(folder: Path, path: Path) -> str:
 
 
 def binary_file(path: Path) -> InputError:
-    """Return the error of a file that is not text, or is UTF-16 text ("Unicode" in Windows)."""
-    with open_input(path) as stream:
-        start = stream.read(2)
-    if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return file_error("bad_encoding", path, "the text is UTF-16", "UTF-8", "save it again as UTF-8")
+    """Return the error of a file that is not text."""
     return file_error(
         "bad_format",
         path,
         "this is a binary file",
-        "a text file (TRC, MOT, STO, CSV or TOML)",
+        TEXT,
         "export it as text, or name another file",
     )
 
 
 def empty_file(path: Path, remedy: str = EXPORT_AGAIN) -> InputError:
     """Return the error of a file without content."""
-    return file_error(
-        "truncated_file", path, "the file is empty", "a text file (TRC, MOT, STO, CSV or TOML)", remedy
-    )
+    return file_error("truncated_file", path, "the file is empty", TEXT, remedy)
 
 
 def no_file(path: Path) -> InputError:

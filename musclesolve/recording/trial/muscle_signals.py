@@ -10,7 +10,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.messages import WarningNote
 from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d
-from musclesolve.recording.data import Emg, Fascicles, Table
+from musclesolve.recording.data import Emg, Fascicles
 from musclesolve.recording.emg_state import EMG_HZ, NEGATIVE, is_envelope, is_flat
 from musclesolve.recording.formats import read_channels
 from musclesolve.recording.plates.foot_contacts import clock_note, zeros_apart
@@ -68,13 +68,19 @@ def read_emg(
     table = read_channels(path).by_written(muscles)
     check_columns(document, muscles, CHANNELS, table, "channel")
     values = np.stack([table[name] for name in muscles], axis=-1)
-    time, values, resampled = _evenly(table.time, values)
+    time, values = _evenly(table.time, values)
     processed = stated.processed
     if processed is None:
         processed = are_envelopes(values, (time.size - 1) / float(time[-1] - time[0]))
-    if resampled and not processed:
-        check_sampling(table.time, path)
-    evened = [] if time is table.time else [_evened(table, resampled)]
+    evened = list[str]()
+    if time is not table.time:
+        if not processed:
+            check_sampling(table.time, path)
+        first, last = 1000.0 * np.quantile(np.diff(table.time), [0.0, 1.0])
+        evened.append(
+            f"Envelopes of EMG are not evenly sampled ({first:.3g} to {last:.3g} ms from one to the next): "
+            f"interpolated to an even {1000.0 / table.rate:.4g} ms."
+        )
     # The envelope that corresponds to activation 1; a word is the largest one of the recording.
     maximum = {} if isinstance(stated.maximum, str) else stated.maximum
     document.check_known(maximum, "[emg.channels] has no channel", muscles, "emg", "maximum")
@@ -244,20 +250,13 @@ def _notes(emg: Emg) -> Iterator[str]:
             yield f"EMG channel {name} lacks {lacking}: its envelope is not known there."
 
 
-def _evenly(time: Array, values: Array) -> tuple[Array, Array, bool]:
-    """Return even times (S,), the signals (S, k) at these times, and whether they are interpolated, not only rounded.
+def _evenly(time: Array, values: Array) -> tuple[Array, Array]:
+    """Return even times (S,), the same where they are even, and the signals (S, k) at these times.
 
-    Signals are NaN between samples farther apart than `LONGEST_STEP`.
+    Signals are NaN between samples farther apart than `LONGEST_STEP`. Rounded times are even already: see `even_grid`.
     """
     if off_grid(time) is None:
-        return time, values, False
-    sample = np.arange(time.size)
-    slope, start = np.polyfit(sample, time, 1)
-    line = start + slope * sample
-    # the coarsest printed digit that all times are multiples of
-    digit = next((10.0**-k for k in range(1, 7) if np.abs(np.round(time, k) - time).max() < 1e-9), 0.0)
-    if np.abs(time - line).max() <= 0.75 * digit:
-        return line, values, False
+        return time, values
     even = np.linspace(time[0], time[-1], time.size)
     columns = [
         np.interp(even, time[known], column[known]) if (known := np.isfinite(column)).any() else column
@@ -269,17 +268,7 @@ def _evenly(time: Array, values: Array) -> tuple[Array, Array, bool]:
     # gaps of a channel (NaN) stay gaps
     gap = np.isnan(values)
     resampled[apart[:, None] | gap[after] | gap[after - 1]] = np.nan
-    return even, resampled, True
-
-
-def _evened(table: Table, resampled: bool) -> str:
-    """Return a sentence on uneven times."""
-    step = np.diff(table.time)
-    steps = f"{1000.0 * step.min():.3g} to {1000.0 * step.max():.3g} ms from one to the next"
-    even = f"an even {1000.0 / table.rate:.4g} ms"
-    if resampled:
-        return f"Envelopes of EMG are not evenly sampled ({steps}): interpolated to {even}."
-    return f"Times of the EMG are rounded ({steps}): its samples are taken as {even} apart."
+    return even, resampled
 
 
 def are_envelopes(values: Array, rate_hz: float) -> bool:

@@ -92,7 +92,7 @@ def test_trajectories_of_vicon_are_read(tmp_path: Path, edits: tuple) -> None:
     ("text", "edits", "parts"),
     [
         (PLAIN, ((" [mm]", ""),), ['unknown_unit', 'line 1', '[mm]']),
-        (PLAIN, (("[mm]", "[inch]"),), ['unknown_unit', 'line 1', "'inch'"]),
+        (PLAIN, (("[mm]", "[span]"),), ['unknown_unit', 'line 1', "'span'"]),
         (PLAIN, (("A_x [mm]", "A_x [m]"), ("A_y [mm]", "A_y")), ['unknown_unit']),
         (PLAIN, (("time", "clock"),), ['missing_column']),
         (PLAIN, (("A_z [mm]", "A_w [mm]"),), ['bad_format', "'A_w [mm]'"]),
@@ -170,8 +170,8 @@ def test_forces_come_in_newtons_and_meters_where_the_header_says_what_they_are(t
     assert found.names == ("fx", "fz", "px", "mz") and not found.in_degrees
     np.testing.assert_allclose(found.values, [[1.0, 2000.0, 0.003, 0.004], [1.5, np.nan, 0.003, 0.004]])
     np.testing.assert_array_equal(found.lines, [2, 3])
-    with refused("unknown_unit", "'lbf'", "line 1"):
-        read_forces_table(written(tmp_path, text, ("kN", "lbf")))
+    with refused("unknown_unit", "'stone'", "line 1"):
+        read_forces_table(written(tmp_path, text, ("kN", "stone")))
     assert list(read_forces_table(written(tmp_path, text, ("px", "fx"))).repeated) == ["fx"]
 
 
@@ -248,6 +248,8 @@ def test_times_in_other_languages(tmp_path: Path, title: str) -> None:
         "milliseconds by the rate": (("Frame", "Rate,100\nFrame"), (",0.01,", ",10,"), (",0.02,", ",20,")),
         "milliseconds by the step": ((",0.01,", ",10,"), (",0.02,", ",20,")),
         "words below the rows": (("7,8\n", "7,8\n\nend of the recording\n;"),),
+        "statistics below the rows": (("7,8\n", "7,8\nMean,0.01,1,2,3,4,5,6\nSD,0.01,1,2,3,4,5,6\n"),),
+        "numbers below a blank line": (("7,8\n", "7,8\n\nFrames,3,100\n1.0,2.0\n"),),
     }.items(),
     ids=lambda item: item[0],
 )
@@ -278,6 +280,23 @@ def test_numbered_rows_need_one_stated_rate(tmp_path: Path, above: str, where: s
     text = PLAIN.replace(",time", "").replace(",0.00,", ",").replace(",0.01,", ",").replace(",0.02,", ",")
     with refused("missing_column", where, problem):
         read_markers(written(tmp_path, above + text))
+
+
+@pytest.mark.parametrize("below", ["7,8\n5,6\n", "7,8\n\nt,F\n0,1\n0.01,2\n"])
+def test_short_rows_and_another_table_are_not_below_the_table(tmp_path: Path, below: str) -> None:
+    with refused("truncated_file"):
+        read_markers(written(tmp_path, PLAIN.replace("-6,7,8\n", "-6," + below)))
+
+
+def test_another_recording_below_the_first_is_named(tmp_path: Path) -> None:
+    with refused("time_not_increasing", "line 5", "another recording"):
+        read_markers(written(tmp_path, PLAIN + "1,0.00,1000,2000.5,3000,-4,5,6\n"))
+
+
+def test_quoted_decimal_commas_between_commas(tmp_path: Path) -> None:
+    rows = [",".join(f'"{x}"'.replace(".", ",") for x in row.split(",")) for row in PLAIN.splitlines()[1:]]
+    path = written(tmp_path, "\n".join([PLAIN.splitlines()[0], *rows, ""]))
+    np.testing.assert_allclose(read_markers(path)["A"], A)
 
 
 def test_rows_without_names_and_steps_of_one_are_refused(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def test_damaged_header(tmp_path: Path, name: str, old: str, new: str, named: st
     [
         ("time,A_x [mm],A_y [mm]", "A_z"),
         ("time,A_x,A_y,A_z", "A_x [mm]"),
-        ("time,A_x [ft],A_y [ft],A_z [ft]", "unit"),
+        ("time,A_x [ell],A_y [ell],A_z [ell]", "unit"),
         ("A_x [mm],A_y [mm],A_z [mm]", "time"),
     ],
 )

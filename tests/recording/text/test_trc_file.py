@@ -201,7 +201,7 @@ def test_times_in_milliseconds_by_the_stated_rate(tmp_path: Path) -> None:
     ("edit", "parts"),
     [
         (("PathFileType", "Something"), ['bad_format', 'line 1']),
-        (("\tmm\t", "\tinch\t"), ['unknown_unit', 'line 3', "'inch'"]),
+        (("\tmm\t", "\tspan\t"), ['unknown_unit', 'line 3', "'span'"]),
         (("\tNumFrames", "\tFrames"), ['bad_format']),
         (("100\t100\t3\t2", "x\t100\t3\t2"), ['bad_format', "'x'", 'line 3']),
         (("100\t100\t3\t2", "60\t60\t3\t2"), ['bad_units', '60 Hz', '100 rows']),
