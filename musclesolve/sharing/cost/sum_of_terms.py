@@ -166,9 +166,11 @@ class PowerSum(SumOfTerms):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "weights", checked_weights(self.weights, self.name, "muscles", above=0.0))
+        object.__setattr__(
+            self, "weights", checked_weights(self.weights, self.name, "muscles", "soleus", above=0.0)
+        )
 
-    def check_names(self, dofs: Sequence[str], muscles: Sequence[str]) -> None:
+    def check_names(self, dofs: Sequence[str], muscles: Sequence[str], reactions: Sequence[str]) -> None:
         """See Cost; the muscles of a weight may be in another part."""
         refuse_unfit_words(self.weights, muscles, "muscle", self.name)
 
@@ -179,7 +181,9 @@ class PowerSum(SumOfTerms):
         return weights_by_name(self.weights, problem.muscle or (), np.ones(problem.n_muscles))
 
 
-def checked_weights(weights: Weights, cost: str, what: str, **limits: float) -> tuple[tuple[str, float], ...]:
+def checked_weights(
+    weights: Weights, cost: str, what: str, word: str, **limits: float
+) -> tuple[tuple[str, float], ...]:
     """Return the weights that a cost has for some things as pairs; refuse what is no table of numbers within limits."""
     try:
         pairs = {str(key): weight for key, weight in dict(weights).items()}
@@ -188,7 +192,7 @@ def checked_weights(weights: Weights, cost: str, what: str, **limits: float) -> 
             "bad_type",
             problem=f"the weights of {cost} are {as_text(weights)}",
             expected=f"words in the names of {what}, with a number each",
-            remedy='such as {"knee": 1.0}',
+            remedy=f'such as {{"{word}": 1.0}}',
         ) from error
     expected = "a positive number" if "above" in limits else "a number, zero or more"
     return tuple(
