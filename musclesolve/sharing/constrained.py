@@ -54,7 +54,6 @@ from musclesolve.sharing.linear_constraints import CostBeside, with_constraints
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.interior_point import nearest_moments
 from musclesolve.sharing.solver.solver_registry import Attempt, Solver, able_solver, find_solver
 from musclesolve.sharing.solving import OPEN, label_frames, solve_part
 from musclesolve.sharing.status import Status, is_solved
@@ -64,8 +63,6 @@ if TYPE_CHECKING:
 
 SOLVERS = ("ipopt", "cyipopt")
 """Solvers that take constraints that are not linear."""
-ROUND_OFF = 1e-9
-"""Share of the largest multiplier of a proof below which another one is round-off of the program that found it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -372,9 +369,11 @@ class Constraints:
     def contradiction(self) -> tuple[Array, Array]:
         """Multipliers of moments (T, m) and of linear constraints (T, j) that prove a frame infeasible, else NaN.
 
-        They are what the nearest activations miss of all rows, relative to h_j. Moments are left out where reserves
-        take up the rest.
+        They are the dual of a linear program, the least miss of all rows relative to moments and to h_j. Moments are
+        left out where reserves take up the rest.
         """
+        from scipy.optimize import linprog
+
         problem, count = self.problem, len(self.constraints)
         linear = [number for number in range(count) if self.constraints[number].linear]
         proof, against = np.full_like(problem.moment, np.nan), np.full((problem.n_frames, count), np.nan)
@@ -384,12 +383,19 @@ class Constraints:
         first = 0 if problem.reserve_weight is None else problem.n_dof
         rows = {"moment_arm": program.moment_arm[:, first:], "moment": program.moment[:, first:]}
         program = program.with_arrays(**rows, reserve_weight=None)
-        direction = nearest_moments(program, exact=True).multiplier
+        scale = np.maximum(1.0, np.abs(program.moment))
+        direction, one = np.full_like(scale, np.nan), np.ones((scale.shape[1], 1))
+        for t in np.flatnonzero(program.valid):
+            matrix, goal = program.moment_matrix[t] / scale[t, :, None], program.moment[t] / scale[t]
+            answer = linprog(
+                np.append(np.zeros(program.n_muscles), 1.0),
+                A_ub=np.block([[matrix, -one], [-matrix, -one]]),
+                b_ub=np.concatenate([goal, -goal]),
+                bounds=[*zip(program.lower[t], program.upper[t], strict=True), (0.0, None)],
+            )
+            above, below = np.split(answer.ineqlin.marginals, 2) if answer.status == 0 else (0.0, 0.0)
+            direction[t] = (above - below) / scale[t]
         further = direction[:, problem.n_dof - first :]
-        # rows that are no part of the proof hold the round-off of the program
-        endless = np.isinf(np.where(further > 0.0, self.lower[:, linear], self.upper[:, linear]))
-        small = np.abs(further) <= ROUND_OFF * np.abs(direction).max(axis=1, keepdims=True)
-        further[small | endless] = 0.0
         proved = is_proof(farkas_ratio(program, direction))
         proof[proved] = 0.0 if first else direction[proved, : problem.n_dof]
         against[proved] = 0.0

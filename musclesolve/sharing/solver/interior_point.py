@@ -363,12 +363,12 @@ class NoCost(SumOfTerms):
         return np.zeros_like(problem.force_capacity)
 
 
-def nearest_moments(problem: Problem, exact: bool = False) -> Attempt:
+def nearest_moments(problem: Problem) -> Attempt:
     """Minimize |b - A a|^2 over the bounds; `reserve` (= `multiplier`) is the residual b - A a, (T, m) [N m].
 
     The residual of an infeasible frame proves infeasibility: its half-space touches the set within reach at A a and
-    excludes b. Unless `exact`, such a frame ends as soon as its residual is a proof, before it is the smallest one.
+    excludes b. Such a frame ends as soon as its residual is a proof, before it is the smallest one.
     """
     soft = problem.with_arrays(reserve_weight=np.ones_like(problem.moment))
-    method = FramesInteriorPoint(tolerance=1e-9, max_iterations=250, seek_proof=not exact)
+    method = FramesInteriorPoint(tolerance=1e-9, max_iterations=250, seek_proof=True)
     return method.solve(soft, NoCost())
