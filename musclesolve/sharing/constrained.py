@@ -42,8 +42,6 @@ from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import (
     empty_box,
-    farkas_ratio,
-    is_proof,
     kkt_residual,
     within_domain,
 )
@@ -369,10 +367,9 @@ class Constraints:
     def contradiction(self) -> tuple[Array, Array]:
         """Multipliers of moments (T, m) and of linear constraints (T, j) that prove a frame infeasible, else NaN.
 
-        They are the dual of a linear program, the least miss of all rows relative to moments and to h_j. Moments are
-        left out where reserves take up the rest.
+        They are the proofs of `diagnose`, with the constraints as moments; moments with reserves are left out.
         """
-        from scipy.optimize import linprog
+        from musclesolve.sharing.analysis.diagnosis import diagnose
 
         problem, count = self.problem, len(self.constraints)
         linear = [number for number in range(count) if self.constraints[number].linear]
@@ -381,25 +378,14 @@ class Constraints:
             return proof, against
         program, size = self.as_moments(linear)
         first = 0 if problem.reserve_weight is None else problem.n_dof
-        rows = {"moment_arm": program.moment_arm[:, first:], "moment": program.moment[:, first:]}
-        program = program.with_arrays(**rows, reserve_weight=None)
-        scale = np.maximum(1.0, np.abs(program.moment))
-        direction, one = np.full_like(scale, np.nan), np.ones((scale.shape[1], 1))
-        for t in np.flatnonzero(program.valid):
-            matrix, goal = program.moment_matrix[t] / scale[t, :, None], program.moment[t] / scale[t]
-            answer = linprog(
-                np.append(np.zeros(program.n_muscles), 1.0),
-                A_ub=np.block([[matrix, -one], [-matrix, -one]]),
-                b_ub=np.concatenate([goal, -goal]),
-                bounds=[*zip(program.lower[t], program.upper[t], strict=True), (0.0, None)],
-            )
-            above, below = np.split(answer.ineqlin.marginals, 2) if answer.status == 0 else (0.0, 0.0)
-            direction[t] = (above - below) / scale[t]
-        further = direction[:, problem.n_dof - first :]
-        proved = is_proof(farkas_ratio(program, direction))
-        proof[proved] = 0.0 if first else direction[proved, : problem.n_dof]
-        against[proved] = 0.0
-        against[np.ix_(proved, linear)] = further[proved] / size[proved]
+        arm, moment = program.moment_arm[:, first:], program.moment[:, first:]
+        scale = np.maximum(1.0, np.abs(moment))
+        rows = {"moment_arm": arm / scale[:, :, None], "moment": moment / scale}
+        why = diagnose(program.with_arrays(**rows, reserve_weight=None))
+        found = why.proof / scale[why.frame]
+        proof[why.frame] = 0.0 if first else found[:, : problem.n_dof]
+        against[why.frame] = 0.0
+        against[np.ix_(why.frame, linear)] = found[:, problem.n_dof - first :] / size[why.frame]
         return proof, against
 
     def as_moments(self, linear: list[int]) -> tuple[Problem, Array]:
