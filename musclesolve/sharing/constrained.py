@@ -372,9 +372,9 @@ class Constraints:
         from musclesolve.sharing.analysis.diagnosis import diagnose
 
         problem, count = self.problem, len(self.constraints)
-        linear = [number for number in range(count) if self.constraints[number].linear]
+        linear = np.flatnonzero([constraint.linear for constraint in self.constraints])
         proof, against = np.full_like(problem.moment, np.nan), np.full((problem.n_frames, count), np.nan)
-        if not linear:
+        if not linear.size:
             return proof, against
         program, size = self.as_moments(linear)
         first = 0 if problem.reserve_weight is None else problem.n_dof
@@ -388,7 +388,7 @@ class Constraints:
         against[np.ix_(why.frame, linear)] = found[:, problem.n_dof - first :] / size[why.frame]
         return proof, against
 
-    def as_moments(self, linear: list[int]) -> tuple[Problem, Array]:
+    def as_moments(self, linear: Indices) -> tuple[Problem, Array]:
         """The problem with linear constraints, by number, as further moments, and the size h (T, j) of each row."""
         problem, some = self.problem, replace(self, constraints=tuple(self.constraints[k] for k in linear))
         middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
@@ -401,7 +401,7 @@ class Constraints:
     def minimize(self, method: Solver) -> tuple[Attempt, Array]:
         """Minimize with linear constraints as further moments: the attempt, and the multipliers mu (T, j)."""
         problem = self.problem
-        program, size = self.as_moments([*range(len(self.constraints))])
+        program, size = self.as_moments(np.arange(len(self.constraints)))
         found = solve_part(program, CostBeside(self.cost, problem), method)
         dofs = problem.n_dof
         attempt = Attempt(
