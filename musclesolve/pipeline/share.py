@@ -56,7 +56,9 @@ def share(body: Body, sharing: Sharing | None = None, progress: Progress | None 
     report, chosen = progress or no_progress, sharing or body.sharing
     body.check(chosen)
     muscles = [name for part in body.parts for name in part.state.parameters.names]
-    chosen.cost.check_names([dof for part in body.parts for dof in part.shared], muscles)
+    dofs = [dof for part in body.parts for dof in part.shared]
+    reactions = [name for part in body.parts if part.loads is not None for name in part.loads.components]
+    chosen.cost.check_names(dofs, muscles, reactions)
     most = MOST_FRAMES if body.kind == "recording" else 2 * BLOCK
     if chosen.tendon == RIGID and len(body.time) > most:
         return Analysis(body, chosen, share_in_blocks(body.parts, chosen, report))

@@ -4,10 +4,11 @@ In every frame, with the moments, bounds and reserves of `Problem`,
 
     minimize f(a) + 1/2 sum_k w_k s_k^2   subject to   A a + s = b,  lower <= a <= upper,  l_j <= c_j(a) <= u_j.
 
-A frame is solved by Ipopt with the exact derivatives of the expressions, through CasADi or through cyipopt, which get
-the same functions. Its certificate is as in `certificate.py` with one more term: at an optimum some multipliers mu
-give g = A^T lambda + J^T mu, J = dc/da, with mu_j >= 0 at a lower bound of c_j, <= 0 at an upper one and 0 between
-them. So the pull on a muscle is (A^T lambda + J^T mu)_i, and a constraint is judged like an activation:
+Linear constraints become moments of further muscles (linear_constraints.py), which every solver takes. Ipopt, through
+CasADi or through cyipopt, takes any constraint with the exact derivatives of its expression. The certificate is as in
+`certificate.py` with one more term: at an optimum some multipliers mu give g = A^T lambda + J^T mu, J = dc/da, with
+mu_j >= 0 at a lower bound of c_j, <= 0 at an upper one and 0 between them. So the pull on a muscle is
+(A^T lambda + J^T mu)_i, and a constraint is judged like an activation:
 
     z_j = clip(z_j - m_j, l_j / h_j, u_j / h_j),   z_j = c_j / h_j,   m_j = clip(mu_j h_j / S, -1, 1)
 
@@ -36,26 +37,30 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_real_array, check_type
 from musclesolve._util.locks import CASADI
-from musclesolve.constants import USUAL_COST
+from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
-from musclesolve.sharing.certificate import empty_box, kkt_residual, within_domain
+from musclesolve.sharing.certificate import (
+    empty_box,
+    kkt_residual,
+    within_domain,
+)
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, named_expression
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_solution
-from musclesolve.sharing.kernel.constants import TOLERANCE
+from musclesolve.sharing.linear_constraints import CostBeside, with_constraints
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.solver_registry import Attempt, Solver, find_solver
-from musclesolve.sharing.solving import OPEN, label_frames
+from musclesolve.sharing.solver.solver_registry import Attempt, Solver, able_solver, find_solver
+from musclesolve.sharing.solving import OPEN, label_frames, solve_part
 from musclesolve.sharing.status import Status, is_solved
 
 if TYPE_CHECKING:
     import xarray as xr
 
 SOLVERS = ("ipopt", "cyipopt")
-"""Solvers that take constraints."""
+"""Solvers that take constraints that are not linear."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,7 +193,7 @@ def solve_constrained(
     problem: Problem,
     cost: str | Cost = USUAL_COST,
     constraints: ExpressionConstraint | Sequence[ExpressionConstraint] = (),
-    solver: str | Solver = "ipopt",
+    solver: str | Solver | None = None,
 ) -> ConstrainedSolution:
     """Find the activations of least cost that produce the moments and satisfy constraints, with a certificate.
 
@@ -200,12 +205,13 @@ def solve_constrained(
         problem: a leg or a body; the solution of a frame starts the next one.
         cost: a name or a Cost with smooth terms.
         constraints: of `expression_constraint`, one or a list.
-        solver: "ipopt" (CasADi) or "cyipopt", or an object of either with options of its own.
+        solver: a name or a solver object. None: the solver that `solve` takes for the cost if all constraints are
+            linear, else "ipopt". Constraints that are not linear need "ipopt" (CasADi) or "cyipopt".
 
     Raises:
-        InputError: unknown cost or solver, a solver without constraints, a cost with levels or kinks, an object that is
-            no constraint, two constraints of one name, an expression of more muscles than there are, bounds of another
-            number of frames.
+        InputError: unknown cost or solver, a solver that does not take the cost or the constraints, a cost with levels
+            or kinks, an object that is no constraint, two constraints of one name, an expression of more muscles than
+            there are, bounds of another number of frames.
 
     Examples:
         >>> held = ms.sharing.expression_constraint("first", lambda a, force, data: a[0], upper=0.2)
@@ -216,17 +222,24 @@ def solve_constrained(
     from musclesolve.sharing.solver.ipopt import minimize_frames
 
     problem = check_problem(problem, "solve_constrained").numbered()
-    method = find_solver(solver)
-    if method.name not in SOLVERS:
+    chosen = check_smooth_cost(cost, problem, "minimized within constraints")
+    chosen.check_names(*problem.names)
+    listed = checked_constraints(constraints, problem)
+    curved = [constraint.name for constraint in listed if not constraint.linear]
+    method = find_solver(solver or (SOLVERS[0] if curved else able_solver(chosen)))
+    if curved and method.name not in SOLVERS:
         raise input_error(
             "unfit_solver",
-            problem=f"{method.name} takes no constraints beside the moments",
+            problem=f"{method.name} takes linear constraints only; {', '.join(curved)} is not linear",
             expected=f"one of {', '.join(map(str, SOLVERS))}",
             remedy="solver='ipopt'",
         )
-    chosen = check_smooth_cost(cost, problem, "minimized within constraints")
-    chosen.check_names(problem.dof or (), problem.muscle or ())
-    listed = checked_constraints(constraints, problem)
+    if problem.reserve_weight is not None and method.name not in (*SOLVERS, USUAL_SOLVER):
+        raise input_error(
+            "unfit_solver",
+            problem=f"{method.name} takes no constraints beside reserves",
+            expected=f"one of {', '.join((USUAL_SOLVER, *SOLVERS))}",
+        )
     original, problem = problem, within_domain(problem, chosen)
     held = Constraints.of(problem, chosen, listed)
     arrays, empty = SolutionArrays.empty(problem), problem.valid & empty_box(problem)
@@ -236,10 +249,13 @@ def solve_constrained(
     check_cost(problem, chosen, problem.valid & ~empty)
     if which.size:
         frames = held.frames(which)
-        with CASADI:
-            bodies = tuple(constraint.body for constraint in listed)
-            limits = frames.size_at_rest(), frames.lower, frames.upper
-            attempt, further = minimize_frames(frames.problem, chosen, method, None, bodies, limits)
+        if method.name in SOLVERS and chosen.symbolic:
+            with CASADI:
+                bodies = tuple(constraint.body for constraint in listed)
+                limits = frames.size_at_rest(), frames.lower, frames.upper
+                attempt, further = minimize_frames(frames.problem, chosen, method, None, bodies, limits)
+        else:
+            attempt, further = frames.minimize(method)
         residual = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
         value[which], multiplier[which] = store_claims(arrays, which, attempt, residual, frames, further)
     found = arrays.to_solution(chosen, method, problem)
@@ -351,50 +367,51 @@ class Constraints:
     def contradiction(self) -> tuple[Array, Array]:
         """Multipliers of moments (T, m) and of linear constraints (T, j) that prove a frame infeasible, else NaN.
 
-        They are the dual of a linear program, the least miss of all rows relative to moments and to h_j. Moments are
-        left out where reserves take up the rest.
+        They are the proofs of `diagnose`, with the constraints as moments; moments with reserves are left out.
         """
-        from scipy.optimize import linprog
+        from musclesolve.sharing.analysis.diagnosis import diagnose
 
-        problem, linear = self.problem, [constraint.linear for constraint in self.constraints]
-        frames, dofs = problem.moment.shape
-        proof, against = np.full((frames, dofs), np.nan), np.full((frames, len(linear)), np.nan)
-        rows = np.array([problem.reserve_weight is None] * dofs + linear)
-        if not any(linear):
+        problem, count = self.problem, len(self.constraints)
+        linear = np.flatnonzero([constraint.linear for constraint in self.constraints])
+        proof, against = np.full_like(problem.moment, np.nan), np.full((problem.n_frames, count), np.nan)
+        if not linear.size:
             return proof, against
-        middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
-        slope = self.jacobian(middle)
-        offset = self.value(middle) - np.einsum("tjn,tn->tj", slope, middle)
-        size = np.concatenate([np.maximum(1.0, np.abs(problem.moment)), self.size(slope)], axis=1)[:, rows]
-        matrix = np.concatenate([problem.moment_matrix, slope], axis=1)[:, rows] / size[:, :, None]
-        low, high = (
-            np.concatenate([problem.moment, bound - offset], axis=1)[:, rows] / size
-            for bound in (self.lower, self.upper)
-        )
-        for t in range(frames):
-            above, below = np.isfinite(high[t]), np.isfinite(low[t])
-            miss = -np.ones((above.sum() + below.sum(), 1))
-            answer = linprog(
-                np.append(np.zeros(problem.n_muscles), 1.0),
-                A_ub=np.hstack([np.concatenate([matrix[t, above], -matrix[t, below]]), miss]),
-                b_ub=np.concatenate([high[t, above], -low[t, below]]),
-                bounds=[*zip(problem.lower[t], problem.upper[t], strict=True), (0.0, None)],
-            )
-            if answer.status != 0:
-                continue
-            y = np.zeros(rows.sum())
-            y[above] += answer.ineqlin.marginals[: above.sum()]
-            y[below] -= answer.ineqlin.marginals[above.sum() :]
-            # the proof is checked by itself, whatever the program says
-            pull = y @ matrix[t]
-            required = np.where(y > 0.0, low[t], high[t])
-            needs = (y * np.where(y == 0.0, 0.0, required)).sum()
-            reach = np.maximum(problem.lower[t] * pull, problem.upper[t] * pull).sum()
-            if needs - reach > TOLERANCE * np.abs(y).sum():
-                whole = np.zeros(len(rows))
-                whole[rows] = y / size[t]
-                proof[t], against[t] = whole[:dofs], whole[dofs:]
+        program, size = self.as_moments(linear)
+        first = 0 if problem.reserve_weight is None else problem.n_dof
+        arm, moment = program.moment_arm[:, first:], program.moment[:, first:]
+        scale = np.maximum(1.0, np.abs(moment))
+        rows = {"moment_arm": arm / scale[:, :, None], "moment": moment / scale}
+        why = diagnose(program.with_arrays(**rows, reserve_weight=None))
+        found = why.proof / scale[why.frame]
+        proof[why.frame] = 0.0 if first else found[:, : problem.n_dof]
+        against[why.frame] = 0.0
+        against[np.ix_(why.frame, linear)] = found[:, problem.n_dof - first :] / size[why.frame]
         return proof, against
+
+    def as_moments(self, linear: Indices) -> tuple[Problem, Array]:
+        """The problem with linear constraints, by number, as further moments, and the size h (T, j) of each row."""
+        problem, some = self.problem, replace(self, constraints=tuple(self.constraints[k] for k in linear))
+        middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
+        slope = some.jacobian(middle)
+        offset = some.value(middle) - np.einsum("tjn,tn->tj", slope, middle)
+        size = some.size(slope)
+        bounds = self.lower[:, linear], self.upper[:, linear]
+        return with_constraints(problem, slope, offset, *bounds, size), size
+
+    def minimize(self, method: Solver) -> tuple[Attempt, Array]:
+        """Minimize with linear constraints as further moments: the attempt, and the multipliers mu (T, j)."""
+        problem = self.problem
+        program, size = self.as_moments(np.arange(len(self.constraints)))
+        found = solve_part(program, CostBeside(self.cost, problem), method)
+        dofs = problem.n_dof
+        attempt = Attempt(
+            found.activation[:, : problem.n_muscles],
+            found.reserve[:, :dofs],
+            found.multiplier[:, :dofs],
+            found.iterations,
+            found.status,
+        )
+        return attempt, found.multiplier[:, dofs:] / size
 
     def certificate(
         self, activation: Array, reserve: Array, multiplier: Array, further: Array, pull: Array | float = 0.0

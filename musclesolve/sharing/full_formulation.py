@@ -237,7 +237,7 @@ def solve_full(
     max_iterations = check_integer(max_iterations, "max_iterations", 1)
     chosen = check_smooth_cost(cost, full.reduced, "minimized in the full formulation")
     problem = within_domain(full.reduced, chosen)
-    chosen.check_names(problem.dof or (), problem.muscle or ())
+    chosen.check_names(*problem.names)
     frames, (rows, size) = len(full.needed), full.jacobian.shape[1:]
     muscles, dofs = problem.n_muscles, problem.n_dof
 

@@ -142,6 +142,14 @@ def torch_layer(
     Raises:
         InputError: PyTorch is not installed; the cost has no derivatives; an unknown name. The function raises what
             Problem and `solve` raise.
+
+    Examples:
+        >>> share = ms.sharing.torch_layer("stress_cubed")
+        >>> moment = torch.tensor([[20.0], [35.0]], requires_grad=True)             # (T, m) [N m]
+        >>> force = share([[0.05, 0.05]], moment, [1000.0] * 2, [1000.0] * 2).force  # (T, n) [N]
+        >>> force[:, 0].sum().backward()
+        >>> moment.grad.round().tolist()                                            # [N per N m]
+        [[10.0], [10.0]]
     """
     try:
         import torch
@@ -203,6 +211,13 @@ def jax_layer(
     Raises:
         InputError: JAX is not installed; the cost has no derivatives; an unknown name. What Problem and `solve` raise
             while the function runs is the text of an error of JAX.
+
+    Examples:
+        >>> share = ms.sharing.jax_layer("stress_cubed")
+        >>> def first(moment):                                                      # (T, m) [N m]
+        ...     return share([[0.05, 0.05]], moment, [1000.0] * 2, [1000.0] * 2).force[:, 0].sum()
+        >>> jax.jit(jax.grad(first))(np.array([[20.0], [35.0]])).round().tolist()   # [N per N m]
+        [[10.0], [10.0]]
     """
     try:
         import jax

@@ -134,6 +134,11 @@ class Problem:
         """The number n of muscles."""
         return self.moment_arm.shape[2]
 
+    @property
+    def names(self) -> tuple[tuple[str, ...], ...]:
+        """Names of degrees of freedom, muscles and joint reactions; empty where they have none."""
+        return self.dof or (), self.muscle or (), self.reaction or ()
+
     @cached_property
     def moment_matrix(self) -> Array:
         """The matrix A = moment_arm * force_capacity, (T, m, n) [N m per unit of activation]."""

@@ -82,7 +82,7 @@ def solve(
         >>> ms.solve(alike, "stress_cubed").force.round(3).tolist()     # two equal muscles share equally [N]
         [200.0, 200.0]
     """
-    names = check_problem(problem, "solve").dof or (), problem.muscle or ()
+    names = check_problem(problem, "solve").names
     chosen = find_cost(cost)
     chosen.check_names(*names)
     method = able_solver(chosen) if solver is None else solver

@@ -590,7 +590,7 @@ def program(
 
     problem = check_problem(problem, "program").numbered()
     chosen = check_smooth_cost(cost, problem, "minimized as a symbolic program")
-    chosen.check_names(problem.dof or (), problem.muscle or ())
+    chosen.check_names(*problem.names)
     listed = checked_constraints(constraints, problem)
     terms = tuple(motion_costs) if isinstance(motion_costs, Sequence) else (motion_costs,)
     for term in terms:

@@ -19,11 +19,14 @@ SOLVERS = ["ipopt", *(["cyipopt"] if find_spec("cyipopt") else [])]
 ARM = ms.Problem([[0.05, 0.05]], [30.0], [1000.0] * 2, [1000.0] * 2)
 
 
+LINEAR = ["batch", "slsqp", *SOLVERS]
+
+
 def first_at_most(bound):
     return expression_constraint("first", lambda a, f, data: a[0], upper=bound)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", LINEAR)
 def test_two_equal_muscles_of_which_one_may_do_little(solver):
     """F1 + F2 = 600 N with F1 <= 200 N: d(F1^2 + F2^2)/du at F1 = 1000 u is 2000 (F1 - F2)."""
     found = solve_constrained(ARM, "force_squared", [first_at_most(0.2)], solver)
@@ -42,7 +45,7 @@ def test_without_constraints_it_is_the_optimum_of_solve(make_leg):
         np.testing.assert_allclose(found.cost, best.cost, rtol=1e-9)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ["batch", *SOLVERS])
 def test_a_bound_as_a_constraint_is_the_bound(make_leg, solver):
     """The most active muscle held by `upper`, or by a constraint: the same activations, multipliers and cost."""
     leg = make_leg(3)
@@ -152,8 +155,12 @@ def test_what_is_no_constraint_is_refused():
             expression_constraint("c", lambda a, f, data: a[0], **bounds)
     with refused("bad_shape", "c"):
         expression_constraint("c", lambda a, f, data: a, upper=0.0)
-    with refused("unfit_solver", "batch"):
-        solve_constrained(ARM, "force_squared", [first_at_most(0.2)], "batch")
+    curved = expression_constraint("curved", lambda a, f, data: casadi.sumsqr(a), upper=0.3)
+    with refused("unfit_solver", "batch", "curved"):
+        solve_constrained(ARM, "force_squared", [first_at_most(0.2), curved], "batch")
+    soft = ms.Problem([[0.05, 0.05]], [30.0], [1000.0] * 2, [1000.0] * 2, reserve_weight=1.0)
+    with refused("unfit_solver", "slsqp", "reserves"):
+        solve_constrained(soft, "force_squared", [first_at_most(0.2)], "slsqp")
     with refused("duplicate_name", "first"):
         solve_constrained(ARM, "force_squared", [first_at_most(0.2)] * 2)
     with refused("bad_shape", "first"):
@@ -199,3 +206,56 @@ def test_a_constraint_in_steps_is_not_linear():
     assert not steps.linear
     found = solve_constrained(ARM, "force_squared", [steps])
     assert found.stationary_only and found.status != ms.Status.INFEASIBLE
+
+
+@pytest.mark.parametrize("weight", [None, 1e3])
+@pytest.mark.parametrize("cost", ["stress_cubed", "joint_reaction_squared", "activation_power(exponent=1)"])
+def test_the_kernel_and_ipopt_have_one_optimum(make_leg, cost, weight):
+    """Bounds of one side, of both sides, out of reach and an equation, each of which may contradict the moments."""
+    leg = make_leg(12)
+    if weight is not None:
+        leg = leg.with_arrays(
+            reserve_weight=np.full_like(leg.moment, weight * (1e4 if "s" in cost[:1] else 1))
+        )
+    free = ms.solve(make_leg(12), "stress_cubed").activation
+    drawn = np.random.default_rng(5).normal(size=(4, leg.n_muscles))
+    at = free @ drawn.T
+    bounds = [(-np.inf, at[:, 0] - 0.05), (at[:, 1] - 0.1, at[:, 1] + 0.1), (-1e9, 1e9), (at[:, 3], at[:, 3])]
+    held = [
+        expression_constraint(
+            f"row {k}",
+            lambda a, f, data, k=k: casadi.dot(drawn[k], a) - 0.1,
+            *(np.array(b) - 0.1 for b in ends),
+        )
+        for k, ends in enumerate(bounds)
+    ]
+    fast, slow = (solve_constrained(leg, cost, held, solver) for solver in (None, "ipopt"))
+    assert fast.solver == "batch" and fast.solved.any()
+    np.testing.assert_array_equal(fast.status, slow.status)
+    both = fast.solved
+    np.testing.assert_allclose(fast.cost[both], slow.cost[both], rtol=1e-6, atol=1e-9)
+    scale = np.abs(slow.constraint_multiplier[both]).max()
+    np.testing.assert_allclose(
+        fast.constraint_multiplier[both], slow.constraint_multiplier[both], atol=1e-5 * scale
+    )
+
+
+def test_a_class_without_an_expression_takes_linear_constraints():
+    class Squares(ms.Cost):
+        name = "squares"
+
+        def term_value(self, problem, activation):
+            return (activation**2).sum(axis=1)
+
+        def term_gradient(self, problem, activation):
+            return 2.0 * activation
+
+    class Coupled(Squares):
+        needs = frozenset({"coupled"})
+
+        def term_hessian(self, problem, activation):
+            return np.broadcast_to(2.0 * np.eye(2), (len(activation), 2, 2))
+
+    for cost in (Squares(), Coupled()):
+        found = solve_constrained(ARM, cost, first_at_most(0.2))
+        assert found.solved and found.activation == pytest.approx([0.2, 0.4], abs=1e-7)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
+
 import numpy as np
 import pytest
 from layer_cases import OWN_COST, SHARP, half_unsolved, leg_arrays
@@ -110,3 +113,11 @@ def test_frames_without_a_solution_are_nan_and_may_be_left_out():
 def test_what_does_not_fit_is_said_within_the_error_of_jax():
     with pytest.raises(Exception, match="moment"):
         jax.block_until_ready(ms.sharing.jax_layer()(**small() | {"moment": jnp.ones(3)}))
+
+
+def test_the_example_in_the_docstring_prints_what_it_shows():
+    text = inspect.getdoc(ms.sharing.jax_layer)
+    names = {"ms": ms, "np": np, "jax": jax}
+    test, said = doctest.DocTestParser().get_doctest(text, names, "jax_layer", None, None), []
+    doctest.DocTestRunner().run(test, out=said.append)
+    assert test.examples and not said, "".join(said)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
+
 import numpy as np
 import pytest
 from layer_cases import OWN_COST, SHARP, half_unsolved, leg_arrays
@@ -95,3 +98,11 @@ def test_there_is_no_second_derivative():
 def test_what_does_not_fit_is_refused():
     with refused("bad_shape", "moment"):
         ms.sharing.torch_layer()(**leg_arrays() | {"moment": np.ones(3)})
+
+
+def test_the_example_in_the_docstring_prints_what_it_shows():
+    text = inspect.getdoc(ms.sharing.torch_layer)
+    names = {"ms": ms, "np": np, "torch": torch}
+    test, said = doctest.DocTestParser().get_doctest(text, names, "torch_layer", None, None), []
+    doctest.DocTestRunner().run(test, out=said.append)
+    assert test.examples and not said, "".join(said)

@@ -16,7 +16,7 @@ import musclesolve as ms
 from musclesolve.cli import app as cli
 from musclesolve.plotting import activations as of_result
 from musclesolve.plotting.figure_names import drawings
-from musclesolve.plotting.study.comparison_figures import COST_COLORS
+from musclesolve.plotting.study.comparison_figures import COST_COLORS, line_style
 from musclesolve.results.tables.comparison_tables import (
     ComparisonFacts,
     agreement_csv,
@@ -209,10 +209,11 @@ def test_failed_frames_are_crosses_in_the_color_of_their_cost():
     assert [list(x.get_xdata()) for x in crosses] == [list(found["time"].values[40:43])]
 
 
-def test_too_many_costs_are_refused():
+def test_curves_of_many_costs_differ_in_color_or_dashes():
+    styles = {(style["color"], style["linestyle"]) for style in (line_style(k, 13) for k in range(13))}
+    assert len(styles) == 13
     many = side_by_side([one() for _ in range(7)], list("abcdefg"))
-    with refused("bad_result", "7", "6"):
-        drawings("comparison")["compare_activations"](many)
+    assert drawings("comparison")["compare_activations"](many) is not None
 
 
 def test_the_table_for_other_programs_holds_every_pair(pair):

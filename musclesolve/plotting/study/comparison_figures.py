@@ -292,7 +292,8 @@ def line_style(number: int, count: int, name: str = "") -> dict[str, Any]:
     """Color, width and dashes of the curve of a cost: what the user chose, or the usual ones."""
     width = WIDTHS[0] + (WIDTHS[1] - WIDTHS[0]) * number / max(1, count - 1)
     colors, width = curve_colors(), width * page_style.line_scale()
-    usual = {"color": colors[number % len(colors)], "linewidth": width, "linestyle": DASHES[number]}
+    dashes = DASHES[(number + number // len(colors)) % len(DASHES)]  # another one where a color comes again
+    usual = {"color": colors[number % len(colors)], "linewidth": width, "linestyle": dashes}
     chosen = page_style.current_style().chosen(name)
     return usual | {key: value for key, value in chosen.items() if key in usual}
 
@@ -304,14 +305,6 @@ def curve_colors() -> Sequence[str]:
 
 
 def _check(comparison: xr.Dataset) -> None:
-    if comparison.sizes["cost"] > len(COST_COLORS):
-        count = len(COST_COLORS)
-        raise input_error(
-            "bad_result",
-            problem=f"there are {comparison.sizes['cost']} costs, and only {count} colors",
-            expected=f"at most {count} costs in one comparison",
-            remedy="compare them in several runs",
-        )
     if comparison.sizes["time"] < 2:
         raise input_error("too_few_frames", problem="a comparison of a single frame has no curves to draw")
 

@@ -271,7 +271,7 @@ def fit_cost_weights(
     chosen = tuple(check_smooth_cost(cost, problem, "mixed", "costs") for cost in named)
     at_bound = check_number(at_bound, "at_bound", "a positive number", above=0.0)
     for cost in chosen:
-        cost.check_names(problem.dof or (), problem.muscle or ())
+        cost.check_names(*problem.names)
         problem = within_domain(problem, cost)
     shape = problem.force_capacity.shape
     shapes = (shape, shape[1:]) if problem.n_frames == 1 else (shape,)

@@ -148,35 +148,25 @@ def least_assistance(problem: Problem, dof: str) -> Array:
     names = check_problem(problem).dof or ()
     if dof not in names:
         raise unknown_name(dof, "degree of freedom", names)
-    exact, row = problem.with_arrays(reserve_weight=None), names.index(dof)
-    torque, direction = np.full(len(problem.moment), np.nan), np.zeros(len(problem.moment))
-    tried, size = np.arange(len(torque)), np.zeros(len(torque))
-    for _ in range(SEARCH_STEPS):
-        if not tried.size:
-            break
-        part = exact.frames(tried)
-        helped = part.moment.copy()
-        helped[:, row] -= direction[tried] * size
-        solution = solve(part.with_arrays(moment=helped), "force_squared")
-        possible = solution.status == Status.SOLVED
-        torque[tried[possible]] = (direction[tried] * size)[possible]
-        proof = solution.infeasibility_proof
-        pull = part.pull(proof)
-        lacking = (proof * part.moment).sum(axis=1) - np.maximum(pull * part.lower, pull * part.upper).sum(
-            axis=1
-        )
-        along = proof[:, row]
+    exact, row = problem.with_arrays(reserve_weight=None).numbered(), names.index(dof)
+    sign = np.zeros(problem.n_frames)
+
+    def helped(part: Problem, size: Array) -> Problem:
+        moment = part.moment.copy()
+        moment[:, row] -= sign[part.frame_number] * size
+        return part.with_arrays(moment=moment)
+
+    def excluded(part: Problem, proof: Array) -> Array:
+        pull, along, known = part.pull(proof), np.nan_to_num(proof[:, row]), sign[part.frame_number]
+        reach = np.maximum(pull * part.lower, pull * part.upper).sum(axis=1)
+        sign[part.frame_number] = np.where(known == 0.0, np.sign(along), known)
         # a proof of the other sign, together with the first one, excludes every torque
-        agrees = (direction[tried] == 0.0) | (np.sign(along) == direction[tried])
+        agrees = (along != 0.0) & (np.sign(along) == sign[part.frame_number])
         with np.errstate(divide="ignore", invalid="ignore"):
-            beyond = np.abs(lacking / along)
-        infeasible = (solution.status == Status.INFEASIBLE) & agrees & np.isfinite(beyond)
-        further = infeasible & (beyond > size * (1.0 + PROOF_TOLERANCE) + PROOF_TOLERANCE)
-        edge = infeasible & ~further
-        torque[tried[edge]] = (direction[tried] * size)[edge]
-        direction[tried[further]] = np.sign(along[further])
-        tried, size = tried[further], beyond[further]
-    return torque
+            return np.where(agrees, np.abs(((proof * part.moment).sum(axis=1) - reach) / along), np.inf)
+
+    size = _first_possible(exact, helped, excluded, np.inf, exact.valid).strength
+    return np.where(size > 0.0, sign * size, size)
 
 
 def _chosen(problem: Problem, muscles: Sequence[str]) -> Mask:
@@ -209,9 +199,10 @@ def _first_possible(
         solved, infeasible, proofs = _decided(changed(part, number), number == 0.0)
         least[tried[solved]] = number[solved]
         beyond = excluded(part, proofs)
-        further = infeasible & (beyond > number + PROOF_TOLERANCE)
+        excludes = beyond > number + PROOF_TOLERANCE * np.maximum(1.0, number)
+        further = infeasible & excludes & np.isfinite(beyond)
         # a proof that excludes no strength beyond the one tried lies at the edge, where the search ends
-        edge = infeasible & ~further
+        edge = infeasible & ~excludes
         least[tried[edge]] = number[edge]
         proof[tried[further]] = proofs[further]
         # where a single activation is possible the solver may decide nothing: a little more strength decides

@@ -352,6 +352,7 @@ class ExpressionCost(Cost):
             "bad_cost",
             problem=f"the expression {self.name} cannot be evaluated ({reason_of(failure)})",
             expected="a CasADi expression of activation, force and data, with one number as its value",
+            remedy="hand over vectors with a number for each muscle as constants: constants={'w': weights}, data.w",
         ) from failure
 
     def _probes(self) -> Iterator[Shapes]:
@@ -359,9 +360,7 @@ class ExpressionCost(Cost):
 
         The lengths of constants are tried as numbers of muscles, moments and reactions, too.
         """
-        own = dict.fromkeys(
-            length for _, constant in self.constants for length in constant.shape if length > 1
-        )
+        own = dict.fromkeys(length for _, constant in self.constants for length in constant.shape)
         axes = sorted({axis for name in self.uses for axis in ARRAY_AXES[name][1:] if axis not in "Tn"})
         for n in dict.fromkeys((*PROBES[:3], *own, *PROBES)):
             for others in product((*PROBES[:2], *sorted(own)), repeat=len(axes)):

@@ -29,6 +29,8 @@ NEEDS = {
 }
 """The words of `Cost.needs`: what a solver must be able to handle."""
 DIFFERENCE = 1e-5  # step of differences of slopes, as a share of the activation
+FROM_TRIAL = ("reaction_matrix", "reaction_offset", "joint_rate")
+"""Fields of a problem that a result does not keep: `leg_problem` computes them again from the trial."""
 SLACK = 1e-9
 """Share of what bends a cost, or tilts it over an activation of one, that counts as rounding."""
 
@@ -84,6 +86,11 @@ class Cost(ABC):
     def quadratic(self) -> bool:
         """Return whether a quadratic program finds the optimum: no term is of a higher degree than the second."""
         return False
+
+    @property
+    def symbolic(self) -> bool:
+        """Return whether every part has a `term_expression` of its own."""
+        return all(type(cost).term_expression is not Cost.term_expression for cost in single_costs(self))
 
     @property
     def built_in(self) -> bool:
@@ -222,11 +229,11 @@ class Cost(ABC):
             self.field(problem, name)
         return self
 
-    def check_names(self, dofs: Sequence[str], muscles: Sequence[str]) -> None:
+    def check_names(self, dofs: Sequence[str], muscles: Sequence[str], reactions: Sequence[str]) -> None:
         """Refuse an option with names that fit nothing in the whole body, with all its parts."""
         for cost in single_costs(self):
             if cost is not self:
-                cost.check_names(dofs, muscles)
+                cost.check_names(dofs, muscles, reactions)
 
     def field(self, problem: Problem, name: str) -> Array:
         """An optional field of the problem.
@@ -399,17 +406,18 @@ class WeightedSum(Cost):
 
 
 def field_of(problem: Problem, name: str, owner: str) -> Array:
-    """An array of the problem for the cost `owner`; refused where the problem does not have it."""
+    """An array of the problem for the cost or constraint `owner`; refused where the problem does not have it."""
     array: Array | None = problem.crossed if name == "joints_crossed" else getattr(problem, name)
     if array is None:
         # reserve weights are the other ones that may be absent
         expected = OPTIONAL.get(name, "(T, m), broadcast")
+        again = ", ms.leg_problem(result, side, trial=trial)" if name in FROM_TRIAL else ""
         raise input_error(
             "missing_argument",
             where=f"Problem.{name}",
-            problem=f"the cost {owner} needs {name}, which the problem does not have",
+            problem=f"{owner} needs {name}, which the problem does not have",
             expected=expected,
-            remedy=f"Problem(..., {name}=...), or another cost",
+            remedy=f"Problem(..., {name}=...){again}, or something that needs no {name}",
         )
     return array
 

@@ -124,12 +124,13 @@ def check_expression(problem: Problem, cost: Cost) -> None:
         try:
             symbol = casadi.SX(part.term_expression(casadi, a, p))
         except (NotImplementedError, TypeError) as error:
+            batch = "" if {"coupled", "nonconvex"} & cost.needs else "batch, "
             raise input_error(
                 "bad_cost",
                 where=f"the cost {part.name}",
                 problem="term_expression gives no expression of CasADi",
                 expected="the value of term_value in one frame, made of activation and parameters",
-                remedy="or choose batch, cyipopt or slsqp: they need no expression",
+                remedy=f"or choose {batch}cyipopt or slsqp: they need no expression",
             ) from error
         stated = float(part.term_value(first, activation)[0])
         if symbol.numel() == 1:

@@ -5,6 +5,7 @@ A subclass states the coefficients c and the parts that differ from the defaults
 with the arrays of a problem follow from these.
 """
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,6 +28,12 @@ SHARP = 10.0
 SHARPEST = 300.0
 """Largest power allowed: the slope p x^(p-1) at a tenth of full load, 3e-297, is a normal float, but not with 312."""
 
+SHARED_OPTIONS = {
+    "force": '"fiber", or "tendon" for the force along the tendon, smaller by the cosine of the pennation.',
+    "weights": 'positive weights of muscles by words in their names, {"soleus": 2} on both sides; else 1.',
+}
+"""Options of many costs, as docstrings describe them."""
+
 Weights = Mapping[str, float] | tuple[tuple[str, float], ...]
 """Words in names, such as "knee" or "soleus_r", with a number each."""
 
@@ -45,6 +52,14 @@ class SumOfTerms(Cost):
 
     exponent: float = 2.0
     positive: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls) -> None:
+        """Add the options that many costs have to the docstring of a cost that does not describe them."""
+        doc = inspect.cleandoc(cls.__doc__ or "")
+        lines = [f"    {name}: {text}" for name, text in SHARED_OPTIONS.items() if hasattr(cls, name)]
+        lines = [line for line in lines if line.partition(":")[0] + ":" not in doc]
+        if lines and doc:
+            cls.__doc__ = "\n".join([doc, *([] if "\nArgs:\n" in doc else ["", "Args:"]), *lines])
 
     def __post_init__(self) -> None:
         expected = f"a number of at least 1: below, the cost is not convex; at most {SHARPEST:g}: min_max is the limit"
@@ -166,9 +181,11 @@ class PowerSum(SumOfTerms):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "weights", checked_weights(self.weights, self.name, "muscles", above=0.0))
+        object.__setattr__(
+            self, "weights", checked_weights(self.weights, self.name, "muscles", "soleus", above=0.0)
+        )
 
-    def check_names(self, dofs: Sequence[str], muscles: Sequence[str]) -> None:
+    def check_names(self, dofs: Sequence[str], muscles: Sequence[str], reactions: Sequence[str]) -> None:
         """See Cost; the muscles of a weight may be in another part."""
         refuse_unfit_words(self.weights, muscles, "muscle", self.name)
 
@@ -179,7 +196,9 @@ class PowerSum(SumOfTerms):
         return weights_by_name(self.weights, problem.muscle or (), np.ones(problem.n_muscles))
 
 
-def checked_weights(weights: Weights, cost: str, what: str, **limits: float) -> tuple[tuple[str, float], ...]:
+def checked_weights(
+    weights: Weights, cost: str, what: str, word: str, **limits: float
+) -> tuple[tuple[str, float], ...]:
     """Return the weights that a cost has for some things as pairs; refuse what is no table of numbers within limits."""
     try:
         pairs = {str(key): weight for key, weight in dict(weights).items()}
@@ -188,7 +207,7 @@ def checked_weights(weights: Weights, cost: str, what: str, **limits: float) -> 
             "bad_type",
             problem=f"the weights of {cost} are {as_text(weights)}",
             expected=f"words in the names of {what}, with a number each",
-            remedy='such as {"knee": 1.0}',
+            remedy=f'such as {{"{word}": 1.0}}',
         ) from error
     expected = "a positive number" if "above" in limits else "a number, zero or more"
     return tuple(

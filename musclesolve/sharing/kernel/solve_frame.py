@@ -419,7 +419,8 @@ def solve_by_interior_point(
             output.iterations[t] += iterations
         if stage == NEAREST_FIRST:
             for r in range(hard):
-                s[GUESS, r] = s[RESERVE_WEIGHT, r] * s[BEST_MULTIPLIER, r]
+                weight = s[RESERVE_WEIGHT, r]  # infinite in a row without a reserve
+                s[GUESS, r] = weight * s[BEST_MULTIPLIER, r] if weight < np.inf else 0.0
             stage = MAIN
             continue
         for i in range(muscles):

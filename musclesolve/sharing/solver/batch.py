@@ -235,7 +235,9 @@ class Vectorized:
                 continue
             # stiff reserves make A^T lambda orders of magnitude larger than the marginal costs
             missing = nearest_moments(part)
-            there = method.solve(part, cost, weight[block] * missing.reserve)
+            # an infinite weight stands for a row without a reserve
+            stiff = np.where(np.isfinite(weight[block]), weight[block], 0.0)
+            there = method.solve(part, cost, stiff * missing.reserve)
             attempt.store(block, replace(there, iterations=there.iterations + missing.iterations))
         return attempt
 

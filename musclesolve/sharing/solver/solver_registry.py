@@ -105,6 +105,7 @@ class SolverRecord:
     install: str = ""  # how to install them
     can: frozenset[str] = SMOOTH  # words of `Cost.needs` that it can satisfy
     batched: bool = False  # whether all frames are solved at once
+    symbolic: bool = False  # whether it needs the expression of a cost
     warm_start: bool = False  # whether it can start from given activations
     # whether the solver itself proves that moments are out of reach (otherwise `solve` does)
     proves_infeasibility: bool = False
@@ -130,7 +131,7 @@ class SolverRecord:
 
     def fits(self, cost: Cost, reserves: bool = False) -> bool:
         """Return whether the solver can minimize a cost, beside reserves if there are any."""
-        return _covers(self.can, cost, reserves)
+        return _covers(self.can, cost, reserves) and (cost.symbolic or not self.symbolic)
 
 
 _FOLDER = "musclesolve.sharing.solver"

@@ -205,7 +205,10 @@ def test_the_weights_of_reactions_go_by_the_words_of_their_names(make_leg):
     assert weights({"knee": 2.0}) == [0, 0, 0, 2, 2, 2]
     assert weights({"knee": 2.0, "knee_x": 0.0, "r_hip_z": 3.0}) == [0, 0, 3, 0, 2, 2]
     with refused("unknown_name", "'nee'"):
-        weights({"nee": 1.0})
+        JointReactionSquared({"nee": 1.0}).check_names(*problem.names)
+    trunk = problem.with_arrays(reaction=tuple(f"lumbar_{k}" for k in range(6)))
+    assert JointReactionSquared({"knee": 1.0}).soft_rows(trunk) is None  # a part without that joint
+    JointReactionSquared({"knee": 1.0}).check_names((), (), ("lumbar_x", "knee_r_x"))
     assert JointReactionSquared({"hip": 1}).soft_rows(problem).target.shape == (1, 3)
     assert JointReactionSquared({"hip": 0}).soft_rows(problem) is None
 

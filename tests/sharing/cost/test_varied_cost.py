@@ -130,7 +130,7 @@ def test_a_part_without_the_weighted_muscles_is_shared_as_without_weights(proble
     assert np.array_equal(part.activation, ms.solve(trunk, 2.0 * StressCubed()).activation)
     with refused("unknown_name", "soleus"):
         ms.solve(trunk, weighted)
-    weighted.check_names((), ("trunk_1", "soleus_r"))
+    weighted.check_names((), ("trunk_1", "soleus_r"), ())
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Sum of squared joint reactions."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +36,8 @@ class JointReactionSquared(SumOfTerms):
         effort: e [N^2]. At 1e4 N^2 a fully active muscle counts as much as a reaction of 100 N.
 
     Raises:
-        InputError: a weight or the effort is not a number of zero or more.
+        InputError: a weight or the effort is not a number of zero or more. `solve` and `run` refuse a key that fits no
+            reaction of the body.
     """
 
     weights: Weights = ()
@@ -49,7 +51,9 @@ class JointReactionSquared(SumOfTerms):
     data = ("reaction_matrix", "reaction_offset")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weights", checked_weights(self.weights, self.name, "reactions", least=0.0))
+        object.__setattr__(
+            self, "weights", checked_weights(self.weights, self.name, "reactions", "knee", least=0.0)
+        )
         expected = "a number, zero or more"
         check_number(self.effort, f"the effort of {self.name}", expected, least=0.0, where=self.name)
 
@@ -57,6 +61,11 @@ class JointReactionSquared(SumOfTerms):
     def needs(self) -> frozenset[str]:
         """Abilities for a separable effort and for the soft rows of the reactions."""
         return frozenset({"separable", "rows"})
+
+    def check_names(self, dofs: Sequence[str], muscles: Sequence[str], reactions: Sequence[str]) -> None:
+        """See Cost; the reactions of a weight may be in another part. Without any reactions `fitted` refuses."""
+        if reactions:
+            refuse_unfit_words(self.weights, reactions, "reaction", self.name)
 
     def coefficient(self, problem: Problem) -> Array:
         """The coefficients sqrt(e) force_capacity_i / F0_i of the effort, (T, n) [N].
@@ -78,13 +87,8 @@ class JointReactionSquared(SumOfTerms):
         return SoftRows(matrix, target, np.broadcast_to(2.0 * weight[weighted], target.shape))
 
     def component_weights(self, problem: Problem) -> Array:
-        """The weights w, (k,), for the reactions of a problem.
-
-        Raises:
-            InputError: a name fits no reaction.
-        """
+        """The weights w, (k,), for the reactions of a problem."""
         self.fitted(problem)
         names = problem.reaction or ()
         usual = np.zeros(len(names)) if self.weights else np.ones(len(names))
-        refuse_unfit_words(self.weights, names, "reaction", self.name)
         return weights_by_name(self.weights, names, usual)

@@ -258,9 +258,9 @@ class KneeSparingActivation(PowerSum):
         )
         return () if self._knees(problem.dof) else (remark,)
 
-    def check_names(self, dofs: Sequence[str], muscles: Sequence[str]) -> None:
+    def check_names(self, dofs: Sequence[str], muscles: Sequence[str], reactions: Sequence[str]) -> None:
         """See Cost; without the usual name there is a remark instead: arms have no knees."""
-        super().check_names(dofs, muscles)
+        super().check_names(dofs, muscles, reactions)
         if dofs and self.knee != KneeSparingActivation.knee and not self._knees(dofs):
             raise input_error(
                 "unknown_name",
