@@ -139,7 +139,9 @@ def wrapped(text: str, width: int) -> str:
 def print_files(paths: list[Path]) -> None:
     """Print which files were written, and where."""
     names = ", ".join(path.name for path in paths)
-    print_summary(line("files", f"{paths[0].parent}: {names}"))
+    folder = paths[0].parent
+    near = folder.is_absolute() and folder.is_relative_to(Path.cwd())
+    print_summary(line("files", f"{folder.relative_to(Path.cwd()) if near else folder}: {names}"))
 
 
 def print_table(table: RenderableType) -> None:

@@ -14,7 +14,7 @@ _TRIAL = "; as in the trial file unless given"
 class StreamSettings(Settings):
     """Streams in real time; not used for a recording that is read at full speed."""
 
-    rate: float | None = setting(f"samples of the markers a second{_TRIAL}", above=0.0)
+    rate: float | None = setting(f"samples of the markers a second{_TRIAL}", within=(1.0, 10000.0))
     plate: tuple[str, ...] | None = setting(
         f"the foot on each plate of the streams, in their order, {AUTO}: contact by contact{_TRIAL}",
         choices=(*SIDES, AUTO),

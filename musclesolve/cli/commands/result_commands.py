@@ -153,10 +153,14 @@ def norms(
     **settings: Any,
 ) -> None:
     """Draft the norm file of a laboratory from the healthy subjects of a study."""
+    from musclesolve.results.cycles.gait_scores import UNITS
     from musclesolve.studies.study.draft_norms import draft_norms
 
     written, norm = draft_norms(study, output, **settings)
     angles = sum(quantity.endswith("_angle") for quantity, _ in norm.curves)
     print_summary(line("norm", f"{norm.subjects}: {angles} angles, {len(norm.curves) - angles} other curves"))
     print_summary(line("numbers", ", ".join(norm.values).replace("_", " ") or "none"))
+    for name, unit in norm.left_out.items():
+        units = f"this study has it in {unit}, a norm in {UNITS[name]}"
+        print_summary(line("left out", f"{name}: {units}; [units] of the study file states the unit"))
     print_files([written])

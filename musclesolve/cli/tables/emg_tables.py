@@ -44,7 +44,7 @@ def clock_lines(trade_off: xr.Dataset, clock: xr.Dataset | str) -> list[str]:
     of_curve = (
         "none between these weights" if np.isnan(knee) else f"at a weight of {knee:g}, of these weights"
     )
-    lines = [line("knee of the curve", f"{of_curve}; it is not the best weight: see r left out")]
+    lines = [line("knee of the curve", f"{of_curve}; it need not be the best weight: see r left out")]
     if isinstance(clock, str):
         return [*lines, line("clock of the EMG", clock)]
     given = clock.attrs

@@ -211,7 +211,7 @@ def check_parts(result: xr.Dataset, missing: Collection[str]) -> None:
         file=result.encoding.get("source"),
         problem=f"this is {kind}" if kind else f"this trial of a data set has no {names}",
         expected="result.nc of `musclesolve run` or `share`",
-        remedy="name the result.nc beside it; its figures lie there, too"
+        remedy="name a result.nc that one of these commands wrote; a study keeps one for each trial in trials/NAME"
         if kind
         else "compute the trial by that command, or the data set with more words after --keep",
     )
@@ -223,7 +223,7 @@ def other_kind(result: object) -> str | None:
         return "uncertainty.nc, the spread of a result"
     others = {
         "cost": "a comparison of costs",
-        "percent": "an average of gait cycles",
+        "percent": "a file of gait cycles, or of their averages",
         "scenario": "scenarios of a trial",
     }
     return next((text for dim, text in others.items() if dim in getattr(result, "dims", ())), None)

@@ -41,7 +41,8 @@ def draft_norms(
     """Write a norm file from the subjects of a study.
 
     Curves and measures are means over the subjects, of the mean of all cycles of each subject, both legs together; the
-    standard deviation is that between subjects. Angles are zero in standing.
+    standard deviation is that between subjects. Angles are zero in standing. A quantity in a unit that no norm has, such
+    as muscle forces in per cent of each person's strength, is left out: `left_out` of the norm names it.
 
     Args:
         study: folder of the results of `musclesolve study`, or study.nc in it.
@@ -53,8 +54,7 @@ def draft_norms(
         The file, and the norm.
 
     Raises:
-        InputError: no study, no such group or condition, units in which a norm is not written, or fewer than two
-            subjects.
+        InputError: no study, no such group or condition, or fewer than two subjects.
     """
     with open_study(study) as cycles:
         names = [name for name in (*UNITS, *VALUE_UNITS) if name in cycles.data_vars]
@@ -78,15 +78,21 @@ def draft_norms(
         )
     percent = np.linspace(0.0, 100.0, POINTS)
     own: dict[Curve, Array] = {}
+    left_out: dict[str, str] = {}
     for name in filter(UNITS.__contains__, names):
-        own |= _curves(means, name, percent)
+        unit, wanted = str(means[name].attrs.get("units", "")), UNITS[name]
+        factor = 1.0 if unit == wanted else FACTORS.get((unit, wanted))
+        if factor is None:
+            left_out[name] = unit
+        else:
+            own |= _curves(means, name, percent, factor)
     curves = {key: NormCurve(mean_of_known(each), sd_of_known(each)) for key, each in own.items()}
     values = {}
     for name in names:
         if name in VALUE_UNITS and np.isfinite(means[name].values).sum() >= FEWEST:
             numbers = np.asarray(means[name].values, dtype=float)
             values[name] = float(mean_of_known(numbers)), float(sd_of_known(numbers))
-    norm = Norm(Path(output).name, f"{count} subjects", "", (0.0, np.inf), percent, curves, values=values)
+    norm = Norm(Path(output).name, f"{count} subjects", "", (0.0, np.inf), percent, curves, values=values, left_out=left_out)
     if set(needed := score_variables()) <= set(curves):
         persons = ({key: own[key][k] for key in needed} for k in range(count))
         scores = [profile_score(variable_scores(curve, norm).values()) for curve in persons]
@@ -97,18 +103,8 @@ def draft_norms(
     return written, norm
 
 
-def _curves(means: xr.Dataset, name: str, percent: Array) -> dict[Curve, Array]:
-    """The curves (S, P) of a quantity of every subject, at some percentages, in unit and sense of a norm."""
-    unit, wanted = str(means[name].attrs.get("units", "")), UNITS[name]
-    factor = 1.0 if unit == wanted else FACTORS.get((unit, wanted))
-    if factor is None:
-        raise file_error(
-            "bad_value",
-            means.encoding.get("source"),
-            f"{name} is in {unit} in this study",
-            f"{name} in {wanted}",
-            "compute the study with its usual units: leave [units] out",
-        )
+def _curves(means: xr.Dataset, name: str, percent: Array, factor: float) -> dict[Curve, Array]:
+    """The curves (S, P) of a quantity of every subject, at some percentages, in sense and, by a factor, unit of a norm."""
     variable = means[name].transpose("subject", "percent", ...)
     places = np.asarray(means["percent"].values, dtype=float)
     dims = [str(dim) for dim in variable.dims[2:]]

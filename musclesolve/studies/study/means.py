@@ -98,8 +98,11 @@ def subject_means(
         raise input_error(
             "not_comparable",
             problem="no cycle belongs to a subject of these groups and conditions",
-            expected=f"groups {', '.join(group_order) or 'none'}; conditions {', '.join(condition_order) or 'none'}",
-            remedy="compare [design] groups and conditions with the groups and conditions of the subjects and trials",
+            expected="; ".join(
+                f"{key}: {', '.join(sorted({*there} - {''})) or 'the cycles name none'}"
+                for key, there in (("groups", group), ("conditions", condition))
+            ),
+            remedy="name a group and a condition that have cycles, or none",
         )
     subjects = list(dict.fromkeys(subject[used]))
     group_of = [sorted(set(group[used & (subject == name)])) for name in subjects]

@@ -48,6 +48,8 @@ SUBJECT = "subject"
 GROUP, NUMBERS = "group", "numbers"
 Tables = Mapping[str, Mapping[str, Any]]
 """Name of a subject, or of a table of a trial file -> its keys."""
+REQUIRED = dict.fromkeys(key for key, rule in settings_of(SubjectSettings).items() if rule.required).keys()
+"""Data of a subject that a recording needs."""
 DIGITS = re.compile(r"\d+")
 SIMILAR = 0.7
 """Similarity (`difflib`) of two names above which one may be a misspelling of the other."""
@@ -288,7 +290,7 @@ def _with_table(
         f"{key} of {', '.join(names)} is another one in [subjects] than in {table}: [subjects] holds"
         for key, names in differing.items()
     ]
-    if without := [name for name in of_trials if row_of[name] is None]:
+    if without := [name for name in of_trials if row_of[name] is None and not REQUIRED <= {*filled.get(name, ())}]:
         notes.append(f"no row in {table}: {', '.join(without)}")
     if idle := [name for name in people.rows if name not in row_of.values()]:
         notes.append(f"rows of {table} without a trial: {', '.join(idle)}")
@@ -298,8 +300,7 @@ def _with_table(
 def lacking(subjects: Tables, trials: Sequence[StudyTrial]) -> dict[str, list[str]]:
     """Return data that recordings need and no file states: key of a subject -> the subjects who lack it."""
     persons = dict.fromkeys(t.subject for t in trials if "markers" in t.source and not t.exclude)
-    required = [key for key, rule in settings_of(SubjectSettings).items() if rule.required]
-    found = {key: [name for name in persons if key not in subjects.get(name, {})] for key in required}
+    found = {key: [name for name in persons if key not in subjects.get(name, {})] for key in REQUIRED}
     return {key: names for key, names in found.items() if names}
 
 

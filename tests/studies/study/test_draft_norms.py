@@ -7,7 +7,8 @@ import pytest
 import xarray as xr
 from refusals import refused
 
-from musclesolve.results.cycles.gait_scores import LOG_SCORE, deviation_index, read_norms, score_variables
+import musclesolve as ms
+from musclesolve.results.cycles.gait_scores import UNITS, LOG_SCORE, deviation_index, read_norms, score_variables
 from musclesolve.studies import draft_norms
 
 HIPS = ["hip_flexion", "hip_adduction", "hip_internal_rotation", "knee_flexion", "ankle_dorsiflexion"]
@@ -84,9 +85,23 @@ def test_the_controls_of_a_drafted_norm_have_the_index_100_in_the_mean(tmp_path)
     assert np.mean([deviation_index(each, mean, sd) for each in logs]) == pytest.approx(100.0, abs=1e-3)
 
 
-def test_a_norm_of_one_subject_or_of_other_units_is_refused(tmp_path):
+def test_a_norm_of_one_subject_is_refused(tmp_path):
     with refused("not_comparable"):
         draft_norms(study(tmp_path), tmp_path / "norms.csv", group="patients")
-    with refused("bad_value"):
-        draft_norms(study(tmp_path, moment_unit="N m/(kg m)"), tmp_path / "norms.csv")
     assert not (tmp_path / "norms.csv").exists()
+
+
+def test_a_quantity_in_a_unit_that_no_norm_has_is_left_out_and_named(tmp_path):
+    file, found = draft_norms(study(tmp_path, moment_unit="N m/(kg m)"), tmp_path / "norms.csv")
+    assert found.left_out == {"joint_moment": "N m/(kg m)"}
+    assert {quantity for quantity, _ in read_norms(file).curves} == {*UNITS} & {
+        "joint_angle",
+        "pelvis_angle",
+        "foot_progression_angle",
+        "joint_power",
+    }
+
+
+def test_the_refusal_of_a_group_names_the_groups_that_there_are(tmp_path):
+    with pytest.raises(ms.InputError, match="groups: healthy, patients"):
+        draft_norms(study(tmp_path), tmp_path / "norms.csv", group="controls")
