@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from itertools import accumulate
@@ -189,7 +189,7 @@ def check_known(
 ) -> None:
     """Refuse the first of some names that is not among the known ones: `unknown_name`."""
     for name in names:
-        if name not in known:
+        if not isinstance(name, Hashable) or name not in known:
             raise unknown_name(name, what, known, within, file, where)
 
 
