@@ -61,16 +61,22 @@ def as_text(value: object) -> str:
 
 
 def with_sizes(record: Any) -> str:
-    """The `__repr__` of a record of arrays, in one line: shapes of arrays, lengths of tuples, what is short."""
+    """The `__repr__` of a record of arrays, in one line: shapes of arrays, lengths of tuples and dicts, names, what is
+    short; nothing of what is empty.
+    """
     parts = []
     for name in (field.name for field in fields(record) if field.repr):
         value = getattr(record, name)
+        if isinstance(value, tuple | Mapping | str) and not value:
+            continue
         if (size := getattr(value, "shape", None)) is not None:
             parts.append(f"{name} {size}")
-        elif isinstance(value, tuple):
+        elif isinstance(value, tuple | Mapping):
             parts.append(f"{name} ({len(value)})")
         elif isinstance(value, str | float | int):
             parts.append(f"{name}={value!r}")
+        elif isinstance(called := getattr(value, "name", None), str):
+            parts.append(f"{name} {called!r}")
     return f"<{type(record).__name__}: {', '.join(parts)}>"
 
 
