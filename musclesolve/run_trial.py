@@ -57,6 +57,7 @@ def run(
         or model, as JSON.
 
     Raises:
+        TypeError: there is no such setting.
         InputError: the trial requests an impossible analysis; the message names the field.
 
     Examples:

@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_keywords
 from musclesolve._util.messages import few, folded
 from musclesolve._util.sides import BOTH
 from musclesolve.biorbd import BiorbdModel
@@ -44,6 +45,7 @@ def simulated_result(
         InputError: the model cannot be read, the motion has other columns, an option is for OpenSim models.
     """
     usual, places, path = ModelSettings(), share_arguments(), Path(model)
+    check_keywords(options, ("side", *places), "share_model()")
     defaults = {name: usual[table][key] for name, (table, key) in places.items()} | {"side": BOTH}
     stated = {name: value for name, value in options.items() if value not in (None, defaults.get(name))}
     if others := [

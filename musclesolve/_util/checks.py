@@ -51,16 +51,18 @@ def check_type(given: object, kind: type[Kind], where: str, expected: str) -> Ki
     return given
 
 
-def check_keywords(given: Iterable[str], known: Collection[str], function: str) -> None:
+def check_keywords(
+    given: Iterable[str], known: Collection[str], function: str, others: str | None = None
+) -> None:
     """Refuse keywords that a function of many options does not have, as Python does for plain arguments.
 
     Raises:
-        TypeError: with the name of the function and the nearest keyword.
+        TypeError: with the name of the function, and the nearest keyword or the known ones and the way to `others`.
     """
     for name in given:
         if name not in known:
-            meant = suggestion(name, known) or f"known: {', '.join(known)}"
-            raise TypeError(f"{function}() got an unexpected keyword argument {name!r}; {meant}")
+            meant = suggestion(name, known) or "; ".join(filter(None, [f"known: {', '.join(known)}", others]))
+            raise TypeError(f"{function} got an unexpected keyword argument {name!r}; {meant}")
 
 
 def check_integer(
@@ -114,6 +116,14 @@ def check_array(
     except ValueError:
         raise input_error(
             "bad_shape", where=where, problem=f"{name} has rows of different lengths", expected=expected
+        ) from None
+    except TypeError:  # a Dataset
+        raise input_error(
+            "no_numbers",
+            where=where,
+            expected=expected,
+            name=name,
+            reason=f"its type is {type(given).__name__}",
         ) from None
     if real and array.ndim and array.dtype.kind in "fO":
         with contextlib.suppress(TypeError, ValueError):  # objects that are no numbers are refused below

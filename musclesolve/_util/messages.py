@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from itertools import accumulate
@@ -61,16 +61,22 @@ def as_text(value: object) -> str:
 
 
 def with_sizes(record: Any) -> str:
-    """The `__repr__` of a record of arrays, in one line: shapes of arrays, lengths of tuples, what is short."""
+    """The `__repr__` of a record of arrays, in one line: shapes of arrays, lengths of tuples and dicts, names, what is
+    short; nothing of what is empty.
+    """
     parts = []
     for name in (field.name for field in fields(record) if field.repr):
         value = getattr(record, name)
+        if isinstance(value, tuple | Mapping | str) and not value:
+            continue
         if (size := getattr(value, "shape", None)) is not None:
             parts.append(f"{name} {size}")
-        elif isinstance(value, tuple):
+        elif isinstance(value, tuple | Mapping):
             parts.append(f"{name} ({len(value)})")
         elif isinstance(value, str | float | int):
             parts.append(f"{name}={value!r}")
+        elif isinstance(called := getattr(value, "name", None), str):
+            parts.append(f"{name} {called!r}")
     return f"<{type(record).__name__}: {', '.join(parts)}>"
 
 
@@ -189,7 +195,7 @@ def check_known(
 ) -> None:
     """Refuse the first of some names that is not among the known ones: `unknown_name`."""
     for name in names:
-        if name not in known:
+        if not isinstance(name, Hashable) or name not in known:
             raise unknown_name(name, what, known, within, file, where)
 
 

@@ -13,7 +13,7 @@ from musclesolve._util.arrays import AnyArray, Array, Indices, nearest_known, st
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.checks import check_number
 from musclesolve._util.long_arrays import in_blocks, in_files, long_array, unknown
-from musclesolve._util.messages import Progress, no_progress
+from musclesolve._util.messages import Progress, no_progress, with_sizes
 from musclesolve._util.splines import spline_through
 from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
@@ -129,6 +129,8 @@ class Replay:
     frames: PassedFrames
     elapsed: float
     findings: tuple[Finding, ...] = ()
+
+    __repr__ = with_sizes
 
     @property
     def seconds(self) -> Array:

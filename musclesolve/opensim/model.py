@@ -10,7 +10,7 @@ import numpy as np
 
 from muscle_db.model import TENDON_STRAIN
 from musclesolve._util.arrays import Array
-from musclesolve._util.messages import Names
+from musclesolve._util.messages import Names, with_sizes
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.opensim.functions import Function
@@ -303,6 +303,8 @@ class OpenSimModel:
     meshes: tuple[AttachedMesh, ...] = ()
     devices: tuple[Device, ...] = ()
     pathless: Mapping[str, OpenSimMuscle] = field(default_factory=dict)
+
+    __repr__ = with_sizes
 
     @property
     def mass(self) -> float:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike
 
 import muscle_db
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice, check_increasing
-from musclesolve._util.messages import check_known
+from musclesolve._util.checks import check_choice, check_increasing, check_keywords
 from musclesolve._util.sides import SIDES, sides_of
 from musclesolve.constants import RIGID, TENDONS
 from musclesolve.dynamics.model.model import Model
@@ -76,7 +75,8 @@ def pose_problem(
         The problem of P frames; of a single frame without frame axis if every number is a scalar.
 
     Raises:
-        InputError: an unknown name or setting, arrays of different lengths, numbers that are not finite, an angle of
+        TypeError: there is no such setting.
+        InputError: an unknown name, arrays of different lengths, numbers that are not finite, an angle of
             more than 3.5 rad, a rate of more than 50 rad/s (not of a shoulder), no moments, a faulty muscle set,
             elastic tendons.
 
@@ -131,7 +131,7 @@ def _chosen(settings: Mapping[str, Any], database: muscle_db.MuscleDatabase) -> 
     """Every setting of `OF_MUSCLES` and `OF_SHARING`, as given or by default; checked."""
     known = {name: settings_of(MuscleSettings)[name] for name in OF_MUSCLES}
     known |= {name: settings_of(SharingSettings)[name] for name in OF_SHARING}
-    check_known(settings, "setting", (*known, "tendon"), " of a problem of poses")
+    check_keywords(settings, (*known, "tendon"), "pose_problem()")
     tendon = settings.get("tendon", RIGID)
     check_choice(tendon, "tendon", TENDONS)
     if tendon != RIGID:

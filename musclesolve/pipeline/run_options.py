@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import muscle_db
-from musclesolve._util.checks import check_choice
+from musclesolve._util.checks import check_choice, check_keywords
 from musclesolve._util.messages import as_text, check_known
 from musclesolve._util.sides import BOTH, SIDES, split_side
 from musclesolve.constants import ELASTIC
@@ -196,10 +196,9 @@ def with_arguments(trial: TrialOfKind, **settings: Any) -> TrialOfKind:
         InputError: a value that the trial file would refuse.
     """
     places, tables = run_arguments(), dict[str, dict[str, Any]]()
+    others = "other settings by read_trial(path).with_settings"
+    check_keywords(settings, (*places, "side", "progress"), "run()", others)
     for name, value in settings.items():
-        if name not in places:
-            others = "others by read_trial(path).with_settings"
-            raise TypeError(f"there is no setting {name!r} of a run; known: {', '.join(places)}; {others}")
         if value is not None:
             table, key = places[name]
             if table not in tables_of(type(trial.settings)):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.long_arrays import in_blocks
-from musclesolve._util.messages import WarningNote, as_text, count_of
+from musclesolve._util.messages import WarningNote, as_text, count_of, with_sizes
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
 from musclesolve._util.sides import Side as Side
@@ -102,6 +102,8 @@ class Markers(FromFile):
     sha256: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict)
 
+    __repr__ = with_sizes
+
     def __contains__(self, name: object) -> bool:
         return name in self.names
 
@@ -169,6 +171,8 @@ class Table(FromFile):
     sha256: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict)
 
+    __repr__ = with_sizes
+
     def by_written(self, written: Iterable[str]) -> Table:
         """Return the table with the other name of a column in place of its name, where the other one is written."""
         other = {
@@ -231,6 +235,8 @@ class PlateForce(Sampled):
     moment_fault: str = ""  # what is wrong with the channel of its vertical moment
     # (S, 3) [N], what it shows while nobody is on it, else NaN; None where `force` shows it
     unloaded: Array | None = None
+
+    __repr__ = with_sizes
 
     def possible(self, time: Array) -> Mask:
         """Return a mask of the times (T,) that impossible samples do not affect through the filter."""

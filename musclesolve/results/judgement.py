@@ -187,6 +187,8 @@ class Report:
         """Return all findings and the verdict."""
         return "\n".join([*(str(finding) for finding in self.all_findings), self.verdict])
 
+    __repr__ = __str__
+
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
         assert self.judgement is not None

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
-from musclesolve._util.messages import as_text, suggestion
+from musclesolve._util.checks import check_keywords
+from musclesolve._util.messages import as_text
 
 
 def is_number(value: Any) -> bool:
@@ -359,10 +360,7 @@ class Settings:
         cls.__tables__ = {**cls.__tables__, **{name: t for name, t in stated if isinstance(t, FileTable)}}
 
     def __init__(self, **values: Any) -> None:
-        known = [*self.__settings__, *self.__tables__]
-        if unknown := sorted(values.keys() - set(known)):
-            meant = suggestion(unknown[0], known) or f"known: {', '.join(known)}"
-            raise TypeError(f"there is no setting {unknown[0]!r}; {meant}")
+        check_keywords(values, [*self.__settings__, *self.__tables__], type(self).__name__)
         defaults = {key: rule.default for key, rule in self.__settings__.items()}
         empty = {name: rule.empty() for name, rule in self.__tables__.items() if name not in values}
         self.__dict__.update(defaults | empty | values)

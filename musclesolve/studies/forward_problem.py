@@ -15,6 +15,7 @@ import xarray as xr
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.checks import check_array, check_choice, check_integer, check_number
+from musclesolve._util.messages import with_sizes
 from musclesolve.constants import RIGID
 from musclesolve.dynamics.forward.applied_forces import Force, within
 from musclesolve.dynamics.forward.simulate import Integration, Simulation, System, simulate
@@ -57,6 +58,8 @@ class ForwardProblem:
     net: Array
     first: int = 0
     every: int = 1
+
+    __repr__ = with_sizes
 
     @property
     def q0(self) -> Array:

@@ -25,6 +25,7 @@ import numpy as np
 from scipy.interpolate import BSpline
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.messages import with_sizes
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.data import bundled
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
@@ -57,6 +58,8 @@ class ReferenceStride:
     # Its data besides the laws of motion; the table [muscles] of its trial file.
     source: ClassVar[str] = "normative curves"
     muscles: ClassVar[str] = ""
+
+    __repr__ = with_sizes
 
     @property
     def about(self) -> str:

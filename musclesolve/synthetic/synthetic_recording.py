@@ -13,6 +13,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, within
+from musclesolve._util.checks import check_keywords
 from musclesolve._util.messages import check_known
 from musclesolve.constants import LOADED_FROM_N, TRIAL_FILE
 from musclesolve.errors import file_error, input_error
@@ -71,7 +72,8 @@ def synthetic_recording(
         The trial file.
 
     Raises:
-        InputError: an option that is unknown or does not allow a recording, or files that cannot be written.
+        TypeError: there is no such option.
+        InputError: an option that does not allow a recording, or files that cannot be written.
 
     Examples:
         >>> trial = ms.synthetic_recording("noisy", noise_mm=2.0, seed=1)
@@ -88,7 +90,7 @@ def recording_files(
 ) -> dict[str, bytes]:
     """The content of the files of a synthetic recording, by name; arguments and errors as of `synthetic_recording`."""
     names = ("gaps", *settings_of(RecordingOptions))
-    check_known(options, "option", names, where="synthetic_recording")
+    check_keywords(options, names, "synthetic_recording()")
     chosen = RecordingOptions(**options)  # type: ignore[arg-type]
     stride = on_path(stride or _MOTIONS[chosen.motion](), chosen)
     places = marker_places(stride.person, chosen.marker_set, by_motion=chosen.functional_deg > 0.0)

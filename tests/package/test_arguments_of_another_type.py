@@ -20,13 +20,13 @@ TAKE_A_FILE = {
     "export": lambda given: ms.export(given, "walk.sto"),
     "share_model": lambda given: ms.share_model("leg.osim", "ik.mot", loads=given),
     "check": ms.check,
+    "gait_events": ms.gait_events,
     "run_many": lambda given: ms.run_many([given], "results"),
     "run_many into": lambda given: ms.run_many("trial.toml", given),
     "calibrate_muscles": lambda given: ms.calibrate_muscles([given]),
     "export of values": lambda given: ms.export(pd.DataFrame(), given),
 }
 TAKE_VALUES = {
-    "gait_events": ms.gait_events,
     "discrete_values": ms.discrete_values,
     "normalized": ms.normalized,
     "with_outliers": ms.with_outliers,
@@ -85,3 +85,21 @@ def test_a_refused_option_of_a_recording_is_named_once(tmp_path):
     with pytest.raises(ms.InputError) as error:
         ms.synthetic_recording(tmp_path, noise_mm="x")
     assert str(error.value).splitlines()[0].count("noise_mm") == 1
+
+
+def test_an_unknown_keyword_is_the_type_error_of_python_in_every_function():
+    """With the name that the user called and the nearest keyword."""
+    stride, moment = ms.data.reference_stride(), {"knee_flexion_r": 1.0}
+    calls = {
+        r"run\(\).*'sied'; did you mean 'side'": lambda: ms.run(stride, sied="r"),
+        r"run\(\).*'foo'; known: .*residual": lambda: ms.run(stride, foo=1),
+        r"pose_problem\(\).*'strength'": lambda: ms.pose_problem({}, None, moment, strenght=1.0),
+        r"synthetic_recording\(\).*'noise_mm'": lambda: ms.synthetic_recording("none", noise_m=1.0),
+        r"opensim_problem\(\).*'dofs'": lambda: ms.opensim_problem("m.osim", "q.mot", "m.sto", dof=[]),
+        r"share_model\(\).*'side'": lambda: ms.share_model("m.xml", "q.csv", sied="r"),
+        r"make_dataset\(\).*'job'": lambda: ms.make_dataset(".", "none", job=1),
+        r"'shares'; did you mean 'sharing'": lambda: ms.read_trial(stride).with_settings(shares={}),
+    }
+    for words, call in calls.items():
+        with pytest.raises(TypeError, match=words):
+            call()

@@ -110,3 +110,17 @@ def test_a_suggestion_is_a_class_for_a_class_and_a_function_for_a_function():
             getattr(ms, name)
         meant = re.findall(r"'(\w+)'", str(refusal.value))[2:]
         assert meant and {each[0].isupper() for each in meant} == {name[0].isupper()}
+
+
+def test_what_a_user_looks_at_is_described_in_a_few_lines():
+    """A record of arrays shows their sizes, a report its sentences."""
+    stride = ms.data.reference_stride()
+    shown = {
+        "human_model": (ms.dynamics.human_model(), "topology 'inverse_human'"),
+        "read_markers": (ms.files.read_markers(stride.parent / "walk.trc"), "position (102, 38, 3)"),
+        "read_mot": (ms.files.read_mot(stride.parent / "forces.mot"), "names (18)"),
+        "reference_stride": (ms.synthetic.reference_stride(), "coefficients"),
+        "check": (ms.check("no_such_trial.toml"), "there is no such file"),
+    }
+    for name, (thing, words) in shown.items():
+        assert words in repr(thing) and len(repr(thing)) < 400, name

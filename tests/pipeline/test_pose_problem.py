@@ -120,7 +120,6 @@ def test_subject_and_strength_scale_the_muscles():
         ({"time": [0.0, 0.2, 0.1]}, "time_not_increasing", "time"),
         ({"passive": "some"}, "unknown_name", None),
         ({"least_activation": 0.9}, "bad_number", "least_activation"),
-        ({"strenght": 1.0}, "unknown_name", None),
         ({"tendon": "elastic"}, None, "tendon"),
     ],
 )

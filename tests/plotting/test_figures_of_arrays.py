@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
@@ -101,8 +102,13 @@ def test_one_pose_has_a_mark_for_each_muscle_and_cost(squat):
 
 
 def test_what_a_figure_cannot_draw_is_refused(squat, comparison):
-    with refused("bad_result", "solution of arrays"):
+    with refused("bad_result", "this is <Solution of 25 frames"):
         ms.plotting.joint_moments(ms.solve(squat))
+    for draw in (ms.plotting.joint_moments, ms.plotting.certificates, ms.plotting.pose_activations):
+        with refused("bad_result", f"ms.plotting.{draw.__name__}(result, ...)"):
+            draw(xr.Dataset())
+        with refused("bad_result", "this is None"):
+            draw(None)
     for draw in (ms.plotting.activations, ms.plotting.muscle_forces, ms.plotting.reserves):
         with refused("bad_result", "several costs"):
             draw(comparison)

@@ -10,6 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, contiguous, unit_or_zero
 from musclesolve._util.checks import check_array
+from musclesolve._util.messages import with_sizes
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.kernel.arrays import MassArrays
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
@@ -34,6 +35,8 @@ class Model:
     gravity: np.ndarray = field(default_factory=lambda: np.array([0.0, 0.0, -STANDARD_GRAVITY]))
     stature: float | None = None
     pelvis_depth: float | None = None
+
+    __repr__ = with_sizes
 
     def __post_init__(self) -> None:
         """Refuse a model whose parts contradict each other."""

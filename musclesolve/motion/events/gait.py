@@ -18,12 +18,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
+from pathlib import Path
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times
+from musclesolve._util.checks import check_type
 from musclesolve._util.messages import WarningNote, shortened
-from musclesolve.errors import input_error
 from musclesolve.motion.anatomy.anatomy import Anatomy
 from musclesolve.motion.events.foot_events import (
     FootLoads,
@@ -38,6 +39,7 @@ from musclesolve.motion.events.foot_events import (
 )
 from musclesolve.motion.ground_reaction import GroundReaction
 from musclesolve.recording.data import SAME_EVENT_S, SIDE_NAMES, SIDES, Event, EventKind, Side, Trial
+from musclesolve.recording.trial.trial_file import read_trial
 
 CONFLICT = 0.05
 """Sources that differ by more than this on one event are reported [s]."""
@@ -89,7 +91,7 @@ class GaitEvents:
 
 
 def gait_events(
-    trial: Trial, time: Array | None = None, reactions: Sequence[GroundReaction] = ()
+    trial: Trial | str | Path, time: Array | None = None, reactions: Sequence[GroundReaction] = ()
 ) -> GaitEvents:
     """Heel strikes and toe-offs of both feet over the whole recording, not only the time range.
 
@@ -99,7 +101,7 @@ def gait_events(
     that are on another clock than forces and markers are not used.
 
     Args:
-        trial: the trial.
+        trial: a trial of a recording, or the path of its file.
         time, reactions: (T,) [s], and ground reactions at these times, of which the predicted ones are used.
 
     Returns:
@@ -108,21 +110,14 @@ def gait_events(
         and on events that were not recorded.
 
     Raises:
-        InputError: the argument is not a trial of a recording.
+        InputError: a trial that cannot be read, or is not of a recording.
 
     Examples:
-        >>> found = ms.gait_events(ms.read_trial(ms.data.reference_stride()))
+        >>> found = ms.gait_events(ms.data.reference_stride())
         >>> sorted({event.kind for event in found.events})
         ['heel_strike', 'toe_off']
     """
-    if not isinstance(trial, Trial):
-        raise input_error(
-            "bad_type",
-            where="gait_events",
-            problem=f"the trial is of type {type(trial).__name__}",
-            expected="a trial of a recording",
-            remedy='read it first: ms.read_trial("trial.toml")',
-        )
+    trial = check_type(read_trial(trial), Trial, "gait_events", "a trial of a recording")
     loads = FootLoads.from_trial(trial, time, reactions)
     walking, flight = walk(trial), len(flights(trial, loads)) > 0
     by_markers = [] if walking is None else marker_events(walking)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.checks import check_choice
+from musclesolve._util.checks import check_choice, check_keywords
 from musclesolve._util.sides import ALL_SIDES, split_side, with_side
 from musclesolve.constants import ELASTIC
 from musclesolve.errors import InputError, input_error
@@ -140,11 +140,8 @@ def model_settings(loads: str | Path | None = None, **choices: Any) -> ModelSett
     if loads is not None:
         file_path(loads)
     arguments, tables = share_arguments(), dict[str, dict[str, Any]](files={"loads": loads})
+    check_keywords(choices, (*arguments, "cost", "solver", "side"), "opensim_problem() or share_model()")
     for name, value in choices.items():
-        if name not in arguments:
-            raise TypeError(
-                f"there is no keyword {name!r} of an OpenSim model; known: {', '.join(arguments)}"
-            )
         table, key = arguments[name]
         tables.setdefault(table, {})[key] = value
     settings = ModelSettings().changed(**tables)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.messages import as_text
 from musclesolve._util.sides import ALL_SIDES, has_side, side_of, split_side
 from musclesolve.errors import InputError, input_error
 from musclesolve.opensim.muscle_set import long_name
@@ -172,23 +173,31 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
     """
     own = signature(draw)
     first = next(iter(own.parameters.values()))
+    kinds = tuple(kind for kind in (xr.Dataset, Solution, Mapping) if kind.__name__ in str(first.annotation))
+
+    def refused(problem: str) -> InputError:
+        remedy = f"ms.plotting.{draw.__name__}(result, ...)"
+        return input_error("bad_result", problem=problem, expected="a result", remedy=remedy)
 
     @wraps(draw)
     def drawn(*args: Any, ax: Any = None, **given: Any) -> Any:
-        of = args[0] if args else None
-        arrays = isinstance(of, Solution) and "Solution" not in str(first.annotation)
-        if arrays or isinstance(of, xr.DataArray) or (isinstance(of, dict) and not of):
-            alone = f"the variable {getattr(of, 'name', '')} alone"
-            what = "a solution of arrays" if arrays else "no results" if isinstance(of, dict) else alone
-            remedy = f"ms.plotting.{draw.__name__}(result, ...)"
-            raise input_error("bad_result", problem=f"this is {what}", expected="a result", remedy=remedy)
+        of = args[0] if args else given.get(first.name)
+        of_result = "xr.Dataset" in str(first.annotation)
+        if of_result and not (isinstance(of, kinds) and (of or isinstance(of, xr.Dataset))):
+            what = f"the variable {of.name} alone" if isinstance(of, xr.DataArray) else as_text(of)
+            raise refused(f"this is {what}")
         if isinstance(of, xr.Dataset) and (figure := FIGURE_NAMES.get(draw.__name__)):
             figure.check(of)
         look = {name: given.pop(name) for name in LOOK if name in given}
-        if ax is None and not look:
-            return draw(*args, **given)
-        with page_style(replace(current_style(), axes=ax, look=look)):
-            sheet = draw(*args, **given)
+        try:
+            if ax is None and not look:
+                return draw(*args, **given)
+            with page_style(replace(current_style(), axes=ax, look=look)):
+                sheet = draw(*args, **given)
+        except KeyError as absent:
+            if not isinstance(of, xr.Dataset):
+                raise
+            raise refused(f"this dataset lacks what the figure shows: {absent}") from absent
         return sheet if ax is None else ax
 
     keywords = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in ("ax", *LOOK)]

@@ -109,15 +109,10 @@ def coordinates_and_moments(result: xr.Dataset) -> Sheet:
     height = min(1.0, 0.12 + 0.15 * len(stems))
     sheet, panels = page(result, "Coordinates and moments", len(stems), 2, height=height, labels=True)
     angles, turned = _angles(result)
-    columns = (("", "[deg]", angles), (": moment", "[N m]", result["joint_moment"]))
-    for row, stem in zip(panels, stems, strict=True):
-        for axes, (what, unit, values) in zip(row, columns, strict=True):
+    for row, stem in dof_rows(panels, legs.x, stems, "[N m]"):
+        for axes, values in zip(row, (angles, result["joint_moment"]), strict=True):
             legs.draw_both(axes, stem, values, measured=True)
             legs.mark_events(axes)
-            zero_line(axes)
-            legs.x.apply(axes, labeled=stem == stems[-1])
-            heading(axes, f"{stem.replace('_', ' ')}{what}")
-            axes.set_ylabel(unit)
         _note_turns(row[0], stem, turned)
     legs.legend(sheet, measured=True, events=True)
     return sheet

@@ -21,7 +21,7 @@ from importlib import resources
 from typing import Any
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.messages import as_text, folded
+from musclesolve._util.messages import as_text, folded, with_sizes
 from musclesolve._util.sides import SAID_SIDES, SIDES, Side, has_side
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import Markers
@@ -382,6 +382,8 @@ class MarkerSet:
     clusters: Mapping[str, list[str]]
     carried: Mapping[str, str]  # marker that only the standing trial shows -> the cluster that carries it
     aliases: Mapping[str, list[str]]  # marker -> other names that laboratories give it
+
+    __repr__ = with_sizes
 
     @property
     def markers(self) -> list[str]:

@@ -29,6 +29,7 @@ from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.constants import PICTURE_SPEED
 from musclesolve.errors import InputError, input_error
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.report.picture.encoded import as_dict, json_text
 from musclesolve.report.picture.film import RATES, film, still
 from musclesolve.report.picture.picture_data import GEOMETRY, PictureData, check_kind, picture_data
@@ -216,7 +217,7 @@ def save_picture(
     Examples:
         >>> missing = ms.save_picture(ms.run(ms.data.reference_stride()), "walk.html")
     """
-    path, report = Path(path), progress or no_progress
+    path, report = file_path(path), progress or no_progress
     kind = path.suffix.casefold().removeprefix(".")
     if kind not in (*PAGES, *RATES, STILL):
         name = path.with_suffix(".html").name or "walk.html"

@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.messages import as_text
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.dynamics.forward.simulate import Simulation
 from musclesolve.errors import input_error
@@ -46,7 +47,7 @@ def simulation_picture(
     if not isinstance(simulation, Simulation | ContactSimulation):
         raise input_error(
             "bad_type",
-            problem=f"a {type(simulation).__name__} cannot be drawn",
+            problem=f"{as_text(simulation)} cannot be drawn",
             expected="a result, or a simulation of simulate, simulate_contact or ForwardProblem.simulate",
         )
     # the simulated motions by the names of their models; a single one may have none
@@ -142,7 +143,7 @@ def _driven(motions: dict[str, Simulation], muscles: MuscleForces) -> tuple[str,
     """The motion of the model that muscles are on, with its name."""
     expected = "the muscles that drove the simulation, from muscle_forces or forward_problem"
     if not isinstance(muscles, MuscleForces):
-        raise input_error("bad_type", problem=f"a {type(muscles).__name__} as muscles", expected=expected)
+        raise input_error("bad_type", problem=f"{as_text(muscles)} as muscles", expected=expected)
     for name, motion in motions.items():
         if motion.model is muscles.model:
             return name, motion

@@ -75,8 +75,10 @@ def make_dataset(
     output: str | Path,
     *,
     keep: Sequence[str] = KEPT_VARIABLES,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    again: bool = False,
     progress: Progress | None = None,
-    **how: Any,
 ) -> DataSet:
     """Compute the forces of all trials in some folders and files, and write them as a data set.
 
@@ -90,8 +92,10 @@ def make_dataset(
         output: folder of the data set, made when it is missing.
         keep: what is kept of each trial: activation, force, moment, contact, angle, ground, or names of variables of
             a result. Status, validity and certificate of each frame are always kept.
+        jobs: how many trials at a time; as many as there are cores unless given.
+        scheduler: address of a scheduler of dask.distributed, whose workers compute, see `run_many`.
+        again: compute all trials, whatever results there are.
         progress: called with the names of running trials, and the share of the work that is done.
-        **how: jobs, scheduler and again, see `ManyOptions`.
 
     Returns:
         The data set, as `open_dataset` opens it.
@@ -101,7 +105,8 @@ def make_dataset(
             written.
         KeyboardInterrupt: after Ctrl-C; the same call goes on with the trials that are left.
     """
-    return dataset_into(sources, output, keep=keep, progress=progress, **how)[0]
+    how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again, "progress": progress}
+    return dataset_into(sources, output, keep=keep, **how)[0]
 
 
 def dataset_into(

@@ -48,6 +48,7 @@ import xarray as xr
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_real_array
+from musclesolve._util.messages import with_sizes
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.errors import file_error, input_error
 from musclesolve.recording.text.text_file import read_lines
@@ -360,6 +361,8 @@ class GaitScores:
     # GDI* by side; empty without controls in the norm
     index: Mapping[str, float] = field(default_factory=dict)
     why_not: str = ""
+
+    __repr__ = with_sizes
 
 
 def mean_curves(result: xr.Dataset, side: str) -> dict[Curve, Array]:

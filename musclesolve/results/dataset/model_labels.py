@@ -7,6 +7,7 @@ import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.bundled_toml import bundled_toml
+from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.long_arrays import blocks, in_blocks
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
 from musclesolve.constants import LOADED_FROM_N, RIGID
@@ -35,7 +36,6 @@ from musclesolve.results.dataset.muscle_labels import (
     fiber_range,
     person_attributes,
     reasons_of_sides,
-    reserve_reasons,
 )
 from musclesolve.settings.trial import PREDICTED
 
@@ -129,7 +129,7 @@ def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
         return {}
     pose = body.dynamics.dynamics.bodies.pose
     force = np.zeros((len(body.time), len(analysis.sides), 3))
-    moment, point, floor = np.zeros_like(force), np.full(force.shape, np.nan), np.zeros(force.shape[:2])
+    moment, point, floor = np.zeros_like(force), np.zeros_like(force), np.zeros(force.shape[:2])
     for load in loads:
         if (side := side_of(load.body)) in analysis.sides:
             acting, at = (part @ TO_GLOBAL.T for part in load_in_ground(body.model, load, body.time, pose))
@@ -138,16 +138,13 @@ def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
             force[:, place] += acting
             moment[:, place] += np.cross(at, acting)
             floor[:, place] += acting[:, 2] * at[:, 2]
-    up = force[..., 2]
-    stands = up > LOADED_FROM_N
-    # the point of the floor, where the loads act, about which the force has no moment but a vertical one
-    (forward, left, upward), level = force[stands].T, floor[stands] / up[stands]
-    over_x = (level * forward - moment[stands, 1]) / upward
-    over_y = (level * left + moment[stands, 0]) / upward
-    point[stands] = np.stack([over_x, over_y, level], axis=1)
     for place, side in enumerate(analysis.sides):
+        # the floor is where the loads act
+        level = floor[:, place] / np.maximum(force[:, place, 2], LOADED_FROM_N)
+        point[:, place] = center_of_pressure(force[:, place], moment[:, place], level)
         lost = ~np.all([part.part.measured for part in analysis.of_side(side)], axis=0)
-        force[lost, place], point[lost, place] = np.nan, np.nan
+        point[lost | (force[:, place, 2] <= LOADED_FROM_N), place] = np.nan
+        force[lost, place] = np.nan
     over = ("time", "side", "axis")
     predicted = np.full(force.shape[:2], body.settings.files.predicted)
     return {
@@ -385,10 +382,6 @@ def simulated_labels(body: SimulatedBody, analysis: Analysis, paths: bool) -> La
         position = np.concatenate(list(drawing.paths.values()), axis=1).astype(np.float32)
         lines = path_labels(owners, position)
     inputs = [f"{role} {path.name} sha256:{sha256(path)}" for role, path in body.files.items()]
-    reasons = {
-        side: [line for part in analysis.of_side(side) for line in reserve_reasons(part)]
-        for side in analysis.sides
-    }
     return Labels(
         variables={
             **skeleton,
@@ -406,7 +399,7 @@ def simulated_labels(body: SimulatedBody, analysis: Analysis, paths: bool) -> La
             "muscle_database": body.files["model"].name,
             "trial_file": os.path.realpath(body.files["coordinates"]),
             "subject_mass_kg": model.mass,
-            **{f"reasons_{side}": lines for side, lines in reasons.items() if lines},
+            **reasons_of_sides(analysis),
         },
         notes=[
             *body.notes,

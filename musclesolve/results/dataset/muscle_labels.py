@@ -26,6 +26,7 @@ from musclesolve.pipeline.body import Analysis, SolvedGroup
 from musclesolve.pipeline.emg_informed import follows_emg, predicted_channels
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.run_options import Options
+from musclesolve.pipeline.simulated_body import SimulatedBody
 from musclesolve.recording.data import Emg, Fascicles
 from musclesolve.results.dataset.labels import Variable, VariablesAndAttributes
 from musclesolve.results.dataset.result_quantities import directions
@@ -218,15 +219,16 @@ LAST_RESORT = "; only where check finds no fault, for it would hide one"
 def reasons_of_sides(analysis: Analysis) -> dict[str, list[str]]:
     """The attributes reasons_r, reasons_l and reasons_other: sentences on the parts of each side that lack moments.
 
-    For a model also a sentence on each coordinate that is beyond its range in such frames.
+    For an OpenSim model also a sentence on each coordinate that is beyond its range in such frames.
     """
     body, reasons = analysis.body, dict[str, list[str]]()
     options = body.options if isinstance(body, RecordedBody) else None
+    of_model = options is None and not isinstance(body, SimulatedBody)
     for side in analysis.sides:
         lines = list[str]()
         for part in analysis.of_side(side):
-            lines += reserve_reasons(part, options, ": --passive none")
-            lines += [] if isinstance(body, RecordedBody) else _beyond_ranges(body, part)
+            lines += reserve_reasons(part, options, ": --passive none" if of_model else "")
+            lines += _beyond_ranges(body, part) if of_model else []
         if lines:
             reasons[f"reasons_{side}"] = lines if options is None or reasons else [CHECK_FIRST, *lines]
     return reasons

@@ -204,50 +204,31 @@ OF_PAIR = {"rms [N]": 0, "correlation": 3, "peak ratio": 2}
 def cost_tables(comparison: xr.Dataset) -> list[Table]:
     """Return the tables of frames, joints, EMG if any, function groups, and the muscles that differ most."""
     facts = ComparisonFacts(comparison)
-    frames = [
-        (cost, side, *_counts(leg), _residual(leg))
-        for cost, under in facts.under.items()
-        for side, leg in under.legs.items()
-    ]
-    peaks = [
-        {peak.joint: peak.body_weights for peak in under.contact_peaks} for under in facts.under.values()
-    ]
-    contact = [
-        (
-            f"{joint}: peak contact force [body weights]",
-            *(decimal(own.get(joint, np.nan), 2) for own in peaks),
-        )
-        for joint in map(str, comparison["joint"].values)
-    ]
-    means = facts.co_contraction.values()
-    co_contraction = [
-        (f"{dof}: mean co-contraction [%]", *(decimal(100.0 * own.get(dof, np.nan), 0) for own in means))
-        for dof in dict.fromkeys(dof for of_cost in means for dof in of_cost)
-    ]
-    both = [under.median_and_mean_correlation for under in facts.under.values()]
+    tables = _tables_of_costs(facts)
+    for heading, table in tables.items():
+        table.title, table.title_justify = heading, "left"
     emg = [
-        (heading, *("-" if pair is None else decimal(pair[k], 2) for pair in both))
-        for k, heading in enumerate(("median", "mean"))
-    ]
-    emg += [
         (channels[0].name, *(decimal(channel.correlation, 2) for channel in channels))
         for channels in zip(*(under.channels for under in facts.under.values()), strict=True)
     ]
-    lost = [(reason,) for reason in comparison.attrs.get("refused", "").splitlines()]
-    of_frames = (*names("cost", "leg"), *numbers(*COUNTS, "largest KKT residual"))
     of_emg = (*names("channel"), *numbers(*facts.costs))
+    lost = [(reason,) for reason in comparison.attrs.get("refused", "").splitlines()]
     return [
-        titled_table("frames", of_frames, frames),
-        titled_table("joints", (*words("quantity"), *numbers(*facts.costs)), [*contact, *co_contraction]),
-        *(
-            [titled_table("r of activation and EMG envelope", of_emg, emg)]
-            if comparison.sizes.get("channel")
-            else []
-        ),
+        *tables.values(),
+        *([titled_table("r of activation and EMG envelope", of_emg, emg)] if emg else []),
         groups_table(facts),
         muscles_table(facts),
         *([titled_table("costs left out", words("cost and reason"), lost)] if lost else []),
     ]
+
+
+def _tables_of_costs(facts: ComparisonFacts) -> dict[str, Table]:
+    """Heading -> table with a row for each cost: frames, contact forces if any, co-contraction."""
+    legs = ", ".join(leg.name for leg in facts.legs)
+    tables = {f"frames ({legs})": _frames(facts)}
+    if "joint_reaction" in facts.comparison:
+        tables[f"peak contact force [body weights] ({legs})"] = _contact(facts)
+    return tables | {f"mean co-contraction [%] ({legs})": _co_contraction(facts)}
 
 
 def _counts(leg: LegFacts) -> list[str]:
@@ -291,14 +272,13 @@ def summary_parts(comparison: xr.Dataset) -> list[str | Table]:
     Every part has a heading, a table and a blank line.
     """
     facts = ComparisonFacts(comparison)
-    legs = ", ".join(leg.name for leg in facts.legs)
     found = [text for entry in facts.findings for text in lines(entry.severity, [entry.line])]
     parts: dict[str, str | Table | None] = {
         "found in this trial": "\n".join(found) or None,
-        f"frames ({legs})": _page_of_frames(facts),
-        f"peak contact force [body weights] ({legs})": _page_of_contact(facts),
-        f"mean co-contraction [%] ({legs})": _page_of_co_contraction(facts),
-        f"function groups: peak force [N] ({legs})": _page_of_groups(facts),
+        **_tables_of_costs(facts),
+        f"function groups: peak force [N] ({', '.join(leg.name for leg in facts.legs)})": _page_of_groups(
+            facts
+        ),
         f"muscles that differ most: peak force (rms difference from {facts.costs[0]}) [N]": _page_of_muscles(
             facts
         ),
@@ -312,7 +292,7 @@ def _page_table(first: str, headings: Iterable[str]) -> Table:
     return Table(*names(first), *numbers(*headings), **style)  # type: ignore[arg-type]
 
 
-def _page_of_frames(facts: ComparisonFacts) -> Table:
+def _frames(facts: ComparisonFacts) -> Table:
     """A table of the frames by status under each cost, its certificate, and its agreement with EMG, if any."""
     emg = bool(facts.comparison.sizes.get("channel"))
     headings = [*(name.replace(" valid", "") for name in COUNTS), "KKT residual"]
@@ -324,9 +304,7 @@ def _page_of_frames(facts: ComparisonFacts) -> Table:
     return table
 
 
-def _page_of_contact(facts: ComparisonFacts) -> Table | None:
-    if "joint_reaction" not in facts.comparison:
-        return None
+def _contact(facts: ComparisonFacts) -> Table:
     joints = list(next(iter(facts.under.values())).contact_by_joint)
     table = _page_table("cost", [*joints, "verdict"])
     for cost, under in facts.under.items():
@@ -341,7 +319,7 @@ def _page_of_contact(facts: ComparisonFacts) -> Table | None:
     return table
 
 
-def _page_of_co_contraction(facts: ComparisonFacts) -> Table:
+def _co_contraction(facts: ComparisonFacts) -> Table:
     dofs = (dof for means in facts.co_contraction.values() for dof in means)
     angles = list(dict.fromkeys(split_side(dof)[0] for dof in dofs))
     table = _page_table("cost", [angle.replace("_", "\n", 1).replace("_", " ") for angle in angles])

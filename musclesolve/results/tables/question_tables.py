@@ -291,7 +291,7 @@ def scenario_tables(answer: xr.Dataset) -> list[Table]:
     if any(fact["without_solution"] for fact in facts):
         counts["without_solution"] = "no solution"
     if any(fact["not_analyzed"] for fact in facts):
-        counts["not_analyzed"] = "not measured"
+        counts["not_analyzed"] = "not analyzed"
     table = pd.DataFrame(facts).set_index("scenario")[[*counts, "effort_ratio"]]
     table.columns = [*counts.values(), "effort"]
     for stem in joints:

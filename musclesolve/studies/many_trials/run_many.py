@@ -211,7 +211,7 @@ def run_many(
         132
     """
     settings = {name: how.pop(name) for name in run_arguments().keys() & how.keys()}
-    check_keywords(how, [*ManyOptions.__annotations__, *run_arguments()], "run_many")
+    check_keywords(how, [*ManyOptions.__annotations__, *run_arguments()], "run_many()")
     chosen = ManyOptions(**how)
     options = {"cost": cost, "solver": solver, "side": side, **settings}
     check_for_all(options, chosen.jobs)

@@ -155,7 +155,7 @@ def uncertainty(
         >>> found["muscle_force_sd"].dims
         ('time', 'muscle')
     """
-    check_keywords(how, Computing.__annotations__, "uncertainty")
+    check_keywords(how, Computing.__annotations__, "uncertainty()")
     workers, report, known = how.get("workers"), how.get("progress") or no_progress, how.get("result")
     workers = cores() if workers is None else check_integer(workers, "workers", 1)
     fast = samples == FAST

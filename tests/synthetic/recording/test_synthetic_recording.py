@@ -101,7 +101,6 @@ def test_strides_and_rates(tmp_path):
         ({"strides": 1.5}, "bad_value", "strides"),
         ({"gaps": (("knee_lateral", 0.0, 1.0),)}, "unknown_name", "knee_lateral_r"),
         ({"gaps": (("toe_r", 1.0, 0.5),)}, "bad_value", "gaps"),
-        ({"noise_m": 1.0}, "unknown_name", "noise_mm"),
         ({"marker_set": "plugin_gait"}, "unknown_name", "marker_set"),
         ({"cameras": 1}, "bad_value", "cameras"),
         ({"faults": ("knees_swapped",)}, "unknown_name", "faults"),
