@@ -117,10 +117,10 @@ class PatellarLever:
         return cls(along / (ligament.arm * speed), moment / (ligament.arm * speed))
 
     def loads(self, arm: Array, pull: Array) -> tuple[Array, Array, Array]:
-        """What one newton in each of h heads of the quadriceps loads through the ligament, (T, h, 3) each [1, m, 1].
+        """Force and moment on the knee by one newton in each of h heads of the quadriceps, (T, h, 3) each [1, m].
 
-        Force and moment on the knee, and the force of the femur on the patella. arm (T, h) [m]: moment arms; pull
-        (T, h, 3): forces of the heads on the patella.
+        The third array is the force of the femur on the patella [1]. arm (T, h) [m]: moment arms; pull (T, h, 3):
+        forces of the heads on the patella.
         """
         force, moment = (arm[:, :, None] * load[:, None] for load in (self.force, self.moment))
         return force, moment, pull - force

@@ -43,7 +43,6 @@ from musclesolve.dynamics.kernel.tree_motion import (
     move_frames,
     move_slots,
     place_slots,
-    project_loads,
     set_accelerated,
     set_base,
     sum_loads,
@@ -170,12 +169,6 @@ def load_tree(tree, masses, segments, wrench, sums, work):
         sum_loads(tree, masses, segments, t, wrench[t], sums[0][t], sums[1][t], work)
 
 
-def generalize(tree, pivot, axes, q, origin, sums, out):
-    """Generalized forces (T, K+6) of the sums of `load_tree`: `project_loads`."""
-    for t in range(out.shape[0]):
-        project_loads(tree, pivot, axes[t], q[t], origin[t], sums[0][t], sums[1][t], out[t])
-
-
 _BODIES = tuple_of(BodyArrays, "i2 b1 r2 r3 r2")
 _MOTIONS = tuple_of(BodyMotions, "r3 r2 r2 r3")
 _SHAPES = tuple_of(SurfaceArrays, "i1 r2 r3 r2 r1 r1 r1")
@@ -210,5 +203,4 @@ NEAREST = _on_disk(nearest, _TREE, _TARGETS, "r3", _TABLES, _POSES, _POSES, "r1"
 PLACE_TREE = _on_disk(place_tree, _TREE, _POSES, "i r3 r4", _PLACED_TREE)
 MOVE_TREE = _on_disk(move_tree, _TREE, _MASSES, _GIVEN, _MOVED, _SEGMENTS, _MOVING, "i")
 LOAD_TREE = _on_disk(load_tree, _TREE, _MASSES, _SEGMENTS, "r3", _CUBES, _MOVING)
-GENERALIZE = _on_disk(generalize, _TREE, "i1 r3 r3 r2", _CUBES, "r2")
 MOVE_ALL = _on_disk(move_all, "r3 r3", _BODIES, _MOTIONS, types.Tuple(types_of("r4 r3 r3")))
