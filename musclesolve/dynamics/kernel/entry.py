@@ -32,7 +32,6 @@ from musclesolve.dynamics.kernel.contact import (
     damp_joints,
     find_gap,
     find_slip,
-    gather_forces,
     limit_cones,
     place_surfaces,
     stop_joints,
@@ -74,11 +73,6 @@ def touch(motions, shapes, pairs, placed, touches):
     for pair in range(pairs.first.size):
         find_gap(shapes, placed, pairs, pair, touches)
         find_slip(motions, shapes, pairs, pair, touches)
-
-
-def gather(force, touches, shapes, pairs, wrench):
-    """Moments about the global origin and forces (B, 6) on the bodies from contact forces (P, 3): `gather_forces`."""
-    gather_forces(force, touches, shapes, pairs, wrench)
 
 
 def push(state, bodies, motions, first, wrench, force):
@@ -195,7 +189,6 @@ _GIVEN, _POSES = types.UniTuple(types_of("r2")[0], 3), types.Tuple(types_of("r2 
 _on_disk = on_disk("compiling the dynamics for this machine, once (some ten seconds)", Path(__file__).parent)
 MOVE = _on_disk(move, "r2 r2", _BODIES, _MOTIONS, "i")
 TOUCH = _on_disk(touch, _MOTIONS, _SHAPES, _PAIRS, _PLACED, _TOUCHES)
-GATHER = _on_disk(gather, "r2", _TOUCHES, _SHAPES, _PAIRS, "r2")
 PUSH = _on_disk(push, _TABLES, _BODIES, _MOTIONS, "i r2 r2")
 RESIST = _on_disk(resist, _TABLES, _BODIES, _MOTIONS, _JOINTS, types.Tuple([_STOPS, _CONES]), "r2 r2")
 SOLVE = _on_disk(solve, _STATE, _ROWS, _SOLVED, "i")
