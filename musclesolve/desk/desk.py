@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from musclesolve.constants import RESULT_FILE
 from musclesolve.desk.marker_meaning import Meanings
 from musclesolve.desk.runner import Runner, Task
-from musclesolve.desk.trial_document import Edit, Open, Place, TrialDocument
+from musclesolve.desk.trial_document import Place, TrialDocument
 from musclesolve.desk.work_folder import RESULTS, Recordings, WorkFolder
 from musclesolve.drafting.draft_folder import FolderDraft, draft_folder, write_drafts
 from musclesolve.drafting.study.draft_study import NAME, StudyDraft, draft_study, write_study
@@ -339,32 +339,15 @@ class Desk:
 
     def state_all(self, values: Mapping[Place, Any], by: object = None) -> None:
         """State several values in one change; see `TrialDocument.state_all`."""
-        with self._changing(by) as trial:
+        with self.changing(by) as trial:
             trial.state_all(values)
 
-    def write(self, text: str, by: object = None) -> None:
-        """Replace the text of the trial file; see `TrialDocument.write`."""
-        with self._changing(by) as trial:
-            trial.write(text)
-
-    def undo(self, by: object = None) -> Edit | None:
-        """Undo the last change of the trial file; see `TrialDocument.undo`."""
-        with self._changing(by) as trial:
-            return trial.undo()
-
-    def redo(self, by: object = None) -> Edit | None:
-        """Make the change that was undone last again; see `TrialDocument.redo`."""
-        with self._changing(by) as trial:
-            return trial.redo()
-
-    def decided(self, each: Open, by: object = None) -> None:
-        """Remove an open decision of a draft; see `TrialDocument.decided`. The findings of `check` still hold."""
-        with self._changing(by) as trial:
-            trial.decided(each)
-
     @contextmanager
-    def _changing(self, by: object = None) -> Iterator[TrialDocument]:
-        """Yield the open trial file; afterward inform the listeners in any case if its text changed."""
+    def changing(self, by: object = None) -> Iterator[TrialDocument]:
+        """Yield the open trial file; afterward inform the listeners in any case if its text changed.
+
+        The findings of `check` still hold after a decision on a draft (`TrialDocument.decided`).
+        """
         assert self.trial is not None
         trial, before = self.trial, self.trial.text
         try:
@@ -587,7 +570,7 @@ class Desk:
 
     def _read_again(self) -> None:
         """Read the trial file again, which another program may have changed, because tasks read the file."""
-        with self._changing() as trial:
+        with self.changing() as trial:
             trial.reload()
 
     # ---- listeners

@@ -104,7 +104,8 @@ def field(
 
     def confirmed(item: Open) -> None:
         with view.saying():
-            view.desk.decided(item, by=view)
+            with view.desk.changing(view) as open_trial:
+                open_trial.decided(item)
             suggested.set_visibility(False)
             if entry is not None:
                 entry.run_method("focus")

@@ -19,7 +19,7 @@ from nicegui import ui
 from musclesolve._util.messages import capitalized
 from musclesolve.checking.case import MARKER_TABLES
 from musclesolve.desk.desk import Change, Desk
-from musclesolve.desk.trial_document import Edit, Open, Place, change_title
+from musclesolve.desk.trial_document import Edit, Open, Place, TrialDocument, change_title
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.finding import Finding
 
@@ -215,7 +215,8 @@ class View:
     def write(self, text: str) -> bool:
         """Replace the text of the trial file; returns whether it was taken."""
         with self.saying():
-            self.desk.write(text, by=self)
+            with self.desk.changing(self) as trial:
+                trial.write(text)
             self.refresh_frame()
             return True
         return False
@@ -314,8 +315,8 @@ class View:
             ui.select(trials, value=str(desk.trial.path), label="Trial", on_change=self._choose).classes(
                 "ms-trial"
             )
-            self._history_button("Undo", desk.trial.to_undo, desk.undo)
-            self._history_button("Redo", desk.trial.to_redo, desk.redo)
+            self._history_button("Undo", desk.trial.to_undo, TrialDocument.undo)
+            self._history_button("Redo", desk.trial.to_redo, TrialDocument.redo)
             ui.button("Trial file", on_click=self._drawer_toggle).props("flat dense icon=description")
         ui.button("Close", on_click=self._close).props("flat dense icon=power_settings_new").tooltip(
             "end the desk; everything is in the folder"
@@ -402,8 +403,8 @@ class View:
 
     def decided(self, item: Open) -> None:
         """Take the value of an open decision as it stands."""
-        with self.saying():
-            self.desk.decided(item, by=self)
+        with self.saying(), self.desk.changing(self) as trial:
+            trial.decided(item)
         self.refresh()
 
     def mend_button(self, found: Mapping[str, Any]) -> None:
@@ -470,12 +471,15 @@ class View:
             self._state_place()
         self.refresh()
 
-    def _history_button(self, title: str, edit: Edit | None, step: Callable[[object], Edit | None]) -> None:
+    def _history_button(
+        self, title: str, edit: Edit | None, step: Callable[[TrialDocument], Edit | None]
+    ) -> None:
         """A button that undoes or redoes a change, says which, and shows its place; off while something computes."""
 
         def move() -> None:
             with self.saying():
-                done = step(self)
+                with self.desk.changing(self) as trial:
+                    done = step(trial)
                 self.refresh_frame()
                 if done is not None:
                     self._show_edit(done)

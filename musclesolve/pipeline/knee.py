@@ -35,7 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous, dot
+from musclesolve._util.arrays import Array, Indices, Mask, dot, unit, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
 
 QUADRICEPS = re.compile(
@@ -63,11 +63,14 @@ class Ligament(NamedTuple):
     left: float
 
     @classmethod
-    def from_shank_length(cls, side: str, shank_length: float | None) -> Ligament:
-        """The ligament of the knee of a side, "r" or "l", scaled by the length of the shank [m] where it is known."""
+    def from_shank_length(cls, side: str, shank_length: float | None, factor: float = 1.0) -> Ligament:
+        """The ligament of the knee of a side, "r" or "l", scaled by the length of the shank [m] where it is known.
+
+        factor: on the arm.
+        """
         table = bundled_toml(__package__, "patella.toml")
         size = 1.0 if shank_length is None else shank_length / table["shank_length"]
-        return cls(table["arm"] * size, table["lateral"] * size * (1.0 if side == "l" else -1.0))
+        return cls(factor * (table["arm"] * size), table["lateral"] * size * (1.0 if side == "l" else -1.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,14 +106,24 @@ class PatellarLever:
             spin: (T, 3) angular velocity of the shank relative to the thigh for a unit rate of the coordinate.
             velocity: (T, 3) velocity of the shank's point at the knee center for a unit rate [m]; None for a hinge.
         """
-        from musclesolve.pipeline.patella_kernel import LEVER
+        lean = np.interp(flexion, *lean_table())[:, None]
+        speed = np.linalg.norm(spin, axis=1, keepdims=True)
+        speed = np.where(dot(spin, left)[:, None] < 0.0, -speed, speed)  # of flexion
+        axis = spin / speed
+        straight = unit(up - dot(up, axis)[:, None] * axis)
+        along = np.cos(lean) * straight + np.sin(lean) * vector_product(axis, straight)
+        glide = 0.0 if velocity is None else dot(velocity, along)[:, None] / speed
+        moment = ligament.left * vector_product(axis, along) - (ligament.arm + glide) * axis
+        return cls(along / (ligament.arm * speed), moment / (ligament.arm * speed))
 
-        if velocity is None:
-            velocity = np.zeros_like(spin)
-        force, moment = np.empty((2, *spin.shape))
-        segment, motion = (contiguous(up), contiguous(left)), (contiguous(spin), contiguous(velocity))
-        LEVER.load()(np.array(ligament), lean_table(), contiguous(flexion), segment, motion, force, moment)
-        return cls(force, moment)
+    def loads(self, arm: Array, pull: Array) -> tuple[Array, Array, Array]:
+        """Force and moment on the knee by one newton in each of h heads of the quadriceps, (T, h, 3) each [1, m].
+
+        The third array is the force of the femur on the patella [1]. arm (T, h) [m]: moment arms; pull (T, h, 3):
+        forces of the heads on the patella.
+        """
+        force, moment = (arm[:, :, None] * load[:, None] for load in (self.force, self.moment))
+        return force, moment, pull - force
 
 
 @cache

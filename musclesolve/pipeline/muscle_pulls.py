@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import Indices, Mask, contiguous
 from musclesolve._util.sides import side_of
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -19,7 +19,7 @@ from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.muscle_state import ScaledState
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 from musclesolve.pipeline.body import JointLoads, Pulls
-from musclesolve.pipeline.knee import Ligament, PatellarLever, lean_table, quadriceps
+from musclesolve.pipeline.knee import Ligament, PatellarLever, quadriceps
 from musclesolve.recording.data import SIDES
 
 
@@ -60,7 +60,7 @@ class MuscleJoints:
     @cached_property
     def levers(self) -> list[Knee]:
         """The knees with their ligaments."""
-        return [Knee.from_model(self.model, side_of(flexion)) for flexion in self.knees.values()]
+        return [Knee.from_model(self.model, side_of(dof), self.ligament) for dof in self.knees.values()]
 
     @cached_property
     def beyond(self) -> Mask:
@@ -89,27 +89,17 @@ class MuscleJoints:
         return guided
 
     @cached_property
-    def at_knees(self) -> tuple[Indices, Indices, Indices, Array]:
-        """Degrees of freedom, joints and rows of the moment arms of the knees, (K,), and ligaments (K, 2)."""
-        rows = (
-            ([*self.served].index(name), self.muscles.dof_names.index(dof))
-            for name, dof in self.knees.items()
-        )
-        places = [(knee.dof, *row) for knee, row in zip(self.levers, rows, strict=True)]
-        flexions, at, of_arms = np.array(places, np.intp).reshape(-1, 3).T.copy()
-        ligaments = np.array([knee.ligament for knee in self.levers]).reshape(-1, 2) * [self.ligament, 1.0]
-        return flexions, at, of_arms, ligaments
+    def at_knees(self) -> list[tuple[Knee, int, int]]:
+        """The knees, each with its number among the joints and the row of its moment arms."""
+        joints, rows = [*self.served], self.muscles.dof_names
+        places = ((joints.index(name), rows.index(dof)) for name, dof in self.knees.items())
+        return [(knee, *place) for knee, place in zip(self.levers, places, strict=True)]
 
-    def loads(
-        self, motion: Motion, forces: DistalLoads, state: ScaledState, rotation: Array | None = None
-    ) -> JointLoads:
-        """The loads of the joints from the forces on the bodies and a state of the muscles, about the joint centers.
-
-        rotation (T, B, 3, 3): of the bodies from standing, computed by default.
-        """
+    def loads(self, motion: Motion, forces: DistalLoads, state: ScaledState) -> JointLoads:
+        """The loads of the joints from the forces on the bodies and a state of the muscles, about the joint centers."""
         pivots = motion.q[:, self.model.tree.pivot[self.dofs]]
         force, moment = forces.at(self.model.tree.child[self.dofs], pivots)
-        pulls = MusclePulls(self, motion, state, rotation)
+        pulls = MusclePulls(self, motion, state)
         return JointLoads(tuple(self.served), force, moment, pulls, tuple(self.knees))
 
 
@@ -120,7 +110,6 @@ class MusclePulls:
     joints: MuscleJoints
     motion: Motion
     state: ScaledState
-    rotation: Array | None = None
 
     def __call__(self, frames: slice | Indices) -> Pulls:
         """The pulls in some frames."""
@@ -130,7 +119,6 @@ class MusclePulls:
     def whole(self) -> Pulls:
         """The pulls in all frames."""
         from musclesolve.muscles.paths.kernel.entry import COUPLES
-        from musclesolve.pipeline.patella_kernel import THROUGH
 
         motion, joints, path, tree = self.motion, self.joints, self.state.path, self.joints.model.tree
         count = len(joints.served)
@@ -140,15 +128,13 @@ class MusclePulls:
         axes = contiguous(motion.axes(tree))
         for joint, dofs, columns in joints.guided:
             COUPLES.load()(path.explicit, columns, contiguous(axes[:, dofs]), about[:, joint])
-        if joints.knees:  # the patellar ligament in place of the quadriceps
-            shanks = np.array([knee.shank for knee in joints.levers])
-            if self.rotation is None:
-                turned = contiguous(joints.model.rigid_bodies.subset(shanks).rotation(motion.q))
-            else:
-                turned = contiguous(self.rotation[:, shanks])
-            moved = contiguous(motion.coordinates), axes, turned
-            arms, heads = contiguous(self.state.moment_arm), quadriceps(joints.muscles.parameters.names)
-            THROUGH.load()(joints.at_knees, lean_table(), moved, heads, arms, pull, about, np.empty((3, 3)))
+        heads = quadriceps(joints.muscles.parameters.names)
+        for number, (knee, joint, row) in enumerate(joints.at_knees, start=count):
+            # the patellar ligament in place of the quadriceps
+            lever, at_patella = knee.lever(joints.model, motion), pull[:, number, heads]
+            loads = lever.loads(self.state.moment_arm[:, row, heads], at_patella)
+            pull[:, number] = 0.0
+            pull[:, joint, heads], about[:, joint, heads], pull[:, number, heads] = loads
         return Pulls(pull[:, :count], about[:, :count], pull[:, count:])
 
 
@@ -161,10 +147,10 @@ class Knee:
     ligament: Ligament
 
     @classmethod
-    def from_model(cls, model: Model, side: str) -> Knee:
-        """The knee of a side, "r" or "l"."""
+    def from_model(cls, model: Model, side: str, factor: float) -> Knee:
+        """The knee of a side, "r" or "l"; factor: on the arm of its ligament."""
         knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("knee", "ankle"))
-        ligament = Ligament.from_shank_length(side, float(np.linalg.norm(ankle - knee)))
+        ligament = Ligament.from_shank_length(side, float(np.linalg.norm(ankle - knee)), factor)
         return cls(model.dof(f"knee_flexion_{side}"), model.body(f"shank_{side}"), ligament)
 
     def lever(self, model: Model, motion: Motion) -> PatellarLever:

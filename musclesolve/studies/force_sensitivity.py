@@ -85,7 +85,7 @@ class LegSensitivity:
             pulls = [found.pull(model.distal_bodies(dofs[0])) for dofs in joints.served.values()]
             # the quadriceps loads a knee through the patellar ligament, by its moment arms
             head = np.isin(found.muscle, quadriceps(state.parameters.names))
-            for knee, joint, row in zip(joints.levers, *joints.at_knees[1:3], strict=True):
+            for knee, joint, row in joints.at_knees:
                 arms = found.moment_arm[:, row, head]
                 lever = knee.lever(model, motion).force
                 pulls[joint][:, :, head] = lever[:, :, None, None] * arms[:, None]

@@ -126,10 +126,12 @@ def test_what_check_says_holds_for_the_text_that_it_looked_at(desk, processes):
 
 
 def test_a_decision_leaves_what_check_said(desk):
-    desk.write("# TODO: look at the name\n" + desk.trial.text)
+    with desk.changing() as trial:
+        trial.write("# TODO: look at the name\n" + trial.text)
     desk._checked = desk.trial.settings, Report(desk.trial.path, ()).as_dict()
     assert check_step.state(desk) == "warning"  # no green for what is left to decide
-    desk.decided(desk.trial.opens[0])
+    with desk.changing() as trial:
+        trial.decided(trial.opens[0])
     assert not desk.trial.opens and desk.findings is not None and check_step.state(desk) == "done"
 
 

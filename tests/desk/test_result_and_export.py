@@ -107,7 +107,8 @@ def test_the_state_of_the_step_follows_result_and_trial(desk):
 
 def test_a_question_or_a_comment_makes_no_result_old(desk):
     desk.state(("questions", "scenarios"), ["weak calf: triceps_surae=0.8"])
-    desk.write("# a comment\n" + desk.trial.text)
+    with desk.changing() as trial:
+        trial.write("# a comment\n" + trial.text)
     assert "scenarios" in desk.trial.path.read_text(encoding="utf-8") and desk.changed_inputs == []
     desk.state(("subject", "mass_kg"), desk.trial.value("subject", "mass_kg") + 1.0)
     assert desk.changed_inputs == [desk.trial.path.name]

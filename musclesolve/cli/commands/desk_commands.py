@@ -50,7 +50,6 @@ KERNELS = (
     "musclesolve.opensim.joint_kernel",
     "musclesolve.dynamics.kernel.entry",
     "musclesolve.trajectory.chain_kernel",
-    "musclesolve.pipeline.patella_kernel",
     "musclesolve._util.series_kernel",
 )
 """Modules with compiled functions; the first takes longest."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shlex
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,12 +13,12 @@ from nicegui import events, ui
 
 from musclesolve.constants import COMPARISON_FILE, USUAL_COST
 from musclesolve.desk.fields import OTHERS, same_command
-from musclesolve.desk.steps.result_step import NAMES, column, figures, framed, peaks
+from musclesolve.desk.steps.result_step import NAMES, column, figures, loaded_page, peaks
 from musclesolve.desk.steps.run_step import about_cost, cost_names
-from musclesolve.desk.steps.work import Work
-from musclesolve.desk.view import Step, View, hint, show_fault
+from musclesolve.desk.steps.work import Loaded, Work, load
+from musclesolve.desk.view import Step, View, hint
 from musclesolve.desk.work_folder import RESULTS, checked_name
-from musclesolve.errors import MuscleSolveError, input_error
+from musclesolve.errors import input_error
 from musclesolve.studies.compare_results import MOST
 
 if TYPE_CHECKING:
@@ -192,35 +193,17 @@ class Compare:
             facts: ComparedFacts = getattr(result_facts, reader)(path)
             return facts
 
-        @ui.refreshable
-        def table(facts: ComparedFacts | None = None, trouble: str = "") -> None:
-            if trouble:
-                show_fault(trouble)
-                return
-            if facts is None:
-                ui.spinner()
-                return
-            for sentence in facts.unlike:
-                hint(f"Not the same: {sentence}")
-            peaks("Peaks, and the difference from the first", columns_of(facts), facts.rows)
+        table = Loaded(read, _show_peaks)
+        page = loaded_page(self.desk, partial(figures, path, True), "Figures of the comparison", "ms-page")
+        table.draw()
+        page.draw()
+        load(table, page)
 
-        @ui.refreshable
-        def shown(page: Path | None = None, trouble: str = "") -> None:
-            framed(self.desk, page, trouble, "Figures of the comparison", "ms-page")
 
-        async def load() -> None:
-            try:
-                table.refresh(await asyncio.to_thread(read))
-            except MuscleSolveError as error:
-                table.refresh(None, str(error))
-            try:
-                shown.refresh(await asyncio.to_thread(figures, path, True))
-            except Exception as error:  # the table is shown without figures
-                shown.refresh(None, str(error))
-
-        table()
-        shown()
-        ui.timer(0.0, load, once=True)
+def _show_peaks(facts: ComparedFacts) -> None:
+    for sentence in facts.unlike:
+        hint(f"Not the same: {sentence}")
+    peaks("Peaks, and the difference from the first", columns_of(facts), facts.rows)
 
 
 COMPARE = Step(

@@ -1,6 +1,5 @@
 """Events: heel strikes, toe-offs and the analyzed range on the curves of the ground force, moved by hand or by keys."""
 
-import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -8,9 +7,9 @@ from nicegui import ui
 
 from musclesolve.desk.fields import field
 from musclesolve.desk.measured_forces import Handle, MeasuredForces, TimeCurves, measured_forces
+from musclesolve.desk.steps.work import Loaded, load
 from musclesolve.desk.trial_document import Place
-from musclesolve.desk.view import Step, View, hint, show_fault, small_button
-from musclesolve.errors import MuscleSolveError
+from musclesolve.desk.view import Step, View, hint, small_button
 from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side
 
@@ -66,28 +65,15 @@ class Events:
         if self.desk.is_model:
             ui.label("Steps of an OpenSim model are found in its loads.")
         else:
-            self._curves()
-            ui.timer(0.0, self._look, once=True)
+            assert self.desk.trial is not None
+            path = self.desk.trial.path
+            self._measured = Loaded(lambda: measured_forces(path), self._curves)
+            self._measured.draw()
+            load(self._measured)
         field(self.view, "time", "movement", "What the subject does")
 
-    async def _look(self) -> None:
-        assert self.desk.trial is not None
-        try:
-            self.seen = await asyncio.to_thread(measured_forces, self.desk.trial.path)
-        except MuscleSolveError as error:
-            self._curves.refresh(str(error))
-        else:
-            self._curves.refresh()
-
-    @ui.refreshable_method
-    def _curves(self, trouble: str = "") -> None:
-        if trouble:
-            show_fault(trouble)
-            return
-        seen = self.seen
-        if seen is None:
-            ui.spinner()
-            return
+    def _curves(self, seen: MeasuredForces) -> None:
+        self.seen = seen
         curves = [
             (f"{SIDE_NAMES[side]} foot", SIDE_COLOR[side], *seen.vertical(side))
             for side in SIDES
@@ -205,7 +191,7 @@ class Events:
                 ("time", "end_s"): round(end, 3),
             }
             self.view.state_all(values)
-            await self._look()
+            await self._measured.look()
             return
         each = next(event for event in self.shown if event.id == name)
         times = [time if before == each.event.time else before for before in each.alike]
@@ -232,11 +218,11 @@ class Events:
 
     async def _range_found(self) -> None:
         self.view.state_all({("time", "start_s"): None, ("time", "end_s"): None})
-        await self._look()
+        await self._measured.look()
 
     async def _state(self, place: tuple[str | int, ...], value: list[float] | None) -> None:
         self.view.state(place, value)
-        await self._look()
+        await self._measured.look()
 
     def _picked(self, time: float) -> None:
         self._time.value = round(time, 3)

@@ -6,16 +6,16 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from nicegui import events, run, ui
+from nicegui import events, ui
 
 from musclesolve._util.messages import count_of
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import drawn_keys, field, statements
+from musclesolve.desk.steps.work import Loaded, load
 from musclesolve.desk.view import State, Step, StepView, View, hint
 from musclesolve.desk.work_folder import ARCHIVE, RECORDINGS
 from musclesolve.drafting.draft_folder import FolderDraft
 from musclesolve.drafting.folder_contents import FolderContents, folder_contents
-from musclesolve.errors import MuscleSolveError
 from musclesolve.settings.trial import RecordedSettings
 
 COLUMNS: list[dict[str, object]] = [
@@ -72,22 +72,17 @@ class Files(StepView):
         hint(
             f"You can also copy files to {self.desk.folder.path}, then press “Look again”. Nothing leaves this machine."
         )
-        self._listed()
-        ui.timer(0.0, self._look, once=True)
+        path = self.desk.folder.path
+        self._files = Loaded(lambda: described(folder_contents(path)), self._listed)
+        self._files.draw()
+        load(self._files)
 
-    @ui.refreshable_method
-    def _listed(self, rows: list[dict[str, str]] | None = None, trouble: str = "") -> None:
-        if trouble:
-            ui.label(trouble).classes("ms-bad")
-        if rows is None:
-            if not trouble:
-                ui.spinner()
-            return
+    def _listed(self, rows: list[dict[str, str]]) -> None:
         ui.table(rows=rows, columns=COLUMNS, row_key="file").classes("w-full").props(
             'dense flat bordered hide-pagination rows-per-page-options="0"'
         )
         with ui.row():
-            ui.button("Look again", on_click=self._look).props("outline icon=refresh")
+            ui.button("Look again", on_click=self._files.look).props("outline icon=refresh")
             drafted = bool(self.desk.trials)
             ui.button(
                 "Draft the trial file anew" if drafted else "Draft the trial file", on_click=self._draft
@@ -108,15 +103,6 @@ class Files(StepView):
                         with ui.element("li"):
                             ui.label(todo)
 
-    async def _look(self) -> None:
-        try:
-            contents = await run.io_bound(folder_contents, self.desk.folder.path)
-        except MuscleSolveError as error:
-            self._listed.refresh(None, str(error))
-            return
-        if contents is not None:
-            self._listed.refresh(described(contents))
-
     async def _uploaded(self, event: events.MultiUploadEventArguments) -> None:
         brought = list[str]()
         for file in event.files:
@@ -129,7 +115,7 @@ class Files(StepView):
         event.sender.reset()  # type: ignore[attr-defined]
         self.desk.changed("trial", by=self.view)
         self.view.refresh_frame()
-        await self._look()
+        await self._files.look()
 
     async def _draft(self) -> None:
         with self.view.saying():

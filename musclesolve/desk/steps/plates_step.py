@@ -1,6 +1,5 @@
 """Plates: the forces of each plate, the foot on it, and the paths of the feet over the floor."""
 
-import asyncio
 from html import escape
 
 import numpy as np
@@ -10,8 +9,8 @@ from musclesolve._util.arrays import Array
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
 from musclesolve.desk.measured_forces import MeasuredForces, SeenPlate, TimeCurves, measured_forces
-from musclesolve.desk.view import State, Step, StepView, hint, show_fault
-from musclesolve.errors import MuscleSolveError
+from musclesolve.desk.steps.work import Loaded, load
+from musclesolve.desk.view import State, Step, StepView, hint
 from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.settings.trial import PREDICTED, PREDICTED_NOTE
@@ -29,8 +28,11 @@ class Plates(StepView):
 
     def show(self) -> None:
         """Draw it."""
-        self._measured()
-        ui.timer(0.0, self._look, once=True)
+        assert self.desk.trial is not None
+        path = self.desk.trial.path
+        self._measured = Loaded(lambda: measured_forces(path), self._plates)
+        self._measured.draw()
+        load(self._measured)
         with ui.expansion("Thresholds and clock").classes("w-full"):
             field(self.view, "filter", "unloaded_below_n", then=self.view.refresh)
             field(
@@ -41,23 +43,7 @@ class Plates(StepView):
                 then=self.view.refresh,
             )
 
-    async def _look(self) -> None:
-        assert self.desk.trial is not None
-        try:
-            found = await asyncio.to_thread(measured_forces, self.desk.trial.path)
-        except MuscleSolveError as error:
-            self._measured.refresh(None, str(error))
-        else:
-            self._measured.refresh(found)
-
-    @ui.refreshable_method
-    def _measured(self, seen: MeasuredForces | None = None, trouble: str = "") -> None:
-        if trouble:
-            show_fault(trouble)
-            return
-        if seen is None:
-            ui.spinner()
-            return
+    def _plates(self, seen: MeasuredForces) -> None:
         if not seen.plates:
             predicted = seen.trial.settings.files.predicted
             ui.label(
@@ -125,13 +111,15 @@ class Plates(StepView):
                 {"plate": number, "side": side} for number, side in chosen.items() if side in ("r", "l")
             ]
             self.view.state(("force",), tables or None)
-        self._measured.refresh()
-        await self._look()
+        await self._look_again()
 
     async def _all_found(self) -> None:
         self.view.state(("force",), None)
-        self._measured.refresh()
-        await self._look()
+        await self._look_again()
+
+    async def _look_again(self) -> None:
+        self._measured.draw.refresh()
+        await self._measured.look()
 
 
 def _usual(plate: SeenPlate) -> str:

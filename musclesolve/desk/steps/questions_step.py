@@ -82,7 +82,7 @@ class Questions:
         with ui.row():
             ui.button("Answer", on_click=self._answer).props("unelevated icon=help_outline")
         if is_answered(self.desk, name):
-            framed(self.desk, answer_files(self.desk, name)[1], "", f"Answer: {TITLES[name]}", "ms-page")
+            framed(self.desk, answer_files(self.desk, name)[1], f"Answer: {TITLES[name]}", "ms-page")
 
     def _stated(self, lines: str) -> None:
         scenarios = [line.strip() for line in lines.splitlines() if line.strip()]

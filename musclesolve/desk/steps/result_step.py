@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,11 @@ from nicegui import ui
 
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading, statements
-from musclesolve.desk.result_facts import FIGURES, PICTURE, ResultFacts, address, is_older
+from musclesolve.desk.result_facts import FIGURES, PICTURE, ResultFacts, address, is_older, result_facts
 from musclesolve.desk.steps.run_step import Run
-from musclesolve.desk.steps.work import Work, facts_of, show_verdict
+from musclesolve.desk.steps.work import Loaded, Work, load, show_verdict
 from musclesolve.desk.tasks import PATIENCE
-from musclesolve.desk.view import State, Step, StepView, show_fault
-from musclesolve.errors import MuscleSolveError
+from musclesolve.desk.view import State, Step, StepView
 from musclesolve.results.files.atomic_writing import patient, write_files
 from musclesolve.results.judgement import NOT_USABLE, USABLE
 
@@ -46,52 +46,28 @@ class Result(StepView):
         Work(self.view, ("run",), self._result).show()
 
     def _result(self) -> None:
-        if self.desk.result is None:
+        result = self.desk.result
+        if result is None:
             Run(self.view).show()
             return
         stale = bool(self.desk.changed_inputs) or self.desk.run_failure is not None
         with ui.expansion("Run again, with other choices", value=stale).classes("w-full"):
             Run(self.view).show()
-        self._top()
-        self._moving()
+        verdict = Loaded(lambda: result_facts(result), self._verdict)
+        moving = loaded_page(
+            self.desk, partial(moving_picture, result), "Moving picture of the result", "ms-moving"
+        )
+        drawn = loaded_page(self.desk, partial(figures, result), "Figures of the result", "ms-page")
+        verdict.draw()
+        moving.draw()
         heading("Figures")
-        self._figures()
+        drawn.draw()
         self._tables()
-        ui.timer(0.0, self._load, once=True)
+        load(verdict, moving, drawn)
 
-    async def _load(self) -> None:
-        """The verdict as soon as it is known, then the picture, then the figures."""
-        result = self.desk.result
-        if result is None:
-            return
-        try:
-            facts = await facts_of(self.desk)
-            self._top.refresh(facts)
-            self._tables.refresh(facts)
-        except MuscleSolveError as error:
-            self._top.refresh(None, str(error))
-        for shown, make in ((self._moving, moving_picture), (self._figures, figures)):
-            try:
-                shown.refresh(await asyncio.to_thread(make, result))
-            except Exception as error:  # the verdict is shown without the picture
-                shown.refresh(None, str(error))
-
-    @ui.refreshable_method
-    def _top(self, facts: ResultFacts | None = None, trouble: str = "") -> None:
-        if trouble:
-            show_fault(trouble)
-        elif facts is None:
-            ui.spinner()
-        else:
-            show_verdict(self.desk, facts)
-
-    @ui.refreshable_method
-    def _moving(self, page: Path | None = None, trouble: str = "") -> None:
-        framed(self.desk, page, trouble, "Moving picture of the result", "ms-moving")
-
-    @ui.refreshable_method
-    def _figures(self, page: Path | None = None, trouble: str = "") -> None:
-        framed(self.desk, page, trouble, "Figures of the result", "ms-page")
+    def _verdict(self, facts: ResultFacts) -> None:
+        show_verdict(self.desk, facts)
+        self._tables.refresh(facts)
 
     @ui.refreshable_method
     def _tables(self, facts: ResultFacts | None = None) -> None:
@@ -103,16 +79,16 @@ class Result(StepView):
                 statements(facts.summary, "ms-summary")
 
 
-def framed(desk: Desk, page: Path | None, trouble: str, title: str, size: str) -> None:
-    """Show a page within this one, the reason why there is none, or that it is being made."""
-    if page is not None:
-        frame = ui.element("iframe").classes(f"ms-frame {size}")
-        frame.props["src"] = address(desk.folder.path, page)
-        frame.props["title"] = title
-    elif trouble:
-        show_fault(f"{title}: {trouble}")
-    else:
-        ui.spinner()
+def loaded_page(desk: Desk, find: Callable[[], Path], title: str, size: str) -> Loaded[Path]:
+    """A page that is shown within this one, as soon as it is made."""
+    return Loaded(find, lambda page: framed(desk, page, title, size), title)
+
+
+def framed(desk: Desk, page: Path, title: str, size: str) -> None:
+    """Show a page within this one."""
+    frame = ui.element("iframe").classes(f"ms-frame {size}")
+    frame.props["src"] = address(desk.folder.path, page)
+    frame.props["title"] = title
 
 
 def moving_picture(result: Path) -> Path:

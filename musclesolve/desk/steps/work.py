@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import monotonic
+from typing import Any, Generic, TypeVar
 
 from nicegui import ui
 
@@ -19,13 +20,15 @@ from musclesolve._util.messages import capitalized
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading
-from musclesolve.desk.result_facts import ResultFacts, address, result_facts
+from musclesolve.desk.result_facts import ResultFacts, address
 from musclesolve.desk.runner import Task
 from musclesolve.desk.view import View, show_fault
+from musclesolve.errors import MuscleSolveError
 from musclesolve.plotting.figure_names import REPORT
 from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER, USABLE
 from musclesolve.studies.many_trials.trial_record import PARTED, Outcome
 
+Found = TypeVar("Found")
 FIRST = 3
 """Number of cautions that are shown at once, the most important ones; the picture follows."""
 
@@ -116,10 +119,49 @@ class Work:
         self._idle()
 
 
-async def facts_of(desk: Desk) -> ResultFacts | None:
-    """Return the facts of the result of the open trial; None without a result."""
-    path = desk.result
-    return None if path is None else await asyncio.to_thread(result_facts, path)
+class Loaded(Generic[Found]):
+    """A part of a step that takes seconds to find: a sign that it comes, then the part, or why there is none.
+
+    Args:
+        find: finds it, in a thread.
+        show: draws it.
+        called: its name, before the reason why it is missing. A part with a name may fail in any way, the others by an
+            error of the input.
+    """
+
+    def __init__(self, find: Callable[[], Found], show: Callable[[Found], object], called: str = "") -> None:
+        self._find, self._show, self._called = find, show, called
+
+    @ui.refreshable_method
+    def draw(self, found: Found | None = None, trouble: str = "") -> None:
+        """Draw the part as far as it is known."""
+        if trouble:
+            show_fault(trouble)
+        elif found is None:
+            ui.spinner()
+        else:
+            self._show(found)
+
+    async def look(self) -> None:
+        """Find the part anew, and draw it."""
+        try:
+            found = await asyncio.to_thread(self._find)
+        except Exception as error:
+            if not (self._called or isinstance(error, MuscleSolveError)):
+                raise
+            self.draw.refresh(None, f"{self._called}: {error}" if self._called else str(error))
+        else:
+            self.draw.refresh(found)
+
+
+def load(*parts: Loaded[Any]) -> None:
+    """Find parts that are drawn already, one after the other."""
+
+    async def look() -> None:
+        for part in parts:
+            await part.look()
+
+    ui.timer(0.0, look, once=True)
 
 
 def show_verdict(desk: Desk, facts: ResultFacts) -> None:

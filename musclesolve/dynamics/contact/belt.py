@@ -8,7 +8,7 @@ pulls on both ends of every span, along the span, and follows the strain of the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -53,20 +53,18 @@ class Webbing:
             )
 
     @cached_property
-    def _pieces(self) -> tuple[Array, Array, Array, Array]:
-        """Strain, force, energy and slope of every straight piece, the first three at its beginning."""
-        strain, force = np.array(self.strain), np.array(self.force)
-        energy = np.cumsum([0.0, *(0.5 * (force[1:] + force[:-1]) * np.diff(strain))])
-        return strain[:-1], force[:-1], energy[:-1], np.diff(force) / np.diff(strain)
+    def _curves(self) -> tuple[Callable[[Array], Array], ...]:
+        """Tension [N] and energy of a meter of webbing [J] at strains from 0 on."""
+        from scipy.interpolate import make_interp_spline
+
+        tension = make_interp_spline(self.strain, self.force, k=1)
+        return tension, tension.antiderivative()
 
     def elastic(self, strain: Array) -> tuple[Array, Array]:
         """Tension [N] without damping, and energy [J] of a meter of webbing."""
-        piece = np.clip(
-            np.searchsorted(self._pieces[0], strain, side="right") - 1, 0, len(self._pieces[0]) - 1
-        )
-        begin, force, energy, slope = (values[piece] for values in self._pieces)
-        more = np.maximum(strain, 0.0) - begin
-        return force + slope * more, energy + (force + 0.5 * slope * more) * more
+        stretched = np.maximum(strain, 0.0)
+        tension, energy = (curve(stretched) for curve in self._curves)
+        return tension, energy
 
     def tension(self, strain: Array, rate: Array) -> Array:
         """Tension [N] at a strain and a strain rate [1/s], zero where the strap is slack."""

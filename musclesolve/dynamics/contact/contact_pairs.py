@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous, equal_groups
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous, equal_groups, vector_product
 from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.messages import check_known, unknown_name
 from musclesolve.dynamics.contact.surfaces import Surface, check_surfaces
@@ -360,10 +360,11 @@ class ContactPairs:
 
     def wrenches(self, touch: Touch, count: int) -> Array:
         """Moment about the global origin and force (B, 6) on every body, the ground last."""
-        from musclesolve.dynamics.kernel.entry import GATHER
-
-        wrench = np.zeros((count, 6))
-        GATHER.load()(touch.force, touch.touches, *self._arrays, wrench)
+        pressing = np.flatnonzero(touch.force.any(axis=1))
+        force, wrench = touch.force[pressing], np.zeros((count, 6))
+        both = np.hstack([vector_product(touch.touches.point[pressing], force), force])
+        np.add.at(wrench, self.body[self.second[pressing]], both)
+        np.subtract.at(wrench, self.body[self.first[pressing]], both)
         return wrench
 
 

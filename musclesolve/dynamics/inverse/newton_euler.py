@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, contiguous, vector_product
+from musclesolve._util.arrays import Array, Indices, dot, vector_product
 from musclesolve._util.long_arrays import long_array
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
@@ -170,10 +170,7 @@ def generalized_loads(model: Model, motion: Motion, loads: DistalLoads) -> Array
 
     tau = a . M about the pivot of the joint; then force and moment on the base about the origin of the layout.
     """
-    from musclesolve.dynamics.kernel.entry import GENERALIZE
-
-    tree, sums = model.tree, (loads.force, loads.moment)
-    out = np.empty((len(motion.q), tree.joint_count + 6))
-    placed = contiguous(motion.q), contiguous(motion.origin)
-    GENERALIZE.load()(tree.compiled, tree.pivot, contiguous(motion.axes(tree)), *placed, sums, out)
-    return out
+    tree = model.tree
+    _, moment = loads.at(tree.child, motion.q[:, tree.pivot])
+    force, about_origin = loads.at(np.array([tree.root]), motion.origin[:, None])
+    return np.hstack([dot(motion.axes(tree), moment), force[:, 0], about_origin[:, 0]])

@@ -1,6 +1,6 @@
 """Contact and resistance in one state: contact between surfaces with its forces, and the resistance of joints.
 
-Contact gives points of contact, relative velocities, and the wrenches of the contact forces.
+Contact gives points of contact and relative velocities.
 
 Gap, normal and point of a pair by Newton's method on the sphere of normals, with the support function of each surface:
 derived in `contact.surfaces`.
@@ -65,23 +65,6 @@ def find_slip(motions, shapes, pairs, pair, touches):
     touches.rate[pair] = rate
     for x in range(3):
         touches.slip[pair, x] -= rate * touches.normal[pair, x]
-
-
-@compiled
-def gather_forces(force, touches, shapes, pairs, wrench):
-    """Moment about the global origin and force (B, 6) on every body from forces (P, 3) on the second surfaces."""
-    for b in range(wrench.shape[0]):
-        for k in range(6):
-            wrench[b, k] = 0.0
-    for pair in range(force.shape[0]):
-        one, two = shapes.body[pairs.first[pair]], shapes.body[pairs.second[pair]]
-        for x in range(3):
-            y, z = (x + 1) % 3, (x + 2) % 3
-            moment = touches.point[pair, y] * force[pair, z] - touches.point[pair, z] * force[pair, y]
-            wrench[two, x] += moment
-            wrench[one, x] -= moment
-            wrench[two, 3 + x] += force[pair, x]
-            wrench[one, 3 + x] -= force[pair, x]
 
 
 ROUNDS = 50

@@ -32,7 +32,6 @@ from musclesolve.dynamics.kernel.contact import (
     damp_joints,
     find_gap,
     find_slip,
-    gather_forces,
     limit_cones,
     place_surfaces,
     stop_joints,
@@ -43,7 +42,6 @@ from musclesolve.dynamics.kernel.tree_motion import (
     move_frames,
     move_slots,
     place_slots,
-    project_loads,
     set_accelerated,
     set_base,
     sum_loads,
@@ -75,11 +73,6 @@ def touch(motions, shapes, pairs, placed, touches):
     for pair in range(pairs.first.size):
         find_gap(shapes, placed, pairs, pair, touches)
         find_slip(motions, shapes, pairs, pair, touches)
-
-
-def gather(force, touches, shapes, pairs, wrench):
-    """Moments about the global origin and forces (B, 6) on the bodies from contact forces (P, 3): `gather_forces`."""
-    gather_forces(force, touches, shapes, pairs, wrench)
 
 
 def push(state, bodies, motions, first, wrench, force):
@@ -170,12 +163,6 @@ def load_tree(tree, masses, segments, wrench, sums, work):
         sum_loads(tree, masses, segments, t, wrench[t], sums[0][t], sums[1][t], work)
 
 
-def generalize(tree, pivot, axes, q, origin, sums, out):
-    """Generalized forces (T, K+6) of the sums of `load_tree`: `project_loads`."""
-    for t in range(out.shape[0]):
-        project_loads(tree, pivot, axes[t], q[t], origin[t], sums[0][t], sums[1][t], out[t])
-
-
 _BODIES = tuple_of(BodyArrays, "i2 b1 r2 r3 r2")
 _MOTIONS = tuple_of(BodyMotions, "r3 r2 r2 r3")
 _SHAPES = tuple_of(SurfaceArrays, "i1 r2 r3 r2 r1 r1 r1")
@@ -202,7 +189,6 @@ _GIVEN, _POSES = types.UniTuple(types_of("r2")[0], 3), types.Tuple(types_of("r2 
 _on_disk = on_disk("compiling the dynamics for this machine, once (some ten seconds)", Path(__file__).parent)
 MOVE = _on_disk(move, "r2 r2", _BODIES, _MOTIONS, "i")
 TOUCH = _on_disk(touch, _MOTIONS, _SHAPES, _PAIRS, _PLACED, _TOUCHES)
-GATHER = _on_disk(gather, "r2", _TOUCHES, _SHAPES, _PAIRS, "r2")
 PUSH = _on_disk(push, _TABLES, _BODIES, _MOTIONS, "i r2 r2")
 RESIST = _on_disk(resist, _TABLES, _BODIES, _MOTIONS, _JOINTS, types.Tuple([_STOPS, _CONES]), "r2 r2")
 SOLVE = _on_disk(solve, _STATE, _ROWS, _SOLVED, "i")
@@ -210,5 +196,4 @@ NEAREST = _on_disk(nearest, _TREE, _TARGETS, "r3", _TABLES, _POSES, _POSES, "r1"
 PLACE_TREE = _on_disk(place_tree, _TREE, _POSES, "i r3 r4", _PLACED_TREE)
 MOVE_TREE = _on_disk(move_tree, _TREE, _MASSES, _GIVEN, _MOVED, _SEGMENTS, _MOVING, "i")
 LOAD_TREE = _on_disk(load_tree, _TREE, _MASSES, _SEGMENTS, "r3", _CUBES, _MOVING)
-GENERALIZE = _on_disk(generalize, _TREE, "i1 r3 r3 r2", _CUBES, "r2")
 MOVE_ALL = _on_disk(move_all, "r3 r3", _BODIES, _MOTIONS, types.Tuple(types_of("r4 r3 r3")))

@@ -168,22 +168,3 @@ def sum_loads(tree, masses, segments, t, wrench, force, moment, work):
             for x in range(3):
                 force[tree.parent[k], x] += force[tree.child[k], x]
                 moment[tree.parent[k], x] += moment[tree.child[k], x]
-
-
-@compiled
-def project_loads(tree, pivot, axes, q, origin, force, moment, out):
-    """Generalized forces (K+6,) of the loads (F, 3) on the frames: tau = a . (M - p x F), force and moment on the base.
-
-    pivot (K,): slots of the pivots p among q (N, 3); axes a (K, 3); origin (3,): of the standing layout.
-    """
-    joints, root = pivot.size, tree.root[0]
-    for k in range(joints):
-        a, p, f, m = axes[k], q[pivot[k]], force[tree.child[k]], moment[tree.child[k]]
-        out[k] = 0.0
-        for x in range(3):
-            y, z = (x + 1) % 3, (x + 2) % 3
-            out[k] += a[x] * (m[x] - (p[y] * f[z] - p[z] * f[y]))
-    for x in range(3):
-        y, z = (x + 1) % 3, (x + 2) % 3
-        out[joints + x] = force[root, x]
-        out[joints + 3 + x] = moment[root, x] - (origin[y] * force[root, z] - origin[z] * force[root, y])

@@ -166,10 +166,9 @@ class LoadDynamics:
             if k in knees:
                 # the patellar ligament in place of the quadriceps
                 flexing, lever = knee_lever(model, joint, pose, across, point[:, 0], ligament)
-                arm = arms[:, axes[flexing], heads, None]
-                at_patella = sums[:, heads, len(joints) + knees.index(k), 3:] - arm * lever.force[:, None]
-                force[:, heads, k] = arm * lever.force[:, None]
-                moment[:, heads, k] = arm * lever.moment[:, None]
+                pull = sums[:, heads, len(joints) + knees.index(k), 3:]
+                loads = lever.loads(arms[:, axes[flexing], heads], pull)
+                force[:, heads, k], moment[:, heads, k], at_patella = loads
                 patella[:, knees.index(k), heads] = at_patella @ TO_GLOBAL.T
 
         def by_joint(values: Array) -> Array:
@@ -363,8 +362,7 @@ def knee_lever(
     flexion = np.arctan2(turned[:, 0, 1], turned[:, 1, 1])
     flexing = int(np.abs(np.einsum("tmx,tx->m", twists[..., :3], left)).argmax())
     spin, velocity = twists[:, flexing, :3], twists[:, flexing, 3:]
-    ligament = Ligament.from_shank_length(side_of(knee.name), parts.length(knee))
-    ligament = ligament._replace(arm=factor * ligament.arm)
+    ligament = Ligament.from_shank_length(side_of(knee.name), parts.length(knee), factor)
     velocity = velocity + np.cross(spin, center)
     return flexing, PatellarLever.from_flexion(ligament, flexion, up, left, spin, velocity)
 
