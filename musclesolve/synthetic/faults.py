@@ -289,7 +289,8 @@ def force_without_contact(copy: Copy) -> None:
     middle = slice(first + (last - first) // 4, last - (last - first) // 4)
     force, point = copy.plate(plate, "force"), copy.plate(plate, "point")
     force[middle, 2] += 150.0 * np.sin(np.linspace(0.0, np.pi, middle.stop - middle.start))
-    point[middle] = point[first - 50 if first > 50 else min(last + 50, len(point) - 1)]
+    rolls = np.linspace(0.0, 0.05, middle.stop - middle.start)[:, None] * [1.0, 0.0, 0.0]
+    point[middle] = point[first - 50 if first > 50 else min(last + 50, len(point) - 1)] + rolls
     copy.set_plate(plate, "force", force)
     copy.set_plate(plate, "point", point)
 

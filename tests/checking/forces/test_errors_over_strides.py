@@ -117,7 +117,9 @@ def test_a_clock_that_changes_is_found(
     report = examined(write_copy(copy, tmp_path))
     (found,) = (each for each in report.findings if each.code == "clock_rate")
     assert f"{'earlier' if sign > 0.0 else 'later'} than at other times" in found.what
-    at, size = (float(found.what.partition(word)[2].split()[0]) for word in (" at ", "the forces are "))
+    at, size = (
+        float(found.what.partition(word)[2].split()[0]) for word in ("clearly from ", "the forces are ")
+    )
     assert 6.0 < size < 25.0 and at == pytest.approx(0.5 * (start + end), abs=0.3)
 
 
