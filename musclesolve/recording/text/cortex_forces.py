@@ -8,7 +8,7 @@ import re
 from dataclasses import replace
 
 from musclesolve.errors import file_error
-from musclesolve.recording.text.cells import COUNTER, Columns, Coordinates, Titles, rate_in, titled_columns
+from musclesolve.recording.text.cells import Columns, Coordinates, Titles, rate_in, titled_columns
 from musclesolve.recording.text.number_rows import RowReader, check_unique
 
 _COLUMN = re.compile(r"(?P<what>[FM]?)(?P<axis>[XYZ])(?P<plate>\d+)")
@@ -45,7 +45,7 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     named = [
         f"plate_{match['plate']}_{_ROLES[match['what']]}".replace(" ", f"_{match['axis'].lower()} ")
         if match
-        else COUNTER
+        else "Sample"
         for match in matches
     ]
     found = titled_columns(Titles(named, reader.line_number, "\t", rates=(rate,)), reader, in_si)

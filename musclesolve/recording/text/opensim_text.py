@@ -489,7 +489,7 @@ def read_repaired(
         recorded, next_error = None, None
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(folder) / path.name
-            copy.write_text("\n".join([*repaired, ""]), encoding="utf-8")
+            copy.write_text("\n".join(repaired) + "\n", encoding="utf-8")
             try:  # the repair is reported, and with it the number of rows in the header
                 recorded = replace(reader(copy), path=path, row_warning="")
             except InputError as refused:
