@@ -249,7 +249,7 @@ def solve_constrained(
     check_cost(problem, chosen, problem.valid & ~empty)
     if which.size:
         frames = held.frames(which)
-        if method.name in SOLVERS and chosen.symbolic:
+        if curved or method.name == "ipopt" or (method.name in SOLVERS and chosen.symbolic):
             with CASADI:
                 bodies = tuple(constraint.body for constraint in listed)
                 limits = frames.size_at_rest(), frames.lower, frames.upper

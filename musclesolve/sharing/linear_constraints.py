@@ -124,11 +124,10 @@ class CostBeside(Cost):
         """See Cost."""
         shape, found = problem.lower, self.cost.terms(*self._of(problem))
         return found and tuple(
-            Term(
-                term.form,
-                _like(shape, term.coefficient),
-                None if term.target is None else _like(shape, term.target),
-                term.factor,
+            replace(
+                term,
+                coefficient=_like(shape, term.coefficient),
+                target=None if term.target is None else _like(shape, term.target),
             )
             for term in found
         )

@@ -259,3 +259,7 @@ def test_a_class_without_an_expression_takes_linear_constraints():
     for cost in (Squares(), Coupled()):
         found = solve_constrained(ARM, cost, first_at_most(0.2))
         assert found.solved and found.activation == pytest.approx([0.2, 0.4], abs=1e-7)
+        curved = expression_constraint("curved", lambda a, f, data: casadi.sumsqr(a), upper=0.3)
+        for solver, constraint in [(name, curved) for name in SOLVERS] + [("ipopt", first_at_most(0.2))]:
+            with refused("bad_cost", "squares", "term_expression"):
+                solve_constrained(ARM, cost, constraint, solver)

@@ -302,8 +302,9 @@ class Diagnosis:
         elif (more := _least(self.part, number, matrix, np.ones(len(self.muscle)))) is None:
             clauses.append("no strength would suffice")
         elif not np.isfinite([self.strength_factor[number], self.limited_factor[number]]).any():
-            stronger = [self.muscle[i] for i in np.flatnonzero(more[0] > _PULLS)]
-            clauses.append(f"more strength of {shown(stronger)} alone would suffice")
+            pulling = more[0] > _PULLS * more[0].max()
+            stronger = [self.muscle[i] for i in np.flatnonzero(pulling)]
+            clauses.append(f"more strength of {shown(stronger)} alone would suffice" if stronger else "")
         return "; ".join(part for part in clauses if part)
 
 

@@ -319,3 +319,12 @@ def test_no_strength_suffices_only_where_no_strengths_of_single_muscles_do():
     upper = np.where(np.isin(np.arange(5), [0, 2]), 1e3, 1.0)
     assert solve(replace(stronger, upper=upper), "force_squared").status == Status.SOLVED
     assert "no strength would suffice" in cause([[0.04, -0.03], [0.0, 0.03]], [60.0, -0.2], [1e3, 1e3], 0.01)
+
+
+def test_a_strong_muscle_that_may_hardly_act_is_named():
+    """Its missing activation, 2e-10, is below the tolerance of linear programs: the sentence ended in an IndexError."""
+    arm, capacity = np.array([[-0.3], [0.7]]), np.array([1e7])
+    weak = Problem(arm, 1.19e-9 * capacity * arm[:, 0], capacity, capacity, upper=1e-9)
+    why = diagnose(weak)
+    assert why.frame.tolist() == [0] and why.lacking(0) == ["dof_1", "dof_0"]
+    assert why.sentence(0).endswith("more strength of muscle_0 alone would suffice")
