@@ -7,6 +7,7 @@ the results in figures: here a pulse of half a sine, and what the text says of t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -162,9 +163,12 @@ def neck_moment(motion: Simulation) -> tuple[Array, Array]:
     """Resistance of the joint of neck and torso, (T, 3) each [N m]: damping, and limit of the motion (3.2)."""
     resist, model = JointResistance.build(motion.model), motion.model
     numbers = [model.joint(f"neck_{name}") for name in ("flexion", "bending_right", "rotation_left")]
-    damping = resist.moments(motion.q, motion.qd)[:, numbers]
+    damping = -resist.damping[numbers] * resist.couples.rates(motion.q, motion.qd)[:, numbers]
     axes = model.tree.axes(motion.q)[:, numbers]
-    limit = resist.cone_couples(motion.q)[:, model.body("neck")]
+    cones = replace(
+        resist, damping=0.0 * resist.damping, stops=resist.stops._make(part[:0] for part in resist.stops)
+    )
+    limit = cones.body_couples(motion.q, motion.qd)[:, model.body("neck")]
     return np.einsum("tk,tkx->tx", damping, axes), limit
 
 

@@ -36,7 +36,7 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 157960,
+    "Python, package and muscle_db": 157680,
     "public names": 180,
     "bindings of vague names": 1284,
     "records of one module": 240,

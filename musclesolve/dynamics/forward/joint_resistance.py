@@ -20,13 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, contiguous, dot, unit_or_zero
+from musclesolve._util.arrays import Array, contiguous
 from musclesolve._util.bundled_toml import locate, read_text, toml_of
 from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
 from musclesolve.dynamics.kernel.arrays import BodyMotions, Cones, JointArrays, Stops
-from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles
 from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.rotations import wrapped
 from musclesolve.errors import InputError, file_error
 
 FORWARD = "forward_resistance"
@@ -119,76 +117,32 @@ class JointResistance:
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
-        if len(q) > 1 or self.couples.groups:
-            moments = self.moments(q, qd)
-            return self.couples.force(q, moments) + self.couples.body_force(q, self.cone_couples(q))
+        return self._resisted(q, qd)[0]
+
+    def body_couples(self, q: Array, qd: Array) -> Array:
+        """Couples (T, B, 3) [N m] on the bodies in the poses q (T, N, 3) [m] with the velocities qd [m/s]."""
+        return self._resisted(q, qd)[1][..., :3]
+
+    def _resisted(self, q: Array, qd: Array) -> tuple[Array, Array]:
+        """Generalized force (T, N, 3), and moment and force (T, B, 6) on the bodies."""
         from musclesolve.dynamics.kernel.entry import RESIST
 
-        bodies = len(self.couples.spread)
-        force, wrench, motions = np.zeros(q.shape), np.zeros((bodies, 6)), BodyMotions.allocate(bodies)
-        state, limits = (contiguous(q[0]), contiguous(qd[0])), (self.stops, self.cones)
-        rigid_bodies = self.couples.model.rigid_bodies.compiled
-        RESIST.load()(state, rigid_bodies, motions, self._joints, limits, wrench, force[0])
-        return force
+        couples, resist, limits = self.couples, RESIST.load(), (self.stops, self.cones)
+        bodies, rigid_bodies = len(couples.spread), couples.model.rigid_bodies.compiled
+        force, wrench = np.zeros(q.shape), np.zeros((len(q), bodies, 6))
+        motions = BodyMotions.unset(bodies)
+        axes, q, qd = contiguous(couples.axes(q)), contiguous(q), contiguous(qd)
+        for t in range(len(q)):
+            resist((q[t], qd[t]), rigid_bodies, motions, axes[t], self._joints, limits, wrench[t], force[t])
+        return force, wrench
 
     @cached_property
     def _joints(self) -> JointArrays:
-        """Axes and damping of the joints as compiled code takes them."""
-        tree = self.couples.model.tree
-        balls, fixed_axes = tree.spherical.ravel(), np.zeros((tree.joint_count, 3))
-        scale = tree.sign / tree.axis_length
-        scale[balls], fixed_axes[balls] = 0.0, tree.fixed_axes.reshape(-1, 3)
-        return JointArrays(
-            proximal=contiguous(self.couples.proximal, np.intp),
-            distal=contiguous(self.couples.distal, np.intp),
-            axis=contiguous(tree.axis, np.intp),
-            scale=scale,
-            fixed_axis=fixed_axes,
-            damping=contiguous(self.damping),
+        """Bodies and damping of the joints as compiled code takes them."""
+        proximal, distal = (
+            contiguous(each, np.intp) for each in (self.couples.proximal, self.couples.distal)
         )
-
-    def moments(self, q: Array, qd: Array) -> Array:
-        """Moments (T, K) [N m] about the joint axes: damping of all joints, stops of single joints (3.3, 3.8)."""
-        moments = -self.damping * self.couples.rates(q, qd)
-        if len(joint := self.stops.joint):
-            lower, upper, margin, moment = self.stops.limits.T
-            model, middle = self.couples.model, 0.5 * (lower + upper)
-            angles = joint_angles(model, model.rigid_bodies.rotation(q))[:, joint]
-            angles = middle + wrapped(angles - middle)
-            moments[:, joint] -= moment * (rise((angles - upper) / margin) - rise((lower - angles) / margin))
-        return moments
-
-    def cone_couples(self, q: Array) -> Array:
-        """Motion-limiting couples of the spherical joints on all bodies, (T, B, 3) [N m] (3.4-3.8)."""
-        cones = self.cones
-        couples = np.zeros((len(q), len(self.couples.spread), 3))
-        if not len(cones.bodies):
-            return couples
-        front_end, side_end, back_end, opposite, margin, moment = cones.limits.T
-        rotation = self.couples.model.rigid_bodies.rotation(q)[:, cones.bodies[:, 0]]
-        front, side, axis = np.moveaxis(cones.frame @ np.swapaxes(rotation, -1, -2), 2, 0)
-        line = q[:, cones.line[:, 1]] - q[:, cones.line[:, 0]]
-        line = line / np.linalg.norm(line, axis=2, keepdims=True)
-        east, north, up = dot(line, front), dot(line, side), dot(line, axis)
-        across = np.hypot(east, north)
-        latitude, longitude = np.arctan2(across, up), np.arctan2(north, east)
-        cosine, sine = np.cos(longitude), np.sin(longitude)
-        ahead = np.where(cosine >= 0.0, front_end, back_end)
-        aside = np.where(sine >= 0.0, side_end, opposite)
-        limit = ahead * cosine**2 + aside * sine**2
-        slope = 2.0 * (aside - ahead) * sine * cosine
-        outward = cosine[..., None] * front + sine[..., None] * side
-        away = up[..., None] * outward - across[..., None] * axis
-        around = cosine[..., None] * side - sine[..., None] * front
-        # grad = away - slope / sin(latitude) around, times sin(latitude) so that it exists at the poles too
-        steepest = across[..., None] * away - slope[..., None] * around
-        about = np.cross(line, steepest)
-        about = unit_or_zero(about)
-        size = moment * rise((latitude - limit) / margin)
-        for c, (parent, child) in enumerate(cones.bodies):
-            couples[:, child] -= size[:, c, None] * about[:, c]
-            couples[:, parent] += size[:, c, None] * about[:, c]
-        return couples
+        return JointArrays(proximal, distal, contiguous(self.damping))
 
 
 def _both_sides(rows: list[dict]) -> list[dict]:
@@ -204,9 +158,3 @@ def _both_sides(rows: list[dict]) -> list[dict]:
         for row in rows
         for side in ("rl" if "{side}" in str(row) else "r")
     ]
-
-
-def rise(x: Array) -> Array:
-    """3 x^2 - 2 x^3 between 0 and 1, constant outside: the print falls again beyond 1 (3.8, correction C11)."""
-    x = np.clip(x, 0.0, 1.0)
-    return x**2 * (3.0 - 2.0 * x)

@@ -93,13 +93,10 @@ class Touches(NamedTuple):
 
 
 class JointArrays(NamedTuple):
-    """Axes and damping of the joints: see `Tree` and `JointResistance`."""
+    """Bodies and damping of the joints: see `JointResistance`."""
 
     proximal: Indices  # (K,)
     distal: Indices  # (K,)
-    axis: Indices  # (K, 2)
-    scale: Array  # (K,) sign / length; 0 where the axis is fixed in the proximal body
-    fixed_axis: Array  # (K, 3)
     damping: Array  # (K,)
 
 

@@ -5,13 +5,12 @@ Contact gives points of contact and relative velocities.
 Gap, normal and point of a pair by Newton's method on the sphere of normals, with the support function of each surface:
 derived in `contact.surfaces`.
 
-Joint resistance gives couples on the bodies: `JointResistance` without arrays over frames.
+Joint resistance gives couples on the bodies: `forward.joint_resistance`.
 """
 
 from math import atan2, pi, sqrt
 
 from musclesolve._util.compiled_code import compiled
-from musclesolve.dynamics.kernel.bodies import difference
 
 
 @compiled
@@ -311,7 +310,7 @@ def bend_along(shapes, placed, s, reach, support, tangents):
 
 @compiled
 def rise(x):
-    """3 x^2 - 2 x^3 between 0 and 1, constant outside."""
+    """3 x^2 - 2 x^3 between 0 and 1, constant outside: the print falls again beyond 1 (3.8, correction C11)."""
     x = min(max(x, 0.0), 1.0)
     return x * x * (3.0 - 2.0 * x)
 
@@ -324,33 +323,19 @@ def add_couple(wrench, distal, proximal, x, value):
 
 
 @compiled
-def axis_of(q, joints, motions, k, x):
-    """Component of the axis of joint k."""
-    if joints.scale[k] != 0.0:
-        return joints.scale[k] * difference(q, joints.axis[k, 0], joints.axis[k, 1], x)
-    value = 0.0
-    for y in range(3):
-        value += motions.rotation[joints.proximal[k], x, y] * joints.fixed_axis[k, y]
-    return value
-
-
-@compiled
-def damp_joints(q, joints, motions, wrench):
+def damp_joints(axes, joints, motions, wrench):
     """Viscous couples of all joints (3.3)."""
     for k in range(joints.damping.size):
         distal, proximal = joints.distal[k], joints.proximal[k]
         rate = 0.0
         for x in range(3):
-            rate += axis_of(q, joints, motions, k, x) * (
-                motions.twist[distal, x] - motions.twist[proximal, x]
-            )
+            rate += axes[k, x] * (motions.twist[distal, x] - motions.twist[proximal, x])
         for x in range(3):
-            moment = -joints.damping[k] * rate * axis_of(q, joints, motions, k, x)
-            add_couple(wrench, distal, proximal, x, moment)
+            add_couple(wrench, distal, proximal, x, -joints.damping[k] * rate * axes[k, x])
 
 
 @compiled
-def stop_joints(q, joints, stops, motions, wrench):
+def stop_joints(axes, joints, stops, motions, wrench):
     """Couples where the range of single angles ends (3.8)."""
     for s in range(stops.joint.size):
         k = stops.joint[s]
@@ -376,8 +361,7 @@ def stop_joints(q, joints, stops, motions, wrench):
         margin = stops.limits[s, 2]
         beyond = rise((angle - stops.limits[s, 1]) / margin) - rise((stops.limits[s, 0] - angle) / margin)
         for x in range(3):
-            moment = -stops.limits[s, 3] * beyond * axis_of(q, joints, motions, k, x)
-            add_couple(wrench, distal, proximal, x, moment)
+            add_couple(wrench, distal, proximal, x, -stops.limits[s, 3] * beyond * axes[k, x])
 
 
 @compiled

@@ -81,15 +81,18 @@ def push(state, bodies, motions, first, wrench, force):
         push_body(state[0], state[1], bodies, b, motions, first + b, wrench, force)
 
 
-def resist(state, bodies, motions, joints, limits, wrench, force):
-    """Add the generalized force (N, 3) of joint resistance; state: positions, velocities; limits: stops and cones."""
+def resist(state, bodies, motions, axes, joints, limits, wrench, force):
+    """Add the generalized force (N, 3) of joint resistance, and set its couples in `wrench` (B, 6).
+
+    state: positions, velocities; axes (K, 3): of the couples of the joints; limits: stops and cones.
+    """
     q, qd = state
     for b in range(bodies.crossed.size):
         move_body(q, qd, bodies, b, motions, b)
         for k in range(6):
             wrench[b, k] = 0.0
-    damp_joints(q, joints, motions, wrench)
-    stop_joints(q, joints, limits[0], motions, wrench)
+    damp_joints(axes, joints, motions, wrench)
+    stop_joints(axes, joints, limits[0], motions, wrench)
     limit_cones(q, limits[1], motions, wrench)
     # the couples of `add_couple` are the first three of a wrench
     for b in range(bodies.crossed.size):
@@ -169,7 +172,7 @@ _SHAPES = tuple_of(SurfaceArrays, "i1 r2 r3 r2 r1 r1 r1")
 _PAIRS = tuple_of(PairArrays, "i1 i1 b1 r1 r1")
 _PLACED = tuple_of(PlacedSurfaces, "r2 r3 r1")
 _TOUCHES = tuple_of(Touches, "r1 r1 r2 r2 r2")
-_JOINTS = tuple_of(JointArrays, "i1 i1 i2 r1 r2 r1")
+_JOINTS = tuple_of(JointArrays, "i1 i1 r1")
 _STOPS = tuple_of(Stops, "i1 r2 r2")
 _CONES = tuple_of(Cones, "i2 i2 r3 r2")
 _ROWS = tuple_of(RowArrays, "i2 i2 r1 i1 i1 r1 r2 i1 i1 i1")
@@ -190,7 +193,7 @@ _on_disk = on_disk("compiling the dynamics for this machine, once (some ten seco
 MOVE = _on_disk(move, "r2 r2", _BODIES, _MOTIONS, "i")
 TOUCH = _on_disk(touch, _MOTIONS, _SHAPES, _PAIRS, _PLACED, _TOUCHES)
 PUSH = _on_disk(push, _TABLES, _BODIES, _MOTIONS, "i r2 r2")
-RESIST = _on_disk(resist, _TABLES, _BODIES, _MOTIONS, _JOINTS, types.Tuple([_STOPS, _CONES]), "r2 r2")
+RESIST = _on_disk(resist, _TABLES, _BODIES, _MOTIONS, "r2", _JOINTS, types.Tuple([_STOPS, _CONES]), "r2 r2")
 SOLVE = _on_disk(solve, _STATE, _ROWS, _SOLVED, "i")
 NEAREST = _on_disk(nearest, _TREE, _TARGETS, "r3", _TABLES, _POSES, _POSES, "r1", _POSE_WORK, "r1")
 PLACE_TREE = _on_disk(place_tree, _TREE, _POSES, "i r3 r4", _PLACED_TREE)

@@ -36,7 +36,8 @@ class Tree:
 
     distal_slots (N, K), distal_frames (F, K): one where a slot or frame is distal to a joint. owner (N,): the frame
     nearest the base that holds slot n. spherical: the joints of each spherical joint, (S, 3), with their axes in the
-    parent, (S, 3 axes, 3), and the same axes as linear combinations of the coordinates, (S, 3 axes, N).
+    parent, (S, 3 axes, 3). axis_weights (K, N): the lines along the axes as linear combinations of the coordinates;
+    axis_length (K,): of these lines.
     """
 
     root: int
@@ -53,7 +54,7 @@ class Tree:
     point_count: int
     spherical: Indices
     fixed_axes: Array
-    fixed_weights: Array
+    axis_weights: Array
 
     @classmethod
     def build(cls, topology: Topology, standing: Array) -> Tree:
@@ -62,18 +63,14 @@ class Tree:
         length = np.linalg.norm(lines_of(standing[None], numbers["axis"])[0], axis=1)
         # The axes of spherical joints, fixed in the parent, as combinations of its points and vectors.
         balls, fixed_axes = numbers["spherical"].ravel(), numbers["fixed_axes"].reshape(-1, 3)
-        fixed_weights = np.zeros((0, len(standing)))
+        length[balls] = 1.0
+        ends = np.eye(len(standing) + 1)[numbers["axis"], :-1]
+        weights = ends[:, 1] - ends[:, 0]
         if balls.size:
             rigid_bodies, bodies = RigidBodies.build(topology, standing), numbers["parent"][balls]
             c = (rigid_bodies.inverse[bodies] @ fixed_axes[..., None])[..., 0]
-            fixed_weights = rigid_bodies.combinations(topology, bodies, np.column_stack([-c[:, 0], c]))
-            length[balls] = 1.0
-        return cls(
-            **numbers,
-            axis_length=length,
-            standing=standing,
-            fixed_weights=fixed_weights.reshape(-1, 3, len(standing)),
-        )
+            weights[balls] = rigid_bodies.combinations(topology, bodies, np.column_stack([-c[:, 0], c]))
+        return cls(**numbers, axis_length=length, standing=standing, axis_weights=weights)
 
     @property
     def joint_count(self) -> int:
@@ -225,10 +222,7 @@ class Tree:
 
     def axes(self, q: Array) -> Array:
         """Signed unit axes of the joints (T, K, 3) in the pose q (T, N, 3) [m]."""
-        axes = lines_of(q, self.axis) * (self.sign / self.axis_length)[:, None]
-        if len(self.spherical):
-            axes[:, self.spherical.ravel()] = self.fixed_weights.reshape(-1, q.shape[1]) @ q
-        return axes
+        return np.asarray((self.axis_weights @ q) * (self.sign / self.axis_length)[:, None])
 
     def allowed(self, q: Array, origin: Array, slots: Indices | None = None) -> Array:
         """D (T, N, 3, K+6): velocity of every slot (or of `slots`) per unit of each speed, in the pose q (T, N, 3) [m].

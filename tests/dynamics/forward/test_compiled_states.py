@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from musclesolve.dynamics import (
-    JointResistance,
     MassProperties,
     Model,
     fixed,
@@ -48,14 +47,6 @@ def test_accelerations_are_those_of_full_matrices(name, held):
     assert np.abs(found.qdd - plain.qdd).max() < 1e-9 * np.abs(plain.qdd).max()
     reaction = jacobian.T @ (found.multipliers - plain.multipliers)
     assert np.abs(reaction).max() < 1e-8 * np.abs(force).max()
-
-
-def test_joint_resistance_of_one_state_is_that_of_many():
-    resist = JointResistance.build(BODY)
-    q, qd = states(BODY, 30, spread=1.5)
-    many = resist(np.zeros(30), q, qd)
-    alone = np.concatenate([resist(np.zeros(1), q[[k]], qd[[k]]) for k in range(30)])
-    np.testing.assert_allclose(alone, many, atol=1e-12 * np.abs(many).max())
 
 
 def _spins(rotation: np.ndarray, rate: np.ndarray) -> np.ndarray:
