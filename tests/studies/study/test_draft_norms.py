@@ -8,7 +8,13 @@ import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.results.cycles.gait_scores import UNITS, LOG_SCORE, deviation_index, read_norms, score_variables
+from musclesolve.results.cycles.gait_scores import (
+    LOG_SCORE,
+    UNITS,
+    deviation_index,
+    read_norms,
+    score_variables,
+)
 from musclesolve.studies import draft_norms
 
 HIPS = ["hip_flexion", "hip_adduction", "hip_internal_rotation", "knee_flexion", "ankle_dorsiflexion"]
