@@ -145,6 +145,7 @@ def live(
             joined, going = open_session(wanted, given.source, sinks, **joining)
             # from here on Ctrl-C ends the session; before it, the command
             stop = closing.enter_context(stop_signals())
+            passed = run_session(ready, joined, going, stop, seconds, fresh=True)
         else:
             from musclesolve.live.standing import Standing, stand_first
 
@@ -155,10 +156,10 @@ def live(
             for item in going:
                 closing.callback(item.close)
             stop = closing.enter_context(stop_signals())
-            ready, joined = stand_first(
+            ready, chosen = stand_first(
                 standing, joined, made, seconds=given.stand, walk=given.walk, say=say, stop=stop
             )
-        passed = run_session(ready, joined, going, stop, seconds, fresh=True)
+            passed = run_session(ready, chosen, going, stop, seconds, fresh=True)
     code = 0 if passed.complete else SOME_FRAMES_FAILED
     finish("live", session_lines(passed), lambda: session_document(passed, trial, ready), code=code)
 

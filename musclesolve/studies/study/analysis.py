@@ -184,8 +184,7 @@ def made_of(computed: ComputedStudy, values_format: str) -> tuple[object, ...]:
     trials = [(record.name, record.outcome.at_last, record.measures, record.message) for record in records]
     hashes = [hash_of(record.folder / name) for record in records for name in (RESULT, CYCLES)]
     stated = hash_of(study.path), study.title, study.design, study.units, study.subjects, study.trials
-    versions = __version__, *map(version_of, PACKAGES)
-    return versions, values_format, stated, computed.notes, trials, hashes
+    return __version__, *map(version_of, PACKAGES), values_format, stated, computed.notes, trials, hashes
 
 
 def _analyzed(

@@ -7,7 +7,7 @@ whoever writes or reads does not grow with the number of trials.
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -392,7 +392,7 @@ def _created(target: netCDF4.Dataset, name: str, kind: Any, dims: tuple[str, ...
     return stored
 
 
-def _is_curve(dims: Collection[str]) -> bool:
+def _is_curve(dims: Collection[Hashable]) -> bool:
     return CYCLE in dims and len(dims) > 1
 
 
