@@ -20,7 +20,7 @@ from musclesolve.settings.commands import KEPT as KEPT_VARIABLES
 from musclesolve.studies.dataset.compute_dataset import compute_dataset
 from musclesolve.studies.dataset.data_set import SUBJECTS, DataSet, open_dataset
 from musclesolve.studies.many_trials.trial_record import CSV, Outcome
-from musclesolve.studies.study.analysis import StudyResult, analyze_study, made_of
+from musclesolve.studies.study.analysis import KEPT, StudyResult, analyze_study
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
 
 
@@ -59,14 +59,14 @@ def study_into(
     page, paths = folder / STUDY_PAGE, [folder / name for name in sorted(group_figures_in(folder))]
     linked = [(record.folder / REPORT).is_file() for record in result.computed.records.values()]
     norms = style.norm_file and hash_of(file_path(style.norm_file))
-    basis = versions(), changed, style, norms, figures, linked, *made_of(result.computed, values_format)
-    if unchanged(page, *basis, *map(hash_of, paths)) is None:
+    made_of = versions(), changed, style, norms, figures, linked, hash_of(folder / KEPT)
+    if unchanged(page, *made_of, *map(hash_of, paths)) is None:
         outdated = [path.name for path in paths]
         text = study_page(result, report).encode("utf-8", "replace")
         if figures and result.groups is not None:
             there = group_files(result.groups, result.comparisons, report, result.computed.study.design.drawn)
         hashes = [hashlib.sha256(there[name]).hexdigest() for name in sorted(there)]
-        paths = write_files(folder, there | {STUDY_PAGE: marked(text, *basis, *hashes)}, outdated)
+        paths = write_files(folder, there | {STUDY_PAGE: marked(text, *made_of, *hashes)}, outdated)
     return result, [*dict.fromkeys([page, *paths]), *result.files, folder / CSV]
 
 
@@ -111,10 +111,10 @@ def dataset_into(
     computed = compute_dataset(sources, output, **how)
     data, folder = open_dataset(computed.folder), computed.folder
     page, card, *tables = paths = [folder / name for name in (DATASET_PAGE, CARD, CSV, SUBJECTS)]
-    basis = versions(), computed.notes, how.get("keep"), *(path.read_bytes() for path in tables)
+    made_of = versions(), computed.notes, how.get("keep"), *(path.read_bytes() for path in tables)
     is_new = any(record.outcome is Outcome.COMPUTED for record in computed.records.values())
-    if is_new or unchanged(page, *basis, hash_of(card)) is None:
+    if is_new or unchanged(page, *made_of, hash_of(card)) is None:
         text, about = (part.encode("utf-8", "replace") for part in page_and_card(data, computed))
-        whole = marked(text, *basis, hashlib.sha256(about).hexdigest())
+        whole = marked(text, *made_of, hashlib.sha256(about).hexdigest())
         write_files(folder, {DATASET_PAGE: whole, CARD: about})
     return data, computed, paths

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import shutil
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib as mpl
 import numpy as np
@@ -18,10 +20,10 @@ from musclesolve.cli import app as cli
 from musclesolve.report.study import written_pages
 from musclesolve.report.study.written_pages import study_into
 from musclesolve.studies.study import analysis
-from musclesolve.studies.study.study_data import open_study
 
 MADE = (
     "study.nc",
+    "study.kept",
     "study.html",
     "values.csv",
     "curves.csv",
@@ -58,18 +60,9 @@ def again(place: Path, **how):
 
 
 def states(place: Path) -> dict[str, tuple[int, bytes]]:
-    """Content of each file beside the trials, and time of change of the page and the figures.
-
-    The table of the trials states this call, and study.nc is another file at each call: of study.nc only its name.
-    """
+    """Time of change and content of each file beside the trials but their table, which states this call."""
     files = [path for path in (place / "results").iterdir() if path.is_file() and path.name != "trials.csv"]
-    return {
-        path.name: (
-            path.stat().st_mtime_ns if path.suffix in (".html", ".png") else 0,
-            b"" if path.suffix == ".nc" else path.read_bytes(),
-        )
-        for path in files
-    }
+    return {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in files}
 
 
 def design(place: Path, text: str) -> None:
@@ -79,7 +72,17 @@ def design(place: Path, text: str) -> None:
     path.write_text(f"{stated}\n[design]\n{text}\n", encoding="utf-8")
 
 
-def test_a_second_call_draws_nothing_and_says_the_same(place, monkeypatch):
+def alike(one: object, other: object) -> bool:
+    """Whether two values are of one type and equal, NaN included."""
+    if isinstance(one, xr.Dataset):
+        kinds = [{name: each.dtype for name, each in own.variables.items()} for own in (one, other)]
+        return one.identical(other) and kinds[0] == kinds[1]
+    if isinstance(one, pd.DataFrame):
+        return one.equals(other) and one.dtypes.equals(other.dtypes)
+    return type(one) is type(other) and one == other
+
+
+def test_a_second_call_makes_nothing_and_says_the_same(place, monkeypatch):
     def call(*words: str) -> tuple[int, str]:
         done = CliRunner().invoke(
             cli.app, ["study", str(place / "study.toml"), "-o", str(place / "results"), *words]
@@ -88,12 +91,14 @@ def test_a_second_call_draws_nothing_and_says_the_same(place, monkeypatch):
         return done.exit_code, "\n".join(lines)
 
     call()  # writes the reports of the trials, which the page leads to
+    (place / "results" / "study.kept").unlink()
     fresh, before = call(), states(place)
     assert before.keys() == set(MADE) and "difference" in fresh[1]
 
     def made(*_: object, **__: object) -> None:
         raise AssertionError("nothing has changed")
 
+    monkeypatch.setattr(analysis, "_analyzed", made)
     monkeypatch.setattr(written_pages, "study_page", made)
     assert call() == fresh and states(place) == before
     table = pd.read_csv(place / "results" / "trials.csv").set_index("name")
@@ -101,6 +106,24 @@ def test_a_second_call_draws_nothing_and_says_the_same(place, monkeypatch):
         table.loc["S06_free_1", "status"] == "refused before"
         and table.loc["S01_free_1", "status"] == "unchanged"
     )
+
+
+def test_what_python_returns_is_equal_to_a_fresh_result(place):
+    """The shapes, types and attributes of all arrays included, also of a table of tests without differences."""
+    path = place / "study.toml"
+    for quantity in ("joint_moment", "joint_angle"):
+        design(place, f'quantities = ["{quantity}"]\noutcomes = ["{quantity} knee_angle max"]')
+        fresh, kept = (ms.run_study(path, place / "results", jobs=1) for _ in range(2))
+        assert fresh.groups is not None and fresh.comparisons is not None
+        assert bool(fresh.comparisons.sizes["cluster"]) == (quantity == "joint_moment")
+        for own in (fresh, kept):
+            own.cycles.load().close()
+        differing = [
+            each.name
+            for each in fields(fresh)
+            if each.name != "computed" and not alike(getattr(fresh, each.name), getattr(kept, each.name))
+        ]
+        assert not differing and fresh.computed.notes == kept.computed.notes
 
 
 def flip(path: Path) -> None:
@@ -114,7 +137,7 @@ def flip(path: Path) -> None:
     ("spoil", "name"),
     [
         *((Path.unlink, name) for name in ("study.nc", "study.html", "values.csv")),
-        *((flip, name) for name in ("study.nc", "study.html", "comparisons.csv")),
+        *((flip, name) for name in ("study.nc", "study.kept", "study.html", "comparisons.csv")),
     ],
 )
 def test_a_missing_or_damaged_file_is_made_anew(place, name, spoil):
@@ -122,10 +145,9 @@ def test_a_missing_or_damaged_file_is_made_anew(place, name, spoil):
     spoil(place / "results" / name)
     again(place)
     after = states(place)
-    assert after.keys() == before.keys()
-    if name != "study.html":  # which states the date
-        assert after == before
-    assert open_study(place / "results").sizes["cycle"]
+    assert after.keys() == before.keys() and after[name][0] != before[name][0]
+    if name not in ("study.nc", "study.kept", "study.html"):  # which state dates and hashes of one another
+        assert after[name][1] == before[name][1]
     again(place)
     assert states(place) == after
 
@@ -171,18 +193,30 @@ def test_coordinates_of_opposite_signs_are_named(place):
     assert note.startswith("knee_angle ") and "S01_free_1" in flexed and "S01_free_1" not in others
 
 
+class Pair(NamedTuple):
+    """A type that the file of a result does not know."""
+
+    first: int
+
+
+def test_a_result_with_an_unknown_type_is_not_kept(place):
+    found = replace(ms.run_study(place / "study.toml", place / "results", jobs=1), left_out={"S01": Pair(1)})
+    with pytest.raises(TypeError, match="Pair"):
+        analysis.kept_content(found, ())
+
+
 def trial(place: Path, monkeypatch) -> None:
     path = next((place / "S02" / "free").glob("*_id.sto"))
     path.write_text(path.read_text(encoding="utf-8") + "\n", encoding="utf-8")
 
 
 @pytest.mark.parametrize("change", [title, version, package, cycles, trial])
-def test_any_change_makes_the_page_anew(place, change, monkeypatch):
+def test_any_change_makes_the_analysis_and_the_page_anew(place, change, monkeypatch):
     before = states(place)
     change(place, monkeypatch)
     again(place)
     after = states(place)
-    assert after["study.html"][0] != before["study.html"][0]
+    assert all(after[name][0] != before[name][0] for name in MADE)
     again(place)
     assert states(place) == after
 
