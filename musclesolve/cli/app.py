@@ -143,6 +143,17 @@ class Commands(Brief, TyperGroup):
         with _usage_errors(self.words):
             return super().invoke(ctx)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command; a word that is none, but an option of commands, is refused with their names."""
+        option = f"--{args[0]}"
+        owners = [
+            name for name, own in self.commands.items() if any(option in each.opts for each in own.params)
+        ]
+        if args[0] not in self.commands and owners:
+            said = f"there is no command {args[0]!r}; {option} is an option of {', '.join(owners)}"
+            raise UsageError(said, ctx)
+        return super().resolve_command(ctx, args)
+
     def _short(self, ctx: Any, name: str) -> tuple[Any, list[str]]:
         """Add the names of all commands by purpose, in place of their descriptions."""
         short, below = super()._short(ctx, name)

@@ -127,7 +127,8 @@ def watch(
     )
     printed: dict[str, TrialRecord] = {}
     with watched.held(), closing(Computer()) as compute, stop_signals() as stop:
-        print_summary(f"watching {watched.folder}; results in {watched.results}; Ctrl-C ends")
+        end = "" if once else "; Ctrl-C ends"
+        print_summary(f"watching {watched.folder}; results in {watched.results}{end}")
         while not stop():
             jobs = watched.look()
             _print_new(watched.records, printed)
@@ -144,6 +145,8 @@ def watch(
         if records:
             yield trials_table(records)
             yield from trials_remarks(records, watched.results)
+        elif once:
+            yield "no recording was found in the folder"
 
     code = exit_code_of(records) if once else 0
     finish("watch", text(), lambda: many_trials_document(records), code=code)

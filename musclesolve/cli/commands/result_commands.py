@@ -63,7 +63,7 @@ def picture(
         Path | None,
         output_option(
             "The file: .html (needs nothing else), .gif, .mp4, or .png for one page with poses, activations and "
-            "verdict; default: picture.html beside the result."
+            "verdict; or a folder; default: picture.html beside the result."
         ),
     ] = None,
     geometry: Geometry = None,
@@ -75,7 +75,8 @@ def picture(
     from musclesolve.results.files.atomic_writing import reserved
     from musclesolve.results.files.result_netcdf import read_result
 
-    path = output or result.parent / "picture.html"
+    path = output or result.parent
+    path = path / "picture.html" if path.is_dir() else path
     with progress() as report, reserved(path.parent):
         missing = save_picture(result, path, progress=report, geometry=geometry, **settings)
     if isinstance(changed := recording_state(read_result(result)), Changed):

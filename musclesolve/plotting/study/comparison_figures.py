@@ -21,6 +21,8 @@ from musclesolve.plotting.page.curves import (
     EVENT_NAMES,
     EVENT_STYLE,
     FAILED,
+    ON_GROUND,
+    ON_GROUND_PREDICTED,
     RESERVE,
     SPREAD,
     TOE_OFF,
@@ -40,6 +42,7 @@ from musclesolve.plotting.page.page_style import (
     REPEATED,
     RESERVE_STYLE,
     SIDE_COLOR,
+    STANCE_COLOR,
     area,
     height_for,
     line,
@@ -264,6 +267,8 @@ def _page(
         entries[RESERVE] = line(page_style.NOTE_COLOR, linestyle=page_style.RESERVE_STYLE)
     if any(leg.failed.any() for leg in validity):
         entries[FAILED] = line(page_style.NOTE_COLOR, **page_style.FAILED_MARK)
+    bars = zip(legs.stances.get(side, ()), (ON_GROUND, ON_GROUND_PREDICTED), strict=False)
+    entries |= {what: area(color=STANCE_COLOR[side]) for stretches, what in bars if stretches}
     sheet.add_legend(entries)
     return sheet
 

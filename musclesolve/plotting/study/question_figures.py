@@ -360,8 +360,10 @@ def _curve(axes: Axes, trade_off: xr.Dataset) -> None:
     misfit, effort = trade_off["emg_rms"].values, trade_off["effort"].values
     axes.plot(misfit, effort, color=CURVE, marker="o", markersize=3, linewidth=1.2)
     for number, (weight, x, y) in enumerate(zip(trade_off["weight"].values, misfit, effort, strict=True)):
-        beside = (4, -10 if number % 2 else 4)
-        axes.annotate(f"{weight:g}", (x, y), beside, textcoords="offset points", fontsize="small")
+        # a convex curve that falls is neither above and right of its points nor below and left of them
+        below = number % 2 and x > misfit.min()  # left of the first point is the axis
+        beside, end = ((-4, -10), "right") if below else ((4, 4), "left")
+        axes.annotate(f"{weight:g}", (x, y), beside, textcoords="offset points", ha=end, fontsize="small")
         if weight == trade_off.attrs["knee_weight"]:
             axes.plot(x, y, marker="D", markersize=6, color=NOTE_COLOR, zorder=1)
     heading(axes, "effort over misfit", "numbers: weight of EMG")

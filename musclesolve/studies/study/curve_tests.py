@@ -545,7 +545,10 @@ def _assembled(
             / (max(next(iter(count.values()), 1), 1) if design.correction == "bonferroni" else 1),
             "correction": design.correction,
             "tests": sum(count.values()),
-            "said": [*_said(design, layout, tests, count), *(f"Left out: {each}." for each in left_out if any(count.values()))],
+            "said": [
+                *_said(design, layout, tests, count),
+                *(f"Left out: {each}." for each in left_out if any(count.values())),
+            ],
         },
     )
 

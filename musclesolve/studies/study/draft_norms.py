@@ -41,8 +41,8 @@ def draft_norms(
     """Write a norm file from the subjects of a study.
 
     Curves and measures are means over the subjects, of the mean of all cycles of each subject, both legs together; the
-    standard deviation is that between subjects. Angles are zero in standing. A quantity in a unit that no norm has, such
-    as muscle forces in per cent of each person's strength, is left out: `left_out` of the norm names it.
+    standard deviation is that between subjects. Angles are zero in standing. A quantity in a unit that no norm has is
+    left out, and `left_out` of the norm names it: muscle forces in per cent of each person's strength.
 
     Args:
         study: folder of the results of `musclesolve study`, or study.nc in it.
@@ -92,7 +92,16 @@ def draft_norms(
         if name in VALUE_UNITS and np.isfinite(means[name].values).sum() >= FEWEST:
             numbers = np.asarray(means[name].values, dtype=float)
             values[name] = float(mean_of_known(numbers)), float(sd_of_known(numbers))
-    norm = Norm(Path(output).name, f"{count} subjects", "", (0.0, np.inf), percent, curves, values=values, left_out=left_out)
+    norm = Norm(
+        Path(output).name,
+        f"{count} subjects",
+        "",
+        (0.0, np.inf),
+        percent,
+        curves,
+        values=values,
+        left_out=left_out,
+    )
     if set(needed := score_variables()) <= set(curves):
         persons = ({key: own[key][k] for key in needed} for k in range(count))
         scores = [profile_score(variable_scores(curve, norm).values()) for curve in persons]
@@ -104,7 +113,7 @@ def draft_norms(
 
 
 def _curves(means: xr.Dataset, name: str, percent: Array, factor: float) -> dict[Curve, Array]:
-    """The curves (S, P) of a quantity of every subject, at some percentages, in sense and, by a factor, unit of a norm."""
+    """The curves (S, P) of a quantity of every subject, at some percentages, in the sense of a norm, times a factor."""
     variable = means[name].transpose("subject", "percent", ...)
     places = np.asarray(means["percent"].values, dtype=float)
     dims = [str(dim) for dim in variable.dims[2:]]

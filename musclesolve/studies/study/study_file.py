@@ -290,7 +290,9 @@ def _with_table(
         f"{key} of {', '.join(names)} is another one in [subjects] than in {table}: [subjects] holds"
         for key, names in differing.items()
     ]
-    if without := [name for name in of_trials if row_of[name] is None and not REQUIRED <= {*filled.get(name, ())}]:
+    if without := [
+        name for name in of_trials if row_of[name] is None and not REQUIRED <= {*filled.get(name, ())}
+    ]:
         notes.append(f"no row in {table}: {', '.join(without)}")
     if idle := [name for name in people.rows if name not in row_of.values()]:
         notes.append(f"rows of {table} without a trial: {', '.join(idle)}")
