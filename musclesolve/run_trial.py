@@ -82,7 +82,8 @@ def share_model(
 ) -> xr.Dataset:
     """Compute the muscle forces of an OpenSim model from its motion and joint moments or loads.
 
-    The path of a model of MuJoCo or biorbd is taken likewise, with the path of a table of its positions.
+    Such as ``ms.share_model("M.osim", "ik.mot", "id.sto")`` (docs/opensim.md). The path of a model of MuJoCo or biorbd
+    is taken likewise, with the path of a table of its positions: ``ms.share_model("leg.xml", "qpos.csv")``.
 
     Args:
         model, coordinates, moments, side, choices: see `opensim_problem`.
@@ -119,7 +120,7 @@ def opensim_problem(
     side: str = "both",
     **choices: Any,
 ) -> Problem:
-    """Make the force-sharing problem of an OpenSim model.
+    """Make the force-sharing problem of an OpenSim model, such as ``ms.opensim_problem("M.osim", "ik.mot", "id.sto")``.
 
     Tendons are rigid; curves and parameters come from the model. Musculotendon lengths come from the paths; over
     several wrap objects they are the lengths that OpenSim 4 reports, which belong to no path (opensim/geometry.py).
@@ -140,6 +141,7 @@ def opensim_problem(
             returns. tendon="elastic" holds for `share_model` alone, which then solves the whole motion at once.
 
     Raises:
+        TypeError: there is no such setting.
         InputError: a name is unknown, a column is missing, a part of the model that is needed is not supported, tendons
             are elastic, ...
     """

@@ -11,8 +11,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_keywords
-from musclesolve._util.messages import few, folded
+from musclesolve._util.messages import check_keywords, few, folded
 from musclesolve._util.sides import BOTH
 from musclesolve.biorbd import BiorbdModel
 from musclesolve.constants import BIORBD

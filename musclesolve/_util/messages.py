@@ -152,6 +152,20 @@ def suggestion(name: str, known: Iterable[str]) -> str | None:
     return "did you mean " + " or ".join(f"'{other}'" for other in near) + "?" if near else None
 
 
+def check_keywords(
+    given: Iterable[str], known: Collection[str], function: str, others: str | None = None
+) -> None:
+    """Refuse keywords that a function of many options does not have, as Python does for plain arguments.
+
+    Raises:
+        TypeError: with the name of the function, and the nearest keyword or the known ones and the way to `others`.
+    """
+    for name in given:
+        if name not in known:
+            meant = suggestion(name, known) or "; ".join(filter(None, [f"known: {', '.join(known)}", others]))
+            raise TypeError(f"{function} got an unexpected keyword argument {name!r}; {meant}")
+
+
 def listed_beside(meant: str | None, known: Sequence[str]) -> str:
     """Known names between commas, fewer of them beside a suggestion; the last ones only counted."""
     most = (

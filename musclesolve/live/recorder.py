@@ -34,7 +34,7 @@ from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import STATUS_NAMES, Arrival
 from musclesolve.pipeline.emg_informed import MISFIT
 from musclesolve.recording.schema import tables_text
-from musclesolve.recording.text.text_file import opening, write_text, writing
+from musclesolve.recording.text.text_file import file_path, opening, write_text, writing
 from musclesolve.recording.trial.settings import with_paths
 from musclesolve.recording.units_and_axes import rotation_of
 from musclesolve.results.dataset.labels import COMPONENTS
@@ -166,7 +166,7 @@ class Recorder:
     """
 
     def __init__(self, folder: str | Path, say: Callable[[str], None] = LOG.warning) -> None:
-        self.folder, self.trials = Path(folder), list[Path]()
+        self.folder, self.trials = file_path(folder, "folder"), list[Path]()
         _make(self.folder)
         if found := _recording_in(self.folder):
             raise file_error(
@@ -453,7 +453,7 @@ def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
     Raises:
         InputError: there is no such table, or it is of something else.
     """
-    path = Path(folder) / FRAMES
+    path = file_path(folder, "folder") / FRAMES
     with opening(path), path.open(newline="", encoding="utf-8") as file:
         lines = file.read().split("\n")[:-1]
     heading, *rows = csv.reader(lines)

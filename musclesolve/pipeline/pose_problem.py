@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 import muscle_db
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice, check_increasing, check_keywords
+from musclesolve._util.checks import check_choice, check_increasing
+from musclesolve._util.messages import check_keywords
 from musclesolve._util.sides import SIDES, sides_of
 from musclesolve.constants import RIGID, TENDONS
 from musclesolve.dynamics.model.model import Model

@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 import muscle_db
-from musclesolve._util.checks import check_choice, check_keywords
-from musclesolve._util.messages import as_text, check_known
+from musclesolve._util.checks import check_choice
+from musclesolve._util.messages import as_text, check_keywords, check_known
 from musclesolve._util.sides import BOTH, SIDES, split_side
 from musclesolve.constants import ELASTIC
 from musclesolve.dynamics.model.model import Model

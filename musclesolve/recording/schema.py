@@ -341,7 +341,7 @@ class _Examination:
         value = self.document.content.get(name)
         if value in (None, []) and self.required(table):
             needed = listed(key for key, rule in settings.items() if self.required(rule))
-            expected = "one line for every landmark" if table.free else needed and f"it needs {needed}"
+            expected = "a line for each of its entries" if table.free else needed and f"it needs {needed}"
             path = self.document.path
             self.errors.append(
                 file_error(

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
-from musclesolve._util.checks import check_keywords
-from musclesolve._util.messages import as_text
+from musclesolve._util.messages import as_text, check_keywords
 
 
 def is_number(value: Any) -> bool:

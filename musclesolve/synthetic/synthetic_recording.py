@@ -13,8 +13,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray, Array, within
-from musclesolve._util.checks import check_keywords
-from musclesolve._util.messages import check_known
+from musclesolve._util.messages import check_keywords, check_known
 from musclesolve.constants import LOADED_FROM_N, TRIAL_FILE
 from musclesolve.errors import file_error, input_error
 from musclesolve.recording.cameras.camera import Camera, ring

@@ -16,12 +16,6 @@ import musclesolve as ms
 NAMESPACES = ("signals", "cameras", "files", "dynamics", "symbolic", "trajectory")
 NEED_FILES = {
     "calibrate_muscles",  # trials with EMG or fascicle lengths: docs/calibration.md
-    "check_study",  # a study of many trials: docs/study.md
-    "make_dataset",  # folders of trials: docs/data_sets.md
-    "open_dataset",
-    "open_study",
-    "read_study",
-    "run_study",
     "opensim_problem",  # an OpenSim model: docs/opensim.md
     "read_osim",
     "share_model",

@@ -23,6 +23,8 @@ TAKE_A_FILE = {
     "gait_events": ms.gait_events,
     "run_many": lambda given: ms.run_many([given], "results"),
     "run_many into": lambda given: ms.run_many("trial.toml", given),
+    "save_picture": lambda given: ms.save_picture(None, given),
+    "read_frames": ms.live.read_frames,
     "calibrate_muscles": lambda given: ms.calibrate_muscles([given]),
     "export of values": lambda given: ms.export(pd.DataFrame(), given),
 }
@@ -103,3 +105,16 @@ def test_an_unknown_keyword_is_the_type_error_of_python_in_every_function():
     for words, call in calls.items():
         with pytest.raises(TypeError, match=words):
             call()
+
+
+def test_records_and_shapes_of_another_kind_are_refused():
+    with refused("wrong_type", "markers"):
+        ms.files.write_trc("none.trc", None)
+    with refused("wrong_type", "table"):
+        ms.files.write_mot("none.mot", "table")
+    with refused("bad_shape", "(2, 2, 2)"):
+        ms.gait_deviation_index(np.ones((2, 2, 2)), np.ones((2, 2, 2)))
+    with refused("unknown_name", "there is no fault"):
+        ms.synthetic.plant([[]], "trial.toml", "none")
+    with refused("no_numbers", "Dataset"):
+        ms.cameras.calibrate_cameras(xr.Dataset(), xr.Dataset(), xr.Dataset())

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.checks import check_choice, check_keywords
+from musclesolve._util.checks import check_choice
+from musclesolve._util.messages import check_keywords
 from musclesolve._util.sides import ALL_SIDES, split_side, with_side
 from musclesolve.constants import ELASTIC
 from musclesolve.errors import InputError, input_error

@@ -26,7 +26,7 @@ from typing import TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice, check_real_array
+from musclesolve._util.checks import check_choice, check_real_array, check_type
 from musclesolve._util.messages import as_text
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.data import Markers, Table
@@ -236,6 +236,7 @@ def write_trc(path: str | Path, markers: Markers, *, units: str = "mm", decimals
         >>> ms.files.write_trc("walk.trc", markers, units="m")
     """
     check_choice(units, "units", METERS)
+    check_type(markers, Markers, "markers", "Markers, as read_trc returns them")
     times = check_real_array(markers.time, "time", "times [s]")
     written = check_real_array(markers.position, "position", "numbers [m]") / METERS[units]
     path = check_writable(path, "marker", markers.names, times, written, decimals)
@@ -411,6 +412,7 @@ def write_mot(path: str | Path, table: Table, *, decimals: int = 6) -> None:
         >>> table = ms.files.read_mot(ms.data.reference_stride().parent / "forces.mot")
         >>> ms.files.write_mot("forces.mot", table)
     """
+    check_type(table, Table, "table", "a Table, as read_mot returns it")
     write_text(file_path(path), mot_text(path, table, decimals=decimals))
 
 

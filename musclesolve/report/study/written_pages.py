@@ -104,6 +104,11 @@ def make_dataset(
         InputError: a source does not exist, no trial is found, `keep` names no variable, or the folder cannot be
             written.
         KeyboardInterrupt: after Ctrl-C; the same call goes on with the trials that are left.
+
+    Examples:
+        >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)
+        >>> data.computed
+        ['S1_trial']
     """
     how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again, "progress": progress}
     return dataset_into(sources, output, keep=keep, **how)[0]

@@ -480,7 +480,8 @@ def gait_deviation_index(strides: Array, controls: Array, features: Array | None
     g, others = (np.atleast_2d(check_real_array(each, "curves", expected)) for each in (strides, controls))
     features = np.eye(g.shape[1]) if features is None else features
     basis = np.atleast_2d(check_real_array(features, "features", expected))
-    if len(others) < 2 or not g.shape[1] == others.shape[1] == basis.shape[1]:
+    alike = len({(each.ndim, each.shape[1]) for each in (g, others, basis)}) == 1 and g.ndim == 2
+    if len(others) < 2 or not alike:
         raise input_error(
             "bad_shape",
             where="gait_deviation_index",

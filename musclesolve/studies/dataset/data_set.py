@@ -200,6 +200,11 @@ def open_dataset(folder: str | Path) -> DataSet:
 
     Raises:
         InputError: the folder holds no data set, or one that is not complete.
+
+    Examples:
+        >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)
+        >>> ms.open_dataset("walks").subjects.index.tolist()
+        ['S1']
     """
     return DataSet(folder)
 

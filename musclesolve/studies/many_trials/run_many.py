@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from muscle_db.parsed_toml import toml_table
 from muscle_db.regular_file import SETTINGS, read_regular
-from musclesolve._util.checks import check_integer, check_keywords, one_or_several
-from musclesolve._util.messages import Progress, no_progress
+from musclesolve._util.checks import check_integer, one_or_several
+from musclesolve._util.messages import Progress, check_keywords, no_progress
 from musclesolve._util.processes import cores, end_inside_script
 from musclesolve._util.worker_pool import Lost, Pool
 from musclesolve._util.written_files import number_of, safe

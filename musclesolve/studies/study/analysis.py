@@ -239,6 +239,12 @@ def run_study(
         InputError: the study file is at fault, the folder cannot be written, or the trials cannot be put together:
             forces of different muscles or costs, a unit that needs an unknown mass or stature.
         KeyboardInterrupt: after Ctrl-C; the same call goes on with the trials that are left.
+
+    Examples:
+        >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)   # drafts a study
+        >>> study = ms.run_study("walks/inputs/study.toml", "study", jobs=1)
+        >>> study.cycles["joint_moment"].attrs["units"]
+        'N m/kg'
     """
     how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again, "samples": samples}
     return analyze_study(compute_trials(study, output, progress=progress, **how), progress, values_format)

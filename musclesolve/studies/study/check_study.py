@@ -90,6 +90,11 @@ def check_study(path: str | Path, jobs: int | None = None, progress: Progress | 
 
     Raises:
         InputError: the study file itself is at fault.
+
+    Examples:
+        >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)   # drafts a study
+        >>> ms.check_study("walks/inputs/study.toml", jobs=1).ok
+        True
     """
     study = read_study(path)
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:

@@ -168,6 +168,12 @@ def read_study(path: str | Path) -> Study:
 
     Raises:
         InputError: anything that is missing, contradictory or out of its range, with the line.
+
+    Examples:
+        >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)   # drafts a study
+        >>> study = ms.read_study("walks/inputs/study.toml")
+        >>> [trial.name for trial in study.trials]
+        ['S1_trial']
     """
     kind = study_settings(unit_settings())
     document = trial_document(file_path(path), kind)

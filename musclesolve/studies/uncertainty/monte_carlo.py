@@ -30,8 +30,8 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_integer, check_keywords
-from musclesolve._util.messages import Progress, no_progress
+from musclesolve._util.checks import check_integer
+from musclesolve._util.messages import Progress, check_keywords, no_progress
 from musclesolve._util.processes import cores
 from musclesolve._util.worker_pool import Pool
 from musclesolve.constants import DESIGNED, FAST, SEED
