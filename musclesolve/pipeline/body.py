@@ -485,11 +485,9 @@ class Analysis:
     def activation(self) -> Array:
         """Activations (T, N) of all muscles, NaN in frames without a valid solution."""
         solutions = [(part.solution.solved, part.solution.activation) for part in self.parts]
-        return self.over_muscles([in_blocks(_known, *solution) for solution in solutions])
-
-
-def _known(solved: Mask, values: Array) -> Array:
-    return np.where(solved[:, None], values, np.nan)
+        return self.over_muscles(
+            [in_blocks(lambda solved, a: np.where(solved[:, None], a, np.nan), *each) for each in solutions]
+        )
 
 
 TENSION = 0.35e6
