@@ -273,14 +273,12 @@ def result_of(replayed: Replay) -> xr.Dataset:
 def _with_moments(block: RecordedBody, live: Live, frames: slice | Indices, replayed: Replay) -> RecordedBody:
     """The body with the moments of the frames, NaN where they were not measured."""
     moments = in_files(block.moments.copy())
-    rows = [live.model.dof(dof) for dof in live.dofs]
-    moments[:, rows] = replayed.stacked("moment", frames)
+    row = live.model.topology.dof_index
+    moments[:, [row[dof] for dof in live.dofs]] = replayed.stacked("moment", frames)
     moments[:, live.model.tree.joint_count :] = replayed.stacked("pelvis_residual", frames)
-    parts = []
-    for part in block.parts:
-        own = [live.model.dof(dof) for dof in part.dofs]
-        parts.append(replace(part, moment=in_files(moments[:, own])))
-    return replace(block, moments=moments, parts=tuple(parts), known_gait=live.body.gait)
+    own = [in_files(moments[:, [row[dof] for dof in part.dofs]]) for part in block.parts]
+    parts = tuple(replace(part, moment=moment) for part, moment in zip(block.parts, own, strict=True))
+    return replace(block, moments=moments, parts=parts, known_gait=live.body.gait)
 
 
 def _with_solutions(analysis: Analysis, frames: slice | Indices, replayed: Replay) -> Analysis:

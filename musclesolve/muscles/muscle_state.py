@@ -27,16 +27,7 @@ def zero_arms(frames: int, dofs: int, muscles: int) -> Array:
     """
     if frames <= MOST_TOGETHER or not dofs * muscles:
         return np.zeros((frames, dofs, muscles))
-    arms = arms_in(long_array((frames * dofs * muscles,)), frames, dofs, muscles)
-    assert arms is not None
-    return arms
-
-
-def arms_in(memory: object, frames: int, dofs: int, muscles: int) -> Array | None:
-    """Moment arms (T, m, n) in memory where frames are last; None where memory has another size."""
-    if not isinstance(memory, np.ndarray) or memory.shape != (frames * dofs * muscles,):
-        return None
-    return memory.reshape(dofs, muscles, frames).transpose(2, 0, 1)
+    return long_array((dofs, muscles, frames)).transpose(2, 0, 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, by_name, stretch
-from musclesolve._util.long_arrays import blocks, in_blocks, long_array, unknown
+from musclesolve._util.long_arrays import blocks, in_blocks, let_go, long_array, unknown
 from musclesolve._util.sides import ALL_SIDES, OTHER, side_of, sides_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.dynamics.inverse.predicted_reactions import USUAL_STATURE
 from musclesolve.muscles.metabolic_power import DENSITY, EnergyState, slow_fibers, umberger_2010_recruitment
-from musclesolve.muscles.muscle_state import MuscleState, arms_in, group_blocks, zero_arms
+from musclesolve.muscles.muscle_state import MuscleState, group_blocks, zero_arms
 from musclesolve.muscles.person import PersonMuscles
 from musclesolve.muscles.strength import leg_muscle_volume
 from musclesolve.pipeline.knee import ContactSpacing
@@ -444,51 +444,22 @@ class Analysis:
 
     def over_muscles(self, arrays: Sequence[Array]) -> Array:
         """Join arrays (..., n) of the muscles of each part to one array (..., N) of all muscles."""
-        count = len(self.body.muscles)
-        if self._are_columns(arrays, count):
-            return np.asarray(arrays[0].base)
-        whole = unknown((*arrays[0].shape[:-1], count), arrays[0].dtype)
+        whole = unknown((*arrays[0].shape[:-1], len(self.body.muscles)), arrays[0].dtype)
         for some in blocks(len(whole)) if whole.ndim > 1 else [EVERY]:
             for columns, array in zip(self.columns, arrays, strict=True):
                 whole[some][..., columns] = array[some]
         return whole
 
-    def _are_columns(self, arrays: Sequence[Array], count: int) -> bool:
-        """Return whether arrays (T, n) are columns of one array (T, N), as the arrays of a long motion are."""
-        base = arrays[0].base
-        if not isinstance(base, np.ndarray) or arrays[0].ndim != 2 or base.shape != (len(arrays[0]), count):
-            return False
-        places = zip(self.columns, arrays, strict=True)
-        return all(
-            array.base is base
-            and array.strides == base.strides
-            and np.array_equal(columns, columns[0] + np.arange(array.shape[1]))
-            and array.ctypes.data == base[:, columns[0] :].ctypes.data
-            for columns, array in places
-        )
-
     @cached_property
     def moment_arm(self) -> Array:
-        """Moment arms (T, M, N) of all muscles about all degrees of freedom.
-
-        The parts of a long motion are rows and columns of one array, which is not copied.
-        """
-        dofs, parts = self.body.dofs, list(zip(self.columns, self.parts, strict=True))
-        shape, arms = (len(self.body.time), len(dofs), len(self.body.muscles)), parts[0][1].state.moment_arm
-        whole = arms_in(arms.base, *shape)
-        places = [(dofs.index(part.part.dofs[0]), columns[0]) for columns, part in parts]
-        if whole is not None and all(
-            part.state.moment_arm.base is arms.base
-            and part.state.moment_arm.ctypes.data == whole[:, row:, column:].ctypes.data
-            for (_, part), (row, column) in zip(parts, places, strict=True)
-        ):
-            return whole
-        whole = zero_arms(*shape)
-        for columns, part in parts:
-            rows = map(dofs.index, part.part.dofs)
+        """Moment arms (T, M, N) of all muscles about all degrees of freedom."""
+        whole = zero_arms(len(self.body.time), len(self.body.dofs), len(self.body.muscles))
+        for columns, part in zip(self.columns, self.parts, strict=True):
+            rows = map(self.body.dofs.index, part.part.dofs)
             for row, arm in zip(rows, part.state.moment_arm.transpose(1, 2, 0), strict=True):
-                crossing = arm.any(axis=1)
-                whole[:, row, columns[crossing]] = arm[crossing].T
+                for muscle in np.flatnonzero(arm.any(axis=1)):
+                    whole[:, row, columns[muscle]] = arm[muscle]
+                    let_go()
         return whole
 
     @cached_property
@@ -514,11 +485,9 @@ class Analysis:
     def activation(self) -> Array:
         """Activations (T, N) of all muscles, NaN in frames without a valid solution."""
         solutions = [(part.solution.solved, part.solution.activation) for part in self.parts]
-        return self.over_muscles([in_blocks(_known, *solution) for solution in solutions])
-
-
-def _known(solved: Mask, values: Array) -> Array:
-    return np.where(solved[:, None], values, np.nan)
+        return self.over_muscles(
+            [in_blocks(lambda solved, a: np.where(solved[:, None], a, np.nan), *each) for each in solutions]
+        )
 
 
 TENSION = 0.35e6

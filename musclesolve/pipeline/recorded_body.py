@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, stretch
+from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.checks import check_real_array
 from musclesolve._util.long_arrays import MOST_FRAMES, blocks, in_blocks, long_array
 from musclesolve._util.messages import Progress, no_progress
@@ -191,7 +191,7 @@ def recorded_body(
     if len(motion.time) <= MOST_FRAMES:
         parts = parts_in(EVERY, report)
     else:
-        parts = joined_parts(parts_in, len(motion.time), dofs, pulls_in)
+        parts = joined_parts(parts_in, len(motion.time), pulls_in)
     fascicles = None
     if trial.fascicles is not None:
         fascicles = MeasuredFascicles.from_fascicles(trial.fascicles, options.fascicles, options.sides)
@@ -205,29 +205,16 @@ def recorded_body(
 def joined_parts(
     parts_in: Callable[[slice], tuple[SharingGroup, ...]],
     frames: int,
-    dofs: Sequence[str],
     pulls_in: Callable[[int, slice | Indices], Pulls],
 ) -> tuple[SharingGroup, ...]:
     """Join parts that are made block by block: the muscle rows of all frames of a long motion take too much memory.
 
-    Arrays over frames and muscles contain the muscles of all parts, moment arms all degrees of freedom `dofs`; each
-    part has its columns and rows. pulls_in: makes the pulls at the joints of a part, by its number, in some frames.
+    pulls_in: makes the pulls at the joints of a part, by its number, in some frames.
     """
-    made = parts_in(next(blocks(frames, BLOCK)))
-    stops = np.cumsum([0, *(len(part.state.parameters.names) for part in made)]).tolist()
-    arms = zero_arms(frames, len(dofs), stops[-1])
-    of_muscles = {
-        name: long_array((frames, stops[-1]), values.dtype)
-        for name, values in over_frames(made[0].state).items()
-        if name != "moment_arm"
-    }
-    joined = []
+    made, joined = parts_in(next(blocks(frames, BLOCK))), []
     for number, part in enumerate(made):
-        columns = slice(*stops[number : number + 2])
-        rows = stretch(np.array([dofs.index(dof) for dof in part.dofs]))
-        alone = not isinstance(rows, slice)
-        arm = zero_arms(frames, *part.state.moment_arm.shape[1:]) if alone else arms[:, rows, columns]
-        own = {name: values[:, columns] for name, values in of_muscles.items()}
+        arm = zero_arms(frames, *part.state.moment_arm.shape[1:])
+        own = _unfilled(part.state, frames)
         state = MuscleState(parameters=part.state.parameters, moment_arm=arm, **own)
         assert part.loads is not None
         loads = replace(part.loads, **_unfilled(part.loads, frames), pulls=partial(pulls_in, number))
@@ -242,8 +229,8 @@ def joined_parts(
 
 
 def _unfilled(owner: Any, frames: int) -> dict[str, Any]:
-    """Arrays over all frames for the ones of a part or its loads in some frames."""
-    some = over_frames(owner).items()
+    """Arrays over all frames for the ones of a part, its state or its loads in some frames; no moment arms."""
+    some = ((name, values) for name, values in over_frames(owner).items() if name != "moment_arm")
     return {name: long_array((frames, *values.shape[1:]), values.dtype) for name, values in some}
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from musclesolve._util.arrays import Indices, largest_size, true_runs
-from musclesolve._util.long_arrays import MOST_FRAMES, blocks, long_array
+from musclesolve._util.long_arrays import MOST_FRAMES, blocks, in_files, long_array
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.constants import RIGID, USUAL_LEAST_ACTIVATION
 from musclesolve.errors import input_error
@@ -109,16 +109,11 @@ def share_in_blocks(
 ) -> tuple[SolvedGroup, ...]:
     """Share the moments of the parts of a long motion block by block, so that memory stays small.
 
-    With rigid tendons frames do not depend on each other. Activations and forces of all muscles are in one array each;
-    each part has its columns.
+    With rigid tendons frames do not depend on each other.
     """
-    frames, counts = len(parts[0].time), [len(part.state.parameters.names) for part in parts]
-    activation, force = (long_array((frames, sum(counts))) for _ in range(2))
-    arrays, carried = list[SolutionArrays](), [dict[str, Any]() for _ in parts]
-    for part, muscles, last in zip(parts, counts, np.cumsum(counts), strict=True):
-        arrays.append(SolutionArrays.unfilled(frames, len(part.shared), muscles))
-        columns = slice(last - muscles, last)
-        arrays[-1].activation, arrays[-1].force = activation[:, columns], force[:, columns]
+    frames, carried = len(parts[0].time), [dict[str, Any]() for _ in parts]
+    sizes = ((len(part.shared), len(part.state.parameters.names)) for part in parts)
+    arrays = in_files([SolutionArrays.unfilled(frames, *size) for size in sizes])
     wholes = [_numbered(part, sharing.cost) for part in parts]
     for block in blocks(frames, BLOCK):
         progress("sharing", 0.7 + 0.25 * block.start / frames)

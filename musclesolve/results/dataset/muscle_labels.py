@@ -53,12 +53,10 @@ def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
     for part in analysis.parts:
         length, solved = part.state.fiber_length, part.solution.solved
         limits = np.full((2, length.shape[1]), np.nan)
-        if solved.any():
-            limits = np.array([[np.inf], [-np.inf]]) + np.zeros_like(length[0])
-            for block in blocks(len(length)):
-                some, known = length[block], solved[block, None]
-                limits[0] = some.min(axis=0, initial=np.inf, where=known).clip(max=limits[0])
-                limits[1] = some.max(axis=0, initial=-np.inf, where=known).clip(min=limits[1])
+        for block in blocks(len(length)):
+            known = np.where(solved[block, None], length[block], np.nan)
+            limits[0] = np.fmin(limits[0], np.fmin.reduce(known))
+            limits[1] = np.fmax(limits[1], np.fmax.reduce(known))
         ends.append(limits / part.state.parameters.optimal_fiber_length)
     least, greatest = (analysis.over_muscles(parts) for parts in zip(*ends, strict=True))
     return least, greatest
@@ -105,10 +103,9 @@ def balance_error(analysis: Analysis) -> dict[str, Variable]:
     if not states:
         return {}
     defect = np.abs(analysis.over_muscles([state.defect for state in states]))
-    known, sides = np.where(np.isnan(defect), -np.inf, defect), np.array(analysis.muscle_sides)
-    largest = [known[:, sides == side].max(axis=1, initial=-np.inf) for side in analysis.sides]
-    error = np.stack([np.where(np.isfinite(size), size, np.nan) for size in largest], axis=1)
-    return {"tendon_balance_error": (("time", "side"), error)}
+    sides = np.array(analysis.muscle_sides)
+    error = [np.fmax.reduce(defect[:, sides == side], axis=1, initial=np.nan) for side in analysis.sides]
+    return {"tendon_balance_error": (("time", "side"), np.stack(error, axis=1))}
 
 
 def emg_labels(analysis: Analysis) -> VariablesAndAttributes:

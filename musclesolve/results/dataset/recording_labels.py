@@ -6,10 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.long_arrays import in_blocks
+from musclesolve._util.long_arrays import in_blocks, in_files
 from musclesolve._util.messages import WarningNote
 from musclesolve._util.sides import side_of, split_side
-from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.dynamics.model.segment_inertia import inertia_source
 from musclesolve.motion.events.gait import Gait
 from musclesolve.motion.motion_plausibility import FOOT_LIMIT
@@ -110,13 +109,9 @@ def recording_axes(body: RecordedBody) -> dict[str, Array]:
         if name not in labels.SEGMENT_OF:
             continue
         segment = np.array([model.body(f"{labels.SEGMENT_OF[name]}_{side}")])
-        body_at, medial = model.rigid_bodies.subset(segment), labels.MEDIAL[side]
-
-        def directions(q: Array, body_at: RigidBodies = body_at, medial: float = medial) -> Array:
-            forward, left, up = np.moveaxis(body_at.rotation(q)[:, 0], 2, 0)
-            return np.stack([-up, forward, medial * left], axis=1)
-
-        axes[joint] = in_blocks(directions, motion.q)
+        turned = in_blocks(model.rigid_bodies.subset(segment).rotation, motion.q)[:, 0]
+        forward, left, up = np.moveaxis(turned, 2, 0)
+        axes[joint] = in_files(np.stack([-up, forward, labels.MEDIAL[side] * left], axis=1))
     return axes
 
 
@@ -165,22 +160,19 @@ def _shows_trunk(body: RecordedBody) -> bool:
 
 def _angles(body: RecordedBody, sides: Sequence[str]) -> dict[str, Variable]:
     """Angles of pelvis, trunk and feet to the ground."""
-    model, q = body.mechanics.model, body.mechanics.motion.q
+    model, motion = body.mechanics.model, body.mechanics.motion
 
-    def line(start: str, end: str, q: Array = q) -> Array:
-        return q[:, model.slot(end)] - q[:, model.slot(start)]
-
-    def trunk(q: Array) -> Array:
-        # the thorax of the model does not turn about its long axis, the shoulders do
-        up, left = line("back", "neck_base", q), line("shoulder_r", "shoulder_l", q)
-        forward = np.cross(left, up)
-        axes = np.stack([forward, np.cross(up, forward), up], axis=2)
-        return np.asarray(axes / np.linalg.norm(axes, axis=1, keepdims=True))
+    def line(start: str, end: str) -> Array:
+        return motion.q[:, model.slot(end)] - motion.q[:, model.slot(start)]
 
     pelvis = model.rigid_bodies.subset(np.array([model.body("pelvis")]))
-    segments = {"pelvis": in_blocks(pelvis.rotation, q)[:, 0]}
+    segments = {"pelvis": in_blocks(pelvis.rotation, motion.q)[:, 0]}
     if _shows_trunk(body):
-        segments["trunk"] = in_blocks(trunk, q)
+        # the thorax of the model does not turn about its long axis, the shoulders do
+        up, left = line("back", "neck_base"), line("shoulder_r", "shoulder_l")
+        forward = np.cross(left, up)
+        axes = np.stack([forward, np.cross(up, forward), up], axis=2)
+        segments["trunk"] = axes / np.linalg.norm(axes, axis=1, keepdims=True)
     feet: dict[str, Array] = {side: line(f"heel_{side}", f"toe_{side}") for side in SIDES}
     return labels.body_angles(segments, feet, body.gait.heading_at(body.time), sides)
 

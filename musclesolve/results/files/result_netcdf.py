@@ -46,9 +46,7 @@ def with_storable_texts(data: xr.Dataset) -> xr.Dataset:
         if variable.dtype.kind in "UO"
         and any(NO_CHARACTER.search(str(text)) for text in variable.values.flat)
     }
-    return data.assign(
-        {name: array for name, array in changed.items() if name in data.data_vars}
-    ).assign_coords({name: array for name, array in changed.items() if name in data.coords})
+    return data.assign(changed)
 
 
 REMEDY = "name the result.nc in the folder that was given to `musclesolve run` with -o"
@@ -163,16 +161,11 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset, stored: Mapping[str, Any] =
         for name, variable in result.variables.items()
         if variable.dims[:1] == ("time",) and variable.ndim > 1 + (len(variable) <= FRAMES)
     }
-    arms = {name: each for name, each in later.items() if {"dof", "muscle"} <= set(each.dims)}
-    numbers = {
-        name: variable
-        for name, variable in result.variables.items()
-        if variable.ndim and variable.dtype.kind in "fiub"
-    }
     encoding: dict[Any, dict[str, Any]] = {
-        name: dict(stored) for name, number in numbers.items() if number.size
+        name: COMPRESSED if {"dof", "muscle"} <= set(variable.dims) and name in later else dict(stored)
+        for name, variable in result.variables.items()
+        if variable.ndim and variable.size and variable.dtype.kind in "fiub"
     }
-    encoding |= {name: COMPRESSED for name in arms}
     encoding |= {name: encoding[name] | _chunks(each) for name, each in later.items() if name in encoding}
     # these are read only after the others are written
     empty = {
@@ -297,8 +290,7 @@ def answers_beside(result: Path) -> list[Path]:
 
 def read_answers(folder: Path) -> dict[str, xr.Dataset]:
     """The answers beside a result, by the names of the questions."""
-    files = {name: folder / f"{name}.nc" for name in QUESTIONS}
-    return {name: read_result(file) for name, file in files.items() if file.is_file()}
+    return {name: read_result(file) for name in QUESTIONS if (file := folder / f"{name}.nc").is_file()}
 
 
 def trial_from(trial: str | Path, folder: Path) -> dict[str, str]:
@@ -331,13 +323,9 @@ def check_folder(folder: Path, name: str, trial: Path, attributes: Mapping[str, 
     there = trial_path(attributes, folder)
     if there is None or attributes.get("trial_file") == storable(os.path.realpath(trial)):
         return
-    if os.path.realpath(there) == os.path.realpath(trial):
-        return
-    if there.name == storable(trial.name) and not os.path.exists(there):
-        return
-    if not os.path.exists(trial):
-        raise no_file(trial)
-    raise _occupied(folder / name, "trial", there)
+    has_moved = there.name == storable(trial.name) and not os.path.exists(there)
+    if os.path.realpath(there) != os.path.realpath(trial) and not has_moved:
+        raise _occupied(folder / name, "trial", there) if os.path.exists(trial) else no_file(trial)
 
 
 def check_model(folder: Path, name: str, trial: Path, model: Path) -> None:

@@ -408,6 +408,7 @@ def test_a_full_disk_costs_the_trials_and_leaves_no_part_of_a_file(
     full = ms.make_dataset(folder / "S01", tmp_path / "forces", jobs=1)
     assert len(full) == 0 and set(full.trials["status"]) <= {"refused", "failed"}
     assert full.trials["message"].str.contains("space", case=False).all()
+    assert f"{full.folder}{os.sep}" not in (full.folder / "dataset.html").read_text(encoding="utf-8")
     assert not list(full.folder.rglob("result.nc*"))
     monkeypatch.undo()
     assert len(ms.make_dataset(folder / "S01", full.folder, jobs=1)) == 2
