@@ -296,7 +296,10 @@ def steps_of_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     values = _without(motion.measured, _leaps_of(body))
     rest = np.abs(beside_cubic(values))
     steps = rest > np.maximum(np.where(_angles(body), *LEAST), TIMES * np.quantile(rest, USUAL, axis=0))
-    for _, said, size, times in _in_degrees(body, values, steps & _is_free(body)):
+    found = sorted(_in_degrees(body, values, steps & _is_free(body)), key=lambda each: -each[2])
+    for _, said, size, times in found[:1]:
+        others = f"; {count_of(len(found) - 1, 'other leap')} of other columns" * bool(found[1:])
+        said["more"] = f"{said['more']}{others}"
         yield finding("single_leap.step", error_if(size > LARGE), said, Where(motion.file, times=times))
 
 
