@@ -390,10 +390,8 @@ def _fields(raw: bytes, file: Path) -> Iterator[tuple[int, int, int, int]]:
         elif wire == _BYTES:
             size, place = _varint(raw, place, file)
             end = place + size
-        elif wire in (_EIGHT, _FOUR):
-            end = place + (8 if wire == _EIGHT else 4)
         else:
-            end = len(raw) + 1
+            end = place + {_EIGHT: 8, _FOUR: 4}.get(wire, len(raw) + 1)
         if not number or end > len(raw):
             raise _fault(file, "a field of a message is not as protocol buffers write it")
         yield number, wire, place, end

@@ -132,9 +132,8 @@ def feet_on_plate(
             continue
         light = bool(size[contact].max() < LIGHT or time[stop - 1] - time[first] < BRIEF)
         loaded |= contact & (not light)
-        share = (
-            np.array([size[contact & (nearest == k)].sum() for k in range(len(sides))]) / size[contact].sum()
-        )
+        of_feet = [size[contact & (nearest == k)].sum() for k in range(len(sides))]
+        share = np.array(of_feet) / size[contact].sum()
         away, main = np.median(above[:, contact], axis=1), int(share.argmax())
         between = _between_feet(away) and both[contact].mean() > 0.5
         if away.min() > FARTHEST_PRESSURE:
@@ -255,14 +254,8 @@ def load_wrench(model: NamedBodies, loads: Sequence[ExternalLoad], time: Array, 
     """
     total, number = np.zeros((*pose.position.shape[:2], 6)), model.body_number
     for load in loads:
-        check_known(
-            (load.body, load.force_frame, load.point_frame),
-            "body",
-            number,
-            f" in {model.name!r}",
-            load.file,
-            load.name,
-        )
+        named = (load.body, load.force_frame, load.point_frame)
+        check_known(named, "body", number, f" in {model.name!r}", load.file, load.name)
         if time[0] < load.time[0] - _BEYOND or time[-1] > load.time[-1] + _BEYOND:
             raise file_error(
                 "no_overlap",

@@ -242,43 +242,30 @@ def _check_numbers(
     for parameter in parameters:
         for muscle in parameter.muscles:
             by_name[muscle, parameter.quantity] = parameter.factor
-
-    def refuse(key: str, muscle: str, quantity: str | None, /, **fields: object) -> InputError:
-        return document.error(key, f"muscles.{key_text(muscle)}", quantity, **fields)
-
     for muscle, quantities in stated.items():
+        table = f"muscles.{key_text(muscle)}"
         if not isinstance(quantities, dict):
-            raise refuse(
-                "bad_value",
-                muscle,
-                None,
-                problem=f"{muscle} is {as_text(quantities)}",
-                expected=f"a table [muscles.{muscle}]",
-                remedy="remove it",
-            )
+            problem, expected = f"{muscle} is {as_text(quantities)}", f"a table [muscles.{muscle}]"
+            raise document.fault("bad_value", table, problem, expected, "remove it")
         for quantity, number in quantities.items():
             parts = number if isinstance(number, dict) else {}
             if set(parts) != {"value", "parent", "sd"} or not all(map(is_number, parts.values())):
-                raise refuse(
+                raise document.fault(
                     "bad_value",
-                    muscle,
-                    quantity,
-                    problem=f"{quantity} is {as_text(number)}",
-                    expected="{ value = ..., parent = ..., sd = ... } in SI",
-                    remedy="correct it, or remove the table",
+                    (table, quantity),
+                    f"{quantity} is {as_text(number)}",
+                    "{ value = ..., parent = ..., sd = ... } in SI",
+                    "correct it, or remove the table",
                 )
             factor = by_name.get((muscle, quantity), 1.0)
             due = parts["parent"] * factor
             if abs(parts["value"] - due) > _ROUNDED * abs(due):
-                raise refuse(
+                raise document.fault(
                     "conflict",
-                    muscle,
-                    quantity,
-                    problem=f"{quantity} of {muscle} is {parts['value']:g}, and {due:g} by its factor "
-                    f"{factor:g}",
-                    expected="parent times factor: muscles are computed with the factors",
-                    remedy="change the factor of the parameter, and write the product here or remove "
-                    "the table",
+                    (table, quantity),
+                    f"{quantity} of {muscle} is {parts['value']:g}, and {due:g} by its factor {factor:g}",
+                    "parent times factor: muscles are computed with the factors",
+                    "change the factor of the parameter, and write the product here or remove the table",
                 )
 
 
@@ -492,11 +479,8 @@ def _as_utf_8(raw: bytes) -> bytes:
     utf_16 = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     declared = re.search(rb"<\?xml[^>]*encoding=[\"']([\w.-]+)", raw[:200])
     text = raw.decode("utf-16" if utf_16 else declared[1].decode() if declared else "utf-8")
-    return (
-        re.sub(r"(<\?xml[^>]*encoding=[\"'])[\w.-]+", r"\1UTF-8", text, count=1)
-        .removeprefix("\ufeff")
-        .encode()
-    )
+    text = re.sub(r"(<\?xml[^>]*encoding=[\"'])[\w.-]+", r"\1UTF-8", text, count=1)
+    return text.removeprefix("\ufeff").encode()
 
 
 def person_numbers(person: PersonMuscles, model: OpenSimModel) -> dict[str, dict[str, float]]:
@@ -597,17 +581,11 @@ class _Source:
             yield from (self.number(curve, tag, value) for tag, value in numbers.items())
             return
         # a separate curve, with the other elements of the default curve
-        others = (
-            [] if shared is None else [element for element in shared.children if element.tag not in numbers]
-        )
-        text = b"".join(map(self._bytes_of, others))
+        others = [] if shared is None else shared.children
+        text = b"".join(self._bytes_of(element) for element in others if element.tag not in numbers)
         text += b"".join(f"<{tag}>{value!r}</{tag}>".encode("ascii") for tag, value in numbers.items())
-        whole = b'<%b name="%b">%b</%b>' % (
-            TENDON_CURVE.encode(),
-            b"tendon_force_length",
-            text,
-            TENDON_CURVE.encode(),
-        )
+        tag = TENDON_CURVE.encode()
+        whole = b'<%b name="tendon_force_length">%b</%b>' % (tag, text, tag)
         yield self._inserted(muscle, whole) if curve is None else (curve.start, self.inside(curve), whole)
 
     def _stated(self, curve: Element | None, tag: str) -> float | None:

@@ -252,6 +252,11 @@ def finding(
     )
 
 
+def error_if(grave: object) -> Severity:
+    """Return the severity of a fault: error or warning."""
+    return "error" if grave else "warning"
+
+
 def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings in the order of their remedies (`Finding.urgency`); each sentence once."""
     unique = list({(f.code, f.what, str(f.where)): replace(f, repair=None) for f in findings}.values())

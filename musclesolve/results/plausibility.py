@@ -168,6 +168,11 @@ class Comparison:
     place: str = ""  # the joint of a contact force, in words: right hip
 
     @property
+    def is_decisive(self) -> bool:
+        """Whether a result is not plausible where this criterion alone fails."""
+        return bool(criteria()[self.criterion].get("alone", True))
+
+    @property
     def passed(self) -> bool | None:
         """Return whether the quantity is not outside; None where unknown."""
         return None if self.verdict == NOT_KNOWN else self.verdict != NOT_PLAUSIBLE
@@ -186,18 +191,11 @@ class Plausibility:
     def verdict_of(self, side: str) -> str:
         """The verdict on a leg: by its own comparisons and by the comparisons of the whole body."""
         # the verdict of the worst quantity; at the edge where no failed criterion is decisive alone
-        comparisons = [comparison for comparison in self.comparisons if comparison.side in (side, "")]
-        alone = {name: entry.get("alone", True) for name, entry in criteria().items()}
-        failed = [comparison for comparison in comparisons if comparison.verdict == NOT_PLAUSIBLE]
-        if any(alone[comparison.criterion] for comparison in failed):
-            return NOT_PLAUSIBLE
+        own = [each for each in self.comparisons if each.side in (side, "")]
+        failed = [each for each in own if each.verdict == NOT_PLAUSIBLE]
         if failed:
-            return AT_EDGE
-        return _worst(
-            comparison.verdict
-            for comparison in comparisons
-            if comparison.criterion == "contact" or comparison.verdict == AT_EDGE
-        )
+            return NOT_PLAUSIBLE if any(each.is_decisive for each in failed) else AT_EDGE
+        return _worst(each.verdict for each in own if each.criterion == "contact" or each.verdict == AT_EDGE)
 
     @property
     def verdict(self) -> str:
@@ -224,10 +222,7 @@ class Plausibility:
     @property
     def decisive(self) -> tuple[str, ...]:
         """Criteria that fail and make a result not plausible alone, each once."""
-        names = criteria()
-        return tuple(
-            dict.fromkeys(each.criterion for each in self.failed if names[each.criterion].get("alone", True))
-        )
+        return tuple(dict.fromkeys(each.criterion for each in self.failed if each.is_decisive))
 
     @cached_property
     def at_edge(self) -> list[Comparison]:

@@ -46,7 +46,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import FEW_DEGREES, coordina
 from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS, whole_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.data import Table
-from musclesolve.results.finding import Finding, Severity, Where, finding
+from musclesolve.results.finding import Finding, Where, error_if, finding
 
 LOCKED = 5.0
 """Range of a locked angle in the file [degrees] from which its motion is lost."""
@@ -110,8 +110,8 @@ def angle_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     turned = Motion.from_body(replace(body, motion=replace(motion, **parts), dynamics=None))
     traveled = float(np.linalg.norm(np.ptp(fixed.origin[:, [0, 2]], axis=0)))
     values = {"most": most, "limit": FEW_DEGREES, "radians": np.degrees(most), "way": traveled}
-    severity: Severity = "error" if traveled > TRAVELS or walks(turned) else "warning"
-    yield finding("angle_units", severity, values, Where(body.motion.file))
+    goes = traveled > TRAVELS or walks(turned)
+    yield finding("angle_units", error_if(goes), values, Where(body.motion.file))
 
 
 def length_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
@@ -158,15 +158,8 @@ def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
             shared_forces(case, each, np.nan_to_num(each.need - loads_on(each, case.loads, case.time)))
             for each in (case.fixed, exchanged)
         ]
-        values = {"now": now, "then": then}
-        where = Where(motion.file)
-        yield finding(
-            "sides_swapped.coordinates",
-            "error",
-            values,
-            where,
-            cost=largest(case.body, moments[1] - moments[0]),
-        )
+        cost, values = largest(case.body, moments[1] - moments[0]), {"now": now, "then": then}
+        yield finding("sides_swapped.coordinates", "error", values, Where(motion.file), cost=cost)
 
 
 def feet_on_plates(case: ModelCase) -> Iterator[Finding]:
@@ -271,15 +264,20 @@ def _angles(body: ModelBody) -> Mask:
     return np.array([model.coordinates[name].rotational or name in model.turning for name in names])
 
 
+def _in_degrees(body: ModelBody, values: Array, leaps: Mask) -> Iterator[Leaps]:
+    """Collect the leaps (T, K) of coordinates, whose angles are said in degrees."""
+    angles = _angles(body)
+    units, factor = np.where(angles, "degrees", "m"), np.where(angles, 180.0 / np.pi, 1.0)
+    shown = Table(body.every_motion.time, body.every_motion.names, values * factor, None, Path())
+    return _together(shown, leaps, units, factor * np.where(angles, *LEAST))
+
+
 def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
     """Find coordinates that leap in single frames of the file, before any filter."""
-    motion, angles = body.every_motion, _angles(body)
+    motion = body.every_motion
     if motion.measured is None:
         return
-    values = motion.measured * np.where(angles, 180.0 / np.pi, 1.0)
-    shown = Table(motion.time, motion.names, values, None, Path())
-    least, units = np.where(angles, np.degrees(LEAST[0]), LEAST[1]), np.where(angles, "degrees", "m")
-    found = list(_together(shown, _leaps_of(body), units, least))
+    found = list(_in_degrees(body, motion.measured, _leaps_of(body)))
     given = _moments(body) if found else None
     for places, said, size, times in found:
         cost, grave = None, size > LARGE
@@ -287,22 +285,22 @@ def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
             cost = largest(body, given - then)
             grave = cost is not None and cost.size > SERIOUS * body.mass
         where = Where(motion.file, times=times)
-        yield finding("single_leap", "error" if grave else "warning", said, where, cost=cost)
+        yield finding("single_leap", error_if(grave), said, where, cost=cost)
 
 
 def steps_of_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """Find coordinates that step, or leap for several frames: they leave their curve as far as a leap does."""
-    motion, angles, leaps = body.every_motion, _angles(body), _leaps_of(body)
+    motion = body.every_motion
     if motion.measured is None or len(motion.time) < FEWEST:
         return
-    values = np.where(angles, np.unwrap(_without(motion.measured, leaps), axis=0), motion.measured)
-    rest, least = np.abs(beside_cubic(values)), np.where(angles, *LEAST)
-    steps = rest > np.maximum(least, TIMES * np.quantile(rest, USUAL, axis=0))
-    factor, units = np.where(angles, 180.0 / np.pi, 1.0), np.where(angles, "degrees", "m")
-    shown = Table(motion.time, motion.names, values * factor, None, Path())
-    for _, said, size, times in _together(shown, steps & _is_free(body), units, least * factor):
-        severity: Severity = "error" if size > LARGE else "warning"
-        yield finding("single_leap.step", severity, said, Where(motion.file, times=times))
+    values = _without(motion.measured, _leaps_of(body))
+    rest = np.abs(beside_cubic(values))
+    steps = rest > np.maximum(np.where(_angles(body), *LEAST), TIMES * np.quantile(rest, USUAL, axis=0))
+    found = sorted(_in_degrees(body, values, steps & _is_free(body)), key=lambda each: -each[2])
+    for _, said, size, times in found[:1]:
+        others = f"; {count_of(len(found) - 1, 'other leap')} of other columns" * bool(found[1:])
+        said["more"] = f"{said['more']}{others}"
+        yield finding("single_leap.step", error_if(size > LARGE), said, Where(motion.file, times=times))
 
 
 def skipped_frames(body: ModelBody) -> Iterator[Finding]:
@@ -371,8 +369,8 @@ def leaps_of_moments(case: MomentCase) -> Iterator[Finding]:
         def repair(given: Table, own: Mask = own) -> Table:
             return replace(given, values=_without(given.values, own))
 
-        severity: Severity = "error" if size > SERIOUS * case.fixed.model.mass else "warning"
-        yield case.fault("single_leap", severity, said, repair, times=times)
+        grave = size > SERIOUS * case.fixed.model.mass
+        yield case.fault("single_leap", error_if(grave), said, repair, times=times)
 
 
 def steps_of_moments(case: MomentCase) -> Iterator[Finding]:
@@ -397,5 +395,5 @@ def steps_of_moments(case: MomentCase) -> Iterator[Finding]:
         if max(near.max(), shares.max()) < ALONE * abs(size) and rest @ rest < SHAPE * 1.5 * size**2:
             times = float(table.time[row]), float(table.time[row + 1])
             said = {"name": names[k], "size": size, "first": times[0], "last": times[1]}
-            severity: Severity = "error" if abs(size) > SERIOUS * case.fixed.model.mass else "warning"
-            yield case.fault("moment_unlike.step", severity, said, times=(times,))
+            grave = abs(size) > SERIOUS * case.fixed.model.mass
+            yield case.fault("moment_unlike.step", error_if(grave), said, times=(times,))

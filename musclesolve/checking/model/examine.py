@@ -38,9 +38,9 @@ OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
 OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.angle_units,
     coordinates.frozen_coordinates,
-    coordinates.steps_of_coordinates,
 )
 OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
+    coordinates.steps_of_coordinates,
     posture.feet_on_floor,
     posture.feet_that_slide,
     posture.spectra,

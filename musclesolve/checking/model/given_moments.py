@@ -64,7 +64,7 @@ from musclesolve.pipeline.opensim.load_dynamics import COLUMN_ENDINGS
 from musclesolve.pipeline.opensim.loads_without_plates import coordinate_columns, foot_pushes
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.recording.data import Table
-from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
+from musclesolve.results.finding import Cost, Finding, Where, error_if, finding
 
 LEAST_MOMENT_RMS = 5.0
 """Least rms of a moment that shows something [N m]."""
@@ -178,7 +178,7 @@ class MomentCase(Examined):
 def moments_at(table: Table, names: list[str], time: Array) -> Array:
     """Columns (T, n) of moments at some times; the values at the ends beyond the file."""
     columns = [table.names.index(f"{name}_moment") for name in names]
-    return at_times(table.time, table.values[:, columns], np.clip(time, table.time[0], table.time[-1]))
+    return at_times(table.time, table.values[:, columns], time)
 
 
 def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
@@ -197,13 +197,9 @@ def moment_case(body: ModelBody, fixed: Motion) -> MomentCase | None:
 
 def changed_columns(names: list[str], factor: float) -> Change:
     """Return the repair that multiplies some columns by a factor."""
-
-    def change(table: Table) -> Table:
-        values, columns = table.values.copy(), [table.names.index(name) for name in names]
-        values[:, columns] *= factor
-        return replace(table, values=values)
-
-    return change
+    return lambda table: replace(
+        table, values=table.values * np.where(np.isin(table.names, names), factor, 1.0)
+    )
 
 
 def belonging(body: ModelBody) -> Iterator[Finding]:
@@ -257,11 +253,9 @@ def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
         return
 
     columns = {f"{name}_moment": f"{twin(name)}_moment" for name in names}
-
-    def repair(table: Table) -> Table:
-        return replace(table, names=tuple(columns.get(name, name) for name in table.names))
-
-    yield case.fault("sides_swapped.moments", "error", {"now": now, "then": then}, repair)
+    exchanged = tuple(columns.get(name, name) for name in case.table.names)
+    values = {"now": now, "then": then}
+    yield case.fault("sides_swapped.moments", "error", values, lambda table: replace(table, names=exchanged))
 
 
 def likeness_of(given: Array, due: Array) -> float:
@@ -438,8 +432,7 @@ def surplus(case: MomentCase, weighted: bool = True) -> Surplus | None:
         return None
     step = max(1, -(-len(frames) // MOST_FRAMES))
     frames = frames[::step]
-    inside = np.clip(time, *table.time[[0, -1]])
-    moments = fixed.smooth(at_times(table.time[measured], values[measured], inside), WIDER)
+    moments = fixed.smooth(at_times(table.time[measured], values[measured], time), WIDER)
     rate, need = np.gradient(moments, time, axis=0), fixed.need[frames]
     pose = body_motion(model, fixed.motion.value[frames])
 
@@ -532,9 +525,8 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
     limit, error = SMALLEST_S if case.common >= CYCLE else SERIOUS, float(errors[0])
     if not exceeds(shift, limit, error):
         return
-    severity: Severity = "error" if abs(shift) >= SERIOUS else "warning"
     values = shift_values(shift, limit) | {"error": error}
-    yield case.fault("time_offset.moments", severity, values, later(-shift))
+    yield case.fault("time_offset.moments", error_if(abs(shift) >= SERIOUS), values, later(-shift))
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ from musclesolve.opensim.external_loads import ExternalLoad, load_force, side_in
 from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
-from musclesolve.results.finding import Finding, Severity, Where, finding
+from musclesolve.results.finding import Finding, Severity, Where, error_if, finding
 
 NEAR_REVERSED = 0.5
 """Distance from -1 within which the factor that a component needs is a reversed sign: reversed components of the walks
@@ -150,8 +150,7 @@ def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
             continue
         repair = scaled(ratio, roles_of_unit(case, [name]), [name])
         values = {"load": name, "share": 1.0 / ratio, "limit": UNEQUAL, "factor": ratio}
-        severity: Severity = "warning" if 0.8 < ratio < 1.25 else "error"
-        yield case.fault("plate_scale.loads", severity, values, repair)
+        yield case.fault("plate_scale.loads", error_if(not 0.8 < ratio < 1.25), values, repair)
 
 
 def signs_of_channels(case: ModelCase) -> Iterator[Finding]:
@@ -247,8 +246,7 @@ def mass_of_model(case: ModelCase) -> Iterator[Finding]:
     }
     cost = wrench_cost(case, (fitting - 1.0) * case.fixed.need)
     is_far = abs(fitting - 1.0) > FAR_MASS and (cost is None or cost.size > SERIOUS * mass)
-    severity: Severity = "error" if is_far else "warning"
-    yield finding("mass.model", severity, values, Where(case.fixed.model.file), cost=cost)
+    yield finding("mass.model", error_if(is_far), values, Where(case.fixed.model.file), cost=cost)
 
 
 def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
@@ -354,9 +352,8 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
         if not sizes[worst] > max(limit, CLEAR * float(np.linalg.norm(error))):
             return
         names = (case.loads[worst].name,)
-    severity: Severity = "error" if np.linalg.norm(offset) > OTHER_ORIGIN else "warning"
-    of_ground = np.eye(3)[[0, 2]]
-    yield displaced(case, names, offset @ of_ground, error @ of_ground, limit, severity)
+    of_ground, is_far = np.eye(3)[[0, 2]], np.linalg.norm(offset) > OTHER_ORIGIN
+    yield displaced(case, names, offset @ of_ground, error @ of_ground, limit, error_if(is_far))
 
 
 def displaced(

@@ -38,7 +38,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
 from musclesolve.recording.plates.foot_contacts import to_center_of_pressure
-from musclesolve.results.finding import Finding, Severity
+from musclesolve.results.finding import Finding, error_if
 
 
 def each_load(change: Callable[[ExternalLoad], ExternalLoad], names: Sequence[str] = ()) -> Change:
@@ -452,14 +452,11 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
             "from_time": case.time[0],
             "to_time": case.time[-1],
         }
-        seen: Severity = "error" if abs(fit.drift) > limit / DRIFTS * SERIOUS_DRIFT else "warning"
-        yield case.fault("clock_rate", seen, values, repair)
+        grave = abs(fit.drift) > limit / DRIFTS * SERIOUS_DRIFT
+        yield case.fault("clock_rate", error_if(grave), values, repair)
         return
     limit = SMALLEST_S if fit.errors[1] > 0.0 else SERIOUS  # the loads last a cycle
     if abs(fit.shift) < max(limit, CLEAR * fit.errors[0]):
         return
-    repair = delayed(fit.shift)
-    severity: Severity = "error" if abs(fit.shift) >= SERIOUS else "warning"
-    yield case.fault(
-        "time_offset.loads", severity, shift_values(fit.shift, limit) | {"error": fit.errors[0]}, repair
-    )
+    values = shift_values(fit.shift, limit) | {"error": fit.errors[0]}
+    yield case.fault("time_offset.loads", error_if(abs(fit.shift) >= SERIOUS), values, delayed(fit.shift))

@@ -46,7 +46,7 @@ from musclesolve.checking.model.load_units_and_axes import exceeds
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
 from musclesolve.checking.model.posture import ANGLES, STRIDE, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
-from musclesolve.results.finding import Finding, Severity
+from musclesolve.results.finding import Finding, error_if
 
 EVIDENCE, EVIDENCE_OF_SIDES = 14.0, 40.0
 """F from which a hypothesis is no chance and no error of the model, and the same where gains of both sides of a column
@@ -104,8 +104,7 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
         if size[k] and _is_apart(time, moments[:, k], begin, end, rate):
             keeps = "lies on a straight line" if rate else f"is exactly {value + 0.0:.3g} N m"
             said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "keeps": keeps}
-            severity: Severity = "warning" if rate else "error"
-            yield case.fault("moment_zero.stretch", severity, said, times=((begin, end),))
+            yield case.fault("moment_zero.stretch", error_if(not rate), said, times=((begin, end),))
     for name, moment in zip(names, moments.T, strict=True):
         steps = np.nan_to_num(np.abs(np.diff(moment)))
         rounding = float(steps.min(where=steps > 0.0, initial=np.inf))
@@ -341,8 +340,8 @@ def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, erro
         code = "moment_sign.column"
     elif fault.in_part and fault.kind == "gain" and size > NOTHING:
         code = "moment_unlike.part"
-    severity: Severity = "warning" if fault.kind in ("offset", "drift", "leak") else "error"
-    return case.fault(code, severity, said, seen.without([fault.repaired(size)]))
+    grave = fault.kind not in ("offset", "drift", "leak")
+    return case.fault(code, error_if(grave), said, seen.without([fault.repaired(size)]))
 
 
 def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:

@@ -44,8 +44,8 @@ UNKNOWN = "; what this costs in newtons is not known"
 FIELDS = {
     "muscle_strength": "max_isometric_force",
     "muscle_fiber": "optimal_fiber_length",
-    "muscle_pennation": "pennation_angle",
     "muscle_tendon": "tendon_slack_length",
+    "muscle_pennation": "pennation_angle",
 }
 """Code of a finding -> the parameter of the muscle."""
 
@@ -154,7 +154,6 @@ POSES: Mapping[str, tuple[float, ...]] = {
 }
 """Standing, loading, swing and push-off [degrees]; flexion, adduction, inward rotation, dorsiflexion are positive."""
 COUNT = 4
-PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 SHANK = 0.4
 """Length of the shank of an adult [m], at which the limits of lengths hold."""
 FEWEST = 24
@@ -232,7 +231,7 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
             else:
                 other[j] = max(other[j], np.abs(arm[:, k, j]).max())
     muscles = [model.muscles[name] for name in geometry.muscles]
-    parameters = np.array([[getattr(muscle, key) for key in PARAMETERS] for muscle in muscles])
+    parameters = np.array([[getattr(muscle, key) for key in FIELDS.values()] for muscle in muscles])
     force, fiber, tendon, pennation = parameters.reshape(-1, 4).T
     return Anatomy(
         geometry.muscles,

@@ -42,7 +42,7 @@ from musclesolve.opensim.kinematics import BodyMotion, body_motion
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.opensim.coordinate_motion import FEW_DEGREES
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.results.finding import Finding, Severity, Where, finding
+from musclesolve.results.finding import Finding, Where, error_if, finding
 
 STILL = 0.3
 """Share of the frames, the slowest ones of a foot, in which it stands."""
@@ -403,8 +403,7 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         yield _accusation("angle_sign", heading, why, f"they slide with {slips[best].mean():.2f} m/s", where)
     else:
         said = {"name": heading[0], "by": HEADINGS[best], "now": now.mean(), "then": slips[best].mean()}
-        severity: Severity = "error" if abs(HEADINGS[best]) > ASTRAY else "warning"
-        yield finding("walking_direction.model", severity, said, where)
+        yield finding("walking_direction.model", error_if(abs(HEADINGS[best]) > ASTRAY), said, where)
 
 
 def lasts_a_stride(fixed: Motion) -> bool:
@@ -509,9 +508,8 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             held_at: dict[str, object] = {"name": name, "first": first, "last": last}
             held_at |= {"value": float(np.degrees(value)), "rate": float(np.degrees(rate))}
             long = last - first > 2.0 * HELD_S and not rate
-            severity: Severity = "error" if long else "warning"
             code = "frozen.line" if rate else "frozen.stretch"
-            yield finding(code, severity, held_at, Where(where.file, times=((first, last),)))
+            yield finding(code, error_if(long), held_at, Where(where.file, times=((first, last),)))
 
 
 def _lasting(mask: Mask, time: Array) -> list[tuple[int, int]]:

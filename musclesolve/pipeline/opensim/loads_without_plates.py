@@ -231,7 +231,7 @@ def found_loads(
     except InputError as error:
         return (), f"the motion is not known ({error.problem})"
     numbers = [model.coordinate_number[name] for name in names]
-    forces = at_times(table.time, forces, np.clip(motion.time, table.time[0], table.time[-1]))
+    forces = at_times(table.time, forces, motion.time)
     acting, rest, soles = [], [], []
     for block in blocks(len(motion.time)):
         bodies = body_dynamics(model, whole.frames(block))

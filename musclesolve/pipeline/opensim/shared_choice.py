@@ -113,10 +113,9 @@ def shared_choice(
             *(each.involved for each in model.other_constraints if each.kind == PRESCRIBED)
         )
         prescribed = tuple(name for name in shared if name in held and name not in excluded)
-        shared = tuple(name for name in shared if name not in prescribed)
-        of_toes = _of_toes(model)
-        toes = tuple(name for name in shared if name in of_toes and name not in excluded)
-        shared = tuple(name for name in shared if name not in (*toes, *excluded))
+        of_toes = _of_toes(model).difference(prescribed, excluded)
+        toes = tuple(name for name in shared if name in of_toes)
+        shared = tuple(name for name in shared if name not in (*prescribed, *toes, *excluded))
     else:
         shared = _known(dofs, model.coordinates, "coordinate", model)
         if both := [name for name in shared if name in excluded]:
@@ -379,9 +378,8 @@ def shared_coordinates(
     for name in names:
         if (coordinate := model.coordinates[name]).locked:
             value[name], speed[name] = none + coordinate.default, none
-    return np.stack([value[name] for name in names], axis=1), np.stack(
-        [speed[name] for name in names], axis=1
-    )
+    values, speeds = (np.stack([each[name] for name in names], axis=1) for each in (value, speed))
+    return values, speeds
 
 
 def geometry_along(
