@@ -74,13 +74,10 @@ def benchmark(
         progress: called with the next step and the share of the work that is done.
     """
     check_value(frames, RULES["frames"], "frames")
+    costs, solvers = _listed(costs, "cost"), _listed(solvers, "solver")
     named = tuple(find_cost(name).label for name in costs) or BENCHMARK_COSTS
     for name in solvers:
         find_solver(name)
-    if len(set(solvers)) < len(solvers):
-        raise input_error(
-            "duplicate_name", where="solver", problem="a solver is named twice", expected="each once"
-        )
     contenders = solvers or tuple(registered_solvers())
     # a requested solver would otherwise be in no table
     idle = [name for name in solvers if not any(takes(name, cost) for cost in named)]
@@ -94,19 +91,38 @@ def benchmark(
             expected="costs that a solver takes, and solvers that take a cost: see `Solvers` in docs/sharing.md",
             remedy="name another solver or cost, or leave --solver or --cost out",
         )
-    file = Path(trial) if trial is not None else reference_stride()
+    file = reference_stride() if trial is None else trial
     progress("recording", 0.0)
     where = machine()
-    recorded = leg_problem(run(read_trial(file), side="r"), "r")
+    read = read_trial(file)
+    reactions = any("reaction_matrix" in find_cost(cost).data for cost in named)
+    recorded = leg_problem(run(read, side="r"), "r", trial=read if reactions else None)
     problems = {"recorded leg": varied(recorded, frames), "random leg": random_problem(frames)}
     rows: list[Row] = []
     for number, (name, problem) in enumerate(problems.items()):
         done = number / len(problems)
         rows += contest(name, problem, named, contenders, BUDGET, lambda what, at=done: progress(what, at))  # type: ignore[misc]
-    smooth = [cost for cost in named if REFERENCE in contenders and takes(REFERENCE, cost)]
+    first = next(iter(problems))
+    smooth = [row.cost for row in rows if row.solver == REFERENCE and row.problem == first and row.frames]
     part = varied(recorded, min(frames, CALLS))
     progress("single frames", 0.9)
     return BenchmarkReport(where, rows, [single_frames(part, cost, REFERENCE) for cost in smooth])
+
+
+def _listed(given: str | Iterable[str], where: str) -> tuple[str, ...]:
+    """The names of an argument, one or several; refuse objects, which no other process takes, and a name twice."""
+    names = (given,) if isinstance(given, str) else tuple(given)
+    objects = [type(name).__name__ for name in names if not isinstance(name, str)]
+    if objects or len(set(names)) < len(names):
+        problem = f"{objects[0]} is no name" if objects else f"a {where} is named twice"
+        raise input_error(
+            "bad_type" if objects else "duplicate_name",
+            where=where,
+            problem=problem,
+            expected=f"a registered name: ms.{where}s() lists them" if objects else "each once",
+            remedy=f"register the class under the entry point musclesolve.{where}s" if objects else None,
+        )
+    return names
 
 
 STYLE = {"box": box.SIMPLE_HEAD, "pad_edge": False, "padding": (0, 1, 0, 0)}

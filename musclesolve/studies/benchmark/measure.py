@@ -12,7 +12,6 @@ import platform
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from multiprocessing import TimeoutError, get_context
 from pathlib import Path
 from time import perf_counter
@@ -25,6 +24,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
+from musclesolve.sharing.problem_arrays import PER_FRAME
 from musclesolve.sharing.solver.solver_registry import REGISTRY
 from musclesolve.sharing.solving import solve
 from musclesolve.version import __version__, version_of
@@ -194,7 +194,7 @@ class Row:
     us_per_frame: float = np.nan  # of the fastest call [microseconds]
     first_call_s: float = np.nan  # on one frame, in a process that has imported musclesolve.sharing [s]
     solved: int = 0  # frames whose certificate holds
-    certificate: float = np.nan  # the largest one of the frames that have a solution
+    certificate: float = np.nan  # the largest one, of frames without solution too
     iterations: float = np.nan  # mean
     memory_mb: float = np.nan  # growth of the peak memory of the process [MB]
     ratio: float = np.nan  # time per frame over that of `batch` on the same problem
@@ -287,16 +287,21 @@ class SingleFrame:
 
 
 def single_frames(problem: Problem, cost: str, solver: str) -> SingleFrame:
-    """Solve every frame of a problem in a call of its own, as in a control loop."""
-    arrays = [
-        (problem.moment_arm[t], problem.moment[t], problem.force_capacity[t], problem.max_isometric_force)
-        for t in range(problem.n_frames)
-    ]
-    single = partial(Problem, dof=problem.dof)
-    solve(single(*arrays[0]), cost, solver)
-    made = [single(*array) for array in arrays]
+    """Solve every frame of a problem in a call of its own, as in a control loop.
+
+    The Problem of a frame has the least that the cost needs: moment arms, moments, capacities, strengths and its data.
+    """
+    needed = (*("moment_arm", "moment", "force_capacity", "max_isometric_force"), *find_cost(cost).data)
+    given = {name: getattr(problem, name) for name in needed}
+
+    def made_of(t: int) -> Problem:
+        return Problem(dof=problem.dof, **{k: x[t] if k in PER_FRAME else x for k, x in given.items()})
+
+    frames = range(problem.n_frames)
+    made = [made_of(t) for t in frames]
+    solve(made[0], cost, solver)
     solving = [seconds_of(lambda one=one: solve(one, cost, solver))[0] for one in made]  # type: ignore[misc]
-    making = [seconds_of(lambda array=array: solve(single(*array), cost, solver))[0] for array in arrays]  # type: ignore[misc]
+    making = [seconds_of(lambda t=t: solve(made_of(t), cost, solver))[0] for t in frames]  # type: ignore[misc]
     return SingleFrame(cost, Latency.from_seconds(solving), Latency.from_seconds(making))
 
 
@@ -387,5 +392,6 @@ def varied(problem: Problem, frames: int, seed: int = 0) -> Problem:
     # Soft saturation ends at the maximum isometric force.
     force = np.minimum(capacity * activation, 0.999 * strongest)
     kept = "max_isometric_force muscle dof fiber_velocity optimal_fiber_length joints_crossed"
+    kept += " reaction_matrix reaction_offset reaction"
     more = {name: getattr(pattern, name) for name in kept.split()}
     return _solvable(arms, activation, force, force_capacity=capacity, **more)

@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
 from musclesolve.sharing.solver import solver_registry as registry
+from musclesolve.sharing.solver.scipy_solvers import Slsqp
 from musclesolve.studies.benchmark import benchmark as study
 from musclesolve.studies.benchmark import measure as measuring
 from musclesolve.studies.benchmark.measure import (
@@ -30,6 +31,7 @@ from musclesolve.studies.benchmark.measure import (
     measure,
     measured,
     random_problem,
+    single_frames,
     with_ratios,
 )
 
@@ -76,8 +78,18 @@ def test_what_is_not_there_is_refused(arguments, part):
 def test_combinations_without_a_measurement_are_refused():
     with refused("duplicate_name", "solver"):
         study.benchmark(solvers=("batch", "batch"))
+    with refused("duplicate_name", "cost"):
+        study.benchmark(costs=("min_max", "min_max"))
+    with refused("bad_type", "Slsqp is no name"):
+        study.benchmark(solvers=(Slsqp(),))
     with refused("unfit_solver", "linprog, stress_cubed"):
         study.benchmark(solvers=("linprog",), costs=("stress_cubed",))
+
+
+@pytest.mark.parametrize("cost", ["muscle_power", "emg_tracking", "stress_cubed"])
+def test_a_single_frame_has_the_data_that_its_cost_needs(cost):
+    found = single_frames(random_problem(3, 3, 9), cost, "batch")
+    assert found.solving.calls == found.with_problem.calls == 3
 
 
 @pytest.mark.thorough
