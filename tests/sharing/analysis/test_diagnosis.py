@@ -330,8 +330,7 @@ def test_a_strong_muscle_that_may_hardly_act_is_named():
     assert why.sentence(0).endswith("more strength of muscle_0 alone would suffice")
 
 
-@pytest.mark.parametrize(("capacity", "moment"), [(1e21, -20.0), (1e3, 1e21)])
-def test_numbers_beyond_the_linear_programs_are_named(capacity, moment):
-    strength = np.array([capacity, 400.0])
+def test_numbers_beyond_the_linear_programs_are_named():
+    strength = np.array([1e21, 400.0])
     with refused("bad_number", "N m at activation 1", "HiGHS"):
-        diagnose(Problem(np.array([[0.05, 0.03]]), np.array([moment]), strength, strength))
+        diagnose(Problem(np.array([[0.05, 0.03]]), np.array([-20.0]), strength, strength))
