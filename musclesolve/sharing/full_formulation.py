@@ -241,18 +241,11 @@ def solve_full(
     frames, (rows, size) = len(full.needed), full.jacobian.shape[1:]
     muscles, dofs = problem.n_muscles, problem.n_dof
 
-    def unknown(*shape: int) -> Array:
-        return np.full((frames, *shape), np.nan)
-
+    shapes: dict[str, tuple[int, ...]] = {"activation": (muscles,), "force": (muscles,), "reserve": (dofs,)}
+    shapes |= {"multiplier": (rows,), "equation_multiplier": (size,), "kkt_residual": (), "cost": ()}
     result = FullSolution(
-        activation=unknown(muscles),
-        force=unknown(muscles),
-        reserve=unknown(dofs),
-        multiplier=unknown(rows),
-        equation_multiplier=unknown(size),
+        **{name: np.full((frames, *shape), np.nan) for name, shape in shapes.items()},
         status=np.full(frames, Status.INVALID_INPUT, np.int8),
-        kkt_residual=unknown(),
-        cost=unknown(),
         iterations=np.zeros(frames, np.int64),
         cost_name=chosen.label,
     )

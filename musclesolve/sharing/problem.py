@@ -178,6 +178,12 @@ class Problem:
         usable = np.logical_and.reduce([(np.abs(row) < HUGE).all(axis=1) for row in rows])
         for array in (self.moment_arm, self.moment_matrix):
             usable &= (np.abs(array) < HUGE).all(axis=(1, 2))
+        return usable & self.finite_options
+
+    @property
+    def finite_options(self) -> Mask:
+        """Mask of the frames whose optional arrays in use are finite and below 1e100, (T,)."""
+        usable = np.ones(self.n_frames, np.bool_)
         for name in _NUMBERS_IN_USE:
             if (optional := getattr(self, name)) is not None:
                 usable &= (np.abs(optional) < HUGE).all(axis=tuple(range(1, optional.ndim)))

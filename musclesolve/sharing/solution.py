@@ -138,24 +138,7 @@ class Solution:
         shape, single = np.shape(self.reserve) + np.shape(self.activation)[-1:], np.ndim(self.status) == 0
         muscle, dof, known = self.muscle, self.dof, self.time
         arrays: dict[str, tuple[str, Any, str, str]] = {
-            "activation": ("tn", self.activation, "1", "muscle activation"),
-            "muscle_force": ("tn", self.force, "N", "tendon force of the contractile element"),
-            "reserve_moment": ("tm", self.reserve, "N m", "joint moment that the muscles lack"),
-            "multiplier": (
-                "tm",
-                self.multiplier,
-                "cost / (N m)",
-                "derivative of the least cost by the moment",
-            ),
-            "status": ("t", self.status, "1", "status of the frame"),
-            "valid": ("t", self.solved, "1", "whether the frame is solved, with or without a reserve"),
-            "kkt_residual": (
-                "t",
-                self.kkt_residual,
-                "1",
-                "certificate: residual of the optimality conditions",
-            ),
-            "cost": ("t", self.cost, "unit of the cost", "least cost, without the cost of the reserves"),
+            name: (axes, getattr(self, own), unit, text) for name, (own, axes, unit, text) in _OWN.items()
         }
         if problem is not None:
             own = problem.moment.shape[problem.single_frame :] + problem.force_capacity.shape[-1:]
@@ -204,6 +187,18 @@ class Solution:
         arrays = {f.name: getattr(self, f.name) for f in fields(self)}
         return replace(self, **{name: x[0] for name, x in arrays.items() if isinstance(x, np.ndarray)})
 
+
+_OWN = {
+    "activation": ("activation", "tn", "1", "muscle activation"),
+    "muscle_force": ("force", "tn", "N", "tendon force of the contractile element"),
+    "reserve_moment": ("reserve", "tm", "N m", "joint moment that the muscles lack"),
+    "multiplier": ("multiplier", "tm", "cost / (N m)", "derivative of the least cost by the moment"),
+    "status": ("status", "t", "1", "status of the frame"),
+    "valid": ("solved", "t", "1", "whether the frame is solved, with or without a reserve"),
+    "kkt_residual": ("kkt_residual", "t", "1", "certificate: residual of the optimality conditions"),
+    "cost": ("cost", "t", "unit of the cost", "least cost, without the cost of the reserves"),
+}
+"""Variable -> attribute of a solution, axes, unit and meaning."""
 
 _OF_PROBLEM = {
     "moment_arm": ("tmn", "m", "moment arm, positive when tension increases the degree of freedom"),

@@ -270,14 +270,8 @@ class Program:
     @property
     def arguments(self) -> dict[str, Array]:
         """The numbers for the function that `nlpsol` returns: p, bounds and start."""
-        return {
-            "p": self.p_value,
-            "lbx": self.lbx,
-            "ubx": self.ubx,
-            "lbg": self.lbg,
-            "ubg": self.ubg,
-            "x0": self.x0,
-        }
+        bounds_and_start = ("lbx", "ubx", "lbg", "ubg", "x0")
+        return {"p": self.p_value} | {name: getattr(self, name) for name in bounds_and_start}
 
     @property
     def stationary_only(self) -> bool:

@@ -267,3 +267,15 @@ def test_labels_in_another_order_than_the_names_are_refused():
             problem(muscle=names, **{name: table(names[::-1])})
     with refused("conflict", "Problem.moment", "dof"):
         problem(dof=dofs, moment=pd.DataFrame(MOMENT, columns=dofs[::-1]))
+
+
+@pytest.mark.parametrize(
+    "name", ["fiber_velocity", "fiber_length", "fiber_force_capacity", "joint_angle", "joint_rate"]
+)
+@pytest.mark.parametrize("solver", ["batch", "slsqp"])
+def test_a_frame_without_a_number_of_an_optional_array_is_invalid_for_every_solver(name, solver):
+    given = np.full((2, 1 if name.startswith("joint") else 2), 2e3 if "force" in name else 0.05)
+    given[0, 0] = np.nan
+    problem = Problem([[0.05, 0.03]], [[20.0], [10.0]], [1e3, 400.0], [1e3, 400.0], **{name: given})
+    found = solve(problem, "activation_power", solver)
+    assert found.status.tolist() == [Status.INVALID_INPUT, Status.SOLVED]

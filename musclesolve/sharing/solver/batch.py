@@ -26,7 +26,6 @@ from musclesolve.sharing.cost.cost_terms import kernel_arrays
 from musclesolve.sharing.kernel.constants import (
     CERTIFY,
     CHAIN,
-    HUGE,
     IN_ORDER,
     MAX_MUSCLES,
     SOLVE,
@@ -87,18 +86,12 @@ class KernelProblem:
             unbounded = all(term.form.end == np.inf for term in terms)
             ends = _NO_TABLE if unbounded else cost.largest_activation(problem)
         frames, dofs, muscles = shape = problem.moment_arm.shape
-        # the frames that are finite in the arrays that compiled code does not receive
-        unseen = (problem.fiber_velocity, problem.reaction_matrix, problem.reaction_offset)
-        usable = np.ones(frames, np.bool_)
-        for table in unseen:
-            if table is not None:
-                usable &= (np.abs(table) < HUGE).all(axis=tuple(range(1, table.ndim)))
         rows = cost.soft_rows(problem) if "rows" in cost.needs else None
         soft = (_NO_CUBE, _NO_TABLE, _NO_TABLE) if rows is None else (rows.matrix, rows.target, rows.weight)
         arrays = (
             *(problem.moment_arm, problem.moment, problem.force_capacity, problem.lower, problem.upper),
             ends,
-            usable,
+            problem.finite_options,
             _NO_TABLE if problem.reserve_weight is None else problem.reserve_weight,
             *soft,
             *kernel_arrays(terms, frames, muscles),
