@@ -35,8 +35,7 @@ Where S_i is below the smallest normal float, the slopes of a cost such as a^300
 known of such a muscle but that its slope rises, and its distance from the lower bound counts as the miss.
 
 The residual depends on two units: activations from 0 to 1 and moments of newton meters are its natural sizes. A
-    residual
-of 1e-6 states
+residual of 1e-6 states
 
     of each muscle   g_i = p_i to 1e-6 S_i, or a_i within 1e-6 of the lower bound where g_i > p_i, or within 1e-6 of
                      the upper one where g_i < p_i

@@ -12,7 +12,15 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array, Indices, Mask, largest_size
 from musclesolve.errors import input_error
 from musclesolve.sharing.kernel.constants import HUGE
-from musclesolve.sharing.problem_arrays import ARRAY_AXES, NAME_AXES, PER_FRAME, checked, counts_of, range_of
+from musclesolve.sharing.problem_arrays import (
+    ARRAY_AXES,
+    NAME_AXES,
+    PER_FRAME,
+    checked,
+    counts_of,
+    misshapen,
+    range_of,
+)
 
 _NUMBERS_IN_USE = (
     *("fiber_velocity", "reaction_matrix", "reaction_offset", "fiber_force_capacity", "fiber_length"),
@@ -200,10 +208,7 @@ class Problem:
         """
         if not isinstance(which, slice) and np.ndim(which) != 1:
             expected = "(T,) booleans, or a list of frame numbers: problem.frames([3])"
-            shape = np.shape(which)
-            raise input_error(
-                "bad_shape", where="Problem.frames", expected=expected, name="which", shape=shape
-            )
+            raise misshapen("which", np.shape(which), "Problem.frames", expected)
         arrays = {name: getattr(self, name) for name in (*PER_FRAME, "frame_number")}
         try:
             chosen = {name: None if x is None else x[which] for name, x in arrays.items()}

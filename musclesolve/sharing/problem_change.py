@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,11 @@ OF_COSTS = (
 """Arrays on which costs of the library depend, beside the activations."""
 
 OF_THE_COST = "marginal_cost"
+CHANGEABLE = (
+    *("moment", "moment_arm", "force_capacity", "max_isometric_force", "lower", "upper", "reserve_weight"),
+    *("fiber_velocity", "optimal_fiber_length", "reaction_matrix", "reaction_offset", "emg"),
+    *("fiber_force_capacity", OF_THE_COST),
+)
 OF_FRAMES = {*PER_FRAME, OF_THE_COST}
 POSITIVE = ("force_capacity", "max_isometric_force", "optimal_fiber_length", "fiber_force_capacity")
 
@@ -33,22 +38,13 @@ STENCIL_SHARE = 0.4  # largest half width of the stencil, as a share of a number
 
 @dataclass(frozen=True, eq=False)
 class ProblemChange:
-    """K directions: the derivative of every array of a problem along each; None for an array that does not change."""
+    """K directions: the derivative of arrays of a problem along each, (K, ...) before the axes of the array.
 
-    moment: Array | None = None  # (K, T, m). An axis K or T of length one stands for all.
-    moment_arm: Array | None = None  # (K, T, m, n)
-    force_capacity: Array | None = None  # (K, T, n)
-    max_isometric_force: Array | None = None  # (K, 1, n)
-    lower: Array | None = None  # (K, T, n)
-    upper: Array | None = None  # (K, T, n)
-    reserve_weight: Array | None = None  # (K, T, m)
-    fiber_velocity: Array | None = None  # (K, T, n)
-    optimal_fiber_length: Array | None = None  # (K, 1, n)
-    reaction_matrix: Array | None = None  # (K, T, k, n)
-    reaction_offset: Array | None = None  # (K, T, k)
-    emg: Array | None = None  # (K, T, n)
-    fiber_force_capacity: Array | None = None  # (K, T, n)
-    marginal_cost: Array | None = None  # (K, T, n), by parameters of the cost
+    The names are of CHANGEABLE; "marginal_cost" (K, T, n) is the change by parameters of the cost. An axis K or T of
+    length one stands for all; an array without frames has an axis T of length one.
+    """
+
+    arrays: dict[str, Array]
 
     @classmethod
     def from_changes(cls, problem: Problem, changes: Mapping[str, ArrayLike | None]) -> ProblemChange:
@@ -56,12 +52,11 @@ class ProblemChange:
 
         A name is "d_" and the name of the array; None means no change.
         """
-        names = [field.name for field in fields(cls)]
         arrays = {}
         for key, value in changes.items():
             name = key.removeprefix("d_")
-            if key != f"d_{name}" or name not in names:
-                raise unknown_name(key, "change", [f"d_{array_name}" for array_name in names], where="along")
+            if key != f"d_{name}" or name not in CHANGEABLE:
+                raise unknown_name(key, "change", [f"d_{known}" for known in CHANGEABLE], where="along")
             if value is None:
                 continue
             array = check_real_array(value, key, "numbers")
@@ -90,39 +85,32 @@ class ProblemChange:
                 problem=f"numbers of directions that differ: {sizes}",
                 expected="one K",
             )
-        return cls(**arrays)
-
-    def arrays(self) -> dict[str, Array]:
-        """The changes other than None, by the name of the array."""
-        return {name: x for name, x in vars(self).items() if x is not None}
+        return cls(arrays)
 
     @property
     def directions(self) -> int:
         """The number K of directions."""
-        return max((x.shape[0] for x in self.arrays().values()), default=1)
+        return max((x.shape[0] for x in self.arrays.values()), default=1)
 
     def get(self, name: str) -> Array | float:
         """The change of an array, zero where there is none."""
-        array: Array | None = getattr(self, name)
-        return 0.0 if array is None else array
+        return self.arrays.get(name, 0.0)
 
     def frames(self, which: NDArray[Any]) -> ProblemChange:
         """The change of some frames only, by numbers or a mask (T,)."""
-        per_frame = {name for name, x in self.arrays().items() if name in OF_FRAMES and x.shape[1] > 1}
+        per_frame = {name for name, x in self.arrays.items() if name in OF_FRAMES and x.shape[1] > 1}
         return ProblemChange(
-            **{name: x[:, which] if name in per_frame else x for name, x in self.arrays().items()}
+            {name: x[:, which] if name in per_frame else x for name, x in self.arrays.items()}
         )
 
     def part(self, directions: slice) -> ProblemChange:
         """The change along some directions only."""
-        return ProblemChange(
-            **{name: x[directions] if len(x) > 1 else x for name, x in self.arrays().items()}
-        )
+        return ProblemChange({name: x[directions] if len(x) > 1 else x for name, x in self.arrays.items()})
 
     def moved(self, problem: Problem, step: float, imaginary: bool = False) -> Problem:
         """The problem after a step along the single direction, or along i times that direction."""
         moved = {}
-        for name, along in self.arrays().items():
+        for name, along in self.arrays.items():
             array, movement = getattr(problem, name), step * along[0]
             if imaginary:
                 moved[name] = np.empty(array.shape, np.complex128)
@@ -149,11 +137,12 @@ def derivative(
 
     with an error of about h^4 f^(5) / 30: eight digits and more are right.
     """
-    arrays = change.arrays()
-    arrays = {name: x for name, x in arrays.items() if name in (OF_COSTS if of_library else ARRAY_AXES)}
+    arrays = {
+        name: x for name, x in change.arrays.items() if name in (OF_COSTS if of_library else ARRAY_AXES)
+    }
     if not arrays:
         return np.zeros((1, 1, 1))
-    change = ProblemChange(**arrays)
+    change = ProblemChange(arrays)
     slopes = []
     for number in range(change.directions):
         direction_change = change.part(slice(number, number + 1))
@@ -165,7 +154,7 @@ def derivative(
                 )
                 continue
             h = np.inf
-            for name, direction in direction_change.arrays().items():
+            for name, direction in direction_change.arrays.items():
                 array, along = np.broadcast_arrays(getattr(problem, name), direction[0])
                 array, along = np.abs(np.nan_to_num(array)), np.abs(np.nan_to_num(along))
                 if largest := along.max(initial=0.0):

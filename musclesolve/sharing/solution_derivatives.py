@@ -49,7 +49,7 @@ of the marginal cost.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -66,7 +66,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.kernel.constants import LEAST_REACH, TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, PER_FRAME
-from musclesolve.sharing.problem_change import OF_COSTS, OF_FRAMES, OF_THE_COST, ProblemChange
+from musclesolve.sharing.problem_change import CHANGEABLE, OF_COSTS, OF_FRAMES, OF_THE_COST, ProblemChange
 from musclesolve.sharing.problem_scale import slope_scale
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import fix_idle_muscles
@@ -488,8 +488,8 @@ class SolutionDerivatives:
         slope, bound_change = (np.broadcast_to(x, (1, *a.shape))[0] for x in self._of_conditions(change))
         grown = change.get("force_capacity") * a
         moved_moment = part.moment_arm * np.broadcast_to(grown, (1, *a.shape))[0][:, None]
-        if change.moment_arm is not None:
-            moved_moment = moved_moment + change.moment_arm[0] * (part.force_capacity * a)[:, None]
+        if "moment_arm" in change.arrays:
+            moved_moment = moved_moment + change.arrays["moment_arm"][0] * (part.force_capacity * a)[:, None]
         moment = np.moveaxis(d_moment[:, self.which], 0, -1) - moved_moment[:, :, chosen]
         gain, held = _alone(slope * self.system.free, chosen), _alone(bound_change, chosen)
         moved, _ = self.system.solve(gain, moment, held)
@@ -513,12 +513,12 @@ class SolutionDerivatives:
         upper = change.get("upper")
         if (at_domain_end & (optimum.above | (not self.cost.built_in))).any():
             upper = np.where(at_domain_end, self.cost.largest_activation_change(part, change), upper)
-            change = replace(change, upper=upper)
+            change = ProblemChange(change.arrays | {"upper": np.asarray(upper)})
         pull = np.matmul(multiplier[:, None, :], part.moment_arm)[:, 0, :]
         slope = change.get("force_capacity") * pull - self.cost.gradient_change(part, a, change)
         slope = slope - change.get("marginal_cost")
-        if change.moment_arm is not None:
-            pull = np.matmul(multiplier[:, None, :], change.moment_arm)[..., 0, :]
+        if "moment_arm" in change.arrays:
+            pull = np.matmul(multiplier[:, None, :], change.arrays["moment_arm"])[..., 0, :]
             slope = slope + part.force_capacity * pull
         return slope, np.asarray(optimum.below * change.get("lower") + optimum.above * upper)
 
@@ -532,11 +532,11 @@ class SolutionDerivatives:
         slope, bound_change = self._of_conditions(change)
         stronger = change.get("force_capacity")
         moment = change.get("moment") - times(part.moment_arm, np.asarray(stronger * a))
-        if change.moment_arm is not None:
-            moment = moment - times(change.moment_arm, part.force_capacity * a)
+        if "moment_arm" in change.arrays:
+            moment = moment - times(change.arrays["moment_arm"], part.force_capacity * a)
         softer = np.zeros((1, 1, 1))
-        if change.reserve_weight is not None:
-            softer = -np.square(self._compliance) * change.reserve_weight * multiplier
+        if "reserve_weight" in change.arrays:
+            softer = -np.square(self._compliance) * change.arrays["reserve_weight"] * multiplier
             moment = moment - softer
         # directions as the last axis, (T, x, K), from (K, T, x), or from (T, x) for all
         right = (
@@ -603,9 +603,7 @@ class SolutionDerivatives:
         }
         if problem.reserve_weight is not None:
             gradient["reserve_weight"] = -mu * np.square(self._compliance) * multiplier
-        names = [
-            field.name for field in fields(ProblemChange) if getattr(problem, field.name, None) is not None
-        ]
+        names = [name for name in CHANGEABLE if getattr(problem, name, None) is not None]
         # marginal costs of the library depend on the arrays of OF_COSTS only, a user's on any array
         for name in OF_COSTS if cost.built_in else names:
             if name in names:
@@ -616,7 +614,7 @@ class SolutionDerivatives:
         for name in BOUNDING if (at_domain_end & (upper != 0.0)).any() else ():
             if name not in gradient:
                 continue
-            ones = ProblemChange(**{name: np.ones((1, 1, problem.n_muscles))})
+            ones = ProblemChange({name: np.ones((1, 1, problem.n_muscles))})
             ends = cost.largest_activation_change(problem, ones)[0]
             gradient[name] = gradient[name] + np.where(at_domain_end, upper * ends, 0.0)
         return {name: gradient[name] for name in names if name in gradient} | {OF_THE_COST: -y}
@@ -628,7 +626,7 @@ class SolutionDerivatives:
         total = np.zeros((problem.n_frames, *shape))
 
         def change_along(direction: Array) -> Array:
-            change = ProblemChange(**{name: direction[None, None]})
+            change = ProblemChange({name: direction[None, None]})
             return cost.gradient_change(problem, self.optimum.activation, change)[0]
 
         if cost.built_in and not change_along(np.random.default_rng(0).normal(size=shape)).any():

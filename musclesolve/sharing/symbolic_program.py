@@ -536,12 +536,7 @@ _DEFAULTS: dict[str, dict[str, Any]] = {
     "sqpmethod": {
         **{"print_header": False, "print_iteration": False, "print_status": False, "qpsol": "qrqp"},
         **{"tol_pr": 1e-10, "tol_du": 1e-10, "max_iter": 200, "show_eval_warnings": False},
-        "qpsol_options": {
-            "print_iter": False,
-            "print_header": False,
-            "print_info": False,
-            "error_on_fail": False,
-        },
+        "qpsol_options": dict.fromkeys(("print_iter", "print_header", "print_info", "error_on_fail"), False),
     },
     "blocksqp": {
         "print_header": False,

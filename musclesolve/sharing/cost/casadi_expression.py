@@ -524,8 +524,7 @@ class ExpressionCost(Cost):
 
 def _moving(change: ProblemChange, name: str, array: Array) -> Array:
     """The change (K, T, ...) of an array (T, ...) of the problem; zero for a constant."""
-    moved = getattr(change, name, None)
-    return np.broadcast_to(0.0 if moved is None else moved, (change.directions, *array.shape))
+    return np.broadcast_to(change.get(name), (change.directions, *array.shape))
 
 
 @lru_cache(maxsize=64)

@@ -239,26 +239,20 @@ def _row(name: str, problem: Problem, cost: str, solver: str, budget: float) -> 
 
 
 def measured(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
-    """Measure the figures of a row in this process."""
+    """Measure the figures of a row in this process, of calls through `solve`, scaling and certificate included."""
     memory = Memory()
-    try:
-        figures = _figures(problem, cost, solver, budget)
-    except MuscleSolveError as error:
-        return {"remark": " ".join(str(error).split())}
-    return figures | {"memory_mb": memory.grown()}
-
-
-def _figures(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
-    """Figures of calls through `solve`, scaling and certificate included."""
 
     def first_frames(count: int) -> Problem:
         return problem.frames(np.arange(count))
 
-    first, _ = seconds_of(lambda: solve(first_frames(1), cost, solver))
-    frames = affordable(lambda count: solve(first_frames(count), cost, solver), problem.n_frames, budget)
-    part = first_frames(frames)
-    part.moment_matrix, part.valid  # noqa: B018, computed once for a problem, whoever solves it
-    fastest, solution = measure(lambda: solve(part, cost, solver), budget=budget / 2.0)
+    try:
+        first, _ = seconds_of(lambda: solve(first_frames(1), cost, solver))
+        frames = affordable(lambda count: solve(first_frames(count), cost, solver), problem.n_frames, budget)
+        part = first_frames(frames)
+        part.moment_matrix, part.valid  # noqa: B018, computed once for a problem, whoever solves it
+        fastest, solution = measure(lambda: solve(part, cost, solver), budget=budget / 2.0)
+    except MuscleSolveError as error:
+        return {"remark": " ".join(str(error).split())}
     unsolved = frames - int(solution.solved.sum())
     return {
         "frames": frames,
@@ -267,6 +261,7 @@ def _figures(problem: Problem, cost: str, solver: str, budget: float) -> dict[st
         "solved": frames - unsolved,
         "iterations": float(solution.iterations.mean()) or np.nan,  # 0: the solver does not report them
         "certificate": float(np.fmax.reduce(solution.kkt_residual)),
+        "memory_mb": memory.grown(),
         "remark": f"{unsolved} frames without a solution" if unsolved else "",
     }
 

@@ -20,7 +20,8 @@ class MinMax(Cost):
     held at that level, the largest load of the others, and so on until every muscle is fixed (the secondary
     problems of Damsgaard, Rasmussen and Christensen 2001). Each level is a linear program. The loads of all levels
     together are unique: there are no ties. A muscle without load (F_i = 0 at full activation) stays at its lower
-    bound. Assumes that
+    bound. The levels are certified where the strengths of the muscles differ by up to six decades; over more, a frame
+    may have no certificate, because round-off of the strongest muscles hides the weakest. Assumes that
     recruitment delays fatigue, which begins in the muscle with the largest relative load. The criterion is the limit of
     sum_i (F_i / F0_i)^p for p -> infinity: all synergists are loaded alike, and a small change of the load changes
     all of them.
