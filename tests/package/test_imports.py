@@ -222,7 +222,7 @@ def input_errors() -> set[str]:
 
 
 def test_every_input_error_has_a_code():
-    assert {"InputError", "BusyError", "UnknownSolverError"} <= input_errors()
+    assert {"InputError", "BusyError"} <= input_errors()
     wrong = [
         f"{place(path)}:{node.lineno}"
         for path, node, name in calls()

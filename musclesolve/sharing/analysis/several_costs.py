@@ -42,6 +42,7 @@ from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost, members
 from musclesolve.sharing.certificate import within_domain
 from musclesolve.sharing.cost.cost_base import Cost, WeightedSum
+from musclesolve.sharing.kernel.constants import NO_ROOM
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import refuse_numbers
 from musclesolve.sharing.solver.solver_registry import Solver
@@ -211,7 +212,6 @@ class _FrameWeightedSum(WeightedSum):
 
 MOST_REPETITIONS = 100
 DEPENDENT = 1e-10
-LEAST_WIDTH = 1e-12  # muscles whose bounds are nearer to each other than this are left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -283,7 +283,7 @@ def fit_cost_weights(
     refuse_numbers(pattern, beyond, "activation", problem.muscle or (), expected, "activation", "bad_value")
 
     # the conditions of each frame and muscle: r = 0 inside, r >= 0 at the lower bound, r <= 0 at the upper one
-    movable = problem.upper - problem.lower > LEAST_WIDTH
+    movable = problem.upper - problem.lower > NO_ROOM
     counted = movable & (problem.valid & np.isfinite(pattern).all(axis=1))[:, None]
     at_lower = counted & (pattern - problem.lower <= at_bound)
     at_upper = counted & (problem.upper - pattern <= at_bound) & ~at_lower

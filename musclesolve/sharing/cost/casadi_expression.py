@@ -502,7 +502,10 @@ class ExpressionCost(Cost):
             return np.zeros((change.directions, frames, muscles))
         numbers = self.term_parameters(problem)
         names = ("force_capacity", *self.uses, *("" for _ in self.constants))
-        moving = [_moving(change, name, array) for name, array in zip(names, numbers, strict=True)]
+        moving = [  # zero for a constant
+            np.broadcast_to(change.get(name), (change.directions, *array.shape))
+            for name, array in zip(names, numbers, strict=True)
+        ]
         with CASADI:
             function = _over_frames(self, shapes_of(numbers), "change")
             return np.stack(
@@ -520,11 +523,6 @@ class ExpressionCost(Cost):
         numbers = self.term_parameters(problem)
         with CASADI:
             return _over_frames(self, shapes_of(numbers), what)(activation, *numbers)
-
-
-def _moving(change: ProblemChange, name: str, array: Array) -> Array:
-    """The change (K, T, ...) of an array (T, ...) of the problem; zero for a constant."""
-    return np.broadcast_to(change.get(name), (change.directions, *array.shape))
 
 
 @lru_cache(maxsize=64)

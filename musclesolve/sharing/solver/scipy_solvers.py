@@ -130,8 +130,5 @@ def _inner(program: Reduced) -> Array:
         moment,
         [(None, None)] * len(width) + [(0.0, 0.5)],
     )
-    return (
-        start
-        if result.x is None
-        else np.clip(result.x[:-1], lower + START_INSIDE * width, upper - START_INSIDE * width)
-    )
+    inside = START_INSIDE * width
+    return start if result.x is None else np.clip(result.x[:-1], lower + inside, upper - inside)

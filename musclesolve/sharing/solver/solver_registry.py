@@ -16,7 +16,7 @@ from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import as_text, suggestion
 from musclesolve._util.plugins import plugins
 from musclesolve.constants import USUAL_SOLVER
-from musclesolve.errors import InputError
+from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import NEEDS, Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.status import Status
@@ -80,18 +80,6 @@ class Solver(Protocol):
 
 
 SMOOTH = frozenset({"separable", "rows", "coupled", "nonconvex"})
-
-
-class UnknownSolverError(InputError):
-    """No solver has this name."""
-
-
-class UnfitSolverError(InputError):
-    """The solver cannot minimize this cost."""
-
-
-class SolverNotInstalledError(InputError):
-    """The solver is known, but a package that it needs is missing."""
 
 
 @dataclass(frozen=True)
@@ -192,19 +180,19 @@ def find_solver(solver: str | Solver) -> Solver:
                 return solver
             problem, remedy = f"{solver.__name__} is a class", f"make an object of it: {solver.__name__}()"
         expected = "a name, or an object with name and solve"
-        raise UnknownSolverError.from_template("bad_type", problem=problem, expected=expected, remedy=remedy)
+        raise input_error("bad_type", problem=problem, expected=expected, remedy=remedy)
     if solver not in REGISTRY:
         _add_plugins()
     record = REGISTRY.get(solver)
     if record is None:
-        raise UnknownSolverError.from_template(
+        raise input_error(
             "unknown_name",
             problem=f"there is no solver {as_text(solver)}",
             expected=f"one of {', '.join(map(str, REGISTRY))}",
             remedy=suggestion(solver, REGISTRY),
         )
     if record.missing:
-        raise SolverNotInstalledError.from_template(
+        raise input_error(
             "missing_package",
             problem=f"the solver {as_text(solver)} needs {' and '.join(map(str, record.missing))}, not installed",
             remedy=record.install,
@@ -231,7 +219,7 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
         lacking = [f"costs that are not {kinds[0]}"]
     else:
         lacking = [f"{NEEDS.get(word, 'a word of its own')} ({word})" for word in sorted(cost.needs - can)]
-    raise UnfitSolverError.from_template(
+    raise input_error(
         "unfit_solver",
         where="solve",
         problem=f"the solver {solver.name!r} cannot minimize {cost.label}: it does not take "
