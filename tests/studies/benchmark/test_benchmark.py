@@ -80,7 +80,7 @@ def test_combinations_without_a_measurement_are_refused():
         study.benchmark(solvers=("batch", "batch"))
     with refused("duplicate_name", "cost"):
         study.benchmark(costs=("min_max", "min_max"))
-    with refused("bad_type", "Slsqp is no name"):
+    with refused("bad_type", "Slsqp", "musclesolve.solvers"):
         study.benchmark(solvers=(Slsqp(),))
     with refused("unfit_solver", "linprog, stress_cubed"):
         study.benchmark(solvers=("linprog",), costs=("stress_cubed",))
