@@ -115,9 +115,7 @@ def _listed(given: str | Iterable[str], where: str) -> tuple[str, ...]:
     """The names of an argument, one or several; refuse objects, which no other process takes, and a name twice."""
     names = (given,) if isinstance(given, str) else tuple(given)
     for name in names:
-        check_type(
-            name, str, where, f"a name; the entry point musclesolve.{where}s registers a class by name"
-        )
+        check_type(name, str, where, f"a name; entry points musclesolve.{where}s add more")
     if len(set(names)) < len(names):
         problem = f"a {where} is named twice"
         raise input_error("duplicate_name", where=where, problem=problem, expected="each once")
