@@ -49,8 +49,8 @@ class Problem:
         upper: largest activation, broadcast to (T, n).
         reserve_weight: cost of a reserve, broadcast to (T, m) [cost per (N m)^2]; None: moments are met exactly. A
             cost of levels (min/max) has no such weighting: its reserves come first, as small as possible. The weights
-            of `solve(on_infeasible="reserve")` are stiff enough. With weights of 1e4 times as much, double precision
-            may not certify a frame whose moments are far beyond reach: it stays without solution.
+            of `solve(on_infeasible="reserve")` are stiff enough. With weights from ten times as much on, double
+            precision may not certify a frame whose moments are far beyond reach: it stays without solution.
         muscle: n names.
         dof: m names.
         fiber_velocity: (T, n) [m/s], negative where fibers shorten. This field and the next ones serve the costs
