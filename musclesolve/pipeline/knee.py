@@ -110,13 +110,14 @@ class PatellarLever:
             velocity: (..., 3) velocity of the shank's point at the knee center for a unit rate [m]; None for a hinge.
         """
         lean = np.interp(flexion, *lean_table())[..., None]
-        speed = np.linalg.norm(spin, axis=-1, keepdims=True)
-        speed = np.where(dot(spin, left)[..., None] < 0.0, -speed, speed)  # of flexion
+        speed = np.sqrt(np.vecdot(spin, spin))[..., None]
+        speed = np.where(np.vecdot(spin, left)[..., None] < 0.0, -speed, speed)  # of flexion
         axis = spin / speed
-        straight = unit(up - dot(up, axis)[..., None] * axis)
-        along = np.cos(lean) * straight + np.sin(lean) * vector_product(axis, straight)
-        glide = 0.0 if velocity is None else dot(velocity, along)[..., None] / speed
-        moment = ligament.left * vector_product(axis, along) - (ligament.arm + glide) * axis
+        straight = unit(up - np.vecdot(up, axis)[..., None] * axis)
+        across, cosine, sine = vector_product(axis, straight), np.cos(lean), np.sin(lean)
+        along = cosine * straight + sine * across
+        glide = 0.0 if velocity is None else np.vecdot(velocity, along)[..., None] / speed
+        moment = ligament.left * (cosine * across - sine * straight) - (ligament.arm + glide) * axis
         size = ligament.arm * speed
         return cls(along / size, moment / size)
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Indices, Mask, contiguous
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.sides import side_of
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -102,11 +102,16 @@ class MuscleJoints:
                 guided.append((number, numbers, columns))
         return guided
 
-    def loads(self, motion: Motion, forces: DistalLoads, state: ScaledState) -> JointLoads:
-        """The loads of the joints from the forces on the bodies and a state of the muscles, about the joint centers."""
+    def loads(
+        self, motion: Motion, forces: DistalLoads, state: ScaledState, rotation: Array | None = None
+    ) -> JointLoads:
+        """The loads of the joints from the forces on the bodies and a state of the muscles, about the joint centers.
+
+        rotation (T, B, 3, 3): of the bodies from standing, where it is known.
+        """
         pivots = motion.q[:, self.model.tree.pivot[self.dofs]]
         force, moment = forces.at(self.model.tree.child[self.dofs], pivots)
-        pulls = MusclePulls(self, motion, state)
+        pulls = MusclePulls(self, motion, state, rotation)
         return JointLoads(tuple(self.served), force, moment, pulls, tuple(self.knees))
 
 
@@ -117,6 +122,7 @@ class MusclePulls:
     joints: MuscleJoints
     motion: Motion
     state: ScaledState
+    rotation: Array | None = None
 
     def __call__(self, frames: slice | Indices) -> Pulls:
         """The pulls in some frames."""
@@ -140,7 +146,7 @@ class MusclePulls:
             at, at_patella = (slice(None), knees.joint[:, None], heads), pull[:, count:, heads]
             arms = self.state.moment_arm[:, knees.row[:, None], heads]
             pull[:, count:] = 0.0
-            loads = knees.lever(joints.model, motion).loads(arms, at_patella)
+            loads = knees.lever(joints.model, motion, self.rotation).loads(arms, at_patella)
             pull[at], about[at], pull[:, count:, heads] = loads
         return Pulls(pull[:, :count], about[:, :count], pull[:, count:])
 
@@ -157,8 +163,11 @@ class Knees(NamedTuple):
     row: Indices
     ligament: Ligament
 
-    def lever(self, model: Model, motion: Motion) -> PatellarLever:
-        """The levers of the patellas along a motion, (T, K, 3) each."""
-        shank = model.rigid_bodies.subset(self.shank).rotation(motion.q)
+    def lever(self, model: Model, motion: Motion, rotation: Array | None = None) -> PatellarLever:
+        """The levers of the patellas along a motion, (T, K, 3) each; rotation (T, B, 3, 3): of bodies, if known."""
+        if rotation is None:
+            shank = model.rigid_bodies.subset(self.shank).rotation(motion.q)
+        else:
+            shank = rotation[:, self.shank]
         flexion, spin = motion.coordinates[:, self.dof], motion.axes(model.tree)[:, self.dof]
         return PatellarLever.from_flexion(self.ligament, flexion, shank[..., 2], shank[..., 1], spin)

@@ -12,9 +12,9 @@ infeasible. Where moments have reserves, the rows of constraints have none: the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -62,6 +62,18 @@ def with_constraints(
     )
 
 
+def _by_muscle(method: str, beyond: float = 0.0) -> Any:
+    """A method of `Cost` that gives arrays (T, n, ...): what the cost answers, and a number for further muscles."""
+
+    def asked(self: CostBeside, problem: Problem, *at: Array) -> Array:
+        """See Cost."""
+        part = self.part(problem)
+        answer = getattr(self.cost, method)(part, *(activation[:, : part.n_muscles] for activation in at))
+        return _wider(answer, problem.n_muscles - part.n_muscles, beyond, axes=answer.ndim - 1)
+
+    return asked
+
+
 @dataclass(frozen=True, eq=False)
 class CostBeside(Cost):
     """The cost of a problem for the problem of `with_constraints`, whose further muscles cost nothing."""
@@ -73,41 +85,20 @@ class CostBeside(Cost):
         property(attrgetter(f"cost.{word}")) for word in ("name", "label", "needs", "linear", "quadratic")
     )
 
-    def _of(self, wide: Problem) -> Problem:
+    term_value, term_gradient, term_hessian_diagonal, term_hessian = map(
+        _by_muscle, ("term_value", "term_gradient", "term_hessian_diagonal", "term_hessian")
+    )
+    largest_activation = _by_muscle("largest_activation", np.inf)
+
+    def part(self, wide: Problem) -> Problem:
         """The frames of a wide problem without the further muscles."""
         assert wide.frame_number is not None
         every = wide.n_frames == self.problem.n_frames
         return self.problem if every else self.problem.frames(wide.frame_number)
 
-    def _by_muscle(self, ask: Callable[..., Array], wide: Problem, *at: Array, beyond: float = 0.0) -> Array:
-        """What the cost answers, (T, n, ...), with a number for the further muscles."""
-        part = self._of(wide)
-        answer = ask(part, *(activation[:, : part.n_muscles] for activation in at))
-        return _wider(answer, wide.n_muscles - part.n_muscles, beyond, axes=answer.ndim - 1)
-
-    def term_value(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return self._by_muscle(self.cost.term_value, problem, activation)
-
-    def term_gradient(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return self._by_muscle(self.cost.term_gradient, problem, activation)
-
-    def term_hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return self._by_muscle(self.cost.term_hessian_diagonal, problem, activation)
-
-    def term_hessian(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return self._by_muscle(self.cost.term_hessian, problem, activation)
-
-    def largest_activation(self, problem: Problem) -> Array:
-        """See Cost."""
-        return self._by_muscle(self.cost.largest_activation, problem, beyond=np.inf)
-
     def terms(self, problem: Problem) -> tuple[Term, ...] | None:
         """See Cost."""
-        part = self._of(problem)
+        part = self.part(problem)
         further, found = problem.n_muscles - part.n_muscles, self.cost.terms(part)
         return found and tuple(
             replace(
@@ -120,7 +111,7 @@ class CostBeside(Cost):
 
     def soft_rows(self, problem: Problem) -> SoftRows | None:
         """See Cost."""
-        part = self._of(problem)
+        part = self.part(problem)
         rows, further = self.cost.soft_rows(part), problem.n_muscles - part.n_muscles
         return rows and replace(rows, matrix=_wider(rows.matrix, further))
 

@@ -117,14 +117,13 @@ class JointResistance:
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
-        return self._resisted(q, qd)[0]
+        return self.loads(q, qd)[0]
 
-    def body_couples(self, q: Array, qd: Array) -> Array:
-        """Couples (T, B, 3) [N m] on the bodies in the poses q (T, N, 3) [m] with the velocities qd [m/s]."""
-        return self._resisted(q, qd)[1][..., :3]
+    def loads(self, q: Array, qd: Array) -> tuple[Array, Array]:
+        """Generalized force (T, N, 3), and moment [N m] and force [N] on the bodies, (T, B, 6).
 
-    def _resisted(self, q: Array, qd: Array) -> tuple[Array, Array]:
-        """Generalized force (T, N, 3), and moment and force (T, B, 6) on the bodies."""
+        In poses q (T, N, 3) [m] with velocities qd [m/s].
+        """
         from musclesolve.dynamics.kernel.entry import RESIST
 
         couples, resist, limits = self.couples, RESIST.load(), (self.stops, self.cones)
