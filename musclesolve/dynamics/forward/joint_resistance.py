@@ -14,7 +14,6 @@ parent receives the opposite moments.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -129,19 +128,14 @@ class JointResistance:
         couples, resist, limits = self.couples, RESIST.load(), (self.stops, self.cones)
         bodies, rigid_bodies = len(couples.spread), couples.model.rigid_bodies.compiled
         force, wrench = np.zeros(q.shape), np.zeros((len(q), bodies, 6))
-        motions = BodyMotions.unset(bodies)
+        motions, joints = (
+            BodyMotions.unset(bodies),
+            JointArrays(couples.proximal, couples.distal, self.damping),
+        )
         axes, q, qd = contiguous(couples.axes(q)), contiguous(q), contiguous(qd)
         for t in range(len(q)):
-            resist((q[t], qd[t]), rigid_bodies, motions, axes[t], self._joints, limits, wrench[t], force[t])
+            resist((q[t], qd[t]), rigid_bodies, motions, axes[t], joints, limits, wrench[t], force[t])
         return force, wrench
-
-    @cached_property
-    def _joints(self) -> JointArrays:
-        """Bodies and damping of the joints as compiled code takes them."""
-        proximal, distal = (
-            contiguous(each, np.intp) for each in (self.couples.proximal, self.couples.distal)
-        )
-        return JointArrays(proximal, distal, contiguous(self.damping))
 
 
 def _both_sides(rows: list[dict]) -> list[dict]:
