@@ -346,6 +346,24 @@ class SolvedGroup:
         """Force (T, 3) [N] at each joint with muscle forces; no joints where no ground reactions are known."""
         return self.carried.get("contact_force", {})
 
+    @property
+    def contact_moment(self) -> dict[str, Array]:
+        """Moment (T, 3) [N m] at each joint about its center with muscle forces; no joints without ground reactions."""
+        return self.carried.get("contact_moment", {})
+
+    @property
+    def patellofemoral_force(self) -> dict[str, Array]:
+        """Force (T, 3) [N] of the femur on the patella by the joint of the knee, where ground reactions are known."""
+        return self.carried.get("patellofemoral_force", {})
+
+    @property
+    def net_reaction(self) -> dict[str, Array]:
+        """Force (T, 3) [N] at each joint without muscle forces, NaN in frames that were not measured."""
+        if self.part.loads is None:
+            return {}
+        net = np.where(self.part.measured[:, None, None], self.part.loads.net, np.nan)
+        return by_name(self.part.loads.joints, net)
+
 
 class Body(Protocol):
     """A body along T frames, ready to share its moments.

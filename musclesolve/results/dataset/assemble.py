@@ -59,7 +59,7 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
 
     missing = set(sides)
     for part in analysis.parts:
-        for joint, force in part.carried.get("patellofemoral_force", {}).items():
+        for joint, force in part.patellofemoral_force.items():
             if side_of(joint) in sides:
                 store("patellofemoral_force", joint, np.linalg.norm(force, axis=1))
         for joint in sorted(part.contact_force, key=lambda joint: joint not in spacing):
@@ -73,7 +73,7 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
         for joint in spacing.keys() & part.contact_force.keys():
             if side_of(joint) not in sides:
                 continue
-            loads = part.contact_force[joint], part.carried["contact_moment"][joint], segment_axes[joint]
+            loads = part.contact_force[joint], part.contact_moment[joint], segment_axes[joint]
             borne = partial(compartments, spacing=spacing[joint].distance)
             medial, lateral, lifted = in_blocks(borne, *loads)
             store("knee_contact_medial", joint, medial)
