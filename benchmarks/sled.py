@@ -168,7 +168,7 @@ def neck_moment(motion: Simulation) -> tuple[Array, Array]:
     cones = replace(
         resist, damping=0.0 * resist.damping, stops=resist.stops._make(part[:0] for part in resist.stops)
     )
-    limit = cones.body_couples(motion.q, motion.qd)[:, model.body("neck")]
+    limit = cones.loads(motion.q, motion.qd)[1][:, model.body("neck"), :3]
     return np.einsum("tk,tkx->tx", damping, axes), limit
 
 

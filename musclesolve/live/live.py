@@ -590,7 +590,7 @@ class Live:
         else:
             moments[:, self._beyond[~known].any(axis=0)] = np.nan
         state = muscle_state(model, self._muscles, motion)
-        loads = self._muscle_joints.loads(motion, forces, state)
+        loads = self._muscle_joints.loads(motion, forces, state, bodies.rotation)
         sound = np.ones(2, bool) if plausible is None else plausible
         if not balanced and not predicted:
             notes = (*notes, UNBALANCED)

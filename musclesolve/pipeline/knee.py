@@ -57,10 +57,13 @@ def _matching(pattern: re.Pattern[str], names: tuple[str, ...]) -> tuple[int, ..
 
 
 class Ligament(NamedTuple):
-    """Patellar ligament of a knee: its distance from the helical axis and to the left of the center [m]."""
+    """Patellar ligament of a knee: its distance from the helical axis and to the left of the center [m].
 
-    arm: float
-    left: float
+    Numbers, or arrays (K, 1) of K knees.
+    """
+
+    arm: Array | float
+    left: Array | float
 
     @classmethod
     def from_shank_length(cls, side: str, shank_length: float | None, factor: float = 1.0) -> Ligament:
@@ -77,7 +80,7 @@ class Ligament(NamedTuple):
 class PatellarLever:
     """Load on the knee through the patellar ligament for one newton meter of the muscles about a coordinate.
 
-    force (T, 3) [1/m], moment about the knee center (T, 3) [1]: minus force and moment of the ligament on the shank.
+    force (..., 3) [1/m], moment about the knee center (..., 3) [1]: of the shank on the ligament.
     Times the moment arm r of a muscle they are its contribution to `JointLoads.all_pulls`.
     """
 
@@ -94,35 +97,37 @@ class PatellarLever:
         spin: Array,
         velocity: Array | None = None,
     ) -> PatellarLever:
-        """The lever of a knee.
+        """The lever of a knee in T frames, axes (T,), or of K knees, (T, K).
 
         Where the knee glides, the arm of the ligament is its distance from the helical axis, which differs a little
         from the distance to the knee center: the power of its force equals the power of the muscles.
 
         Args:
             ligament: its distances from the helical axis and the center.
-            flexion: (T,) [rad].
-            up, left: (T, 3) unit vectors along the shank and across it.
-            spin: (T, 3) angular velocity of the shank relative to the thigh for a unit rate of the coordinate.
-            velocity: (T, 3) velocity of the shank's point at the knee center for a unit rate [m]; None for a hinge.
+            flexion: (...) [rad].
+            up, left: (..., 3) unit vectors along the shank and across it.
+            spin: (..., 3) angular velocity of the shank relative to the thigh for a unit rate of the coordinate.
+            velocity: (..., 3) velocity of the shank's point at the knee center for a unit rate [m]; None for a hinge.
         """
-        lean = np.interp(flexion, *lean_table())[:, None]
-        speed = np.linalg.norm(spin, axis=1, keepdims=True)
-        speed = np.where(dot(spin, left)[:, None] < 0.0, -speed, speed)  # of flexion
+        lean = np.interp(flexion, *lean_table())[..., None]
+        speed = np.sqrt(np.vecdot(spin, spin))[..., None]
+        speed = np.where(np.vecdot(spin, left)[..., None] < 0.0, -speed, speed)  # of flexion
         axis = spin / speed
-        straight = unit(up - dot(up, axis)[:, None] * axis)
-        along = np.cos(lean) * straight + np.sin(lean) * vector_product(axis, straight)
-        glide = 0.0 if velocity is None else dot(velocity, along)[:, None] / speed
-        moment = ligament.left * vector_product(axis, along) - (ligament.arm + glide) * axis
-        return cls(along / (ligament.arm * speed), moment / (ligament.arm * speed))
+        straight = unit(up - np.vecdot(up, axis)[..., None] * axis)
+        across, cosine, sine = vector_product(axis, straight), np.cos(lean), np.sin(lean)
+        along = cosine * straight + sine * across
+        glide = 0.0 if velocity is None else np.vecdot(velocity, along)[..., None] / speed
+        moment = ligament.left * (cosine * across - sine * straight) - (ligament.arm + glide) * axis
+        size = ligament.arm * speed
+        return cls(along / size, moment / size)
 
     def loads(self, arm: Array, pull: Array) -> tuple[Array, Array, Array]:
-        """Force and moment on the knee by one newton in each of h heads of the quadriceps, (T, h, 3) each [1, m].
+        """Force and moment on the knee by one newton in each of h heads of the quadriceps, (..., h, 3) each [1, m].
 
-        The third array is the force of the femur on the patella [1]. arm (T, h) [m]: moment arms; pull (T, h, 3):
+        The third array is the force of the femur on the patella [1]. arm (..., h) [m]: moment arms; pull (..., h, 3):
         forces of the heads on the patella.
         """
-        force, moment = (arm[:, :, None] * load[:, None] for load in (self.force, self.moment))
+        force, moment = (arm[..., None] * load[..., None, :] for load in (self.force, self.moment))
         return force, moment, pull - force
 
 

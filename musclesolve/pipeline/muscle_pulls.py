@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Indices, Mask, contiguous
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.sides import side_of
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -58,9 +59,22 @@ class MuscleJoints:
         return {name: dof for dof in flexions for name, dofs in self.served.items() if dof in dofs}
 
     @cached_property
-    def levers(self) -> list[Knee]:
+    def at_knees(self) -> Knees:
         """The knees with their ligaments."""
-        return [Knee.from_model(self.model, side_of(dof), self.ligament) for dof in self.knees.values()]
+        model, joints, rows = self.model, [*self.served], self.muscles.dof_names
+        standing, sides = model.standing, [side_of(dof) for dof in self.knees.values()]
+        ends = [[standing[model.slot(f"{joint}_{side}")] for joint in ("knee", "ankle")] for side in sides]
+        ligaments = [
+            Ligament.from_shank_length(side, float(np.linalg.norm(ankle - knee)), self.ligament)
+            for side, (knee, ankle) in zip(sides, ends, strict=True)
+        ]
+        return Knees(
+            dof=np.array([model.dof(dof) for dof in self.knees.values()], np.intp),
+            shank=np.array([model.body(f"shank_{side}") for side in sides], np.intp),
+            joint=np.array([joints.index(name) for name in self.knees], np.intp),
+            row=np.array([rows.index(dof) for dof in self.knees.values()], np.intp),
+            ligament=Ligament(*np.array([[*each] for each in ligaments]).reshape(-1, 2).T[..., None]),
+        )
 
     @cached_property
     def beyond(self) -> Mask:
@@ -70,7 +84,7 @@ class MuscleJoints:
         """
         model, paths = self.model, self.muscles.paths
         of_joints = [paths.groups_on(model.distal_bodies(dofs[0])) for dofs in self.served.values()]
-        frames = (np.flatnonzero(paths.frames.dof == knee.dof) for knee in self.levers)
+        frames = (np.flatnonzero(paths.frames.dof == dof) for dof in self.at_knees.dof)
         shanks = (model.distal_bodies(flexion) for flexion in self.knees.values())
         return np.stack([*of_joints, *map(paths.groups_on, shanks, frames)])
 
@@ -88,18 +102,16 @@ class MuscleJoints:
                 guided.append((number, numbers, columns))
         return guided
 
-    @cached_property
-    def at_knees(self) -> list[tuple[Knee, int, int]]:
-        """The knees, each with its number among the joints and the row of its moment arms."""
-        joints, rows = [*self.served], self.muscles.dof_names
-        places = ((joints.index(name), rows.index(dof)) for name, dof in self.knees.items())
-        return [(knee, *place) for knee, place in zip(self.levers, places, strict=True)]
+    def loads(
+        self, motion: Motion, forces: DistalLoads, state: ScaledState, rotation: Array | None = None
+    ) -> JointLoads:
+        """The loads of the joints from the forces on the bodies and a state of the muscles, about the joint centers.
 
-    def loads(self, motion: Motion, forces: DistalLoads, state: ScaledState) -> JointLoads:
-        """The loads of the joints from the forces on the bodies and a state of the muscles, about the joint centers."""
+        rotation (T, B, 3, 3): of the bodies from standing, where it is known.
+        """
         pivots = motion.q[:, self.model.tree.pivot[self.dofs]]
         force, moment = forces.at(self.model.tree.child[self.dofs], pivots)
-        pulls = MusclePulls(self, motion, state)
+        pulls = MusclePulls(self, motion, state, rotation)
         return JointLoads(tuple(self.served), force, moment, pulls, tuple(self.knees))
 
 
@@ -110,6 +122,7 @@ class MusclePulls:
     joints: MuscleJoints
     motion: Motion
     state: ScaledState
+    rotation: Array | None = None
 
     def __call__(self, frames: slice | Indices) -> Pulls:
         """The pulls in some frames."""
@@ -128,33 +141,33 @@ class MusclePulls:
         axes = contiguous(motion.axes(tree))
         for joint, dofs, columns in joints.guided:
             COUPLES.load()(path.explicit, columns, contiguous(axes[:, dofs]), about[:, joint])
-        heads = quadriceps(joints.muscles.parameters.names)
-        for number, (knee, joint, row) in enumerate(joints.at_knees, start=count):
-            # the patellar ligament in place of the quadriceps
-            lever, at_patella = knee.lever(joints.model, motion), pull[:, number, heads]
-            loads = lever.loads(self.state.moment_arm[:, row, heads], at_patella)
-            pull[:, number] = 0.0
-            pull[:, joint, heads], about[:, joint, heads], pull[:, number, heads] = loads
+        if joints.knees:  # the patellar ligaments in place of the quadriceps
+            knees, heads = joints.at_knees, quadriceps(joints.muscles.parameters.names)
+            at, at_patella = (slice(None), knees.joint[:, None], heads), pull[:, count:, heads]
+            arms = self.state.moment_arm[:, knees.row[:, None], heads]
+            pull[:, count:] = 0.0
+            loads = knees.lever(joints.model, motion, self.rotation).loads(arms, at_patella)
+            pull[at], about[at], pull[:, count:, heads] = loads
         return Pulls(pull[:, :count], about[:, :count], pull[:, count:])
 
 
-@dataclass(frozen=True, eq=False)
-class Knee:
-    """Numbers of a knee's flexion among the degrees of freedom and of its shank among the bodies; patellar ligament."""
+class Knees(NamedTuple):
+    """Flexions among the degrees of freedom, shanks, places among joints and rows of moment arms of K knees, (K,) each.
 
-    dof: int
-    shank: int
+    ligament: of the patellas, with arrays (K, 1).
+    """
+
+    dof: Indices
+    shank: Indices
+    joint: Indices
+    row: Indices
     ligament: Ligament
 
-    @classmethod
-    def from_model(cls, model: Model, side: str, factor: float) -> Knee:
-        """The knee of a side, "r" or "l"; factor: on the arm of its ligament."""
-        knee, ankle = (model.standing[model.slot(f"{joint}_{side}")] for joint in ("knee", "ankle"))
-        ligament = Ligament.from_shank_length(side, float(np.linalg.norm(ankle - knee)), factor)
-        return cls(model.dof(f"knee_flexion_{side}"), model.body(f"shank_{side}"), ligament)
-
-    def lever(self, model: Model, motion: Motion) -> PatellarLever:
-        """The lever of the patella along a motion."""
-        shank = model.rigid_bodies.subset(np.array([self.shank])).rotation(motion.q)[:, 0]
+    def lever(self, model: Model, motion: Motion, rotation: Array | None = None) -> PatellarLever:
+        """The levers of the patellas along a motion, (T, K, 3) each; rotation (T, B, 3, 3): of bodies, if known."""
+        if rotation is None:
+            shank = model.rigid_bodies.subset(self.shank).rotation(motion.q)
+        else:
+            shank = rotation[:, self.shank]
         flexion, spin = motion.coordinates[:, self.dof], motion.axes(model.tree)[:, self.dof]
         return PatellarLever.from_flexion(self.ligament, flexion, shank[..., 2], shank[..., 1], spin)

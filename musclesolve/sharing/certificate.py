@@ -163,9 +163,7 @@ def kkt_residual(
             misses = [missed, *_level_misses(problem, cost, activation, reserve, level_multiplier)]
         else:
             inside = np.clip(activation, problem.lower, problem.upper)
-            slope, pull = cost.gradient(problem, inside), problem.pull(multiplier) + further_pull
-            reach = np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1))
-            theta = slope_scale(problem, cost, reach, at=inside)
+            slope, pull, theta = marginal_costs(problem, cost, inside, multiplier, further_pull)
             sizes = np.matmul(np.abs(multiplier)[:, None, :], np.abs(problem.moment_matrix))[:, 0, :]
             blur = ROUNDING * sizes, UNCERTAIN if weight is None else UNCERTAIN_WITH_RESERVES
             implied = 0.0 if weight is None else multiplier / weight
@@ -181,6 +179,15 @@ def kkt_residual(
     residuals = np.stack(misses)
     found = np.where(np.isfinite(residuals).all(axis=0), residuals.max(axis=0), np.inf)
     return found[0] if without_axis else found
+
+
+def marginal_costs(
+    problem: Problem, cost: Cost, inside: Array, multiplier: Array, further_pull: Array | float = 0.0
+) -> tuple[Array, Array, Array]:
+    """Slopes g, pulls p and scales theta, (T, n) each, at activations (T, n) within the bounds."""
+    reach = np.maximum(LEAST_REACH, (inside - problem.lower).max(axis=1))
+    slope, pull = cost.gradient(problem, inside), problem.pull(multiplier) + further_pull
+    return slope, pull, slope_scale(problem, cost, reach, at=inside)
 
 
 def _underflows(problem: Problem, cost: Cost, activation: Array) -> Mask:

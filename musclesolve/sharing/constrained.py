@@ -10,10 +10,11 @@ CasADi or through cyipopt, takes any constraint with the exact derivatives of it
 mu_j >= 0 at a lower bound of c_j, <= 0 at an upper one and 0 between them. So the pull on a muscle is
 (A^T lambda + J^T mu)_i, and a constraint is judged like an activation:
 
-    z_j = clip(z_j - m_j, l_j / h_j, u_j / h_j),   z_j = c_j / h_j,   m_j = clip(mu_j h_j / S, -1, 1)
+    z_j = clip(z_j - m_j, l_j / h_j, u_j / h_j),   z_j = c_j / h_j,   m_j = clip(mu_j max_i |J_ji| / S_i, -1, 1)
 
-where h_j = max_i |J_ji| (upper_i - lower_i), the change of c_j by the muscle that moves it most, and S the largest
-marginal cost of the frame: a constraint is met, and active or without a multiplier, to 1e-6 of a whole activation.
+where h_j = max_i |J_ji| (upper_i - lower_i), the change of c_j by the muscle that moves it most, and S_i the scale of
+the marginal cost of a muscle that can move: a constraint is met to 1e-6 of a whole activation, and is as close to the
+bound that its multiplier is for, or the multiplier pulls on no muscle with more than 1e-6 of S_i.
 The certificate shows a stationary point. This is the optimum where the cost is convex and every c_j is linear, or
 convex with an upper or concave with a lower bound alone.
 
@@ -43,6 +44,8 @@ from musclesolve.sharing.arguments import check_problem, check_smooth_cost
 from musclesolve.sharing.certificate import (
     empty_box,
     kkt_residual,
+    marginal_costs,
+    stationarity_size,
     within_domain,
 )
 from musclesolve.sharing.cost.casadi_expression import ExpressionCost, Formula, named_expression
@@ -50,7 +53,6 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_check import check_cost, check_solution
 from musclesolve.sharing.linear_constraints import CostBeside, with_constraints
 from musclesolve.sharing.problem import Problem
-from musclesolve.sharing.problem_scale import load, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
 from musclesolve.sharing.solver.solver_registry import Attempt, Solver, able_solver, find_solver
 from musclesolve.sharing.solving import OPEN, label_frames, solve_part
@@ -424,12 +426,11 @@ class Constraints:
         pull = pull + np.einsum("tj,tjn->tn", further, jacobian)
         residual = kkt_residual(problem, self.cost, activation, reserve, multiplier, further_pull=pull)
         size, inside = self.size(jacobian), np.clip(activation, problem.lower, problem.upper)
-        with np.errstate(invalid="ignore"):
-            steepest = np.abs(self.cost.gradient(problem, inside)).max(axis=1, keepdims=True)
-            steepest = np.maximum(
-                steepest, slope_size(problem, self.cost, load(problem)).max(axis=1)[:, None]
-            )
-            push = np.clip(further * size / np.where(steepest > 0.0, steepest, 1.0), -1.0, 1.0)
+        with np.errstate(invalid="ignore", over="ignore"):
+            scale = stationarity_size(*marginal_costs(problem, self.cost, inside, multiplier, pull))
+            movable = (scale > 0.0) & (problem.upper > problem.lower)
+            share = np.divide(1.0, scale, out=np.zeros_like(scale), where=movable)
+            push = np.clip(further * (np.abs(jacobian) * share[:, None]).max(axis=2, initial=0.0), -1.0, 1.0)
             z = self.value(activation) / size
             missed = np.abs(z - np.clip(z - push, self.lower / size, self.upper / size)).max(
                 axis=1, initial=0.0

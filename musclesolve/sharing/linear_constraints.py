@@ -13,6 +13,7 @@ infeasible. Where moments have reserves, the rows of constraints have none: the 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -36,30 +37,41 @@ def with_constraints(
         upper: u, (T, j).
         size: h, (T, j).
     """
-    least, most = (np.where(slope > 0.0, *ends) for ends in _ends(problem))
-    low, high = (
-        offset + np.einsum("tjn,tjn->tj", slope, end) + way * size for way, end in ((-1, least), (1, most))
-    )
+    ends = slope * problem.lower[:, None], slope * problem.upper[:, None]
+    low = offset + np.minimum(*ends).sum(axis=2) - size
+    high = offset + np.maximum(*ends).sum(axis=2) + size
     low = np.minimum(np.maximum(lower, low), upper)
     high = np.maximum(np.minimum(upper, high), low)
     frames, rows, muscles = slope.shape
     room = np.zeros((frames, rows, rows))
     np.einsum("tjj->tj", room)[...] = (low - high) / size
     matrix, moment = np.concatenate([slope / size[:, :, None], room], axis=2), (low - offset) / size
-    hard = np.concatenate([problem.moment_matrix, np.zeros((frames, problem.n_dof, rows))], axis=2)
+    hard = _wider(problem.moment_matrix, rows)
     weight = problem.reserve_weight
     return problem.numbered().with_arrays(
         moment_arm=np.concatenate([hard, matrix], axis=1),
         moment=np.concatenate([problem.moment, moment], axis=1),
         force_capacity=np.ones((frames, muscles + rows)),
         max_isometric_force=np.ones(muscles + rows),
-        lower=_wider(problem.lower, rows, 0.0),
+        lower=_wider(problem.lower, rows),
         upper=_wider(problem.upper, rows, 1.0),
         reserve_weight=None if weight is None else _wider(weight, rows, np.inf),
         single_frame=False,
         frame_number=np.arange(frames),
         whole_frames=frames,
     )
+
+
+def _by_muscle(method: str, beyond: float = 0.0) -> Any:
+    """A method of `Cost` that gives arrays (T, n, ...): what the cost answers, and a number for further muscles."""
+
+    def asked(self: CostBeside, problem: Problem, *at: Array) -> Array:
+        """See Cost."""
+        part = self.part(problem)
+        answer = getattr(self.cost, method)(part, *(activation[:, : part.n_muscles] for activation in at))
+        return _wider(answer, problem.n_muscles - part.n_muscles, beyond, axes=answer.ndim - 1)
+
+    return asked
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,93 +81,46 @@ class CostBeside(Cost):
     cost: Cost
     problem: Problem  # without the further muscles, all frames
 
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        """The name of the cost."""
-        return self.cost.name
+    name, label, needs, linear, quadratic = (  # type: ignore[assignment]
+        property(attrgetter(f"cost.{word}")) for word in ("name", "label", "needs", "linear", "quadratic")
+    )
 
-    @property
-    def label(self) -> str:
-        """The name of the cost with its options."""
-        return self.cost.label
+    term_value, term_gradient, term_hessian_diagonal, term_hessian = map(
+        _by_muscle, ("term_value", "term_gradient", "term_hessian_diagonal", "term_hessian")
+    )
+    largest_activation = _by_muscle("largest_activation", np.inf)
 
-    @property
-    def needs(self) -> frozenset[str]:
-        """The abilities that the cost needs."""
-        return self.cost.needs
-
-    @property
-    def linear(self) -> bool:
-        """Return whether a linear program finds the optimum."""
-        return self.cost.linear
-
-    @property
-    def quadratic(self) -> bool:
-        """Return whether a quadratic program finds the optimum."""
-        return self.cost.quadratic
-
-    def _of(self, wide: Problem, activation: Array | None = None) -> tuple[Any, ...]:
-        """The frames of a wide problem without the further muscles, and their activations if there are any."""
+    def part(self, wide: Problem) -> Problem:
+        """The frames of a wide problem without the further muscles."""
         assert wide.frame_number is not None
-        number = wide.frame_number
-        same = len(number) == self.problem.n_frames
-        part = self.problem if same else self.problem.frames(number)
-        return (part,) if activation is None else (part, activation[:, : part.n_muscles])
-
-    def term_value(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return self.cost.term_value(*self._of(problem, activation))
-
-    def term_gradient(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return _like(activation, self.cost.term_gradient(*self._of(problem, activation)))
-
-    def term_hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        return _like(activation, self.cost.term_hessian_diagonal(*self._of(problem, activation)))
-
-    def term_hessian(self, problem: Problem, activation: Array) -> Array:
-        """See Cost."""
-        inner = self.cost.term_hessian(*self._of(problem, activation))
-        rows = activation.shape[1] - inner.shape[1]
-        return np.pad(inner, ((0, 0), (0, rows), (0, rows)))
+        every = wide.n_frames == self.problem.n_frames
+        return self.problem if every else self.problem.frames(wide.frame_number)
 
     def terms(self, problem: Problem) -> tuple[Term, ...] | None:
         """See Cost."""
-        shape, found = problem.lower, self.cost.terms(*self._of(problem))
+        part = self.part(problem)
+        further, found = problem.n_muscles - part.n_muscles, self.cost.terms(part)
         return found and tuple(
             replace(
                 term,
-                coefficient=_like(shape, term.coefficient),
-                target=None if term.target is None else _like(shape, term.target),
+                coefficient=_wider(term.coefficient, further),
+                target=None if term.target is None else _wider(term.target, further),
             )
             for term in found
         )
 
     def soft_rows(self, problem: Problem) -> SoftRows | None:
         """See Cost."""
-        (part,) = self._of(problem)
+        part = self.part(problem)
         rows, further = self.cost.soft_rows(part), problem.n_muscles - part.n_muscles
-        return rows and replace(rows, matrix=np.pad(rows.matrix, ((0, 0), (0, 0), (0, further))))
-
-    def largest_activation(self, problem: Problem) -> Array:
-        """See Cost."""
-        return _like(problem.lower, self.cost.largest_activation(*self._of(problem)), np.inf)
+        return rows and replace(rows, matrix=_wider(rows.matrix, further))
 
     def fitted(self, problem: Problem) -> Cost:
         """See Cost; the cost is fitted already."""
         return self
 
 
-def _ends(problem: Problem) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Activations (T, 1, n) at which rows of positive and of negative slope are least, and greatest."""
-    lower, upper = problem.lower[:, None], problem.upper[:, None]
-    return (lower, upper), (upper, lower)
-
-
-def _wider(array: Array, columns: int, value: float) -> Array:
-    return np.pad(array, ((0, 0), (0, columns)), constant_values=value)
-
-
-def _like(wide: Array, array: Array, value: float = 0.0) -> Array:
-    return _wider(array, wide.shape[1] - array.shape[1], value)
+def _wider(array: Array, further: int, value: float = 0.0, axes: int = 1) -> Array:
+    """The array with a value at further places of its last axes."""
+    width = [(0, 0)] * (array.ndim - axes) + [(0, further)] * axes
+    return np.pad(array, width, constant_values=value)

@@ -61,13 +61,12 @@ from musclesolve._util.checks import check_integer, check_real_array
 from musclesolve._util.messages import with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost, check_solution
-from musclesolve.sharing.certificate import kkt_residual, stationarity_size, within_domain
+from musclesolve.sharing.certificate import kkt_residual, marginal_costs, stationarity_size, within_domain
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.kernel.constants import LEAST_REACH, TOLERANCE
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES, PER_FRAME
 from musclesolve.sharing.problem_change import CHANGEABLE, OF_COSTS, OF_FRAMES, OF_THE_COST, ProblemChange
-from musclesolve.sharing.problem_scale import slope_scale
 from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solving import fix_idle_muscles
 
@@ -265,11 +264,9 @@ def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Arra
 
     The upper bounds and the activations a are (T, n), the multipliers (T, m).
     """
-    pull = problem.pull(multiplier)
     with np.errstate(all="ignore"):
-        slope = cost.gradient(problem, a)
-        reach = np.maximum(LEAST_REACH, (a - problem.lower).max(axis=1))
-        size = stationarity_size(slope, pull, slope_scale(problem, cost, reach, at=a))
+        slope, pull, theta = marginal_costs(problem, cost, a, multiplier)
+        size = stationarity_size(slope, pull, theta)
     push = np.divide(slope - pull, size, out=np.zeros_like(size), where=size > 0)
     fixed = upper <= problem.lower
     low = (a - push <= problem.lower) & ((push > 0) | fixed)

@@ -85,10 +85,10 @@ class LegSensitivity:
             pulls = [found.pull(model.distal_bodies(dofs[0])) for dofs in joints.served.values()]
             # the quadriceps loads a knee through the patellar ligament, by its moment arms
             head = np.isin(found.muscle, quadriceps(state.parameters.names))
-            for knee, joint, row in joints.at_knees:
-                arms = found.moment_arm[:, row, head]
-                lever = knee.lever(model, motion).force
-                pulls[joint][:, :, head] = lever[:, :, None, None] * arms[:, None]
+            knees = joints.at_knees
+            levers = knees.lever(model, motion).force.swapaxes(0, 1)
+            for lever, joint, row in zip(levers, knees.joint, knees.row, strict=True):
+                pulls[joint][:, :, head] = lever[:, :, None, None] * found.moment_arm[:, None, row, head]
             loads = np.concatenate(pulls, axis=1)
         rows = [state.muscles.dof_names.index(dof) for dof in self.leg.part.shared]
         for start in range(0, points, POINTS_AT_ONCE):

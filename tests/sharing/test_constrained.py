@@ -111,6 +111,23 @@ def test_the_certificate_sees_a_broken_constraint_and_a_wrong_multiplier():
     assert frames.certificate(balanced, none, np.array([[2.0 * 300.0 / 0.05]]), none)[0] == pytest.approx(0.1)
 
 
+@pytest.mark.parametrize("expression", [lambda a, f, data: a[1], lambda a, f, data: a[0] + a[1]])
+def test_a_strong_muscle_hides_no_wrong_multiplier_of_weak_ones(expression):
+    """Two equal weak muscles share equally unless an idle constraint pushes one, beside marginal costs 1e8 as large."""
+    from musclesolve.sharing.constrained import Constraints
+
+    capacity, cost = np.array([1e5, 10.0, 10.0]), find_cost("force_squared")
+    arms = ms.Problem([[0.05, 0, 0], [0, 0.05, 0.05]], [2500.0, 0.5], capacity, capacity)
+    frames = Constraints.of(arms, cost, (expression_constraint("idle", expression, upper=1.9),))
+    for second, push, least, most in ((0.5, 0.0, 0.0, 1e-12), (0.2, -120.0, 0.1, 1.0)):
+        a = np.array([[0.5, second, 1.0 - second]])
+        slope = cost.gradient(arms, a)[0]
+        pull = (slope[0] - push * frames.jacobian(a)[0, 0, 0]) / 5000.0, slope[2] / 0.5
+        assert (
+            least <= frames.certificate(a, np.zeros((1, 2)), np.array([pull]), np.array([[push]]))[0] <= most
+        )
+
+
 def test_what_cannot_be_has_no_solution():
     curved = expression_constraint("curved", lambda a, f, data: a[0] ** 2 + a[1] ** 2, upper=0.1)
     assert solve_constrained(ARM, "force_squared", [curved]).status == ms.Status.SOLVER_FAILED

@@ -14,7 +14,6 @@ parent receives the opposite moments.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -117,32 +116,26 @@ class JointResistance:
 
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
-        return self._resisted(q, qd)[0]
+        return self.loads(q, qd)[0]
 
-    def body_couples(self, q: Array, qd: Array) -> Array:
-        """Couples (T, B, 3) [N m] on the bodies in the poses q (T, N, 3) [m] with the velocities qd [m/s]."""
-        return self._resisted(q, qd)[1][..., :3]
+    def loads(self, q: Array, qd: Array) -> tuple[Array, Array]:
+        """Generalized force (T, N, 3), and moment [N m] and force [N] on the bodies, (T, B, 6).
 
-    def _resisted(self, q: Array, qd: Array) -> tuple[Array, Array]:
-        """Generalized force (T, N, 3), and moment and force (T, B, 6) on the bodies."""
+        In poses q (T, N, 3) [m] with velocities qd [m/s].
+        """
         from musclesolve.dynamics.kernel.entry import RESIST
 
         couples, resist, limits = self.couples, RESIST.load(), (self.stops, self.cones)
         bodies, rigid_bodies = len(couples.spread), couples.model.rigid_bodies.compiled
         force, wrench = np.zeros(q.shape), np.zeros((len(q), bodies, 6))
-        motions = BodyMotions.unset(bodies)
+        motions, joints = (
+            BodyMotions.unset(bodies),
+            JointArrays(couples.proximal, couples.distal, self.damping),
+        )
         axes, q, qd = contiguous(couples.axes(q)), contiguous(q), contiguous(qd)
         for t in range(len(q)):
-            resist((q[t], qd[t]), rigid_bodies, motions, axes[t], self._joints, limits, wrench[t], force[t])
+            resist((q[t], qd[t]), rigid_bodies, motions, axes[t], joints, limits, wrench[t], force[t])
         return force, wrench
-
-    @cached_property
-    def _joints(self) -> JointArrays:
-        """Bodies and damping of the joints as compiled code takes them."""
-        proximal, distal = (
-            contiguous(each, np.intp) for each in (self.couples.proximal, self.couples.distal)
-        )
-        return JointArrays(proximal, distal, contiguous(self.damping))
 
 
 def _both_sides(rows: list[dict]) -> list[dict]:

@@ -38,7 +38,7 @@ def acting_bodies(model: Model) -> tuple[Indices, Indices]:
     """Proximal and distal body of every joint (K,); a massless cross is passed over to the next body."""
     names = [bodies_of_joint(model.topology, dof) for dof in model.topology.dofs]
     proximal, distal = (
-        np.array([[model.body(name) for name in pair] for pair in names], np.intp).reshape(-1, 2).T
+        np.array([[model.body(name) for name in pair] for pair in names], np.intp).reshape(-1, 2).T.copy()
     )
     return proximal, distal
 

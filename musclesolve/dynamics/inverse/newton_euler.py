@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, dot, vector_product
+from musclesolve._util.arrays import Array, Indices, vector_product
 from musclesolve._util.long_arrays import long_array
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
@@ -171,6 +171,6 @@ def generalized_loads(model: Model, motion: Motion, loads: DistalLoads) -> Array
     tau = a . M about the pivot of the joint; then force and moment on the base about the origin of the layout.
     """
     tree = model.tree
-    _, moment = loads.at(tree.child, motion.q[:, tree.pivot])
-    force, about_origin = loads.at(np.array([tree.root]), motion.origin[:, None])
-    return np.hstack([dot(motion.axes(tree), moment), force[:, 0], about_origin[:, 0]])
+    points = np.concatenate([motion.q[:, tree.pivot], motion.origin[:, None]], axis=1)
+    force, moment = loads.at(np.append(tree.child, tree.root), points)
+    return np.hstack([np.vecdot(motion.axes(tree), moment[:, :-1]), force[:, -1], moment[:, -1]])

@@ -15,7 +15,7 @@ rise = contact.rise.py_func
 
 def assert_couple(resist, motion, dof, moment):
     """The couple of one joint alone acts: a moment about its axis on the child, and back on the parent."""
-    couples, k = resist.body_couples(motion.q, motion.qd)[0], resist.couples.model.dof(dof)
+    couples, k = resist.loads(motion.q, motion.qd)[1][0, :, :3], resist.couples.model.dof(dof)
     child, parent = resist.couples.distal[k], resist.couples.proximal[k]
     np.testing.assert_allclose(couples[child], moment * resist.couples.axes(motion.q)[0, k], atol=1e-6)
     np.testing.assert_allclose(couples[parent], -couples[child], atol=1e-12)
@@ -54,7 +54,7 @@ def test_nothing_resists_inside_the_range(body, limits):
         elbow_flexion_l=2.0,
         trunk_flexion=0.5,
     )
-    assert not limits.body_couples(inside.q, inside.qd).any()
+    assert not limits.loads(inside.q, inside.qd)[1].any()
     standing = pose(body)
     assert np.abs(limits(standing.time, standing.q, standing.qd)).max() < 1e-12
 
@@ -112,7 +112,7 @@ def test_cones_rotate_back_the_shortest_way(body, limits):
         names = ("hip_adduction_r", "hip_flexion_r", "hip_internal_rotation_r")
         beyond = pose(body, **dict(zip(names, turn, strict=True)))
         over = excess(limits, beyond.q, hip)
-        couple = limits.body_couples(beyond.q, beyond.qd)[0, body.body("thigh_r")]
+        couple = limits.loads(beyond.q, beyond.qd)[1][0, body.body("thigh_r"), :3]
         expected = 452.0 * rise(over / np.deg2rad(11.5))
         assert np.linalg.norm(couple) == pytest.approx(expected, abs=1e-6)
         if over < 0.02:
