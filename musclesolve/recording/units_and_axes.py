@@ -78,9 +78,11 @@ def newton_meters_in(unit: str) -> float | None:
     if plain in _MOMENTS:
         return _MOMENTS[plain]
     for end in range(1, len(plain)):
-        for one, other in ((plain[:end], plain[end:]), (plain[end:], plain[:end])):  # "ft-lbs"
-            if (force := newtons_in(one)) is not None and (length := meters_in(other)) is not None:
-                return force * length
+        force, length = newtons_in(plain[:end]), meters_in(plain[end:])
+        if force is None:  # "ft-lbs"; but "mN" is a millinewton
+            force, length = _POUNDS.get(plain[end:]), meters_in(plain[:end])
+        if force is not None and length is not None:
+            return force * length
     return None
 
 

@@ -43,9 +43,9 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side
 from musclesolve.recording.emg_state import CLIPPED, DEAD, EMG_HZ
 from musclesolve.recording.plates.foot_contacts import support_shares, touch
 from musclesolve.recording.trial.muscle_signals import CHANNELS, kind_notes
-from musclesolve.recording.trial.recording_checks import UNEVEN, off_grid
+from musclesolve.recording.trial.recording_checks import SLOWEST_HZ, UNEVEN, off_grid
 from musclesolve.recording.units_and_axes import axis_vector, global_from_laboratory, standing_axes
-from musclesolve.results.finding import Finding, Severity, Where, finding
+from musclesolve.results.finding import Finding, Where, error_if, finding
 from musclesolve.settings.trial import FILE_AXES
 
 # Ratio to the usual step from which a step is a hole, not an uneven clock.
@@ -55,8 +55,6 @@ SKIP, SKIPPING_SHARE, MOST_SKIPS = 1.6, 0.8, 8
 SLOWEST_STEP = 0.002
 """Displacement per frame below which a marker does not show lost frames [m]."""
 LOWEST_RATE_HZ = 50.0
-SLOWEST_HZ = 5.0
-"""Rate below which no camera and no plate records [Hz]."""
 LONGEST_DIFFERENCE = 0.1
 """Largest allowed difference between the ends of markers and forces [s]."""
 
@@ -188,9 +186,8 @@ def sampling_rates(case: Case) -> Iterator[Finding]:
         if round(rate) < LOWEST_RATE_HZ:  # as a camera of 49.95 Hz is called
             values = {"recording": what, "rate": rate, "needed": LOWEST_RATE_HZ}
             in_milliseconds = LOWEST_RATE_HZ / 1000.0 <= rate < SLOWEST_HZ
-            severity: Severity = "error" if in_milliseconds else "warning"
             code = "low_rate.milliseconds" if in_milliseconds else "low_rate"
-            yield finding(code, severity, values, Where(path))
+            yield finding(code, error_if(in_milliseconds), values, Where(path))
 
 
 @check_at(Stage.PLATE_POSITION)
@@ -518,10 +515,9 @@ def body_mass(case: Case) -> Iterator[Finding]:
         off, limit = fitting / stated - 1.0, max(MASS, ERRORS * error / stated)
         if abs(off) >= limit and fitting > 0.0:
             amount = "too much" if off > 0 else "too little, and whether a rail or crutches carry the rest"
-            severity: Severity = "error" if abs(off) > FAR_MASS else "warning"
             change = {("subject", "mass_kg"): round(fitting, 1)}
             values = {"fitting": fitting, "given": stated, "off": off, "limit": limit, "amount": amount}
-            yield finding("mass", severity, values, place, change=change)
+            yield finding("mass", error_if(abs(off) > FAR_MASS), values, place, change=change)
         return
     # Force on the plate of each foot in single support over the force that moves the body.
     shares = {side: float(np.median(each)) for side, each in support_shares(case.trial).items() if each}
@@ -548,9 +544,8 @@ def body_mass(case: Case) -> Iterator[Finding]:
                 "limit": ALONE,
                 "more": "" if off > 0.0 else ", and whether the whole foot stands on it",
             }
-            severity = "error" if abs(off) > FAR_ALONE else "warning"
-            where = replace(place, plate=SIDE_NAMES[side])
-            yield finding("mass.single_support", severity, values, where, change=change)
+            grave, where = error_if(abs(off) > FAR_ALONE), replace(place, plate=SIDE_NAMES[side])
+            yield finding("mass.single_support", grave, values, where, change=change)
 
 
 @check_at(Stage.SUPPORT)
