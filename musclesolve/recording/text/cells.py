@@ -247,9 +247,9 @@ def is_counter(column: int, cell: str) -> bool:
 
 
 def named_and_unit(cell: str) -> tuple[str, str | None]:
-    """Return a name and the unit in brackets after it, None without a unit."""
+    """Return a name and the unit in brackets after it, None without a unit, as in "EMG (left) []"."""
     match = _IN_BRACKETS.fullmatch(cell)
-    return (match[1], match[2].casefold()) if match else (cell, None)
+    return (match[1], match[2].casefold() or None) if match else (cell, None)
 
 
 @dataclass(frozen=True)

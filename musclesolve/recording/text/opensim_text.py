@@ -26,8 +26,7 @@ from typing import TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice, check_real_array, check_type
-from musclesolve._util.messages import as_text
+from musclesolve._util.checks import check_choice, check_integer, check_real_array, check_type
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text.cells import is_time, seconds_of, unit_by_size
@@ -577,14 +576,7 @@ def check_writable(
     written with `decimals`, NaN for a gap.
     """
     path = file_path(path)
-    if not isinstance(decimals, int) or isinstance(decimals, bool) or not 0 <= decimals <= MOST_DECIMALS:
-        raise file_error(
-            "bad_number",
-            path,
-            f"{as_text(decimals)} decimals",
-            f"a whole number from 0 to {MOST_DECIMALS}",
-            "write decimals=6",
-        )
+    check_integer(decimals, "decimals", 0, MOST_DECIMALS)
     if time.ndim != 1 or time.size < 2:
         raise file_error(
             "too_few_frames",

@@ -273,15 +273,12 @@ def summary_parts(comparison: xr.Dataset) -> list[str | Table]:
     """
     facts = ComparisonFacts(comparison)
     found = [text for entry in facts.findings for text in lines(entry.severity, [entry.line])]
+    legs, apart = ", ".join(leg.name for leg in facts.legs), f"rms difference from {facts.costs[0]}"
     parts: dict[str, str | Table | None] = {
         "found in this trial": "\n".join(found) or None,
         **_tables_of_costs(facts),
-        f"function groups: peak force [N] ({', '.join(leg.name for leg in facts.legs)})": _page_of_groups(
-            facts
-        ),
-        f"muscles that differ most: peak force (rms difference from {facts.costs[0]}) [N]": _page_of_muscles(
-            facts
-        ),
+        f"function groups: peak force [N] ({legs})": _page_of_groups(facts),
+        f"muscles that differ most: peak force ({apart}) [N]": _page_of_muscles(facts),
         "costs left out": comparison.attrs.get("refused"),
     }
     return [part for heading, table in parts.items() if table is not None for part in (heading, table, "")]
