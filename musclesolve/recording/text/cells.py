@@ -333,19 +333,19 @@ def titled_columns(stated: Titles, reader: RowReader, in_si: bool) -> Columns:
     named = [(k, named_and_unit(title)[0]) for k, title in signals if equal[nearest[k]]]
     columns, repeated = distinct_names(named, f"line {number}, columns")
     indices = list(columns.values())
-    units = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
+    units = [named_and_unit(titles[k])[1] or "" for k in indices]
     factors = [
-        factor(unit, lambda unit: role_and_size(unit)[1], FORCES, title, path, number)
-        if in_si and unit is not None
+        factor(unit, lambda unit: role_and_size(unit)[1], FORCES, titles[k], path, number)
+        if in_si and unit
         else 1.0
-        for title, unit in units
+        for k, unit in zip(indices, units, strict=True)
     ]
     return Columns(
         titles=titles,
         names=tuple(columns),
         columns=indices,
         factors=np.array(factors),
-        roles=tuple(role_and_size(unit or "")[0] for _, unit in units),
+        roles=tuple(role_and_size(unit)[0] for unit in units),
         times=clock.times,
         repeated=repeated,
         separator=separator,

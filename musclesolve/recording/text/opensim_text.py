@@ -551,18 +551,17 @@ def _after_header(lines: Lines) -> int:
     return next((k + 1 for k, line in enumerate(lines) if line.strip().casefold() == "endheader"), len(lines))
 
 
-_MOT_REPAIRS: dict[str, TextRepair] = {
-    "truncated": lambda lines: _whole_rows(lines, _after_header(lines)),
-    "repeated_times": lambda lines: _rising(lines, _after_header(lines), 0),
-}
-_TRC_REPAIRS: dict[str, TextRepair] = {
-    "truncated": lambda lines: _whole_rows(lines, _trc_fields(lines) + 3),
-    "repeated_times": lambda lines: _rising(lines, _trc_fields(lines) + 3, 1),
-    "header_rate": _with_trc_rate,
-}
+def _repairs(first_row: Callable[[Lines], int], column: int) -> dict[str, TextRepair]:
+    """The repairs of rows, by the line of the first one and the column of times."""
+    return {
+        "truncated": lambda lines: _whole_rows(lines, first_row(lines)),
+        "repeated_times": lambda lines: _rising(lines, first_row(lines), column),
+    }
+
+
 TEXT_REPAIRS: dict[str, dict[str, TextRepair]] = {
-    ".trc": _TRC_REPAIRS,
-    **dict.fromkeys(STORAGE, _MOT_REPAIRS),
+    ".trc": _repairs(lambda lines: _trc_fields(lines) + 3, 1) | {"header_rate": _with_trc_rate},
+    **dict.fromkeys(STORAGE, _repairs(_after_header, 0)),
 }
 """Suffix -> code of the fault -> function that repairs the lines."""
 

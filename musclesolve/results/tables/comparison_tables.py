@@ -337,9 +337,8 @@ def _page_of_groups(facts: ComparisonFacts) -> Table:
     table, peaks = _page_table("group", facts.costs), facts.rows("function_group")
     for group in dict.fromkeys(split_side(name)[0] for name in peaks):
         own = [peaks[name] for leg in facts.legs if (name := f"{group}_{leg.side}") in peaks]
-        table.add_row(
-            group, *(", ".join(decimal(row[k, 0], 0) for row in own) for k in range(len(facts.costs)))
-        )
+        forces = (", ".join(decimal(row[k, 0], 0) for row in own) for k in range(len(facts.costs)))
+        table.add_row(group, *forces)
     return table
 
 
