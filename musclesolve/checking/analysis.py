@@ -61,7 +61,7 @@ from musclesolve.recording.trial.recording_checks import (
     check_size,
 )
 from musclesolve.recording.trial.time_range import finds_range, ranged, recorded_range, with_predicted_spans
-from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
+from musclesolve.results.finding import Cost, Finding, Severity, Where, error_if, finding
 from musclesolve.results.movement import RISES
 
 
@@ -289,7 +289,7 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         # A few frames without a pose, or without support by the feet, are left out of the results; the others are as
         # good as they were.
         costs_frames = warning.code in ("pose", "not_carried")
-        severity: Severity = "error" if warning.invalid and not costs_frames else "warning"
+        severity = error_if(warning.invalid and not costs_frames)
         place = Where(markers=warning.markers, times=warning.times)
         cost = (
             None

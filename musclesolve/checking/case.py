@@ -33,7 +33,7 @@ from musclesolve.recording.plates.foot_forces import is_stated
 from musclesolve.recording.schema import Document, examined, trial_document
 from musclesolve.recording.text.text_file import is_file
 from musclesolve.recording.trial.trial_file import WITHOUT_PARTS, TrialReader
-from musclesolve.results.finding import Cost, Finding, Run, Severity, Where, finding
+from musclesolve.results.finding import Cost, Finding, Run, Severity, Where, error_if, finding
 from musclesolve.settings.schema import FileTable, Settings, same
 from musclesolve.settings.trial import FileSettings, LaboratorySettings, RecordedSettings
 
@@ -368,8 +368,7 @@ def _findings(faults: Faults) -> list[Finding]:
     """Return the finding of every fault; a failure of a reader is one, too."""
     findings = list[Finding]()
     for stage, error in faults.found:
-        severity: Severity = "warning" if stage == "row count" else "error"
-        code = TABLES["reading"].get(stage, stage)
+        severity, code = error_if(stage != "row count"), TABLES["reading"].get(stage, stage)
         findings.append(finding_of_failure(error, f"reading of the {stage}", None, code, severity))
     return _together(findings)
 

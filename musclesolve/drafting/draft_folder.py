@@ -179,12 +179,13 @@ def _completed(contents: FolderContents, found: FoundStudy) -> FolderContents:
 
 def _share_command(trial: FoundTrial) -> str:
     """The command that shares the moments of a trial of a model."""
-    output = Path(trial.source["coordinates"]).with_suffix("")
-    words = ["musclesolve", "share"]
-    options = {**trial.source, "cutoff-hz": filter_line(trial).value, "output": output}
-    for key, value in options.items():
-        words += [f"--{key}", str(value)] if value != WALKING_CUTOFF_HZ else []
-    return shlex.join(words)
+    options = {**trial.source, "cutoff-hz": filter_line(trial).value}
+    options["output"] = Path(trial.source["coordinates"]).with_suffix("")
+    if options["cutoff-hz"] == WALKING_CUTOFF_HZ:  # the default
+        del options["cutoff-hz"]
+    return shlex.join(
+        ["musclesolve", "share", *(f"{word}" for key in options for word in (f"--{key}", options[key]))]
+    )
 
 
 def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDES
-from musclesolve.checking.files.times_units_axes import LARGEST_MOMENT, LOADED, point_factor, point_spread
+from musclesolve.checking.files.times_units_axes import LARGEST_MOMENT, LOADED, unit_of_points
 from musclesolve.checking.observed_body import square_to
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.drafting.choose_mapping import MarkerChoice
@@ -284,8 +284,7 @@ def _foot_found(
     )
     vertical = np.abs(force[:, 2])
     loaded = vertical > max(LOADED_FROM_N, LOADED * vertical.max(initial=0.0))
-    spread = point_spread(point[:, :2], loaded)
-    factor = point_factor(spread)
+    spread, _, factor = unit_of_points(table.time, point[:, :2], loaded, feet.values())
     height = point[loaded, 2] * (factor or 1.0)
     above = height - np.max([_heights(foot, table.time[loaded]) for foot in feet.values()], axis=0)
     if loaded.any() and np.median(above) > _RAIL:

@@ -347,14 +347,7 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
     """A transform axis; None for an unsupported function."""
     holder = element.find("coordinates")
     used = tuple(holder.words()) if holder else ()
-    for name in used:
-        if name not in names:
-            element.fail(
-                "unknown_name",
-                f"the joint has no coordinate '{name}'",
-                f"one of {', '.join(names)}",
-                "correct <coordinates>",
-            )
+    element.check_coordinates(used, names, "correct <coordinates>")
     inner = element.find("function")
     if inner is not None and inner.children:  # layout of older files, <function><LinearFunction...>
         function = function_in(inner, len(used))
@@ -414,14 +407,7 @@ def read_couplers(
             continue
         independent = tuple(element.require("independent_coordinate_names").words())
         dependent = element.require("dependent_coordinate_name").text.strip()
-        for name in (*independent, dependent):
-            if name not in known:
-                element.fail(
-                    "unknown_name",
-                    f"there is no coordinate '{name}'",
-                    "coordinates of the model",
-                    "correct the constraint",
-                )
+        element.check_coordinates((*independent, dependent), known, "correct the constraint")
         holder = element.require("coupled_coordinates_function")
         function = function_in(holder, len(independent))
         coordinates = frozenset((dependent, *independent))

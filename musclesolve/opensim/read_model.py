@@ -100,14 +100,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
     context.unsupported |= {f"force {each.name}": each.kind for each in devices if each not in computable}
     for point in (point for muscle in muscles.values() for point in muscle.points):
         moving, switching = point.moving.coordinates if point.moving else (), (point.condition or ())[:1]
-        for name in (*moving, *switching):
-            if name not in coordinates:
-                model.fail(
-                    "unknown_name",
-                    f"point {point.name} depends on '{name}'",
-                    "a coordinate of the model",
-                    "correct the point",
-                )
+        model.check_coordinates((*moving, *switching), coordinates, f"correct the point {point.name}")
     loops, unsolved = read_links(context, read, closing)
     others += unsolved
     context.unsupported |= {

@@ -5,7 +5,7 @@ strain of zero. The ranges of ``muscle_properties.toml`` are far wider than the 
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -413,21 +413,15 @@ def _over_obstacles(
     return OpenSimPath(muscle.name, known, tuple(wraps), is_geodesic=True)
 
 
-def read_path_function(path: Element, coordinates: Iterable[str]) -> PathFunction | None:
+def read_path_function(path: Element, coordinates: Collection[str]) -> PathFunction | None:
     """The length of a FunctionBasedPath; None for an unsupported kind of function.
 
     Moment arms and rates follow from its derivatives; functions of their own are not read.
     """
     names = tuple(map(last_part, path.text_of("coordinate_paths").split()))
     holder = path.find("length_function")
-    for name in names:
-        if name not in coordinates:
-            path.fail(
-                "unknown_name",
-                f"its length depends on '{name}'",
-                "coordinates of the model",
-                "correct <coordinate_paths>, or give the paths of this model",
-            )
+    remedy = "correct <coordinate_paths>, or give the paths of this model"
+    path.check_coordinates(names, coordinates, remedy)
     function = function_in(holder, len(names)) if names and holder is not None else None
     return None if function is None else PathFunction(names, function)
 

@@ -9,7 +9,7 @@ default properties, frames by path and unsupported parts of a file.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -76,6 +76,14 @@ class Element:
         self.fail(
             "duplicate_name", f"there are two {what} '{self.name}'", "every name once", "rename one of them"
         )
+
+    def check_coordinates(self, names: Iterable[str], known: Collection[str], remedy: str) -> None:
+        """Refuse the file because of the first of some names in this element that is no known coordinate."""
+        for name in names:
+            if name not in known:
+                self.fail(
+                    "unknown_name", f"there is no coordinate '{name}'", f"one of {', '.join(known)}", remedy
+                )
 
     def find(self, tag: str) -> Element | None:
         """The first child of this tag."""
@@ -504,17 +512,10 @@ class Context:
             called = [component for component in called if component.tag in ("Body", "Ground")] or called
         if len(called) == 1:
             return called[0]
-        if called:
-            paths = [component.path for component in called]
-            socket.fail(
-                "unknown_name",
-                f"{len(called)} frames are called '{text}': {', '.join(map(str, paths))}",
-                "the path of a body or of an offset frame",
-                "write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
-            )
+        several = f"{len(called)} frames are called '{text}': {', '.join(each.path for each in called)}"
         socket.fail(
             "unknown_name",
-            f"there is no body or frame '{text}'",
+            several if called else f"there is no body or frame '{text}'",
             "the path of a body or of an offset frame",
             "write the whole path, /bodyset/NAME or /jointset/JOINT/NAME",
         )

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.checks import check_type
 from musclesolve._util.long_arrays import in_blocks
-from musclesolve._util.messages import WarningNote, as_text, count_of, with_sizes
+from musclesolve._util.messages import WarningNote, count_of, with_sizes
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
 from musclesolve._util.sides import Side as Side
@@ -644,13 +645,7 @@ class AnyTrial:
                 raise _used_up(f"[{table}]")
             if holds is None or known[table].one_per:
                 continue
-            if not isinstance(now, holds):
-                raise input_error(
-                    "bad_type",
-                    where=f"[{table}]",
-                    problem=f"the settings are {as_text(now)}",
-                    expected="a dict of its keys",
-                )
+            check_type(now, holds, f"[{table}]", "a dict of its keys")
             for key, rule in settings_of(holds).items():
                 value, place = now[key], f"[{table}] {key}"
                 if value is before[key] or (not isinstance(value, np.ndarray) and value == before[key]):

@@ -24,13 +24,7 @@ METERS = {"mm": 0.001, "cm": 0.01, "m": 1.0}
 LARGEST = 1e12
 """Largest number, in any unit, that can be a measurement; squares of smaller numbers never overflow."""
 
-_FOOT = 0.3048
-_LENGTHS = METERS | {
-    "dm": 0.1,
-    **dict.fromkeys(("in", "inch", "inches"), _FOOT / 12),
-    "ft": _FOOT,
-    "feet": _FOOT,
-}
+_LENGTHS = METERS | {"dm": 0.1, "in": 0.0254, "inch": 0.0254, "inches": 0.0254, "ft": 0.3048, "feet": 0.3048}
 _LENGTH_WORDS = {
     prefix + word: size
     for prefix, size in (("milli", 0.001), ("centi", 0.01), ("deci", 0.1), ("", 1.0))
@@ -78,9 +72,11 @@ def newton_meters_in(unit: str) -> float | None:
     if plain in _MOMENTS:
         return _MOMENTS[plain]
     for end in range(1, len(plain)):
-        for one, other in ((plain[:end], plain[end:]), (plain[end:], plain[:end])):  # "ft-lbs"
-            if (force := newtons_in(one)) is not None and (length := meters_in(other)) is not None:
-                return force * length
+        force, length = newtons_in(plain[:end]), meters_in(plain[end:])
+        if force is None:  # "ft-lbs"; but "mN" is a millinewton
+            force, length = _POUNDS.get(plain[end:]), meters_in(plain[:end])
+        if force is not None and length is not None:
+            return force * length
     return None
 
 

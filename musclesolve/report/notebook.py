@@ -141,7 +141,7 @@ def _comparison(result: xr.Dataset) -> View:
         for draw in (partial(compare_group_forces, side=side) for side in frames.sides(result))
     ]
     return View(
-        identity(result), None, figures, lambda: [from_rich(table) for table in cost_tables(result)[:2]]
+        identity(result), None, figures, lambda: [from_rich(table) for table in cost_tables(result)[:3]]
     )
 
 

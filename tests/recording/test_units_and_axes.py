@@ -64,6 +64,8 @@ UNKNOWN = [
     "fathom",
     "km",
     "um",
+    "mN",
+    "mm N",
     "g",
     "N/A",
     "mm2",

@@ -3,7 +3,7 @@
 recording/emg_state.py decides on the state of a channel, for the analysis and for this report.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -41,11 +41,11 @@ from musclesolve.checking.observed_body import ahead, between, facing, landmark,
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side
 from musclesolve.recording.emg_state import CLIPPED, DEAD, EMG_HZ
-from musclesolve.recording.plates.foot_contacts import support_shares, touch
+from musclesolve.recording.plates.foot_contacts import FootTrack, feet_of, support_shares, touch
 from musclesolve.recording.trial.muscle_signals import CHANNELS, kind_notes
-from musclesolve.recording.trial.recording_checks import UNEVEN, off_grid
+from musclesolve.recording.trial.recording_checks import SLOWEST_HZ, UNEVEN, off_grid
 from musclesolve.recording.units_and_axes import axis_vector, global_from_laboratory, standing_axes
-from musclesolve.results.finding import Finding, Severity, Where, finding
+from musclesolve.results.finding import Finding, Where, error_if, finding
 from musclesolve.settings.trial import FILE_AXES
 
 # Ratio to the usual step from which a step is a hole, not an uneven clock.
@@ -55,8 +55,6 @@ SKIP, SKIPPING_SHARE, MOST_SKIPS = 1.6, 0.8, 8
 SLOWEST_STEP = 0.002
 """Displacement per frame below which a marker does not show lost frames [m]."""
 LOWEST_RATE_HZ = 50.0
-SLOWEST_HZ = 5.0
-"""Rate below which no camera and no plate records [Hz]."""
 LONGEST_DIFFERENCE = 0.1
 """Largest allowed difference between the ends of markers and forces [s]."""
 
@@ -188,9 +186,8 @@ def sampling_rates(case: Case) -> Iterator[Finding]:
         if round(rate) < LOWEST_RATE_HZ:  # as a camera of 49.95 Hz is called
             values = {"recording": what, "rate": rate, "needed": LOWEST_RATE_HZ}
             in_milliseconds = LOWEST_RATE_HZ / 1000.0 <= rate < SLOWEST_HZ
-            severity: Severity = "error" if in_milliseconds else "warning"
             code = "low_rate.milliseconds" if in_milliseconds else "low_rate"
-            yield finding(code, severity, values, Where(path))
+            yield finding(code, error_if(in_milliseconds), values, Where(path))
 
 
 @check_at(Stage.PLATE_POSITION)
@@ -300,40 +297,50 @@ def force_units(case: Case) -> Iterator[Finding]:
     yield finding("force_units", "error", values, Where(plates[0].path), replace_fields(forces=tuple(scaled)))
 
 
-def point_spread(point: Array, loaded: Mask) -> float:
-    """How far the point of force (S, k) goes under a foot that carries much, in the samples (S,) [m].
+def unit_of_points(
+    time: Array, point: Array, loaded: Mask, feet: Collection[FootTrack]
+) -> tuple[float, float, float | None]:
+    """How far the point of force (S, k) goes under a foot, how far it usually goes [m], and the factor to meters.
 
-    Within a contact: from contact to contact the subject walks on, and the origin may be anywhere. The middle nine
-    tenths: single points may be anywhere.
+    Within a contact, a run of the loaded samples (S,): from contact to contact the subject walks on, and the origin may
+    be anywhere. The middle nine tenths: single points may be anywhere. It usually goes along the foot, and as far as
+    both feet go meanwhile: on a belt, or where a plate carries several steps.
+
+    Returns:
+        The factor is a key of `POINTS`; None where the points may be meters.
     """
-    spreads = [
-        np.ptp(np.nanquantile(point[first:stop], [0.05, 0.95], axis=0), axis=0).max()
-        for first, stop in true_runs(loaded)
-        if stop - first >= 5 and np.isfinite(point[first:stop]).all(axis=1).any()
-    ]
-    return float(np.median(spreads)) if spreads else 0.0
 
+    def way(path: Array) -> float:
+        return float(np.ptp(np.nanquantile(path, [0.05, 0.95], axis=0), axis=0).max())
 
-def point_factor(spread: float) -> float | None:
-    """The factor from the unit of points of force, a key of `POINTS`, to meters; None where they may be meters."""
-    if spread <= FARTHEST_POINT:
-        return None
-    return min(POINTS, key=lambda factor: abs(np.log(spread * factor / TRACK)))
+    ways = list[tuple[float, float]]()
+    for first, stop in true_runs(loaded):
+        if stop - first >= 5 and np.isfinite(point[first:stop]).all(axis=1).any():
+            paths = [
+                foot.middle[slice(*np.searchsorted(foot.time, time[[first, stop - 1]]))] for foot in feet
+            ]
+            seen = [way(path) for path in paths if np.isfinite(path).all(axis=1).any()]
+            ways.append((way(point[first:stop]), min(seen, default=0.0)))
+    spread, walked = np.median(ways, axis=0).tolist() if ways else (0.0, 0.0)
+    usual = TRACK + walked
+    if spread <= FARTHEST_POINT + walked:
+        return spread, usual, None
+    return spread, usual, min(POINTS, key=lambda factor: abs(np.log(spread * factor / usual)))
 
 
 @check_at(Stage.UNITS_OF_POINTS)
 def point_and_moment_units(case: Case) -> Iterator[Finding]:
     """Compare points of force and free moments with the size of a foot."""
+    feet = feet_of(case.trial.markers, case.trial.mapping).values()
     for index, plate in enumerate(case.trial.forces):
         # Points of a small force are quotients of small numbers, and a drifting zero is a small force throughout.
         least = max(case.trial.unloaded_below, LOADED * plate.force[:, 2].max(initial=0.0))
         loaded = plate.force[:, 2] > least
         if loaded.sum() < 5:
             continue
-        spread = point_spread(plate.point[:, :2], loaded)
-        if (factor := point_factor(spread)) is not None:
-            unit = POINTS[factor]
-            values = {"spread": spread, "usual": TRACK, "unit": unit, "factor": factor}
+        spread, usual, factor = unit_of_points(plate.time, plate.point[:, :2], loaded, feet)
+        if factor is not None:
+            values = {"spread": spread, "usual": usual, "unit": POINTS[factor], "factor": factor}
             repair = change_plate(index, point=plate.point * factor)
             yield finding("point_units", "error", values, on_plate(plate), repair)
         moment = float(np.quantile(np.abs(plate.moment[loaded]), 0.9))
@@ -518,10 +525,9 @@ def body_mass(case: Case) -> Iterator[Finding]:
         off, limit = fitting / stated - 1.0, max(MASS, ERRORS * error / stated)
         if abs(off) >= limit and fitting > 0.0:
             amount = "too much" if off > 0 else "too little, and whether a rail or crutches carry the rest"
-            severity: Severity = "error" if abs(off) > FAR_MASS else "warning"
             change = {("subject", "mass_kg"): round(fitting, 1)}
             values = {"fitting": fitting, "given": stated, "off": off, "limit": limit, "amount": amount}
-            yield finding("mass", severity, values, place, change=change)
+            yield finding("mass", error_if(abs(off) > FAR_MASS), values, place, change=change)
         return
     # Force on the plate of each foot in single support over the force that moves the body.
     shares = {side: float(np.median(each)) for side, each in support_shares(case.trial).items() if each}
@@ -548,9 +554,8 @@ def body_mass(case: Case) -> Iterator[Finding]:
                 "limit": ALONE,
                 "more": "" if off > 0.0 else ", and whether the whole foot stands on it",
             }
-            severity = "error" if abs(off) > FAR_ALONE else "warning"
-            where = replace(place, plate=SIDE_NAMES[side])
-            yield finding("mass.single_support", severity, values, where, change=change)
+            grave, where = error_if(abs(off) > FAR_ALONE), replace(place, plate=SIDE_NAMES[side])
+            yield finding("mass.single_support", grave, values, where, change=change)
 
 
 @check_at(Stage.SUPPORT)

@@ -37,7 +37,7 @@ from musclesolve.recording.plates.foot_contacts import (
     vertical_force,
 )
 from musclesolve.recording.trial.time_range import finds_range
-from musclesolve.results.finding import Finding, Where, finding
+from musclesolve.results.finding import Finding, Where, error_if, finding
 
 # Duration too short for a judgement [s].
 SHORTEST_JUDGED = 0.25
@@ -351,7 +351,7 @@ def early_or_late(case: Case, shift: float, limit: float = SMALLEST_S) -> Findin
     offset = round(case.trial.settings.plates.offset_s - shift, 3)
     return finding(
         "time_offset",
-        "error" if abs(shift) >= SERIOUS else "warning",
+        error_if(abs(shift) >= SERIOUS),
         shift_values(shift, limit) | {"early": EARLY_S},
         Where(plates[0].path),
         repair,
@@ -375,12 +375,8 @@ def smooth_force(plate: PlateForce) -> Array:
 
 def eroded(mask: Mask, count: int) -> Mask:
     """Return a mask (T,) without the first and last samples of each run; the ends of the recording are no ends."""
-    kept = mask.copy()
-    for shift in range(1, count + 1):
-        if shift < mask.size:
-            kept[shift:] &= mask[:-shift]
-            kept[:-shift] &= mask[shift:]
-    return kept
+    beside = np.convolve(~mask, np.ones(2 * count + 1))[count : count + mask.size]
+    return np.asarray(beside == 0.0)  # samples near by that are out of the mask
 
 
 def grown(mask: Mask, count: int) -> Mask:
@@ -499,6 +495,4 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
                 + ("" if has_plate else ", or add the plate of this foot as [[force]]"),
             }
             where = Where(path, plate=name, times=spans)
-            yield finding(
-                "contact_without_force", "error" if has_plate else "warning", values, where, side=side
-            )
+            yield finding("contact_without_force", error_if(has_plate), values, where, side=side)

@@ -47,7 +47,7 @@ from musclesolve.checking.observed_body import between, runs, seen_feet
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
-from musclesolve.results.finding import Finding, Run, Severity, Where, finding
+from musclesolve.results.finding import Finding, Run, Severity, Where, error_if, finding
 
 # Largest residual after a change, as a share of the variation, and of the residual without the change.
 UNEXPLAINED, BETTER = 0.4, 0.5
@@ -530,8 +530,8 @@ def displaced_plates(case: Case) -> Iterator[Finding]:
         values = {"size": size, "side": side, "forward": ahead, "left": left, "limit": limit}
         where = on_plate(plate, passage.times)
         repair = change_plate(passage.plate, point=plate.point - [*off, 0.0])
-        severity: Severity = "error" if size >= FAR_DISPLACED else "warning"
-        yield finding("pressure_offset", severity, values, where, repair, anywhere=True)
+        grave = error_if(size >= FAR_DISPLACED)
+        yield finding("pressure_offset", grave, values, where, repair, anywhere=True)
 
 
 @check_at(Stage.SUPPORT)

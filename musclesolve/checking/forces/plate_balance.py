@@ -157,6 +157,7 @@ CHANGES = {
 BETWEEN, MOST_TIMES, BEFORE_AND_AFTER = 0.1, 21, 0.25
 # Findings that do not affect the balance.
 HARMLESS: tuple[str, ...] = tuple(TABLES["harmless"])
+# Beginnings of landmarks of the arms below the shoulder.
 ARM = ("elbow", "wrist", "hand")
 
 
@@ -475,9 +476,7 @@ def _changing(trial: Trial, measured: BalanceFit, sample: Observed, judged: list
         errors = {"delay": measured.change[..., None]}
         for k in judged:
             errors |= {f"scale {k}": measured.wrench[k][..., None], f"place {k}": _moved(measured.wrench[k])}
-            errors |= {
-                f"{name} {k}": part for name, part in measured.channels[k].items() if name == "late whole"
-            }
+            errors[f"late whole {k}"] = measured.channels[k]["late whole"]
     times = np.linspace(time[0], time[-1], int(min(np.ptp(time) / BETWEEN, MOST_TIMES)) + 2)[1:-1]
     frames, found = np.arange(time.size), list[tuple[float, str, str, Array, Array]]()
     for name, error in errors.items():

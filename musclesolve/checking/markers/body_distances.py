@@ -42,7 +42,7 @@ from musclesolve.checking.observed_body import facing, once, runs, seen_feet, sh
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial, swapped
 from musclesolve.recording.gaps.rigid_registration import register
-from musclesolve.results.finding import Finding, Severity, Where, finding
+from musclesolve.results.finding import Finding, Where, error_if, finding
 
 Indices = NDArray[np.int_]
 
@@ -590,5 +590,4 @@ def size_when_standing(case: Case) -> Iterator[Finding]:
     off, longer = abs(size - 1.0), "longer" if size > 1.0 else "shorter"
     values = {"difference": off, "longer": longer, "count": ratio.size}
     repair = change_markers("static", lambda markers: replace(markers, position=markers.position / size))
-    severity: Severity = "error" if off > FAR_SIZE else "warning"
-    yield finding("static_of_another", severity, values, Where(static.path), repair)
+    yield finding("static_of_another", error_if(off > FAR_SIZE), values, Where(static.path), repair)

@@ -37,7 +37,7 @@ from musclesolve.checking.observed_body import (
 from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
 from musclesolve.recording.markers.landmarks import landmarks
 from musclesolve.recording.trial.recording_checks import NEIGHBOR
-from musclesolve.results.finding import Finding, Where, finding
+from musclesolve.results.finding import Finding, Where, error_if, finding
 
 # Distance on the wrong side from which it counts [m]: markers have a breadth. Below the second limit, a share of the
 # stature, markers may be misplaced; beyond it their labels are exchanged.
@@ -120,9 +120,7 @@ def _out_of_order(case: Case) -> Iterator[Finding]:
             if in_all
             else f"check the labels of {' and '.join(names)} in this file; the other recording has them right",
         }
-        yield finding(
-            "landmark_order", "error" if exchange else "warning", values, where, **mending if exchange else {}
-        )
+        yield finding("landmark_order", error_if(exchange), values, where, **mending if exchange else {})
 
 
 def _exchanged_in_file(trial: Trial, names: tuple[str, str], role: Role) -> tuple[str, str]:

@@ -203,8 +203,6 @@ LEVER = 0.4
 """Length on which an angle counts as a way [m]: of a shank."""
 LARGE = 12.5
 """Leap of a coordinate, as a multiple of the least one, that is an error where no masses show what it changes."""
-TURN = np.radians(25.0)
-"""How far a leap is from a whole turn that leaves the angle as it is [rad]."""
 SEVERAL = 5
 """Moments, as of the joints of one leg, without which no column steps alone."""
 FEWEST = 20
@@ -338,11 +336,10 @@ def _is_free(body: ModelBody) -> Mask:
 
 def _leaps_of(body: ModelBody) -> Mask:
     """Samples of the measured coordinates that leap alone; what follows from others is not read from the file."""
-    motion, angles = body.every_motion, _angles(body)
+    motion = body.every_motion
     if motion.measured is None:
         return np.zeros((0, len(motion.names)), bool)
-    turned = np.abs(np.abs(beside_cubic(motion.measured)) - 2.0 * np.pi) < TURN  # the same angle
-    return single_leaps(motion.measured, np.where(angles, *LEAST)) & ~(turned & angles) & _is_free(body)
+    return single_leaps(motion.measured, np.where(_angles(body), *LEAST)) & _is_free(body)
 
 
 def without_leaps(body: ModelBody, places: Sequence[int] = ()) -> ModelBody:

@@ -585,7 +585,7 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
             else "the ground reactions in inverse dynamics belong to a heavier person"
         )
         values = {"share": fit.carried, "limit": CARRIED, "why": why}
-        yield case.fault("root_carries", "warning" if abs(fit.carried) < MASS else "error", values)
+        yield case.fault("root_carries", error_if(abs(fit.carried) >= MASS), values)
         return
     likeness = np.inf if fit is None or np.isnan(fit.likeness) else fit.likeness
     due = case.expected(names) if case.frames.sum() >= case.fixed.fewest else np.zeros((0, len(names)))

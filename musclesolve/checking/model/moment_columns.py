@@ -31,8 +31,8 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.messages import few
-from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, split_side, twin
-from musclesolve.checking.forces.newtons_law import SMALLEST_S, shift_values
+from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, side_of, split_side, twin
+from musclesolve.checking.forces.newtons_law import SERIOUS, SMALLEST_S, shift_values
 from musclesolve.checking.model.given_moments import (
     FITS,
     LEAST_MOMENT_RMS,
@@ -332,15 +332,15 @@ def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, erro
         "factor": factor,
         "error": factor**2 * error if fault.kind == "gain" else error,
         "when": f" from {begin:.2f} to {end:.2f} s" if fault.in_part else "",
-        "leg": SIDE_NAMES.get(split_side(fault.names[0])[1], ""),
-        **shift_values(size, LEAST["late"]),
     }
-    code = CODES[fault.kind]
+    code, grave = CODES[fault.kind], fault.kind not in ("offset", "drift", "leak")
+    if fault.kind == "late":
+        said |= shift_values(size, LEAST["late"]) | {"leg": SIDE_NAMES[side_of(fault.names[0])]}
+        grave = abs(size) >= SERIOUS
     if fault.kind == "gain" and size > REVERSED:
         code = "moment_sign.column"
     elif fault.in_part and fault.kind == "gain" and size > NOTHING:
         code = "moment_unlike.part"
-    grave = fault.kind not in ("offset", "drift", "leak")
     return case.fault(code, error_if(grave), said, seen.without([fault.repaired(size)]))
 
 

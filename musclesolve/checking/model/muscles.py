@@ -666,9 +666,9 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
             axes = rotation[number[name]].T @ parts.axes(rotation[None], name)[0]
             forward, along, right = np.diag(axes.T @ own.inertia @ axes)
             if along > min(forward, right):
-                odd.append(f"{name} {along:.2g} kg m2, and {min(forward, right):.2g} across")
+                odd.append(f"{name} has {along:.2g} kg m2 about it and {min(forward, right):.2g} across")
     if odd:
-        values = {"segments": f"a limb has its least inertia about its own line: {few(odd, NAMED)}"}
+        values = {"segments": few(odd, NAMED)}
         yield with_cost(finding("segment_mass.inertia", "warning", values, where), body, None)
     uneven = [
         f"{with_side(stem, 'r')} {own.mass:.3g} kg, {with_side(stem, 'l')} {other.mass:.3g} kg"

@@ -28,6 +28,7 @@ from musclesolve.opensim.model import Coordinate, OpenSimModel
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.number_rows import check_used
 from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.recording.trial.recording_checks import SLOWEST_HZ
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -46,8 +47,6 @@ _UNLIKE = 1e-3
 """Difference from the value of a locked coordinate above which a note is given [rad or m]."""
 _JUMP = np.radians(15.0)
 """Change of an angle by the filter above which a note is given [rad]."""
-SLOWEST_HZ = 5.0
-"""Least plausible sampling rate of a motion [Hz]."""
 _EVEN = 1e-3
 """Largest variation of the time between frames, as a share of this time."""
 _APART = 0.2

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_array, check_number
+from musclesolve._util.checks import check_array, check_number, check_type
 from musclesolve.errors import file_error, input_error
 from musclesolve.recording.cameras.calibration import Calibration
 from musclesolve.recording.cameras.camera import Camera
@@ -165,13 +165,7 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
 
 def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
     where = "reconstruction"
-    if not isinstance(cameras, Sequence) or isinstance(cameras, str):
-        raise input_error(
-            "bad_type",
-            where=where,
-            problem=f"the cameras are a {type(cameras).__name__}",
-            expected="a list of musclesolve.cameras.Camera",
-        )
+    check_type(cameras, Sequence, where, "a list of musclesolve.cameras.Camera")  # type: ignore[type-abstract]
     if len(cameras) < FEWEST_VIEWS:
         raise input_error(
             "bad_camera",
@@ -180,15 +174,9 @@ def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
             expected="two or more",
             remedy="add another camera",
         )
-    for k, camera in enumerate(cameras):
-        if not isinstance(camera, Camera):
-            raise input_error(
-                "bad_type",
-                where=where,
-                problem=f"camera {k + 1} is a {type(camera).__name__}",
-                expected="a musclesolve.cameras.Camera",
-                remedy="give calibrate_cameras(...).camera",
-            )
+    for k, camera in enumerate(cameras, 1):
+        expected = "a musclesolve.cameras.Camera, such as calibrate_cameras(...).camera"
+        check_type(camera, Camera, f"{where}, camera {k}", expected)
     shape = (len(cameras), "frames", "points", 2)
     pixels = check_array(image, "the array of images", shape, finite=False, real=True, where=where)
     if np.isinf(pixels).any():

@@ -247,9 +247,9 @@ def is_counter(column: int, cell: str) -> bool:
 
 
 def named_and_unit(cell: str) -> tuple[str, str | None]:
-    """Return a name and the unit in brackets after it, None without a unit."""
+    """Return a name and the unit in brackets after it, None without a unit, as in "EMG (left) []"."""
     match = _IN_BRACKETS.fullmatch(cell)
-    return (match[1], match[2].casefold()) if match else (cell, None)
+    return (match[1], match[2].casefold() or None) if match else (cell, None)
 
 
 @dataclass(frozen=True)
@@ -333,19 +333,19 @@ def titled_columns(stated: Titles, reader: RowReader, in_si: bool) -> Columns:
     named = [(k, named_and_unit(title)[0]) for k, title in signals if equal[nearest[k]]]
     columns, repeated = distinct_names(named, f"line {number}, columns")
     indices = list(columns.values())
-    units = [(titles[k], named_and_unit(titles[k])[1]) for k in indices]
+    units = [named_and_unit(titles[k])[1] or "" for k in indices]
     factors = [
-        factor(unit, lambda unit: role_and_size(unit)[1], FORCES, title, path, number)
-        if in_si and unit is not None
+        factor(unit, lambda unit: role_and_size(unit)[1], FORCES, titles[k], path, number)
+        if in_si and unit
         else 1.0
-        for title, unit in units
+        for k, unit in zip(indices, units, strict=True)
     ]
     return Columns(
         titles=titles,
         names=tuple(columns),
         columns=indices,
         factors=np.array(factors),
-        roles=tuple(role_and_size(unit or "")[0] for _, unit in units),
+        roles=tuple(role_and_size(unit)[0] for unit in units),
         times=clock.times,
         repeated=repeated,
         separator=separator,

@@ -8,11 +8,11 @@ import re
 from dataclasses import replace
 
 from musclesolve.errors import file_error
-from musclesolve.recording.text.cells import Columns, Coordinates, Titles, rate_in, titled_columns
+from musclesolve.recording.text.cells import COUNTER, Columns, Coordinates, Titles, rate_in, titled_columns
 from musclesolve.recording.text.number_rows import RowReader, check_unique
 
 _COLUMN = re.compile(r"(?P<what>[FM]?)(?P<axis>[XYZ])(?P<plate>\d+)")
-_ROLES = {"F": "force [N]", "": "point [mm]", "M": "moment [Nmm]"}
+_ROLES = {"F": ("force", "N"), "": ("point", "mm"), "M": ("moment", "Nmm")}
 """Beginning of a title -> role, and unit."""
 
 
@@ -41,13 +41,11 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         titles = text.split() if text.lstrip().startswith("#") else []
     rate = rate_in(keys.get("samplerate", ""), reader.path, reader.line_number)
     check_unique(titles, "column", reader.path, reader.line_number)
-    matches = [_COLUMN.fullmatch(title.upper()) for title in titles]
-    named = [
-        f"plate_{match['plate']}_{_ROLES[match['what']]}".replace(" ", f"_{match['axis'].lower()} ")
-        if match
-        else "Sample"
-        for match in matches
-    ]
+    named = [COUNTER] * len(titles)
+    for k, title in enumerate(titles):
+        if match := _COLUMN.fullmatch(title.upper()):
+            role, unit = _ROLES[match["what"]]
+            named[k] = f"plate_{match['plate']}_{role}_{match['axis'].lower()} [{unit}]"
     found = titled_columns(Titles(named, reader.line_number, "\t", rates=(rate,)), reader, in_si)
     note = f"{reader.path.name} states no units: it is of Cortex, which writes N, mm and N mm."
     return replace(found, notes=(*found.notes, note), by_plate=True)

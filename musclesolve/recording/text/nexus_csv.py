@@ -156,7 +156,7 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
     ]
     titles = [COUNTER] * len(section.axes)
     for k, name in named:
-        titles[k] = f"{name} [{units[k]}]" if roles[k] else name
+        titles[k] = f"{name} [{units[k] if roles[k] else ''}]"
     stated = Titles(titles, section.line, section.separator, rates=(section.rate,))
     samples = _samples(reader, section.separator)
     return replace(

@@ -26,8 +26,7 @@ from typing import TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice, check_real_array, check_type
-from musclesolve._util.messages import as_text
+from musclesolve._util.checks import check_choice, check_integer, check_real_array, check_type
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text.cells import is_time, seconds_of, unit_by_size
@@ -552,18 +551,17 @@ def _after_header(lines: Lines) -> int:
     return next((k + 1 for k, line in enumerate(lines) if line.strip().casefold() == "endheader"), len(lines))
 
 
-_MOT_REPAIRS: dict[str, TextRepair] = {
-    "truncated": lambda lines: _whole_rows(lines, _after_header(lines)),
-    "repeated_times": lambda lines: _rising(lines, _after_header(lines), 0),
-}
-_TRC_REPAIRS: dict[str, TextRepair] = {
-    "truncated": lambda lines: _whole_rows(lines, _trc_fields(lines) + 3),
-    "repeated_times": lambda lines: _rising(lines, _trc_fields(lines) + 3, 1),
-    "header_rate": _with_trc_rate,
-}
+def _repairs(first_row: Callable[[Lines], int], column: int) -> dict[str, TextRepair]:
+    """The repairs of rows, by the line of the first one and the column of times."""
+    return {
+        "truncated": lambda lines: _whole_rows(lines, first_row(lines)),
+        "repeated_times": lambda lines: _rising(lines, first_row(lines), column),
+    }
+
+
 TEXT_REPAIRS: dict[str, dict[str, TextRepair]] = {
-    ".trc": _TRC_REPAIRS,
-    **dict.fromkeys(STORAGE, _MOT_REPAIRS),
+    ".trc": _repairs(lambda lines: _trc_fields(lines) + 3, 1) | {"header_rate": _with_trc_rate},
+    **dict.fromkeys(STORAGE, _repairs(_after_header, 0)),
 }
 """Suffix -> code of the fault -> function that repairs the lines."""
 
@@ -577,14 +575,7 @@ def check_writable(
     written with `decimals`, NaN for a gap.
     """
     path = file_path(path)
-    if not isinstance(decimals, int) or isinstance(decimals, bool) or not 0 <= decimals <= MOST_DECIMALS:
-        raise file_error(
-            "bad_number",
-            path,
-            f"{as_text(decimals)} decimals",
-            f"a whole number from 0 to {MOST_DECIMALS}",
-            "write decimals=6",
-        )
+    check_integer(decimals, "decimals", 0, MOST_DECIMALS)
     if time.ndim != 1 or time.size < 2:
         raise file_error(
             "too_few_frames",

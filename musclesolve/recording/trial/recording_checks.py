@@ -22,7 +22,7 @@ from musclesolve.recording.text.text_file import suffix_of
 STANDING_SHARE = (0.45, 1.5)
 MOVING_SHARE = (0.2, 1.5)
 # No motion and no force is recorded more slowly [Hz]: such times are in another unit.
-_SLOWEST_HZ = 5.0
+SLOWEST_HZ = 5.0
 # A time off its place by more than this share of a step is not jitter of the last printed digit.
 UNEVEN = 0.25
 # Where a file of markers states which unit of length it is in.
@@ -166,7 +166,7 @@ def check_cutoff(trial: Trial, document: Document) -> None:
                 f"a cut-off of {cutoff:g} Hz is too high for {what} recorded at {rate:g} Hz",
                 f"less than half the recording rate, here below {0.5 * rate:g} Hz",
                 "walking needs about 6 Hz, running 10 to 20 Hz"
-                if rate > _SLOWEST_HZ
+                if rate >= SLOWEST_HZ
                 else f"name the column of times of the {what} time [ms], where they are milliseconds",
             )
 

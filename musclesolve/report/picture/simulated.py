@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.checks import check_type
 from musclesolve._util.messages import as_text
 from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.dynamics.forward.simulate import Simulation
@@ -142,8 +143,7 @@ def _muscles(
 def _driven(motions: dict[str, Simulation], muscles: MuscleForces) -> tuple[str, Simulation]:
     """The motion of the model that muscles are on, with its name."""
     expected = "the muscles that drove the simulation, from muscle_forces or forward_problem"
-    if not isinstance(muscles, MuscleForces):
-        raise input_error("bad_type", problem=f"{as_text(muscles)} as muscles", expected=expected)
+    check_type(muscles, MuscleForces, "muscles", expected)
     for name, motion in motions.items():
         if motion.model is muscles.model:
             return name, motion

@@ -123,9 +123,8 @@ class Norm:
     standing_deg: Mapping[str, float] = field(default_factory=dict)
     # mean and standard deviation of measures of the stride, such as cadence, and of `LOG_SCORE`
     values: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    left_out: Mapping[str, str] = field(
-        default_factory=dict
-    )  # quantity of a study -> its unit, which no norm has
+    # quantity of a study -> its unit, which no norm has
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def source(self) -> str:

@@ -273,15 +273,12 @@ def summary_parts(comparison: xr.Dataset) -> list[str | Table]:
     """
     facts = ComparisonFacts(comparison)
     found = [text for entry in facts.findings for text in lines(entry.severity, [entry.line])]
+    legs, apart = ", ".join(leg.name for leg in facts.legs), f"rms difference from {facts.costs[0]}"
     parts: dict[str, str | Table | None] = {
         "found in this trial": "\n".join(found) or None,
         **_tables_of_costs(facts),
-        f"function groups: peak force [N] ({', '.join(leg.name for leg in facts.legs)})": _page_of_groups(
-            facts
-        ),
-        f"muscles that differ most: peak force (rms difference from {facts.costs[0]}) [N]": _page_of_muscles(
-            facts
-        ),
+        f"function groups: peak force [N] ({legs})": _page_of_groups(facts),
+        f"muscles that differ most: peak force ({apart}) [N]": _page_of_muscles(facts),
         "costs left out": comparison.attrs.get("refused"),
     }
     return [part for heading, table in parts.items() if table is not None for part in (heading, table, "")]
@@ -340,9 +337,8 @@ def _page_of_groups(facts: ComparisonFacts) -> Table:
     table, peaks = _page_table("group", facts.costs), facts.rows("function_group")
     for group in dict.fromkeys(split_side(name)[0] for name in peaks):
         own = [peaks[name] for leg in facts.legs if (name := f"{group}_{leg.side}") in peaks]
-        table.add_row(
-            group, *(", ".join(decimal(row[k, 0], 0) for row in own) for k in range(len(facts.costs)))
-        )
+        forces = (", ".join(decimal(row[k, 0], 0) for row in own) for k in range(len(facts.costs)))
+        table.add_row(group, *forces)
     return table
 
 

@@ -92,16 +92,8 @@ def draft_norms(
         if name in VALUE_UNITS and np.isfinite(means[name].values).sum() >= FEWEST:
             numbers = np.asarray(means[name].values, dtype=float)
             values[name] = float(mean_of_known(numbers)), float(sd_of_known(numbers))
-    norm = Norm(
-        Path(output).name,
-        f"{count} subjects",
-        "",
-        (0.0, np.inf),
-        percent,
-        curves,
-        values=values,
-        left_out=left_out,
-    )
+    name, source, speeds = Path(output).name, f"{count} subjects", (0.0, np.inf)
+    norm = Norm(name, source, "", speeds, percent, curves, values=values, left_out=left_out)
     if set(needed := score_variables()) <= set(curves):
         persons = ({key: own[key][k] for key in needed} for k in range(count))
         scores = [profile_score(variable_scores(curve, norm).values()) for curve in persons]

@@ -48,7 +48,7 @@ SUBJECT = "subject"
 GROUP, NUMBERS = "group", "numbers"
 Tables = Mapping[str, Mapping[str, Any]]
 """Name of a subject, or of a table of a trial file -> its keys."""
-REQUIRED = dict.fromkeys(key for key, rule in settings_of(SubjectSettings).items() if rule.required).keys()
+REQUIRED = tuple(key for key, rule in settings_of(SubjectSettings).items() if rule.required)
 """Data of a subject that a recording needs."""
 DIGITS = re.compile(r"\d+")
 SIMILAR = 0.7
@@ -297,7 +297,7 @@ def _with_table(
         for key, names in differing.items()
     ]
     if without := [
-        name for name in of_trials if row_of[name] is None and not REQUIRED <= {*filled.get(name, ())}
+        name for name in of_trials if row_of[name] is None and not {*REQUIRED} <= {*filled.get(name, ())}
     ]:
         notes.append(f"no row in {table}: {', '.join(without)}")
     if idle := [name for name in people.rows if name not in row_of.values()]:

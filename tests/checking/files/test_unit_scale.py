@@ -7,12 +7,15 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from examined import examined
 
 import musclesolve
 from musclesolve import synthetic_recording
+from musclesolve.checking.files.times_units_axes import unit_of_points
 from musclesolve.files import read_mot, write_mot
+from musclesolve.recording.plates.foot_contacts import FootTrack
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -29,6 +32,17 @@ def test_points_are_brought_to_meters_from_their_unit(per_meter: float, name: st
     report = examined(write_copy(copy, tmp_path))
     assert set(report.codes) == {"point_units"}, str(report)
     assert all(f"in {name}" in finding.what for finding in report.of("error"))
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.0254, 0.01, 0.001])
+@pytest.mark.parametrize("walked", [0.0, 0.65, 6.0], ids=["one step", "a belt", "all steps over ground"])
+def test_the_points_of_a_plate_go_as_far_as_its_feet(walked: float, meters: float) -> None:
+    time, step = np.linspace(0.0, 5.0, 501), np.array([1.0, 0.0, 0.0])
+    heel = np.outer(time / 5.0, walked * step)
+    feet = [FootTrack(time, heel + at, heel + at + 0.2 * step) for at in (0.0, 0.3 * step)]
+    point = (heel + np.outer(time / 5.0, 0.15 * step))[:, :2] / meters
+    _, _, factor = unit_of_points(time, point, np.ones(501, bool), feet)
+    assert factor == (None if meters == 1.0 else meters)
 
 
 @pytest.mark.parametrize(("factor", "is_found"), [(2.0, False), (10.0, True)])

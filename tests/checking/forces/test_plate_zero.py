@@ -105,7 +105,7 @@ def test_a_recorder_that_holds_its_last_sample_is_found(
     copy.set_plate(plate, "force", force)
     found = [each for each in examined(write_copy(copy, tmp_path)).findings if each.code == "plate_clipped"]
     assert tuple(each.code for each in found) == codes
-    assert all("held its last sample" in each.what for each in found)
+    assert all("the whole force stays exactly the same" in each.what for each in found)
 
 
 def test_channels_of_coarse_steps_hold_no_sample(tmp_path: Path) -> None:

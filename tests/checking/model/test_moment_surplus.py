@@ -140,7 +140,7 @@ def test_a_fifth_less_of_a_moment_of_the_model_itself_is_named(recorded_walk: Pa
         (changed("knee_angle_l", reversed_later), "moment_sign", "the moment of knee_angle_l is reversed"),
         (added("ankle_angle_r", "knee_angle_r"), "moment_unlike", "of the moment of knee_angle_r"),
         (exchanged, "columns_exchanged", "knee_angle_r and ankle_angle_l"),
-        (changed("knee_angle_r", lambda each: each + 15.0), "moment_offset", "knee_angle_r is +1"),
+        (changed("knee_angle_r", lambda each: each - 15.0), "moment_offset", "knee_angle_r is -1"),
         (
             changed("knee_angle_r", lambda each: each + np.linspace(0.0, 25.0, len(each))),
             "moment_offset",

@@ -159,7 +159,8 @@ def test_markers_forces_and_signals_of_dflow(tmp_path: Path, recorded: Markers) 
 def test_sections_of_nexus_in_any_order(
     tmp_path: Path, recorded: Markers, order: tuple[str, ...], separator: str, encoding: str
 ) -> None:
-    plates, emg = [plate(1), plate(2)], {"R_SOL": np.round(np.random.default_rng(3).normal(size=400), 5)}
+    signals = np.round(np.random.default_rng(3).normal(size=(3, 400)), 5)
+    plates, emg = [plate(1), plate(2)], dict(zip(("R_SOL", "TA (left)", "TA (right)"), signals, strict=True))
     path = nexus(tmp_path / "walk.csv", recorded, plates, emg, SAMPLES, order, separator, encoding)
     same(read_markers(path), recorded, "S1:")
     found = read_forces_table(path)
@@ -167,7 +168,9 @@ def test_sections_of_nexus_in_any_order(
     expected = np.hstack([np.hstack(part) for part in plates])
     np.testing.assert_allclose(found.values[:, :18], expected, atol=1e-5)
     assert found.names[0] == "Imported_AMTI_OR6_1_Force_Fx"
-    np.testing.assert_allclose(read_channels(path)["R_SOL"], emg["R_SOL"], atol=1e-5)
+    assert found.names[-3:] == tuple(emg)
+    for name, signal in emg.items():
+        np.testing.assert_allclose(read_channels(path)[name], signal, atol=1e-5)
 
 
 def test_moments_about_the_center_of_a_plate_become_free_moments(tmp_path: Path, recorded: Markers) -> None:
