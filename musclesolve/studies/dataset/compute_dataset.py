@@ -125,11 +125,9 @@ def compute_dataset(
         study = dataset_study(sources, output)
         (output / SUBJECTS).unlink(missing_ok=True)  # the data set is not complete before this table is there
         computed = compute_trials(study, output, pages={}, keep=variables, progress=progress, **how)
-        said = {
-            name: each.message.replace(f"{output}{os.sep}", "") for name, each in computed.records.items()
-        }
-        records = {name: replace(each, message=said[name]) for name, each in computed.records.items()}
-        computed = replace(computed, records=records)
+        above = f"{output}{os.sep}"
+        inside = {x.name: replace(x, message=x.message.replace(above, "")) for x in computed.records.values()}
+        computed = replace(computed, records=inside)
         trials = trials_table(computed)
         write_files(output, {CSV: csv_of(trials)})
         subjects = subjects_table(computed, trials)
