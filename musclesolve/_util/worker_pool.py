@@ -55,7 +55,11 @@ class Pool:
 
     The function belongs to a module; `shared`, data for all tasks, is sent to each process once. PicklingError,
     AttributeError or TypeError: function or shared cannot be sent to another process.
+
+    `beside` is called once, while the processes start and before they have a task.
     """
+
+    beside: Callable[[], object] | None = None
 
     def __init__(self, function: Function, shared: Any, tasks: Sequence[Any], workers: int) -> None:
         self.packed = pickle.dumps((function, shared))
@@ -73,6 +77,9 @@ class Pool:
         MuscleSolveError: no process can be started.
         """
         try:
+            self._assign()
+            if self.beside is not None:
+                self.beside()
             while self.waiting or any(worker.task is not None for worker in self.workers.values()):
                 self._assign()
                 running = {w.task: w.fraction for w in self.workers.values() if w.task is not None}

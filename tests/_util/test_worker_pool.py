@@ -33,6 +33,13 @@ def test_results_come_in_order_and_a_task_is_computed_again_where_its_process_di
     assert not active_children()
 
 
+def test_what_is_done_beside_the_start_comes_once_and_before_any_result(tmp_path):
+    pool, started = Pool(task, str(tmp_path), [5, 4], 2), []
+    pool.beside = lambda: started.append((len(pool.workers), len(pool.waiting)))
+    assert dict(pool.results()) == {0: 25, 1: 16}
+    assert started == [(2, 0)]
+
+
 def where(shared: None, number: int, progress) -> int:
     """The process that computes the task."""
     if number < 0:

@@ -147,9 +147,9 @@ def draft_study(
         places.append((None if draft is None else draft.found, draft))
     final_roles = roles(paths, services, [trial is not None for trial, _ in places], several, persons)
     trials = _named_trials(zip(paths, final_roles, places, strict=True))
-    of_recordings = list(drafted.values())
+    of_recordings = {trial.name: trial.recording for trial in trials if trial.recording is not None}
     # settings of recordings, such as their muscle set, are none of models and of trial files beside them
-    common = {} if found.trials else common_settings(of_recordings)
+    common = {} if found.trials else common_settings(list(of_recordings.values()))
     subjects = dict.fromkeys(trial.role.subject for trial in trials)
     read = [read_subjects(path) for path in tables]
     if sources is None:
@@ -165,11 +165,12 @@ def draft_study(
     blocks = (
         *([_design(trials, known)] if sources is None else []),  # a data set compares nothing
         DraftTable("subjects", tuple(_subjects(people)), about),
-        *settings_tables(of_recordings, common),
+        *settings_tables(of_recordings, common, len(trials)),
         DraftTable("trials", tuple(_trials(trials, common, target)), todo=_predicted(trials)),
     )
     blank = "" if known is not None and sources is None else _blank_table(people, known)
-    todos = [todo for table in blocks for todo in table.todos]
+    by_weight = sorted(blocks, key=lambda table: table.name.startswith("settings."))
+    todos = [todo for table in by_weight for todo in table.todos]  # who and what counts comes before settings
     above = [f"title = {value_text(folder.resolve().name or 'Study')}"]
     if known is not None:
         above.append(f"subjects_table = {value_text(name_from(known.path, target))}")
@@ -420,7 +421,7 @@ def _named_trials(rows: Iterable[tuple[tuple[str, ...], Role, _Place]]) -> list[
         }
         parts = [
             part
-            for part in (role.subject, role.session, role.condition)
+            for part in (role.subject, role.session, *role.condition.split("_"))
             if part and not {word.text.casefold() for word in words_of(part)} <= said
         ]
         stem = re.sub(r"[^\w-]", "_", normalize("NFC", "_".join([*parts, called]))).strip("_") or "trial"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from musclesolve._util.messages import few as few_of
+from musclesolve._util.messages import shortened
 from musclesolve.drafting.draft_folder import TrialDraft, draft_trial
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.drafting.folder_contents import (
@@ -221,13 +221,21 @@ def own_settings(trial: RecordedTrial, common: Mapping[str, Any]) -> dict[str, A
     return own
 
 
-def settings_tables(trials: Sequence[RecordedTrial], common: Mapping[str, Any]) -> Iterator[DraftTable]:
-    """The tables [settings.NAME] of a study file; what is open in several trials is there once."""
-    drafted = [(trial.found.levels[-1], table) for trial in trials for table in trial.draft.tables]
+def settings_tables(
+    trials: Mapping[str, RecordedTrial], common: Mapping[str, Any], every: int
+) -> Iterator[DraftTable]:
+    """The tables [settings.NAME] of a study file; what is open in several trials is there once.
+
+    Args:
+        trials: the recordings by the names of their trials, which a decision on some of them states.
+        common: their common settings.
+        every: number of all trials of the study, recordings and others.
+    """
+    drafted = [(name, table) for name, trial in trials.items() for table in trial.draft.tables]
     for name in dict.fromkeys(table.name for _, table in drafted):
         if name in (FILES, SUBJECT, TIME):
             continue
-        named = [(level, table) for level, table in drafted if table.name == name and not table.listed]
+        named = [(trial, table) for trial, table in drafted if table.name == name and not table.listed]
         tables = [table for _, table in named]
         outer, _, inner = name.partition(".")
         usual = common.get(outer, {})
@@ -239,19 +247,18 @@ def settings_tables(trials: Sequence[RecordedTrial], common: Mapping[str, Any]) 
                 )
             continue
         lines: dict[str, Line] = {}
-        counts = Counter(line.key for table in tables for line in table.lines if line.todo)
+        open_in = defaultdict[str, list[str]](list)
+        for trial, line in ((trial, line) for trial, table in named for line in table.lines if line.todo):
+            open_in[line.key].append(trial)
         for line in (line for table in tables for line in table.lines):
-            at = counts[line.key]
-            few = f" ({at} of {len(trials)} trials)" if 0 < at < len(trials) else ""
             if line.key in usual:
-                if not line.open and value_text(line.value) == value_text(usual[line.key]):
-                    lines.setdefault(line.key, replace(line, todo=f"{line.todo}{few}" if line.todo else ""))
-            elif line.open and line.todo:
-                lines.setdefault(line.key, replace(line, todo=f"{line.todo}{few}"))
+                kept = not line.open and value_text(line.value) == value_text(usual[line.key])
+            else:
+                kept = line.open and bool(line.todo)
+            if kept:
+                lines.setdefault(line.key, replace(line, todo=_of_some(line.todo, open_in[line.key], every)))
         todo = next((table.todo for table in tables if table.todo), "")
-        of_it = [trial for trial, table in named if table.todo == todo]
-        if todo and len(of_it) < len(trials):
-            todo = f"{todo} (of {few_of(of_it)})"
+        todo = _of_some(todo, [trial for trial, table in named if table.todo == todo], every)
         if not (lines or todo):
             continue
         about = next((table.about for table in tables if table.about), ()) if lines else ()
@@ -259,3 +266,8 @@ def settings_tables(trials: Sequence[RecordedTrial], common: Mapping[str, Any]) 
         if is_open:
             lines = {key: replace(line, open=False) for key, line in lines.items()}
         yield DraftTable(f"settings.{name}", tuple(lines.values()), about, todo, open=is_open)
+
+
+def _of_some(todo: str, names: Sequence[str], every: int) -> str:
+    """An open decision with the names of its trials, unless all trials have it."""
+    return f"{todo} (of {shortened(names)})" if todo and len(names) < every else todo

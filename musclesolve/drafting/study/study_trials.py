@@ -212,6 +212,10 @@ class _Subject:
     word: int | None = None
 
 
+_ALONE = _Subject("S1", -1)
+"""The subject of trials that no folder and no word names."""
+
+
 def _subjects(
     paths: Sequence[tuple[str, ...]],
     parsed: list[list[list[Word]]],
@@ -253,7 +257,7 @@ def _subjects(
     by_words = [by_word(path, names) for path, names in zip(parsed, paths, strict=True)]
     if sum(each is not None for each in by_words) >= _SHARE * len(paths):
         return [
-            found or (_Subject(names[0], 0) if len(names) > 1 else _Subject("S1", -1))
+            found or (_Subject(names[0], 0) if len(names) > 1 else _ALONE)
             for found, names in zip(by_words, paths, strict=True)
         ]
     named = _source_names({source for source in own_source if source})
@@ -264,7 +268,7 @@ def _subjects(
             name = named[source]
             subjects.append(_Subject(name, levels.index(name) if name in levels else -1))
         else:
-            subjects.append(_Subject("S1", -1) if folder is None else _Subject(levels[folder], folder))
+            subjects.append(_ALONE if folder is None else _Subject(levels[folder], folder))
     return subjects
 
 
@@ -276,9 +280,9 @@ def _told_apart(
 ) -> tuple[list[_Subject], list[str]]:
     """The subjects with a name for each person, and the doubt of each path whose folders are called as another's.
 
-    A person has the name of the only folder, unless another person has or states it. The same name in two sources is of
-    two persons, unless files of both state the same person. A stated name that another folder of the path has, such as
-    slow, names no person.
+    A person has the name of the only folder, unless another person has or states it, and without such a folder the
+    stated name. The same name in two sources is of two persons, unless files of both state the same person. A stated
+    name that another folder of the path has, such as slow, names no person.
     """
     places = [(source, found.name) for source, found in zip(sources, subjects, strict=True)]
     stated = [
@@ -299,8 +303,10 @@ def _told_apart(
             sources_of[claimed].add(source)
         names_of[key].add(name)
     names = [
-        name if len(keys_of[name]) == len(names_of[key]) == 1 else "_".join(filter(None, key))
-        for key, (_, name) in zip(keys, places, strict=True)
+        found.name
+        if len(keys_of[found.name]) == len(names_of[key]) == 1 and (found is not _ALONE or key == place)
+        else "_".join(filter(None, key))
+        for found, key, place in zip(subjects, keys, places, strict=True)
     ]
     doubts = [
         f"{was} stands in {' and '.join(sorted(sources_of[was]))}: taken for several persons"
@@ -443,6 +449,8 @@ _RECORDED = (*_MARKERS, *TABLES, *STORAGE, ".xml")
 """Suffixes of the recordings of a trial, and of descriptions of their forces."""
 TO_UNPACK = "unpack it to have its trials"
 ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz")
+KEEP_ONE = "keep one of their trials"
+"""End of the note on trials of one motion, which counts several times until it is decided."""
 _SUBJECT_KEYS = ("mass_kg", "stature_m", "sex", "age_years")
 _ROLE_WORDS = frozenset(
     "ik id grf kinematics kinetics inverse dynamics coordinates loads force forces external setup moments data "
@@ -802,7 +810,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
             levels = (*key[0], coordinates.stem) if several else _levels(coordinates, root)
             trial = _model_trial(levels, coordinates, roles, root, models, setups)
             if several:
-                note = f"{_names(roles['coordinates'])} are named as one motion: keep one of their trials"
+                note = f"{_names(roles['coordinates'])} are named as one motion: {KEEP_ONE}"
                 trial = replace(trial, notes=(*trial.notes, note))
             trials.append(replace(trial, unclear=tuple(unclear)))
     return trials, unread

@@ -108,7 +108,7 @@ def make_dataset(
     Examples:
         >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)
         >>> data.computed
-        ['S1_trial']
+        ['reference_stride_trial']
     """
     how: dict[str, Any] = {"jobs": jobs, "scheduler": scheduler, "again": again, "progress": progress}
     return dataset_into(sources, output, keep=keep, **how)[0]

@@ -21,6 +21,7 @@ from musclesolve._util.checks import one_or_several
 from musclesolve._util.messages import Progress, shortened
 from musclesolve._util.processes import cores
 from musclesolve.drafting.study.draft_study import NAME, TABLE, draft_study, write_study
+from musclesolve.drafting.study.study_trials import KEEP_ONE
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.opensim.b3d import read_b3d
 from musclesolve.opensim.service_folders import WITHOUT_PLATES
@@ -95,6 +96,7 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     if cameras := [trial.name for trial in study.included if is_predicted(trial.source.get("loads"))]:
         notes.append(f"no forces were measured, they are predicted from the motion: {shortened(cameras)}")
     taken = [text for text in draft.todos if text != WITHOUT_PLATES and not text.startswith("fill in ")]
+    taken.sort(key=lambda text: KEEP_ONE not in text)  # a motion that counts twice comes first
     notes += [f"to decide: {text}" for text in taken[:LISTED]]
     if taken:
         more = f", with {len(taken) - LISTED} more" if len(taken) > LISTED else ""
@@ -123,11 +125,9 @@ def compute_dataset(
         study = dataset_study(sources, output)
         (output / SUBJECTS).unlink(missing_ok=True)  # the data set is not complete before this table is there
         computed = compute_trials(study, output, pages={}, keep=variables, progress=progress, **how)
-        said = {
-            name: each.message.replace(f"{output}{os.sep}", "") for name, each in computed.records.items()
-        }
-        records = {name: replace(each, message=said[name]) for name, each in computed.records.items()}
-        computed = replace(computed, records=records)
+        above = f"{output}{os.sep}"
+        inside = {x.name: replace(x, message=x.message.replace(above, "")) for x in computed.records.values()}
+        computed = replace(computed, records=inside)
         trials = trials_table(computed)
         write_files(output, {CSV: csv_of(trials)})
         subjects = subjects_table(computed, trials)

@@ -204,7 +204,7 @@ def open_dataset(folder: str | Path) -> DataSet:
     Examples:
         >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)
         >>> ms.open_dataset("walks").subjects.index.tolist()
-        ['S1']
+        ['reference stride']
     """
     return DataSet(folder)
 

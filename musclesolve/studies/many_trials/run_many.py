@@ -328,11 +328,12 @@ def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> 
     """Yield the records from processes on this machine, each as soon as it is ready."""
     from musclesolve.sharing.solver.batch import compile_kernel
 
-    compile_kernel()  # once, and not in every process
+    def running(numbers: list[int], done: float) -> None:
+        report([todo[number].name for number in numbers], done)
+
     pool = Pool(attempt_task, None, todo, min(workers, len(todo)))
-    with closing(
-        pool.results(lambda running, done: report([todo[number].name for number in running], done))
-    ) as results:
+    pool.beside = compile_kernel  # once, and not in every process
+    with closing(pool.results(running)) as results:
         for number, found in results:
             if isinstance(found, Lost):
                 message = f"{found.reason}\n  remedy: compute fewer trials at a time, with --jobs"

@@ -173,7 +173,7 @@ def read_study(path: str | Path) -> Study:
         >>> data = ms.make_dataset(ms.data.reference_stride().parent, "walks", jobs=1)   # drafts a study
         >>> study = ms.read_study("walks/inputs/study.toml")
         >>> [trial.name for trial in study.trials]
-        ['S1_trial']
+        ['reference_stride_trial']
     """
     kind = study_settings(unit_settings())
     document = trial_document(file_path(path), kind)

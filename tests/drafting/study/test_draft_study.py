@@ -102,6 +102,25 @@ def test_facts_of_a_trial_file_are_of_its_source_and_person_alone(tmp_path: Path
     assert not any("differs" in todo for todo in draft.todos)
 
 
+def test_a_person_without_a_folder_has_the_stated_name(tmp_path: Path) -> None:
+    trial_file(tmp_path / "walk.toml", name="s01", mass_kg=84.7)
+    trial_file(tmp_path / "run.toml")
+    assert {trial.subject for trial in study_of(tmp_path).trials} == {"s01"}
+    trial_file(tmp_path / "jump.toml", name="s02")
+    persons = {trial.name: trial.subject for trial in study_of(tmp_path).trials}
+    assert persons == {"s01_walk": "s01", "s02_jump": "s02", "S1_run": "S1"}
+
+
+def test_a_name_says_each_word_of_the_condition_once(tmp_path: Path) -> None:
+    for name in ("slow/deep_sand", "fast/loose_stones"):
+        trial_file(tmp_path / "S01" / f"{name}.toml")
+    trials = study_of(tmp_path).trials
+    assert [(trial.name, trial.condition) for trial in trials] == [
+        ("S01_fast_loose_stones", "fast_loose_stones"),
+        ("S01_slow_deep_sand", "slow_deep_sand"),
+    ]
+
+
 def test_a_table_of_subjects_is_of_its_source(tmp_path: Path) -> None:
     for source, mass in (("L1", 84.7), ("L2", 98.8)):
         trial_file(tmp_path / source / "S01" / "walk.toml")

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from b3d_files import MODEL, TrialOnDisk, walker, write_b3d
+from drafted_folders import recordings, renamed
 from recorded_data import recorded
 from refusals import refused
 from stored_results import write_result
@@ -20,6 +21,7 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli.app import app
+from musclesolve.files import Table, write_mot
 from musclesolve.opensim import read_b3d
 from musclesolve.results.dataset.quantities import kept_variables
 from musclesolve.results.files.atomic_writing import reserved
@@ -412,3 +414,20 @@ def test_a_full_disk_costs_the_trials_and_leaves_no_part_of_a_file(
     assert not list(full.folder.rglob("result.nc*"))
     monkeypatch.undo()
     assert len(ms.make_dataset(folder / "S01", full.folder, jobs=1)) == 2
+
+
+def test_a_motion_that_counts_twice_is_the_first_to_decide(tmp_path: Path) -> None:
+    """Before the markers of a recording that is refused, whose notes name it."""
+    twice = tmp_path / "sources" / "S2"
+    twice.mkdir(parents=True)
+    (twice / "m.osim").write_text(MODEL, encoding="utf-8")
+    for name in ("walk_ik.mot", "walk_kinematics.mot"):
+        values, names = np.zeros((5, 2)), ("hip_flexion_r", "knee_angle_r")
+        write_mot(twice / name, Table(0.01 * np.arange(5), names, values, False, twice / name))
+    home = recordings(tmp_path / "sources" / "S1")
+    renamed(home, lambda name: f"P{sum(name.encode())}_{len(name)}", "walk.trc", "static.trc")
+    notes = dataset_study(tmp_path / "sources", tmp_path / "forces").notes
+    decide = [note for note in notes if note.startswith("to decide: ")]
+    assert decide[0].endswith("are named as one motion: keep one of their trials")
+    of_markers = [note for note in decide if "marker" in note]
+    assert of_markers and all("(of S1_walk)" in note for note in of_markers)
