@@ -255,8 +255,8 @@ OF_TWIN, BEYOND_TWIN, BENDS = 2.0, 0.007, 2.0
 BESIDE_TWIN, TIMES_TWIN, COMPARED = 0.012, 1.6, 100
 # Skin that moves everywhere makes other twins unlike, too: a marker that moves alone has more than so many times the
 # median variation of a distance, or the median difference of twins on other bodies. Skin that moves by 4 to 10 mm on
-# six recordings, in half of the draws twice as far on the right leg, is taken for one in 37 of 288 draws, and a swing of
-# 25 mm is found in 122 of 144. Without both, and without the ratio of the legs, 155 and 125.
+# six recordings, in half of the draws twice as far on the right leg, is taken for one in 37 of 288 draws, and a swing
+# of 25 mm is found in 122 of 144. Without both, and without the ratio of the legs, 155 and 125.
 AMONG_PAIRS, AMONG_TWINS = 1.2, 3.0
 # Least variation of distances on a leg that is compared with the other leg [m], and fewest distances of it.
 SLIGHT, FEWEST_PAIRS = 0.001, 3
