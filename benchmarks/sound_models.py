@@ -7,8 +7,7 @@ walk as it was recorded: true by the fact in `sound_model_facts.toml` beside it,
 `planted_model_faults.trials` are varied, too: other sizes, strengths, names, muscles and rates. A row of the second
 table is a variation with the errors and warnings that the walk as recorded does not have. The last lines count both.
 A person of another size walks alike by the rule of Froude: lengths grow with the factor s, times with s^1/2, masses and
-forces with s^3, moments with s^4. The plates of the instrumented knee read 11 % more than its mass: by a motion that is
-faster, for the same filter, one to three frames of its children are unbalanced.
+forces with s^3, moments with s^4.
 """
 
 from __future__ import annotations

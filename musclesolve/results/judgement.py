@@ -37,7 +37,7 @@ from musclesolve.results.facts import Facts, LegFacts, once
 from musclesolve.results.finding import SEVERITIES, Finding, Severity, Where, codes, finding, sorted_findings
 from musclesolve.results.plausibility import AT_EDGE, NOT_KNOWN, Plausibility, plausibility
 from musclesolve.results.plausibility import NOT_PLAUSIBLE as IMPLAUSIBLE
-from musclesolve.sharing.status import verdict_reason
+from musclesolve.sharing.status import verdict_reason, verdict_words
 
 NOT_USABLE, NOT_PLAUSIBLE, IN_PART, WITH_CARE, USABLE = (
     *("not_usable", "not_plausible", "in_part", "with_care", "usable"),
@@ -281,7 +281,10 @@ def _of_frames(leg: LegFacts) -> list[Finding]:
             f"{verdict_reason(name)} ({sum(stretch.count for stretch in stretches)})"
             for name, stretches in leg.failures.items()
         )
+        known = verdict_words()
+        ways = " ".join(dict.fromkeys(known.get(name, known["other"])["remedy"] for name in leg.failures))
         values = {"count": leg.without_solution, "total": total, "part": leg.part, "reasons": reasons}
+        values["ways"] = ways
         times = tuple(
             (stretch.start, stretch.end) for stretches in leg.failures.values() for stretch in stretches
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, long_enough, time_spans, true_runs
+from musclesolve._util.arrays import Array, Mask, at_times, long_enough, time_spans, true_runs, unit_or_zero
 from musclesolve.checking.case import Case, Stage, change_plate, check_at, frames_of, in_order, replace_fields
 from musclesolve.checking.observed_body import (
     SMOOTH_HZ,
@@ -32,6 +32,7 @@ from musclesolve.recording.plates.foot_contacts import (
     EDGE,
     HIGH,
     SLOW,
+    ground_velocity,
     touch,
     unmeasured_contacts,
     vertical_force,
@@ -327,6 +328,39 @@ def frame_rate(case: Case) -> Iterator[Finding]:
         repair = replace_fields(**changes, analyzed=())
         yield finding(
             "clock_rate.frames", "error", {"stated": stated, "rate": rate}, Where(markers.path), repair
+        )
+
+
+# Least time for which a sole lies on a belt [s], as heel and toe go alike to a share of its speed; by how much a foot
+# then goes faster or slower than in the contacts before and after it, as a share (root mean square). Four sound
+# treadmills, parts of them, noise of 1 mm and skin that moves by 4 to 10 mm have at most 0.006, a clock that wanders
+# by 10 ms has at least 0.016, by 5 ms 0.009.
+ON_BELT, ALIKE, UNEVEN = 0.2, 0.15, 0.009
+
+
+@check_at(Stage.SYNCHRONY)
+def speed_of_belt(case: Case) -> Iterator[Finding]:
+    """Find a clock of the markers that wanders: soles that lie on a belt seem to go now faster, now slower.
+
+    The belt slows down under each foot strike, but alike in each contact, and a person changes its speed slowly: the
+    speed of a foot over a contact is compared with its mean in the contacts before and after.
+    """
+    time, pelvis, off = case.trial.markers.time, between(case.trial, "asis_r", "asis_l"), list[Array]()
+    for foot in seen_feet(case.trial).values() if not runs(case.trial) else ():
+        parts = np.stack([foot.heel, foot.toe])[..., :2]
+        rates = np.gradient(parts, time, axis=1)
+        belt = np.median(ground_velocity(time, pelvis, foot.toe, np.gradient(foot.toe, time, axis=0)), axis=0)
+        lies = foot.ground & (np.linalg.norm(rates[0] - rates[1], axis=1) < ALIKE * np.linalg.norm(belt))
+        way = parts.mean(axis=0) @ unit_or_zero(belt[:2])
+        contacts = [run for run in true_runs(lies) if 0 < run[0] and run[1] < time.size]
+        long = [slice(*run) for run in contacts if time[run[1] - 1] - time[run[0]] > ON_BELT]
+        speed = np.array([np.polyfit(time[each] - time[each][0], way[each], 1)[0] for each in long])
+        # a difference from the mean of two others has one and a half times the variance of one speed
+        off.append((speed[1:-1] - 0.5 * (speed[2:] + speed[:-2])) / (np.sqrt(1.5) * np.linalg.norm(belt)))
+    uneven = np.concatenate(off) if off else np.zeros(0)
+    if len(uneven) > 1 and (size := float(np.sqrt(np.mean(uneven**2)))) > UNEVEN:
+        yield finding(
+            "clock_rate.belt", "warning", {"share": size, "limit": UNEVEN}, Where(case.trial.markers.path)
         )
 
 

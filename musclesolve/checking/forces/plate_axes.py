@@ -54,8 +54,8 @@ UNEXPLAINED, BETTER = 0.4, 0.5
 # Gain in the travel of a step from which points are rotated with the forces [m].
 CLEARLY = 0.02
 # Way of the center of pressure in a step over the distance from heel to toe marker: 14 sound steps overground have 0.57
-# to 0.73, a flat foot 0.48.
-WAY = 0.42, 1.0
+# to 0.73, a flat foot 0.48, a shank and foot as light as a prosthesis 0.40.
+WAY = 0.38, 1.0
 # Backward travel of the center of pressure in a contact from which it is reversed [m].
 BACK = -0.05
 # Horizontal force on a foot that rolls, as a share of the vertical one: in its second half forward more than in its

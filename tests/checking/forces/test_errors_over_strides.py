@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from examined import examined
 from recorded_data import recorded
+from scipy.interpolate import make_interp_spline
 
+from musclesolve.checking.case import load
+from musclesolve.checking.forces.newtons_law import speed_of_belt
 from musclesolve.checking.forces.plate_balance import BalanceFit, _over_strides, balance
 from musclesolve.data import reference_stride
 from musclesolve.forces import prepare
@@ -75,6 +78,24 @@ def test_a_clock_that_wanders_is_found(treadmill: Measured, period: float) -> No
 
 def test_a_sound_treadmill_has_none(treadmill: Measured) -> None:
     assert list(_over_strides(*treadmill, [0, 1])) == []
+
+
+@pytest.mark.parametrize("name", ["treadmill_emg/s01/trial.toml", "treadmill_walk/p3/walk.toml"])
+@pytest.mark.parametrize(("size", "period"), [(0.0, 1.0), (0.01, 0.7), (0.01, 1.5)])
+def test_soles_on_a_belt_show_the_clock_of_the_markers(name: str, size: float, period: float) -> None:
+    case, _ = load(recorded(name))
+    assert case is not None
+    markers, time = case.trial.markers, case.trial.markers.time
+    at = time + size * np.sin(2.0 * np.pi * (time - time[0]) / period)
+    seen = make_interp_spline(time, np.nan_to_num(markers.position), k=1)(at)
+    position = np.where(np.isfinite(markers.position), seen, np.nan)
+    spoiled = case.with_trial(replace(case.trial, markers=replace(markers, position=position)))
+    assert [each.code for each in speed_of_belt(spoiled)] == ["clock_rate"] * (size > 0.0)
+
+
+def test_ground_that_rests_shows_no_clock() -> None:
+    case, _ = load(Path(reference_stride()))
+    assert case is not None and list(speed_of_belt(case)) == []
 
 
 @pytest.mark.parametrize(("radians", "is_found"), [(0.0, False), (-0.3, True), (0.3, True)])
