@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
 from musclesolve._util.long_arrays import blocks
 from musclesolve.dynamics.kernel.arrays import BodyMotions
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
@@ -89,33 +89,31 @@ class MovingFrames:
         """Derivatives by the angle of `FrameMotion.velocity` and `FrameMotion.spin` in `at`, (T, F, 3) each.
 
         With the rotation vector r and x = r . r, the spin is r' + B r x r' + C r x (r x r'), where
-        B = (1 - cos |r|) / x and C = (|r| - sin |r|) / |r|^3 (see `set_turn`), and its derivative is
-        r'' + B' r x r' + B r x r'' + C' r x (r x r') + C (r' x (r x r') + r x (r x r'')).
+        B = (1 - cos |r|) / x and C = (|r| - sin |r|) / |r|^3 (see `set_turn`), and its derivative follows by a complex
+        step (curve_family.py): r + ih r' and r' + ih r'' in the place of r and r'.
         """
         second, turned = np.zeros((2, len(coordinates), len(self), 3))
         for f, spline in enumerate(self.motion):
             angle = coordinates[:, self.dof[f]]
             (value, slope), curvature = spline.at(angle), spline.curvature(angle)
-            r, r1, r2 = value[:, 3:], slope[:, 3:], curvature[:, 3:]
-            b, c, b_x, c_x = _turning((r * r).sum(axis=1, keepdims=True))
-            x_rate = 2.0 * (r * r1).sum(axis=1, keepdims=True)
-            across, bent = np.cross(r, r1), np.cross(r, r2)
+            r, rate = value[:, 3:] + 1j * _STEP * slope[:, 3:], slope[:, 3:] + 1j * _STEP * curvature[:, 3:]
+            b, c = _turning((r * r).sum(axis=1, keepdims=True))
+            across = np.cross(r, rate)
             second[:, f] = curvature[:, :3]
-            turned[:, f] = r2 + b_x * x_rate * across + b * bent + c_x * x_rate * np.cross(r, across)
-            turned[:, f] += c * (np.cross(r1, across) + np.cross(r, bent))
+            turned[:, f] = np.imag(rate + b * across + c * np.cross(r, across)) / _STEP
         return second, turned
 
 
-def _turning(x: Array) -> tuple[Array, Array, Array, Array]:
-    """B and C of `MovingFrames.bend` and their derivatives by x; below 0.1 rad by series, where they would cancel."""
-    near = x < 0.01
+_STEP = 1e-30
+
+
+def _turning(x: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """B and C of `MovingFrames.bend`; below 0.1 rad by series, where they would cancel."""
+    near = np.real(x) < 0.01
     size = np.sqrt(np.where(near, 1.0, x))
-    sine, cosine, square = np.sin(size), np.cos(size), size * size
-    b = np.where(near, 1 / 2 - x / 24 + x**2 / 720 - x**3 / 40320, (1.0 - cosine) / square)
-    c = np.where(near, 1 / 6 - x / 120 + x**2 / 5040 - x**3 / 362880, (size - sine) / (square * size))
-    b_x = np.where(near, -1 / 24 + x / 360 - x**2 / 13440 + x**3 / 907200, (0.5 * sine / size - b) / square)
-    c_x = np.where(near, -1 / 120 + x / 2520 - x**2 / 120960 + x**3 / 9979200, (0.5 * b - 1.5 * c) / square)
-    return b, c, b_x, c_x
+    b = np.where(near, 1 / 2 - x / 24 + x**2 / 720 - x**3 / 40320, (1.0 - np.cos(size)) / size**2)
+    c = np.where(near, 1 / 6 - x / 120 + x**2 / 5040 - x**3 / 362880, (size - np.sin(size)) / size**3)
+    return b, c
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,15 +128,16 @@ class NaturalSpline:
     values: Array
 
     @cached_property
+    def cubic(self) -> Any:
+        """The spline of scipy, between the knots."""
+        from scipy.interpolate import CubicSpline
+
+        return CubicSpline(self.knots, self.values, bc_type="natural")
+
+    @cached_property
     def curvatures(self) -> Array:
-        """Second derivatives at the knots (K, C): h_k m_k + 2 (h_k + h_k+1) m_k+1 + h_k+1 m_k+2 = 6 (s_k+1 - s_k)."""
-        gap = np.diff(self.knots)
-        slope = np.diff(self.values, axis=0) / gap[:, None]
-        curvature = np.zeros_like(self.values)
-        if len(gap) > 1:
-            matrix = np.diag(2.0 * (gap[:-1] + gap[1:])) + np.diag(gap[1:-1], 1) + np.diag(gap[1:-1], -1)
-            curvature[1:-1] = np.linalg.solve(matrix, 6.0 * np.diff(slope, axis=0))
-        return curvature
+        """Second derivatives at the knots (K, C)."""
+        return np.asarray(self.cubic(self.knots, 2))
 
     def mapped(self, matrix: Array, shift: Array) -> NaturalSpline:
         """The spline through values matrix^T + shift: matrix (D, C), shift (D,); second derivatives follow values."""
@@ -149,15 +148,8 @@ class NaturalSpline:
     def at(self, x: Array) -> tuple[Array, Array]:
         """Values and slopes (T, C) at x (T,)."""
         inside = np.clip(x, self.knots[0], self.knots[-1])
-        k = np.clip(np.searchsorted(self.knots, inside, side="right") - 1, 0, len(self.knots) - 2)
-        gap = (self.knots[k + 1] - self.knots[k])[:, None]
-        b = (inside - self.knots[k])[:, None] / gap
-        a = 1.0 - b
-        low, high = self.values[k], self.values[k + 1]
-        bent_low, bent_high = self.curvatures[k] * gap**2 / 6.0, self.curvatures[k + 1] * gap**2 / 6.0
-        value = a * low + b * high + (a**3 - a) * bent_low + (b**3 - b) * bent_high
-        slope = (high - low + (1.0 - 3.0 * a**2) * bent_low + (3.0 * b**2 - 1.0) * bent_high) / gap
-        return value + slope * (x - inside)[:, None], slope
+        slope = self.cubic(inside, 1)
+        return self.cubic(inside) + slope * (x - inside)[:, None], slope
 
     def curvature(self, x: Array) -> Array:
         """Second derivatives (T, C) at x (T,): linear between the knots, zero beyond."""
