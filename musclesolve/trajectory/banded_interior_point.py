@@ -123,20 +123,17 @@ class NewtonSystem:
         return self.time.gather(pull, np.zeros_like(pull))
 
     def _keep(self, lever: Array, compliance: Array) -> None:
-        self.lever, self.compliance, self.whole = np.ascontiguousarray(lever), compliance, None
+        self.lever, self.compliance = np.ascontiguousarray(lever), np.ascontiguousarray(compliance)
+        self.whole = None
 
     def blocks(self, reach: int) -> Array:
         """The lower band of S up to a reach in frames: entry (i, j) in row i - j of column j."""
         frames, moments, muscles = self.shape
-        band = np.zeros((moments * (reach + 1), frames * moments))
+        band = np.empty((moments * (reach + 1), frames * moments))
         inverse, gram = np.empty((frames, reach + HALF + 1)), np.empty((frames, reach + 1, muscles))
-        chain_kernel.RESPONSES.load()(self.basis, self.factors, inverse, gram)
-        for q in range(reach + 1):  # of each frame with the frame q later
-            both = (self.lever[: frames - q] * gram[: frames - q, q, None]) @ self.lever[q:].swapaxes(1, 2)
-            for k, other in np.ndindex(moments, moments):
-                if (below := q * moments + other - k) >= 0:
-                    band[below, k : (frames - q) * moments : moments] = both[:, k, other]
-        band[0] += self.compliance.ravel()
+        work = np.empty((moments, muscles))
+        couple = chain_kernel.COUPLE.load()
+        couple(self.basis, self.factors, self.lever, self.compliance, inverse, gram, band, work)
         return band
 
     def _factor_band(self, band: Array) -> bool:

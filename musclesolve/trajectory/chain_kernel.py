@@ -218,6 +218,30 @@ def response(basis: Basis, factor: Any, i: int, inverse: Any, gram: Any) -> None
             gram[t, q, i] = total
 
 
+@compiled
+def blocks(lever: Any, compliance: Any, gram: Any, band: Any, work: Any) -> None:
+    """The lower band of S, (m (reach + 1), T m): entry (i, j) in row i - j of column j. work: (m, n)."""
+    frames, moments, muscles = lever.shape
+    for row in range(band.shape[0]):
+        for column in range(band.shape[1]):
+            band[row, column] = 0.0
+    for t in range(frames):
+        for q in range(min(gram.shape[1], frames - t)):
+            for k in range(moments):
+                for i in range(muscles):
+                    work[k, i] = gram[t, q, i] * lever[t, k, i]
+            for k in range(moments):
+                for other in range(moments):
+                    below = (t + q) * moments + other - t * moments - k
+                    if below >= 0:
+                        total = 0.0
+                        for i in range(muscles):
+                            total += work[k, i] * lever[t + q, other, i]
+                        band[below, t * moments + k] = total
+        for k in range(moments):
+            band[0, t * moments + k] += compliance[t, k]
+
+
 def factor(basis, nodes, share, band, out):
     """Factors (n, T, 4) of all chains; share (n,): shares of the steps before, then of this one. band: (T, 4)."""
     for i in range(out.shape[0]):
@@ -238,10 +262,11 @@ def factor_as_is(basis, nodes, band, out):
     return negative
 
 
-def responses(basis, factors, inverse, gram):
-    """The responses of all muscles, into gram (T, reach + 1, n)."""
+def couple(basis, factors, lever, compliance, inverse, gram, band, work):
+    """The band of S for levers (T, m, n) by the tendon coordinate."""
     for i in range(factors.shape[0]):
         response(basis, factors[i], i, inverse, gram)
+    blocks(lever, compliance, gram, band, work)
 
 
 def solve(factors, x):
@@ -258,5 +283,5 @@ _on_disk = on_disk(
 )
 FACTOR = _on_disk(factor, _BASIS, _NODES, "r1 r2 r3")
 FACTOR_AS_IS = _on_disk(factor_as_is, _BASIS, _NODES, "r2 r3")
-RESPONSES = _on_disk(responses, _BASIS, "r3 r2 r3")
+COUPLE = _on_disk(couple, _BASIS, "r3 r3 r2 r2 r3 r2 r2")
 SOLVE = _on_disk(solve, "r3 r2")
