@@ -78,9 +78,13 @@ def piecewise(x: Any, knots: Array, coefficients: Array) -> Any:
 
 def natural_spline(spline: NaturalSpline, x: Any) -> list[Any]:
     """The components of a natural spline: of the motion of a moving frame."""
-    cubic, zero = spline.cubic, np.zeros_like(spline.values[0])
-    ends = [[cubic(knot), cubic(knot, 1), zero, zero] for knot in spline.knots[[-1, 0]]]
-    pieces = np.concatenate([cubic.c[::-1], np.stack(ends, axis=1)], axis=1)
+    h, values, bend = np.diff(spline.knots)[:, None], spline.values, spline.curvatures
+    rise = np.diff(values, axis=0) / h
+    slope = rise - h * (2.0 * bend[:-1] + bend[1:]) / 6.0
+    inner = np.stack([values[:-1], slope, 0.5 * bend[:-1], np.diff(bend, axis=0) / (6.0 * h)])
+    zero, last = np.zeros_like(values[0]), rise[-1] + h[-1] * (bend[-2] + 2.0 * bend[-1]) / 6.0
+    ends = np.stack([[values[-1], last, zero, zero], [values[0], slope[0], zero, zero]], axis=1)
+    pieces = np.concatenate([inner, ends], axis=1)
     return [
         piecewise(x, spline.knots, column) if column.any() else 0.0 for column in pieces.transpose(2, 1, 0)
     ]

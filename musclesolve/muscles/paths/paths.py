@@ -128,16 +128,15 @@ class NaturalSpline:
     values: Array
 
     @cached_property
-    def cubic(self) -> Any:
-        """The spline of scipy, between the knots."""
-        from scipy.interpolate import CubicSpline
-
-        return CubicSpline(self.knots, self.values, bc_type="natural")
-
-    @cached_property
     def curvatures(self) -> Array:
-        """Second derivatives at the knots (K, C)."""
-        return np.asarray(self.cubic(self.knots, 2))
+        """Second derivatives at the knots (K, C): h_k m_k + 2 (h_k + h_k+1) m_k+1 + h_k+1 m_k+2 = 6 (s_k+1 - s_k)."""
+        gap = np.diff(self.knots)
+        slope = np.diff(self.values, axis=0) / gap[:, None]
+        curvature = np.zeros_like(self.values)
+        if len(gap) > 1:
+            matrix = np.diag(2.0 * (gap[:-1] + gap[1:])) + np.diag(gap[1:-1], 1) + np.diag(gap[1:-1], -1)
+            curvature[1:-1] = np.linalg.solve(matrix, 6.0 * np.diff(slope, axis=0))
+        return curvature
 
     def mapped(self, matrix: Array, shift: Array) -> NaturalSpline:
         """The spline through values matrix^T + shift: matrix (D, C), shift (D,); second derivatives follow values."""
@@ -148,8 +147,15 @@ class NaturalSpline:
     def at(self, x: Array) -> tuple[Array, Array]:
         """Values and slopes (T, C) at x (T,)."""
         inside = np.clip(x, self.knots[0], self.knots[-1])
-        slope = self.cubic(inside, 1)
-        return self.cubic(inside) + slope * (x - inside)[:, None], slope
+        k = np.clip(np.searchsorted(self.knots, inside, side="right") - 1, 0, len(self.knots) - 2)
+        gap = (self.knots[k + 1] - self.knots[k])[:, None]
+        b = (inside - self.knots[k])[:, None] / gap
+        a = 1.0 - b
+        low, high = self.values[k], self.values[k + 1]
+        bent_low, bent_high = self.curvatures[k] * gap**2 / 6.0, self.curvatures[k + 1] * gap**2 / 6.0
+        value = a * low + b * high + (a**3 - a) * bent_low + (b**3 - b) * bent_high
+        slope = (high - low + (1.0 - 3.0 * a**2) * bent_low + (3.0 * b**2 - 1.0) * bent_high) / gap
+        return value + slope * (x - inside)[:, None], slope
 
     def curvature(self, x: Array) -> Array:
         """Second derivatives (T, C) at x (T,): linear between the knots, zero beyond."""
