@@ -7,6 +7,7 @@ muscles/curves and muscles/elastic/elastic_muscles.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import casadi as ca
@@ -14,8 +15,14 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
-from musclesolve.muscles.curves import curve_family as de_groote
-from musclesolve.muscles.curves.curve_family import CurveFamily, Silva2003, Thelen2003
+from musclesolve.muscles.curves.curve_family import (
+    GAUSSIANS,
+    Arithmetic,
+    CurveFamily,
+    DeGroote2016,
+    Silva2003,
+    Thelen2003,
+)
 from musclesolve.muscles.curves.millard_2013 import Millard2013
 from musclesolve.muscles.elastic.elastic_muscles import (
     LEAST_ACTIVATION,
@@ -26,7 +33,7 @@ from musclesolve.muscles.elastic.elastic_muscles import (
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.symbolic.path_length import ABOVE_ZERO, hermite, in_order, sampled, tabulated
 
-Curve = Callable[[Any], Any]
+Curve = Callable[..., Any]
 
 
 class Curves(NamedTuple):
@@ -34,11 +41,15 @@ class Curves(NamedTuple):
 
     active: Curve
     velocity: Curve
-    passive: Callable[[Any, Any, Any], Any]
+    passive: Curve
 
 
 def _clip(x: Any, low: Any, high: Any) -> Any:
     return ca.fmin(ca.fmax(x, low), high)
+
+
+CASADI = Arithmetic(lambda x: x, ca.exp, ca.expm1, ca.atan, ca.asinh, ca.if_else, _clip)
+"""The functions of closed forms for expressions."""
 
 
 def curves(family: CurveFamily) -> Curves:
@@ -48,16 +59,9 @@ def curves(family: CurveFamily) -> Curves:
         InputError: a family of another package.
     """
     match family:
-        case Silva2003():
-            return Curves(lambda x: _silva_active(x, family), _silva_velocity, _silva_passive)
-        case Thelen2003():
-            return Curves(
-                lambda x: ca.exp(-((x - 1.0) ** 2) / family.active_width),
-                lambda v: _thelen_velocity(v, family),
-                lambda x, zero, one: _thelen_passive((x - 1.0 - zero) / (one - zero), family.passive_shape),
-            )
-        case de_groote.DeGroote2016():
-            return _de_groote(family)
+        case Silva2003() | Thelen2003() | DeGroote2016():
+            active = _gaussians(family) if isinstance(family, DeGroote2016) else _expression(family.active)
+            return Curves(active, _expression(family.velocity), _expression(family.passive))
         case Millard2013():
             passive = lambda x, zero, one: _millard_passive(x, zero, one, family)  # noqa: E731
             return Curves(tabulated(family._active), tabulated(family._velocity), passive)
@@ -69,52 +73,18 @@ def curves(family: CurveFamily) -> Curves:
     )
 
 
-def _silva_active(x: Any, family: Silva2003) -> Any:
-    square = _clip(2.25 * (x - 0.95), -30.0, 30.0) ** 2
-    return ca.exp(-(square**2 + family._sign * 0.25 * square))
+def _expression(curve: Callable[..., Any]) -> Curve:
+    return partial(curve, m=CASADI)
 
 
-def _silva_velocity(v: Any) -> Any:
-    return 1.0 + ca.atan(5.0 * _clip(v, -1.0, 0.2)) / np.arctan(5.0)
-
-
-def _silva_passive(x: Any, zero: Any, one: Any) -> Any:
-    most = 1.26 * (one - zero)
-    cubic = _clip(x - 1.0 - zero, 0.0, most) ** 3 / (one - zero) ** 3
-    return ca.if_else(x > 1.0 + zero + most, 2.0, cubic)
-
-
-def _thelen_velocity(v: Any, family: Thelen2003) -> Any:
-    steep, most = family._eccentric, family.max_eccentric_force
-    shorter, longer = _clip(v, -1.0, 0.0), _clip(v, 0.0, 1.0)
-    force = (1.0 + shorter) / (1.0 - shorter / family.concentric_shape)
-    return ca.if_else(v < 0.0, force, (1.0 + steep * most * longer) / (1.0 + steep * longer))
-
-
-def _thelen_passive(share: Any, k: float) -> Any:
-    beyond = k * np.exp(k) / np.expm1(k) * ca.fmax(share - 1.0, 0.0)
-    return ca.expm1(k * _clip(share, 0.0, 1.0)) / np.expm1(k) + beyond
-
-
-def _de_groote(family: de_groote.DeGroote2016) -> Curves:
+def _gaussians(family: DeGroote2016) -> Curve:
     def active(x: Any) -> Any:
         scaled, total = 1.0 + (x - 1.0) / family.active_width, 0.0
-        for height, center, width, growth in de_groote._GAUSSIANS:
+        for height, center, width, growth in GAUSSIANS:
             total += height * ca.exp(-0.5 * ((scaled - center) / (width + growth * scaled)) ** 2)
         return total
 
-    def velocity(v: Any) -> Any:
-        return de_groote._D1 * ca.asinh(de_groote._D2 * _clip(v, -1.0, 1.0) + de_groote._D3) + de_groote._D4
-
-    def passive(x: Any, zero: Any, one: Any) -> Any:
-        k = de_groote._STIFFNESS
-        if not isinstance(family, de_groote.DeGrooteFregly2016):
-            return _thelen_passive((x - 1.0 - zero) / (one - zero), k)
-        share = (ca.fmax(x, de_groote._SHORTEST_FIBER) - 1.0 - zero) / (one - zero)
-        start = ca.exp(k * (de_groote._SHORTEST_FIBER - 1.0 - zero) / (one - zero))
-        return (ca.exp(k * share) - start) / (np.exp(k) - start)
-
-    return Curves(active, velocity, passive)
+    return active
 
 
 _NODES = 8193

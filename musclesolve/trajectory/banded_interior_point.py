@@ -68,7 +68,7 @@ class NewtonSystem:
             return False
         self._keep(lever, compliance)
         while True:
-            band = self._blocks(self.reach)
+            band = self.blocks(self.reach)
             if self._factor_band(band):
                 return True
             if self.reach >= frames - 1 or not np.isfinite(band).all():
@@ -86,7 +86,7 @@ class NewtonSystem:
         if chain_kernel.FACTOR_AS_IS.load()(self.basis, nodes, band, self.factors) < 0:
             return False
         self._keep(lever, compliance)
-        lower = self._blocks(frames - 1)
+        lower = self.blocks(frames - 1)
         if not np.isfinite(lower).all():
             return False
         size = frames * moments
@@ -99,23 +99,35 @@ class NewtonSystem:
 
     def solve(self, right: Array, short: Array) -> tuple[Array, Array]:
         """The changes dc (T, n) and dlambda (T, m) for right-hand sides r (T, n) and b (T, m)."""
-        solve = chain_kernel.SOLVE.load()
-        alone = right.T.copy()  # solved in place
-        solve(self.factors, alone)
-        demand = short - np.einsum("tkn,tn->tk", self.lever, self.time.values(alone.T))
-        multiplier = self._solve_coupling(demand)
-        pull = self.time.gather(np.einsum("tkn,tk->tn", self.lever, multiplier), np.zeros_like(right))
-        more = pull.T.copy()
-        solve(self.factors, more)
-        return (alone + more).T, multiplier
+        alone = self._along_chains(right)
+        multiplier = self._solve_coupling(short - self._moments(alone))
+        return alone + self._along_chains(self._pull(multiplier)), multiplier
+
+    def product(self, x: Array) -> Array:
+        """The product S x for x (T, m)."""
+        return self.compliance * x + self._moments(self._along_chains(self._pull(x)))
+
+    def _along_chains(self, right: Array) -> Array:
+        """H_i^-1 r_i of all muscles, (T, n)."""
+        found = right.T.copy()  # solved in place
+        chain_kernel.SOLVE.load()(self.factors, found)
+        return found.T
+
+    def _moments(self, c: Array) -> Array:
+        """The sum of A_i Z c_i, (T, m), for coefficients (T, n)."""
+        return np.asarray((self.lever @ self.time.values(c)[:, :, None])[:, :, 0])
+
+    def _pull(self, multiplier: Array) -> Array:
+        """Z^T A_i^T x of all muscles, (T, n), for multipliers (T, m)."""
+        pull = (multiplier[:, None] @ self.lever)[:, 0]
+        return self.time.gather(pull, np.zeros_like(pull))
 
     def _keep(self, lever: Array, compliance: Array) -> None:
         self.lever, self.compliance = np.ascontiguousarray(lever), np.ascontiguousarray(compliance)
-        self.by_muscle = np.ascontiguousarray(lever.transpose(2, 0, 1))
         self.whole = None
 
-    def _blocks(self, reach: int) -> Array:
-        """The lower band of S up to a reach in frames."""
+    def blocks(self, reach: int) -> Array:
+        """The lower band of S up to a reach in frames: entry (i, j) in row i - j of column j."""
         frames, moments, muscles = self.shape
         band = np.empty((moments * (reach + 1), frames * moments))
         inverse, gram = np.empty((frames, reach + HALF + 1)), np.empty((frames, reach + 1, muscles))
@@ -149,19 +161,18 @@ class NewtonSystem:
 
         if self.whole is not None:
             return np.asarray(lu_solve(self.whole, b.reshape(-1), check_finite=False)).reshape(b.shape)
-        multiply, work = chain_kernel.MULTIPLY.load(), np.empty(len(b))
 
         def precondition(left: Array) -> Array:
             x = cho_solve_banded((self.band, True), left.reshape(-1) * self.scale, check_finite=False)
             return np.asarray(x * self.scale).reshape(b.shape)
 
-        x, moved = np.zeros_like(b), np.empty_like(b)
+        x = np.zeros_like(b)
         left = np.ascontiguousarray(b)
         pushed = precondition(left)
         along, now = pushed.copy(), float((left * pushed).sum())
         first, self.steps = now, 0
         while now > _ENOUGH**2 * first and self.steps < 4 * _FEW_STEPS:
-            multiply(self.basis, self.factors, self.by_muscle, self.compliance, along, moved, work)
+            moved = self.product(along)
             curvature = float((along * moved).sum())
             if not curvature > 0.0:
                 break

@@ -242,45 +242,6 @@ def blocks(lever: Any, compliance: Any, gram: Any, band: Any, work: Any) -> None
             band[0, t * moments + k] += compliance[t, k]
 
 
-@compiled
-def product(basis: Basis, factors: Any, lever: Any, compliance: Any, x: Any, out: Any, work: Any) -> None:
-    """The product S x for x (T, m); lever (n, T, m) here; work: (T,)."""
-    muscles, frames, moments = lever.shape
-    for t in range(frames):
-        for k in range(moments):
-            out[t, k] = compliance[t, k] * x[t, k]
-    for i in range(muscles):
-        spread(basis, lever[i], x, work)
-        solve_chain(factors[i], work)
-        collect(basis, lever[i], work, out)
-
-
-@compiled
-def spread(basis: Basis, lever: Any, x: Any, out: Any) -> None:
-    """The sum Z^T A^T x of one muscle, (T,), for levers and multipliers x (T, m)."""
-    frames, moments = x.shape
-    for t in range(frames):
-        out[t] = 0.0
-    for t in range(frames):
-        total = 0.0
-        for k in range(moments):
-            total += lever[t, k] * x[t, k]
-        for u in range(3):
-            out[basis.first[t] + u] += basis.value[t, u] * total
-
-
-@compiled
-def collect(basis: Basis, lever: Any, c: Any, out: Any) -> None:
-    """Add A Z c of one muscle, for coefficients c (T,), to `out`, (T, m)."""
-    frames, moments = out.shape
-    for t in range(frames):
-        total = 0.0
-        for u in range(3):
-            total += basis.value[t, u] * c[basis.first[t] + u]
-        for k in range(moments):
-            out[t, k] += lever[t, k] * total
-
-
 def factor(basis, nodes, share, band, out):
     """Factors (n, T, 4) of all chains; share (n,): shares of the steps before, then of this one. band: (T, 4)."""
     for i in range(out.shape[0]):
@@ -308,11 +269,6 @@ def couple(basis, factors, lever, compliance, inverse, gram, band, work):
     blocks(lever, compliance, gram, band, work)
 
 
-def multiply(basis, factors, lever, compliance, x, out, work):
-    """The product S x, (T, m), for levers (n, T, m)."""
-    product(basis, factors, lever, compliance, x, out, work)
-
-
 def solve(factors, x):
     """Replace x (n, T) by H_i^-1 x_i of all muscles."""
     for i in range(factors.shape[0]):
@@ -328,5 +284,4 @@ _on_disk = on_disk(
 FACTOR = _on_disk(factor, _BASIS, _NODES, "r1 r2 r3")
 FACTOR_AS_IS = _on_disk(factor_as_is, _BASIS, _NODES, "r2 r3")
 COUPLE = _on_disk(couple, _BASIS, "r3 r3 r2 r2 r3 r2 r2")
-MULTIPLY = _on_disk(multiply, _BASIS, "r3 r3 r2 r2 r2 r1")
 SOLVE = _on_disk(solve, "r3 r2")

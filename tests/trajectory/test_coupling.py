@@ -8,22 +8,19 @@ from chain_cases import Chains, random_chains
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from musclesolve.trajectory import chain_kernel
+from musclesolve.trajectory.banded_interior_point import NewtonSystem
 
 SHAPES = st.tuples(st.integers(0, 10**6), st.integers(4, 50), st.integers(1, 7), st.integers(1, 5))
 QUICK = settings(max_examples=25, derandomize=True)
 
 
-def band_of(chains: Chains, reach: int) -> np.ndarray:
-    frames, moments, muscles = chains.shape
-    factors, _ = chains.factors()
-    band = np.full((moments * (reach + 1), frames * moments), np.nan)
-    inverse, gram = np.empty((frames, reach + 4)), np.full((frames, reach + 1, muscles), np.nan)
-    work = np.empty((moments, muscles))
-    chain_kernel.COUPLE.load()(
-        chains.basis, factors, chains.lever, chains.compliance, inverse, gram, band, work
-    )
-    return band
+def system_of(chains: Chains) -> NewtonSystem:
+    """The system with the factors of the chains as they are."""
+    _, moments, muscles = chains.shape
+    system = NewtonSystem(chains.time, chains.step, moments, muscles)
+    system.factors, _ = chains.factors()
+    system.lever, system.compliance = chains.lever, chains.compliance
+    return system
 
 
 def lower_band(matrix: np.ndarray, frames: int, reach: int) -> np.ndarray:
@@ -46,7 +43,7 @@ def test_blocks_are_those_of_the_dense_matrix(shape, reach, least):
     reach = min(reach, frames - 1)
     exact = chains.coupling()
     worst = max(np.linalg.cond(chains.matrix(i)) for i in range(muscles))
-    found = band_of(chains, reach)
+    found = system_of(chains).blocks(reach)
     assert np.abs(found - lower_band(exact, frames, reach)).max() <= 1e-13 * worst * np.abs(exact).max()
 
 
@@ -56,21 +53,19 @@ def test_products_are_those_of_the_dense_matrix(shape):
     seed, frames, moments, muscles = shape
     chains = random_chains(seed, frames, moments, muscles)
     x = np.random.default_rng(seed + 1).normal(size=(frames, moments))
-    out, work = np.full_like(x, np.nan), np.empty(frames)
-    by_muscle = np.ascontiguousarray(chains.lever.transpose(2, 0, 1))
-    chain_kernel.MULTIPLY.load()(
-        chains.basis, chains.factors()[0], by_muscle, chains.compliance, x, out, work
-    )
     expected = chains.coupling() @ x.ravel()
-    assert np.abs(out.ravel() - expected).max() <= 1e-10 * np.abs(expected).max()
+    assert np.abs(system_of(chains).product(x).ravel() - expected).max() <= 1e-10 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize("reach", [0, 5, 29])
 def test_compliance_stands_on_the_diagonal_alone(reach):
     chains = random_chains(2, 30, 3, 4)
     without = Chains(chains.time, chains.step, chains.nodes, chains.lever, 0.0 * chains.compliance)
-    more = band_of(chains, reach) - band_of(without, reach)
-    assert np.abs(more[0] - chains.compliance.ravel()).max() < 1e-12 * np.abs(band_of(chains, reach)).max()
+    more = system_of(chains).blocks(reach) - system_of(without).blocks(reach)
+    assert (
+        np.abs(more[0] - chains.compliance.ravel()).max()
+        < 1e-12 * np.abs(system_of(chains).blocks(reach)).max()
+    )
     assert (more[1:] == 0.0).all()
 
 

@@ -3,10 +3,15 @@
 Silva (2003), eq. 6.10-6.12. Thelen (2003), J Biomech Eng 125:70-77, as OpenSim's Thelen2003Muscle has them at
 activation 1. De Groote et al. (2016), Ann Biomed Eng 44:2922-36, smooth everywhere in the working range: coefficients
 come from OpenSim's DeGrooteFregly2016Muscle, the published ones to all digits. Sampled curves are in millard_2013.py.
+
+Each closed form is stated once, in the functions of an `Arithmetic`: of numpy, or of CasADi for expressions
+(symbolic/hill.py). Slopes follow by a complex step, f'(x) = Im f(x + ih) / h (Squire and Trapp 1998, SIAM Rev
+40:110-112): without a difference, so that h = 1e-30 leaves no error but round-off.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,8 +26,57 @@ ForceLengthForm = Literal["quartic_plus_quadratic", "quartic_minus_quadratic"]
 _END = 1.26  # the passive force is constant beyond this many times the strain at one norm force
 
 
+class Arithmetic(NamedTuple):
+    """The functions of closed forms; limited: a number kept between two others."""
+
+    asarray: Callable[[Any], Any]
+    exp: Callable[[Any], Any]
+    expm1: Callable[[Any], Any]
+    arctan: Callable[[Any], Any]
+    arcsinh: Callable[[Any], Any]
+    where: Callable[[Any, Any, Any], Any]
+    limited: Callable[[Any, Any, Any], Any]
+
+
+def _limited(x: Any, low: Any, high: Any) -> Any:
+    """Between two numbers, at which the slope is zero; real parts of complex numbers count."""
+    if not np.iscomplexobj(x):
+        return np.minimum(np.maximum(x, low), high)
+    x = np.where(np.real(x) <= low, low, x)
+    return np.where(np.real(x) >= high, high, x)
+
+
+NUMPY = Arithmetic(np.asarray, np.exp, np.expm1, np.arctan, np.arcsinh, np.where, _limited)
+_STEP = 1e-30
+
+
+def _slope(curve: Callable[[Any], Any], x: ArrayLike) -> Array:
+    with np.errstate(invalid="ignore"):  # comparisons of what is missing
+        return np.asarray(np.imag(curve(np.asarray(x, dtype=float) + 1j * _STEP)) / _STEP)
+
+
+class ClosedForm:
+    """Slopes of a family of closed forms; a subclass has the curves."""
+
+    active: Callable[..., Any]
+    velocity: Callable[..., Any]
+    passive: Callable[..., Any]
+
+    def active_slope(self, l_norm: ArrayLike) -> Array:
+        """Derivative of `active` by the length over L0."""
+        return _slope(self.active, l_norm)
+
+    def velocity_slope(self, v_norm: ArrayLike) -> Array:
+        """Derivative of `velocity` by the velocity over v_max."""
+        return _slope(self.velocity, v_norm)
+
+    def passive_slope(self, l_norm: ArrayLike, *strains: ArrayLike) -> Array:
+        """Derivative of `passive` by the length."""
+        return _slope(lambda x: self.passive(x, *strains), l_norm)
+
+
 @dataclass(frozen=True)
-class Silva2003:
+class Silva2003(ClosedForm):
     """The curves of Silva (2003).
 
     The print of eq. 6.10 can also be read as exp(-(x^4 - x^2 / 4)), whose maximum is 1.0157: the form
@@ -37,59 +91,36 @@ class Silva2003:
         """Refuse an unknown force-length form."""
         check_choice(self.form, "force-length form", get_args(ForceLengthForm))
 
-    def active(self, l_norm: ArrayLike) -> Array:
+    def active(self, l_norm: Any, m: Arithmetic = NUMPY) -> Any:
         """Force exp(-(x^4 + x^2 / 4)), x = (9/4) (l / L0 - 19/20), 1 at l = 0.95 L0 (eq. 6.10)."""
         # Beyond |x| = 30 the exponential is 0 in double precision; the bound keeps x^4 from overflowing.
-        square = np.clip(2.25 * (np.asarray(l_norm, dtype=float) - 0.95), -30.0, 30.0) ** 2
-        return np.asarray(np.exp(-(square**2 + self._sign * 0.25 * square)))  # eq. 6.10
+        square = m.limited(2.25 * (m.asarray(l_norm) - 0.95), -30.0, 30.0) ** 2
+        sign = 1.0 if self.form == "quartic_plus_quadratic" else -1.0
+        return m.exp(-(square**2 + sign * 0.25 * square))  # eq. 6.10
 
-    def active_slope(self, l_norm: ArrayLike) -> Array:
-        """Derivative of `active` by the length over L0."""
-        x = np.clip(2.25 * (np.asarray(l_norm, dtype=float) - 0.95), -30.0, 30.0)
-        return -2.25 * (4.0 * x**3 + self._sign * 0.5 * x) * self.active(l_norm)
-
-    @property
-    def _sign(self) -> float:
-        return 1.0 if self.form == "quartic_plus_quadratic" else -1.0
-
-    def velocity(self, v_norm: ArrayLike) -> Array:
+    def velocity(self, v_norm: Any, m: Arithmetic = NUMPY) -> Any:
         """Force 1 + atan(5 v) / atan(5) for -1 <= v <= 0.2; 0 below, 1 + pi / (4 atan(5)) = 1.5719 above (eq. 6.11)."""
-        v = np.clip(np.asarray(v_norm, dtype=float), -1.0, 0.2)
-        return np.asarray(1.0 + np.arctan(5.0 * v) / np.arctan(5.0))  # eq. 6.11
+        return 1.0 + m.arctan(5.0 * m.limited(m.asarray(v_norm), -1.0, 0.2)) / np.arctan(5.0)  # eq. 6.11
 
-    def velocity_slope(self, v_norm: ArrayLike) -> Array:
-        """Derivative of `velocity` by the velocity over v_max."""
-        v = np.asarray(v_norm, dtype=float)
-        slope = 5.0 / (np.arctan(5.0) * (1.0 + 25.0 * v**2))
-        return np.where((v > -1.0) & (v < 0.2), slope, 0.0)
-
-    def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.5) -> Array:
+    def passive(
+        self, l_norm: Any, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.5, m: Arithmetic = NUMPY
+    ) -> Any:
         """Force ((l / L0 - 1 - e0) / (e1 - e0))^3 from the strain e0 on, limited to 2.
 
         With strains 0 and 0.5 this is eq. 6.12: 8 (l / L0 - 1)^3 up to l = 1.63 L0, 2 above. At 1.63 the cubic is
         2.0004: the printed curve steps down by 4e-4 there.
         """
-        l_norm, zero, span = _strains(l_norm, at_zero, at_one)
-        cubic = np.clip(l_norm - 1.0 - zero, 0.0, _END * span) ** 3 / span**3
-        return np.where(l_norm > 1.0 + zero + _END * span, 2.0, cubic)  # eq. 6.12
-
-    def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.5) -> Array:
-        """Derivative of `passive` by the length."""
-        l_norm, zero, span = _strains(l_norm, at_zero, at_one)
-        inside = (l_norm > 1.0 + zero) & (l_norm < 1.0 + zero + _END * span)
-        return np.where(inside, 3.0 * (l_norm - 1.0 - zero) ** 2 / span**3, 0.0)
+        l_norm, zero = m.asarray(l_norm), np.asarray(at_zero, dtype=float)
+        span = np.asarray(at_one, dtype=float) - zero
+        cubic = m.limited(l_norm - 1.0 - zero, 0.0, _END * span) ** 3 / span**3
+        return m.where(l_norm > 1.0 + zero + _END * span, 2.0, cubic)  # eq. 6.12
 
 
 SILVA_2003 = Silva2003()
 
 
-def _strains(l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> tuple[Array, Array, Array]:
-    zero = np.asarray(at_zero, dtype=float)
-    return np.asarray(l_norm, dtype=float), zero, np.asarray(at_one, dtype=float) - zero
-
-
 @dataclass(frozen=True)
-class Thelen2003:
+class Thelen2003(ClosedForm):
     """The curves of Thelen (2003); fields are the parameters of OpenSim's Thelen2003Muscle.
 
     active_width: KshapeActive; passive_shape: KshapePassive; concentric_shape: Af; max_eccentric_force: Flen.
@@ -102,73 +133,42 @@ class Thelen2003:
     name: ClassVar[str] = "thelen_2003"
     passive_strain: ClassVar[tuple[float, float]] = (0.0, 0.6)
 
-    def active(self, l_norm: ArrayLike) -> Array:
+    def active(self, l_norm: Any, m: Arithmetic = NUMPY) -> Any:
         """Force exp(-(l - 1)^2 / KshapeActive)."""
-        return np.asarray(np.exp(-((np.asarray(l_norm, dtype=float) - 1.0) ** 2) / self.active_width))
+        return m.exp(-((m.asarray(l_norm) - 1.0) ** 2) / self.active_width)
 
-    def active_slope(self, l_norm: ArrayLike) -> Array:
-        """Derivative of `active` by the length over L0."""
-        stretch = np.asarray(l_norm, dtype=float) - 1.0
-        return np.asarray(-2.0 * stretch / self.active_width * self.active(l_norm))
-
-    def velocity(self, v_norm: ArrayLike) -> Array:
+    def velocity(self, v_norm: Any, m: Arithmetic = NUMPY) -> Any:
         """Force (1 + v) / (1 - v / Af) for -1 <= v <= 0, (1 + c Flen v) / (1 + c v) up to v = 1; constant beyond.
 
         c = (2 + 2 / Af) / (Flen - 1).
         """
-        v = np.clip(np.asarray(v_norm, dtype=float), -1.0, 1.0)
-        steep, most = self._eccentric, self.max_eccentric_force
-        shortening, lengthening = np.minimum(v, 0.0), np.maximum(v, 0.0)
+        v, most = m.asarray(v_norm), self.max_eccentric_force
+        steep = (2.0 + 2.0 / self.concentric_shape) / (most - 1.0)
+        # each form is finite where the other one is taken
+        shortening, lengthening = m.limited(v, -1.0, 0.0), m.limited(v, -0.5 / steep, 1.0)
         force = (1.0 + shortening) / (1.0 - shortening / self.concentric_shape)
-        return np.where(v < 0.0, force, (1.0 + steep * most * lengthening) / (1.0 + steep * lengthening))
+        return m.where(v < 0.0, force, (1.0 + steep * most * lengthening) / (1.0 + steep * lengthening))
 
-    def velocity_slope(self, v_norm: ArrayLike) -> Array:
-        """Derivative of `velocity` by the velocity over v_max."""
-        v = np.asarray(v_norm, dtype=float)
-        shape, steep = self.concentric_shape, self._eccentric
-        shortening, lengthening = np.minimum(v, 0.0), np.maximum(v, 0.0)
-        slope = np.where(
-            v < 0.0,
-            (1.0 + 1.0 / shape) / (1.0 - shortening / shape) ** 2,
-            steep * (self.max_eccentric_force - 1.0) / (1.0 + steep * lengthening) ** 2,
-        )
-        return np.where((v > -1.0) & (v < 1.0), slope, 0.0)
-
-    @property
-    def _eccentric(self) -> float:
-        return (2.0 + 2.0 / self.concentric_shape) / (self.max_eccentric_force - 1.0)
-
-    def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
+    def passive(
+        self, l_norm: Any, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6, m: Arithmetic = NUMPY
+    ) -> Any:
         """Force (exp(k s) - 1) / (exp(k) - 1) for 0 <= s <= 1, s = (l - 1 - e0) / (e1 - e0).
 
         Straight beyond s = 1, where OpenSim continues the exponential: no fiber gets there.
         """
-        s, _ = passive_share(l_norm, at_zero, at_one)
-        k, within = self.passive_shape, np.minimum(np.maximum(s, 0.0), 1.0)
-        return np.asarray(np.expm1(k * within) / np.expm1(k) + self._end * np.maximum(s - 1.0, 0.0))
-
-    def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
-        """Derivative of `passive` by the length."""
-        s, span = passive_share(l_norm, at_zero, at_one)
-        k = self.passive_shape
-        inside = k * np.exp(k * np.clip(s, 0.0, 1.0)) / np.expm1(k)
-        return np.where(s > 1.0, self._end, np.where(s > 0.0, inside, 0.0)) / span
-
-    @property
-    def _end(self) -> float:
-        """Slope by s at the passive force of one maximum isometric force."""
-        return float(self.passive_shape * np.exp(self.passive_shape) / np.expm1(self.passive_shape))
+        s, k = passive_share(m.asarray(l_norm), at_zero, at_one), self.passive_shape
+        beyond = 1.0 + k * np.exp(k) / np.expm1(k) * (s - 1.0)
+        return m.where(s > 1.0, beyond, m.expm1(k * m.limited(s, 0.0, 2.0)) / np.expm1(k))
 
 
-def passive_share(l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> tuple[Array, Array]:
-    """Share s = (l / L0 - 1 - e0) / (e1 - e0) of the passive strain at l / L0 for strains e0 and e1, and e1 - e0."""
+def passive_share(l_norm: Any, at_zero: ArrayLike, at_one: ArrayLike) -> Any:
+    """Share s = (l / L0 - 1 - e0) / (e1 - e0) of the passive strain at l / L0 for strains e0 and e1."""
     zero = np.asarray(at_zero, dtype=float)
-    span = np.asarray(at_one, dtype=float) - zero
-    return (np.asarray(l_norm, dtype=float) - 1.0 - zero) / span, span
+    return (l_norm - 1.0 - zero) / (np.asarray(at_one, dtype=float) - zero)
 
 
 # Height, center, width and growth of the width with the length, of three Gaussians.
-_GAUSSIANS = np.array(
+GAUSSIANS = np.array(
     [
         [0.8150671134243542, 1.055033428970575, 0.162384573599574, 0.063303448465465],
         [0.433004984392647, 0.716775413397760, -0.029947116970696, 0.200356847296188],
@@ -181,7 +181,7 @@ _THELEN = Thelen2003(passive_shape=_STIFFNESS)
 
 
 @dataclass(frozen=True)
-class DeGroote2016:
+class DeGroote2016(ClosedForm):
     """The curves of De Groote et al. (2016); the passive one is Thelen's (2003), J Biomech Eng 125:70-77.
 
     active_width: factor s on the width of the active curve, active_force_width_scale of OpenSim.
@@ -191,68 +191,42 @@ class DeGroote2016:
     name: ClassVar[str] = "de_groote_2016"
     passive_strain: ClassVar[tuple[float, float]] = (0.0, 0.6)
 
-    def active(self, l_norm: ArrayLike) -> Array:
+    def active(self, l_norm: ArrayLike) -> Any:
         """Force sum_k b1 exp(-(x - b2)^2 / (2 (b3 + b4 x)^2)) at x = 1 + (l - 1) / s."""
-        height, center, width, growth = _GAUSSIANS.T
-        x = 1.0 + (np.asarray(l_norm, dtype=float)[..., None] - 1.0) / self.active_width
+        height, center, width, growth = GAUSSIANS.T
+        x = 1.0 + (np.asarray(l_norm)[..., None] - 1.0) / self.active_width
         z = (x - center) / (width + growth * x)
-        return np.asarray(np.exp(-0.5 * z * z) @ height)
+        return np.exp(-0.5 * z * z) @ height
 
-    def active_slope(self, l_norm: ArrayLike) -> Array:
-        """Derivative of `active` by the length over L0."""
-        height, rate = self._gaussians(l_norm)
-        return np.asarray((height * rate).sum(axis=-1) / self.active_width)
-
-    def _gaussians(self, l_norm: ArrayLike) -> tuple[Array, Array]:
-        """Each Gaussian (..., 3) and the derivative of its exponent by x."""
-        height, center, width, growth = _GAUSSIANS.T
-        x = 1.0 + (np.asarray(l_norm, dtype=float)[..., None] - 1.0) / self.active_width
-        spread = width + growth * x
-        z = (x - center) / spread
-        return height * np.exp(-0.5 * z**2), -z * (1.0 - growth * z) / spread
-
-    def velocity(self, v_norm: ArrayLike) -> Array:
+    def velocity(self, v_norm: Any, m: Arithmetic = NUMPY) -> Any:
         """Force d1 asinh(d2 v + d3) + d4 for -1 <= v <= 1; constant beyond."""
-        return np.asarray(_D1 * np.arcsinh(_D2 * np.minimum(np.maximum(v_norm, -1.0), 1.0) + _D3) + _D4)
+        return _D1 * m.arcsinh(_D2 * m.limited(m.asarray(v_norm), -1.0, 1.0) + _D3) + _D4
 
-    def velocity_slope(self, v_norm: ArrayLike) -> Array:
-        """Derivative of `velocity` by the velocity over v_max."""
-        v = np.asarray(v_norm, dtype=float)
-        slope = _D1 * _D2 / np.hypot(_D2 * v + _D3, 1.0)
-        return np.where((v > -1.0) & (v < 1.0), slope, 0.0)
-
-    def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
+    def passive(
+        self, l_norm: Any, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6, m: Arithmetic = NUMPY
+    ) -> Any:
         """Force (exp(k (l / L0 - 1 - e0) / (e1 - e0)) - 1) / (exp(k) - 1), k = 4, from the strain e0 to e1.
 
         0 below, and a straight line above, as in OpenSim's Thelen2003Muscle.
         """
-        return _THELEN.passive(l_norm, at_zero, at_one)
-
-    def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
-        """Derivative of `passive` by the length."""
-        return _THELEN.passive_slope(l_norm, at_zero, at_one)
+        return _THELEN.passive(l_norm, at_zero, at_one, m)
 
 
 @dataclass(frozen=True)
 class DeGrooteFregly2016(DeGroote2016):
     """The curves of OpenSim's DeGrooteFregly2016Muscle, which has another passive curve."""
 
-    def passive(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
+    def passive(
+        self, l_norm: Any, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6, m: Arithmetic = NUMPY
+    ) -> Any:
         """Force (exp(k s) - exp(k s0)) / (exp(k) - exp(k s0)), k = 4, zero at 0.2 L0 and below.
 
         s = (l / L0 - 1 - e0) / (e1 - e0) for strains e0 and e1, s0 its value at 0.2 L0: a force of 1.7 % at the
         optimal length where e1 is 0.6 (De Groote et al. 2016 with the offset of OpenSim's class).
         """
-        share, _ = passive_share(np.maximum(l_norm, _SHORTEST_FIBER), at_zero, at_one)
-        start = np.exp(_STIFFNESS * passive_share(_SHORTEST_FIBER, at_zero, at_one)[0])
-        return np.asarray((np.exp(_STIFFNESS * share) - start) / (np.exp(_STIFFNESS) - start))
-
-    def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike = 0.0, at_one: ArrayLike = 0.6) -> Array:
-        """Derivative of `passive` by the length."""
-        share, span = passive_share(l_norm, at_zero, at_one)
-        start = np.exp(_STIFFNESS * passive_share(_SHORTEST_FIBER, at_zero, at_one)[0])
-        rising = _STIFFNESS * np.exp(_STIFFNESS * share) / (np.exp(_STIFFNESS) - start) / span
-        return np.where(np.asarray(l_norm) > _SHORTEST_FIBER, rising, 0.0)
+        share = passive_share(m.limited(m.asarray(l_norm), _SHORTEST_FIBER, np.inf), at_zero, at_one)
+        start = np.exp(_STIFFNESS * passive_share(_SHORTEST_FIBER, at_zero, at_one))
+        return (m.exp(_STIFFNESS * share) - start) / (np.exp(_STIFFNESS) - start)
 
 
 _SHORTEST_FIBER = 0.2

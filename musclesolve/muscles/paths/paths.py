@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
 from musclesolve._util.long_arrays import blocks
 from musclesolve.dynamics.kernel.arrays import BodyMotions
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
@@ -89,33 +89,31 @@ class MovingFrames:
         """Derivatives by the angle of `FrameMotion.velocity` and `FrameMotion.spin` in `at`, (T, F, 3) each.
 
         With the rotation vector r and x = r . r, the spin is r' + B r x r' + C r x (r x r'), where
-        B = (1 - cos |r|) / x and C = (|r| - sin |r|) / |r|^3 (see `set_turn`), and its derivative is
-        r'' + B' r x r' + B r x r'' + C' r x (r x r') + C (r' x (r x r') + r x (r x r'')).
+        B = (1 - cos |r|) / x and C = (|r| - sin |r|) / |r|^3 (see `set_turn`), and its derivative follows by a complex
+        step (curve_family.py): r + ih r' and r' + ih r'' in the place of r and r'.
         """
         second, turned = np.zeros((2, len(coordinates), len(self), 3))
         for f, spline in enumerate(self.motion):
             angle = coordinates[:, self.dof[f]]
             (value, slope), curvature = spline.at(angle), spline.curvature(angle)
-            r, r1, r2 = value[:, 3:], slope[:, 3:], curvature[:, 3:]
-            b, c, b_x, c_x = _turning((r * r).sum(axis=1, keepdims=True))
-            x_rate = 2.0 * (r * r1).sum(axis=1, keepdims=True)
-            across, bent = np.cross(r, r1), np.cross(r, r2)
+            r, rate = value[:, 3:] + 1j * _STEP * slope[:, 3:], slope[:, 3:] + 1j * _STEP * curvature[:, 3:]
+            b, c = _turning((r * r).sum(axis=1, keepdims=True))
+            across = np.cross(r, rate)
             second[:, f] = curvature[:, :3]
-            turned[:, f] = r2 + b_x * x_rate * across + b * bent + c_x * x_rate * np.cross(r, across)
-            turned[:, f] += c * (np.cross(r1, across) + np.cross(r, bent))
+            turned[:, f] = np.imag(rate + b * across + c * np.cross(r, across)) / _STEP
         return second, turned
 
 
-def _turning(x: Array) -> tuple[Array, Array, Array, Array]:
-    """B and C of `MovingFrames.bend` and their derivatives by x; below 0.1 rad by series, where they would cancel."""
-    near = x < 0.01
+_STEP = 1e-30
+
+
+def _turning(x: AnyArray) -> tuple[AnyArray, AnyArray]:
+    """B and C of `MovingFrames.bend`; below 0.1 rad by series, where they would cancel."""
+    near = np.real(x) < 0.01
     size = np.sqrt(np.where(near, 1.0, x))
-    sine, cosine, square = np.sin(size), np.cos(size), size * size
-    b = np.where(near, 1 / 2 - x / 24 + x**2 / 720 - x**3 / 40320, (1.0 - cosine) / square)
-    c = np.where(near, 1 / 6 - x / 120 + x**2 / 5040 - x**3 / 362880, (size - sine) / (square * size))
-    b_x = np.where(near, -1 / 24 + x / 360 - x**2 / 13440 + x**3 / 907200, (0.5 * sine / size - b) / square)
-    c_x = np.where(near, -1 / 120 + x / 2520 - x**2 / 120960 + x**3 / 9979200, (0.5 * b - 1.5 * c) / square)
-    return b, c, b_x, c_x
+    b = np.where(near, 1 / 2 - x / 24 + x**2 / 720 - x**3 / 40320, (1.0 - np.cos(size)) / size**2)
+    c = np.where(near, 1 / 6 - x / 120 + x**2 / 5040 - x**3 / 362880, (size - np.sin(size)) / size**3)
+    return b, c
 
 
 @dataclass(frozen=True, eq=False)

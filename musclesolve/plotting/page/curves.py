@@ -87,30 +87,21 @@ class Pass:
 class Strides:
     """The complete gait cycles of a leg at 0, 1, ... 100 %."""
 
-    before: Indices  # (K, P) the last frame at or before each percentage
-    after: Indices  # (K, P) the frame after it; the same where the percentage is that of a frame
-    share: Array  # (K, P) position between the two frames, 0 to 1
+    time: Array  # (T,) [s]
+    used: Mask  # (T,) the frames in them
+    at: Array  # (K, P) the times of the percentages [s]
 
     @classmethod
     def from_cycles(cls, time: Array, cycles: list[frames.Cycle]) -> Strides:
         """The strides of frames at times (T,) [s]; a strike less than a frame beyond them has the value of the last."""
-        before, after, share = [], [], []
-        for cycle in cycles:
-            clock = time[cycle.index]
-            at = np.clip(np.linspace(cycle.start, cycle.end, PERCENTS.size), clock[0], clock[-1])
-            place = np.clip(np.searchsorted(clock, at, side="right") - 1, 0, clock.size - 2)
-            way = (at - clock[place]) / (clock[place + 1] - clock[place])
-            before.append(cycle.index[place + (way >= 1.0)])
-            after.append(cycle.index[place + (way > 0.0)])
-            share.append(np.where(way < 1.0, way, 0.0))
-        return cls(np.array(before), np.array(after), np.array(share))
+        ends = [time[cycle.index[[0, -1]]] for cycle in cycles]
+        at = [np.linspace(cycle.start, cycle.end, PERCENTS.size) for cycle in cycles]
+        used = np.isin(np.arange(time.size), np.concatenate([cycle.index for cycle in cycles]))
+        return cls(time, used, np.array([np.clip(each, *end) for each, end in zip(at, ends, strict=True)]))
 
     def curves(self, values: Array, known: Mask) -> Array:
         """Values (T,) of every stride (K, P), NaN beside frames that are not known (T,) or were left out between."""
-        values = np.where(known, values, np.nan)
-        first, last = values[self.before], values[self.after]
-        between = np.where(self.after - self.before > 1, np.nan, first + self.share * (last - first))
-        return np.where(self.after == self.before, first, between)
+        return np.asarray(np.interp(self.at, self.time, np.where(known & self.used, values, np.nan)))
 
     def mean(self, values: Array) -> Array:
         """Mean over the strides (P,) of values (T,), NaN where one of them is NaN."""
@@ -488,7 +479,7 @@ class Legs:
             parts = sum(not part.repeated.all() for part in self.x.passes[side])
             remarks = [f"parts of {parts} cycles"] if parts > 1 else []
             if (strides := self.x.strides.get(side)) is not None:
-                remarks = [f"mean of {len(strides.share)} strides"]
+                remarks = [f"mean of {len(strides.at)} strides"]
             if not measured and frames.not_measured(self.result, side).any():
                 remarks.append("gaps: not measured")
             label = SIDE_NAMES.get(side, side) + (f" ({', '.join(remarks)})" if remarks else "")
@@ -501,7 +492,7 @@ class Legs:
 
         if self.x.strides:
             handles[SPREAD] = tuple(area(color=color, alpha=BAND, linewidth=0.0) for color in colors)
-            many = max(len(strides.share) for strides in self.x.strides.values()) > MOST_SINGLE
+            many = max(len(strides.at) for strides in self.x.strides.values()) > MOST_SINGLE
             handles[SINGLE_STRIDE + (f" ({MOST_SINGLE} of each leg)" if many else "")] = lines(**SINGLE)
             if any(leg.failed.any() for leg in validity.values()):
                 handles[FEWER] = lines(**REPEATED)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,25 +146,16 @@ def contributions(answer: xr.Dataset, side: str) -> Sheet:
     center = along_heading(together, together["center_acceleration"])
     together = together.assign(center_acceleration=center)
     stance = question_tables.in_stance(together, side)["center_acceleration"]
-    names = [name for name in map(str, together["group"].values) if side_of(name) == side]
-    size = {
-        name: float(np.max(np.abs(stance.sel(group=name, axis=["x", "z"]).values), initial=0.0))
-        for name in names
-    }
-    shown = sorted(names, key=lambda name: -size[name])[: len(COST_COLORS)]
+    shown = _largest_groups(together, side, [stance.sel(axis=["x", "z"])])
     space = {"left": 0.1, "below": 0.25}
     title = f"Contributions to the acceleration of the center of mass: {SIDE_NAMES.get(side, side)} leg"
     sheet, panels = page(answer, title, 2, 1, height=0.75, labels=True, space=space)
     whole = together["center_acceleration"].sum("group", skipna=False).isel(contact=0)
-    entries: dict[str, Any] = {ALL_PARTS: line("#111111", 1.2)}
-    time = answer["time"].values
+    entries: dict[str, Any] = {}
     touching = answer["touching"].sel(side=side)
     for axes, axis, label in zip(panels.flat, "zx", ("upward", "forward"), strict=True):
-        axes.plot(time, whole.sel(axis=axis).values, color="#111111", linewidth=1.2, label=ALL_PARTS)
-        for color, name in zip(COST_COLORS, shown, strict=False):
-            own = together["center_acceleration"].sel(group=name, axis=axis).where(touching)
-            entries |= _of_group(axes, time, own, color, name)
-        axes.axhline(0.0, color=NOTE_COLOR, linewidth=0.6)
+        own = together["center_acceleration"].sel(axis=axis).where(touching)
+        entries |= _of_groups(axes, ALL_PARTS, whole.sel(axis=axis), own, shown)
         axes.set_ylabel("[m/s2]")
         axes.set_xlabel("time [s]")
         heading(axes, label, f"in stance of the leg; {_contacts(answer)}")
@@ -171,16 +163,36 @@ def contributions(answer: xr.Dataset, side: str) -> Sheet:
     return sheet
 
 
-def _of_group(axes: Axes, time: Array, values: xr.DataArray, color: str, name: str) -> dict[str, Any]:
-    """Draw the contribution of a group (time,), with the band of the contact models if any; its legend entry."""
-    words = name.replace("_", " ")
-    if "contact" in values.dims:
-        curves = values.transpose("contact", "time").values
-        low, high, label = curves.min(axis=0), curves.max(axis=0), f"{words}{APART}contact models"
-        axes.fill_between(time, low, high, color=color, alpha=0.15, linewidth=0.0, label=label)
-        values = values.isel(contact=0)
-    axes.plot(time, values.values, color=color, label=words)
-    return {words: line(color)}
+def _largest_groups(together: xr.Dataset, side: str, of: Sequence[xr.DataArray]) -> list[str]:
+    """Groups of a leg with the largest contributions, as many as there are colors."""
+    names = [name for name in map(str, together["group"].values) if side_of(name) == side]
+    sizes = {
+        name: max(float(np.nanmax(np.abs(each.sel(group=name).values), initial=0.0)) for each in of)
+        for name in names
+    }
+    return sorted(names, key=lambda name: -sizes[name])[: len(COST_COLORS)]
+
+
+def _of_groups(
+    axes: Axes, of_all: str, whole: xr.DataArray, own: xr.DataArray, shown: Sequence[str]
+) -> dict[str, Any]:
+    """Draw a sum (time,) and the contributions of groups, each with the band of the contact models if any.
+
+    Returns the entries of the legend.
+    """
+    time, entries = whole["time"].values, {of_all: line("#111111", 1.2)}
+    axes.plot(time, whole.values, color="#111111", linewidth=1.2, label=of_all)
+    for color, name in zip(COST_COLORS, shown, strict=False):
+        words, values = name.replace("_", " "), own.sel(group=name)
+        if "contact" in values.dims:
+            curves = values.transpose("contact", "time").values
+            low, high, label = curves.min(axis=0), curves.max(axis=0), f"{words}{APART}contact models"
+            axes.fill_between(time, low, high, color=color, alpha=0.15, linewidth=0.0, label=label)
+            values = values.isel(contact=0)
+        axes.plot(time, values.values, color=color, label=words)
+        entries[words] = line(color)
+    axes.axhline(0.0, color=NOTE_COLOR, linewidth=0.6)
+    return entries
 
 
 def _contacts(answer: xr.Dataset) -> str:
@@ -193,33 +205,20 @@ def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
     """Draw the contact forces of a leg by its groups: across the joint on the left, through dynamics on the right."""
     together, weight = question_tables.grouped(answer), float(answer.attrs["body_weight_n"])
     places = question_tables.contact_shares(together, side)
-    names = [name for name in map(str, together["group"].values) if side_of(name) == side]
-    size = {
-        name: max(
-            float(np.nanmax(np.abs(each.sel(group=name).values), initial=0.0))
-            for pair in places.values()
-            for each in pair
-        )
-        for name in names
-    }
-    shown = sorted(names, key=lambda name: -size[name])[: len(COST_COLORS)]
+    shown = _largest_groups(together, side, [each for pair in places.values() for each in pair])
     title = f"Contributions to contact forces: {SIDE_NAMES.get(side, side)} leg"
     rows = len(places)
     sheet, panels = page(
         answer, title, rows, 2, height=0.3 * rows, labels=True, space={"below": 0.2}, sharey="row"
     )
-    entries: dict[str, Any] = {"contact force": line("#111111", 1.2)}
-    time = answer["time"].values
+    entries: dict[str, Any] = {}
     for row, (place, (own, dynamics)) in enumerate(places.items()):
         whole = (
             own.sum("group", skipna=False) + dynamics.isel(contact=0).sum("group", skipna=False)
         ) / weight
         label = place.replace(f"_{side}", "", 1).replace("_", " ")
         for axes, of, what in zip(panels[row], (own, dynamics), ("own", "through dynamics"), strict=True):
-            axes.plot(time, whole.values, color="#111111", linewidth=1.2, label="contact force")
-            for color, name in zip(COST_COLORS, shown, strict=False):
-                entries |= _of_group(axes, time, of.sel(group=name) / weight, color, name)
-            axes.axhline(0.0, color=NOTE_COLOR, linewidth=0.6)
+            entries |= _of_groups(axes, "contact force", whole, of / weight, shown)
             heading(axes, f"{label}: {what}", _contacts(answer) if row == 0 and of is dynamics else "")
             if row == rows - 1:
                 axes.set_xlabel("time [s]")

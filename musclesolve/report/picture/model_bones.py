@@ -18,6 +18,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 
 from muscle_db.regular_file import MEBIBYTE, UnsuitableFileError, read_regular
 from musclesolve._util.arrays import AnyArray, Array, Indices
@@ -153,20 +154,22 @@ def _read_vtp(content: bytes, _: str) -> Mesh:
 
 def _fans(corners: Indices, ends: Indices) -> Indices:
     """Triangles (F, 3) about the first corner of each polygon."""
-    starts = np.concatenate([[0], ends[:-1]]).astype(np.intp)
-    counts = np.maximum(ends - starts - 2, 0)
-    first = np.repeat(starts, counts)
-    number = np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
+    first, number = _in_turn(ends)
     return np.stack([corners[first], corners[first + number + 1], corners[first + number + 2]], axis=1)
 
 
 def _strips(corners: Indices, ends: Indices) -> Indices:
     """Triangles (F, 3) of three corners in a row of each strip, every second one turned."""
+    first, number = _in_turn(ends)
+    at, odd = first + number, number % 2
+    return np.stack([corners[at], corners[at + 1 + odd], corners[at + 2 - odd]], axis=1)
+
+
+def _in_turn(ends: Indices) -> tuple[Indices, Indices]:
+    """The first corner of the cell of each triangle (F,), and the number of the triangle in it, from 0."""
     starts = np.concatenate([[0], ends[:-1]]).astype(np.intp)
     counts = np.maximum(ends - starts - 2, 0)
-    number = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    at, odd = np.repeat(starts, counts) + number, number % 2
-    return np.stack([corners[at], corners[at + 1 + odd], corners[at + 2 - odd]], axis=1)
+    return np.repeat(starts, counts), np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
 
 
 def merged(vertices: Array, faces: Indices, cell: float) -> Mesh:
@@ -189,11 +192,7 @@ def merged(vertices: Array, faces: Indices, cell: float) -> Mesh:
 
 def _alike(rows: Indices) -> Indices:
     """Numbers (k,), the same for equal rows (k, 3)."""
-    number = np.zeros(len(rows), np.intp)
-    for column in rows.T:
-        # two columns as one number, then as the place of it among all
-        _, number = np.unique(number * (int(column.max(initial=0)) + 1) + column, return_inverse=True)
-    return number
+    return pd.DataFrame(rows).groupby([0, 1, 2]).ngroup().to_numpy(np.intp)
 
 
 def simplified(mesh: Mesh, most: int) -> Mesh:
