@@ -203,7 +203,7 @@ def emg(
     **settings: Any,
 ) -> None:
     """Compare effort and EMG misfit over the weight of EMG, predict left-out channels, estimate the clock offset."""
-    from musclesolve.cli.tables.emg_tables import clock_lines, trade_off_document, trade_off_table
+    from musclesolve.cli.tables.calibration_tables import clock_lines, trade_off_document, trade_off_table
     from musclesolve.errors import InputError
     from musclesolve.studies.emg_trade_off import emg_offset, emg_trade_off
     from musclesolve.studies.written_answer import answer_about
