@@ -313,10 +313,10 @@ def no_file(path: Path, *suffixes: str) -> InputError:
     if path.is_dir():
         problem, expected, remedy = "this is a folder", "a file", "name a file in it"
         with suppress(OSError):
-            kinds = suffixes or RECORDED
-            present = sorted(name for name in os.listdir(path) if Path(name).suffix.casefold() in kinds)
-            drafts = f"; `musclesolve init {path}` drafts a trial file" if kinds == (".toml",) else ""
-            none = f"name a file elsewhere: none in this folder ends in {', '.join(kinds)}{drafts}"
+            wanted = suffixes or RECORDED
+            present = sorted(name for name in os.listdir(path) if Path(name).suffix.casefold() in wanted)
+            drafts = f"; `musclesolve init {path}` drafts a trial file" if wanted == (".toml",) else ""
+            none = f"name a file elsewhere: none in this folder ends in {', '.join(wanted)}{drafts}"
             remedy = f"{remedy}: {listed_beside(None, present)}" if present else none
     elif not path.name.isprintable() or ("\\" in path.name and os.sep == "/"):
         remedy = "write / instead of \\ between folders"  # "data\\trial" in double quotes has a tab
