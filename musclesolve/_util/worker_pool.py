@@ -150,8 +150,8 @@ class Pool:
         reason = worker.death
         if not self.any_ready:
             raise MuscleSolveError(
-                f"processes cannot be started: {reason}\n"
-                '  remedy: every process reads the script; call this in it below `if __name__ == "__main__":`'
+                "processes cannot be started: each reads the script, so call this in it below "
+                f'`if __name__ == "__main__":` ({reason})'
             )
         if worker.task is None:
             return
@@ -219,14 +219,14 @@ class Worker:
         end_all([self])
         code = self.process.exitcode or 0
         if code >= 0:
-            return f"the process that computed it ended with exit code {code}"
+            return f"a process ended with exit code {code}"
         name = (
             signal.Signals(-code).name
             if -code in {int(signal_number) for signal_number in signal.Signals}
             else str(-code)
         )
         memory = ", as it is when the memory is used up" if name == "SIGKILL" else ""
-        return f"the process that computed it was ended by {name}{memory}"
+        return f"a process was ended by {name}{memory}"
 
 
 def end_all(workers: Iterable[Worker]) -> None:

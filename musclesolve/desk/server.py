@@ -122,6 +122,9 @@ def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None])
             desk.close = lambda: setattr(server, "should_exit", True)
             address = f"http://{HOST}:{port}/{token}/"
             announce(address)
+            if made:
+                say = logging.getLogger("musclesolve").info
+                say(f"{folder} is a new folder, and empty. Ctrl-C removes it while it is empty.")
             if opens:
                 Thread(target=webbrowser.open, args=(address,), daemon=True).start()
             with contextlib.suppress(KeyboardInterrupt), interrupts(signal.SIGTERM):

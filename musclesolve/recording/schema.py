@@ -107,7 +107,7 @@ class Document:
     def __init__(self, path: Path, kind: type[Settings] | None = None) -> None:
         self.path = path
         self.states: dict[Path, FileState] = {path: file_state(path)}
-        raw = read_settings(path)
+        raw = read_settings(path, ".toml")
         self.sha256 = hashlib.sha256(raw).hexdigest()
         self.lines = settings_lines(path, raw)
         try:

@@ -40,7 +40,7 @@ def test_files_stand_beside_the_result_unless_a_place_is_named(walk: Path, tmp_p
         call("export", walk, "--format", "sto", "-o", tmp_path / "part", "--variable", "activation").exit_code
         == 0
     )
-    assert len(read_mot(tmp_path / "part.sto").names) == data.sizes["muscle"]
+    assert len(read_mot(tmp_path / "part" / "walk.sto").names) == data.sizes["muscle"]
 
 
 def test_it_prints_whose_names_and_signs_are_written(walk: Path) -> None:

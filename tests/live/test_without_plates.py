@@ -25,6 +25,7 @@ from musclesolve.live.joining import Wanted
 from musclesolve.live.live import NOT_CARRIED
 from musclesolve.live.page.page_state import PageSetup
 from musclesolve.live.replay import Replay
+from musclesolve.live.session import SessionWatch
 from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival
 from musclesolve.results.facts import Facts
@@ -78,6 +79,11 @@ def test_a_session_says_that_its_forces_are_predicted(
     recorder.close()
     assert not list(recorder.folder.glob("forces*"))
     assert recording_of(recorder.trials[0], "this test").settings.files.predicted
+    watch = SessionWatch(shown.append)
+    watch.begin(done.live)
+    for sample, frame in zip(came, done.frames, strict=True):
+        watch.take(Arrival(sample, 0.0), frame)
+    assert not [said for said in shown if "plate" in said]  # there is none to be silent
     line = StatusLine()
     monkeypatch.setattr(line, "_show", lambda text, wrong=False: shown.append(text))
     line.begin(done.live)

@@ -164,15 +164,16 @@ class Events:
         with ui.row().classes("items-center"):
             ui.label(f"{SIDE_NAMES[side].capitalize()} {name}").classes("ms-kind")
             for item in alike:
-                number = ui.number(value=round(item.event.time, 3), step=0.01, format="%.3f")
-                number.props(f'suffix="s" aria-label="{SIDE_NAMES[side]} {name} [s]"').classes(
-                    "ms-time"
-                ).tooltip(SOURCES[item.event.source])
-                number.on("change", lambda _, n=number, id=item.id: self._moved(id, n.value))
-                ui.button(on_click=lambda _, id=item.id: self._removed(id)).props(
-                    f'flat dense round size=sm icon=close aria-label="Remove {SIDE_NAMES[side]} {name} at '
-                    f'{item.event.time:.2f} s"'
-                )
+                with ui.row().classes("ms-pair"):
+                    number = ui.number(value=round(item.event.time, 3), step=0.01, format="%.3f")
+                    number.props(f'suffix="s" aria-label="{SIDE_NAMES[side]} {name} [s]"').classes(
+                        "ms-time"
+                    ).tooltip(SOURCES[item.event.source])
+                    number.on("change", lambda _, n=number, id=item.id: self._moved(id, n.value))
+                    ui.button(on_click=lambda _, id=item.id: self._removed(id)).props(
+                        f'flat dense round size=sm icon=close aria-label="Remove {SIDE_NAMES[side]} {name} at '
+                        f'{item.event.time:.2f} s"'
+                    )
             if self.desk.trial.value("events", key) is not None:
                 small_button("As found", lambda: self._state(("events", key), None))
             elif not alike:

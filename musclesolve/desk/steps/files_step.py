@@ -63,12 +63,16 @@ class Files(StepView):
 
     def show(self) -> None:
         """Draw the values that describe the subject."""
+        endings = (*RECORDINGS, ARCHIVE)
         ui.upload(
             label="Drop recordings here, or choose them with +",
             multiple=True,
             auto_upload=True,
             on_multi_upload=self._uploaded,
-        ).props(f'accept="{",".join((*RECORDINGS, ARCHIVE))}" flat bordered').classes("w-full")
+            on_rejected=lambda: self.view.say(
+                f"Not brought: names of recordings end in {', '.join(endings)}.", bad=True
+            ),
+        ).props(f'accept="{",".join(endings)}" flat bordered').classes("w-full")
         hint(
             f"You can also copy files to {self.desk.folder.path}, then press “Look again”. Nothing leaves this machine."
         )

@@ -25,7 +25,7 @@ from muscle_db.regular_file import (
     read_regular,
 )
 from musclesolve._util.locks import Lock
-from musclesolve._util.messages import as_text, suggestion
+from musclesolve._util.messages import as_text, listed_beside, suggestion
 from musclesolve._util.processes import ignore_interrupts
 from musclesolve._util.written_files import HIDDEN, PART, note
 from musclesolve.errors import FilePlace, InputError, file_error, input_error
@@ -67,9 +67,9 @@ def read_lines(path: Path) -> list[str]:
     return settings_lines(path, read_settings(path))
 
 
-def read_settings(path: Path) -> bytes:
-    """Return the content of a text file of settings."""
-    with opening(path):
+def read_settings(path: Path, *suffixes: str) -> bytes:
+    """Return the content of a text file of settings; suffixes: of such files, for the message about a folder."""
+    with opening(path, *suffixes):
         return read_regular(path, SETTINGS)
 
 
@@ -154,13 +154,13 @@ def stated_table(path: Path, name: str) -> dict[str, Any] | None:
 
 
 @contextmanager
-def opening(path: Path) -> Iterator[None]:
-    """Convert errors while reading a file to an InputError."""
+def opening(path: Path, *suffixes: str) -> Iterator[None]:
+    """Convert errors while reading a file to an InputError; suffixes: as of `no_file`."""
     try:
         note_file(path)
         yield
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        raise no_file(path) from None
+        raise no_file(path, *suffixes) from None
     except UnsuitableFileError as reason:
         raise file_error("unreadable_file", path, reason.problem, reason.expected, reason.remedy) from None
     except OSError as reason:
@@ -305,13 +305,19 @@ def empty_file(path: Path, remedy: str = EXPORT_AGAIN) -> InputError:
     return file_error("truncated_file", path, "the file is empty", TEXT, remedy)
 
 
-def no_file(path: Path) -> InputError:
-    """Return the error of a path that is not a regular file."""
+def no_file(path: Path, *suffixes: str) -> InputError:
+    """Return the error of a path that is not a regular file; suffixes: of the files of a folder that would do."""
     folder = path.parent.absolute()
     problem, expected = "there is no such file", f"a file in {folder}"
     remedy = "check the name and the folder"
     if path.is_dir():
         problem, expected, remedy = "this is a folder", "a file", "name a file in it"
+        with suppress(OSError):
+            wanted = suffixes or RECORDED
+            present = sorted(name for name in os.listdir(path) if Path(name).suffix.casefold() in wanted)
+            drafts = f"; `musclesolve init {path}` drafts a trial file" if wanted == (".toml",) else ""
+            none = f"name a file elsewhere: none in this folder ends in {', '.join(wanted)}{drafts}"
+            remedy = f"{remedy}: {listed_beside(None, present)}" if present else none
     elif not path.name.isprintable() or ("\\" in path.name and os.sep == "/"):
         remedy = "write / instead of \\ between folders"  # "data\\trial" in double quotes has a tab
     elif path.exists() or path.is_symlink():

@@ -312,7 +312,7 @@ def opensim_note(result: xr.Dataset, kind: str) -> str | None:
 
 
 def target_path(result: Path, output: Path | None, format: str | None) -> Path:
-    """Path of the file that a command writes: the named file, or the name of the result beside it or in a folder."""
+    """Path of the file that a command writes: as named, or with the name of the result, beside it or in a folder."""
     if output is not None and output.suffix and not output.is_dir():
         return output
     if format is None:
@@ -324,6 +324,4 @@ def target_path(result: Path, output: Path | None, format: str | None) -> Path:
             remedy="--format sto, or -o with a name that ends in .sto",
         )
     check_known([format], "format", FORMATS, where="--format")
-    if output is not None and not output.is_dir():
-        return output.with_name(f"{output.name}.{format}")
     return (output or result.parent) / f"{result.stem}.{format}"
