@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
-from musclesolve._util.checks import one_or_several
+from musclesolve._util.checks import check_type, one_or_several
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve.errors import file_error, input_error
 from musclesolve.muscles.paths.engine import PathLayout, PathLines, PathNodes, solve_paths, trace_paths
@@ -78,6 +78,7 @@ def opensim_geometry(
         InputError: a name is unknown, values are no numbers, or more than 360 degrees of a joint that a muscle crosses;
             no muscle is named, or one needs something that is not supported.
     """
+    check_type(model, OpenSimModel, "model", "an OpenSim model, from read_osim()")
     chosen = model.chosen(None if muscles is None else one_or_several(muscles))
     if not chosen:
         raise input_error("opensim.no_muscle_named", file=model.file)

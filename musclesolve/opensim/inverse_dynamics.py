@@ -63,6 +63,10 @@ def inverse_dynamics(
     Raises:
         InputError: joints are missing, a load acts on an unknown body, or ends too early.
     """
+    check_type(model, OpenSimModel, "model", "an OpenSim model, from read_osim()")
+    check_type(motion, ModelMotion, "motion", "the motion of all coordinates, from model_motion()")
+    for load in check_type(loads, Sequence, "loads", expected := "loads, from read_external_loads()"):  # type: ignore[type-abstract]
+        check_type(load, ExternalLoad, "loads", expected)
 
     def of_frames(*some: Array) -> tuple[Array, ...]:
         """All arrays in some frames. The axes of the joints, which take as much memory, are not kept."""

@@ -149,9 +149,16 @@ def kkt_residual(
         check_real_array(array, name, f"numbers for each moment, {for_moments}", shapes=(for_moments,))
         for name, array in (("reserve", reserve), ("multiplier", multiplier))
     )
+    expected = f"a pull for each activation, {shape}, or one number"
+    further_pull = check_real_array(
+        further_pull, "further_pull", expected, shapes=(shape, (frames, muscles), ())
+    )
+    if level_multiplier is not None:
+        expected = "numbers for each level and moment, (L, m) or (T, L, m)"
+        level_multiplier = check_real_array(level_multiplier, "level_multiplier", expected)
     if without_axis:
         activation, reserve, multiplier = activation[None], reserve[None], multiplier[None]
-        level_multiplier = None if level_multiplier is None else np.asarray(level_multiplier)[None]
+        level_multiplier = None if level_multiplier is None else level_multiplier[None]
     cost = find_cost(cost)
     problem, weight = within_domain(problem, cost), problem.reserve_weight
     levels = "linear_program" in cost.needs

@@ -18,11 +18,12 @@ from typing import Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, equal_groups
-from musclesolve._util.checks import check_array, check_increasing, check_number
+from musclesolve._util.checks import check_array, check_increasing, check_number, check_type
+from musclesolve._util.messages import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import external_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
-from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.rigid_body import Wrench
+from musclesolve.dynamics.model.model import Model, check_model
+from musclesolve.dynamics.model.rigid_body import Wrench, check_frames
 from musclesolve.errors import input_error
 
 Curve = Callable[[Array], Array]
@@ -55,7 +56,9 @@ class JointMoments:
         Raises:
             InputError: a name that is no joint degree of freedom, or samples that do not fit `time`.
         """
-        courses = {model.joint(name): _course(name, value, time) for name, value in moments.items()}
+        expected = "a dict of moments by the names of degrees of freedom"
+        named = check_type(moments, Mapping, "moments", expected).items()  # type: ignore[type-abstract]
+        courses = {check_model(model).joint(name): _course(name, value, time) for name, value in named}
         return cls(Couples.build(model), courses)
 
     def values(self, time: Array) -> Array:
@@ -88,8 +91,8 @@ class ExternalForces:
         Raises:
             InputError: samples that do not fit `time`, or a body that the model does not have.
         """
-        for wrench in wrenches:
-            model.body(wrench.body)
+        check_frames(wrenches, np.size(time))
+        check_known((wrench.body for wrench in wrenches), "body", check_model(model).topology.body_index)
         samples = [np.hstack([wrench.force, wrench.moment]) for wrench in wrenches]
         courses = [_course(wrench.body, x, time) for wrench, x in zip(wrenches, samples, strict=True)]
         return cls(model, tuple(wrench.body for wrench in wrenches), tuple(courses))
@@ -111,10 +114,10 @@ def _course(name: str, value: Course, time: Array | None) -> Curve:
         samples = check_array(value, f"the value for {name!r}", (), axis=0)
         return lambda at: np.full(len(at), float(samples))
     samples = check_array(value, f"the sample for {name!r}", ("T",) if np.ndim(value) == 1 else ("T", 6))
-    if time is None or len(time) != len(samples):
+    if time is None or np.shape(time)[:1] != samples.shape[:1]:
         raise input_error(
             "bad_shape",
-            problem=f"{len(samples)} samples for {name!r}, but {0 if time is None else len(time)} times",
+            problem=f"{len(samples)} samples for {name!r}, but {0 if time is None else np.size(time)} times",
             remedy="pass time= with as many entries as there are samples",
         )
     time = check_increasing(time, 2)

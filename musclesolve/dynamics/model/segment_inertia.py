@@ -20,7 +20,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, unit, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.checks import check_array, check_number, check_type
+from musclesolve._util.checks import check_array, check_number
 from musclesolve._util.messages import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import ADULT_AGE
@@ -209,8 +209,6 @@ def compose(pieces: list[InertiaPart]) -> InertiaPart:
 
 def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, float]:
     """Factors on the offsets of scale groups that give measured segment lengths [m] (chi_L of Silva 2003, 3.1)."""
-    expected = "a dict of lengths [m] by the names of segments"
-    check_type(lengths, Mapping, "lengths", expected)  # type: ignore[type-abstract]
     pairs = bundled_toml(__package__, "definitions", "human_lengths.toml")["group"]
     check_known(lengths, "segment with a length", pairs)
     where = named_points(topology, topology.standing_layout())

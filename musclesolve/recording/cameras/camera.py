@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array, check_integer, check_number
+from musclesolve._util.checks import check_array, check_integer, check_number, check_type, one_or_several
 from musclesolve.errors import input_error
 
 _POSITIVE = "a number above zero"
@@ -133,6 +133,12 @@ class Camera:
         depth = np.where(depth > 0.0, depth, np.nan)[..., None]
         numerators = points @ np.stack([a[0:3], a[4:7]], axis=1) + a[[3, 7]]
         return np.asarray(self.front * numerators / depth)
+
+
+def camera_list(cameras: object, where: str) -> list[Camera]:
+    """Return cameras as a list; refuse anything else."""
+    expected = "cameras, as ms.cameras.ring and camera_at make, or calibrate_cameras(...).camera"
+    return [check_type(camera, Camera, where, expected) for camera in one_or_several(cameras)]
 
 
 def _center(matrix: Array) -> Array:

@@ -19,7 +19,7 @@ from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_array, check_number
 from musclesolve.errors import file_error, input_error
 from musclesolve.recording.cameras.calibration import Calibration
-from musclesolve.recording.cameras.camera import Camera
+from musclesolve.recording.cameras.camera import Camera, camera_list
 from musclesolve.recording.cameras.camera_file import CameraFile, read_camera_file
 from musclesolve.recording.data import Markers
 
@@ -165,13 +165,7 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
 
 def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
     where = "reconstruction"
-    if not isinstance(cameras, Sequence) or isinstance(cameras, str):
-        raise input_error(
-            "bad_type",
-            where=where,
-            problem=f"the cameras are a {type(cameras).__name__}",
-            expected="a list of musclesolve.cameras.Camera",
-        )
+    cameras = camera_list(cameras, where)
     if len(cameras) < FEWEST_VIEWS:
         raise input_error(
             "bad_camera",
@@ -180,15 +174,6 @@ def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
             expected="two or more",
             remedy="add another camera",
         )
-    for k, camera in enumerate(cameras):
-        if not isinstance(camera, Camera):
-            raise input_error(
-                "bad_type",
-                where=where,
-                problem=f"camera {k + 1} is a {type(camera).__name__}",
-                expected="a musclesolve.cameras.Camera",
-                remedy="give calibrate_cameras(...).camera",
-            )
     shape = (len(cameras), "frames", "points", 2)
     pixels = check_array(image, "the array of images", shape, finite=False, real=True, where=where)
     if np.isinf(pixels).any():
