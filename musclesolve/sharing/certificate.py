@@ -89,7 +89,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_real_array
+from musclesolve._util.checks import check_real_array, check_type
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import (
@@ -140,8 +140,9 @@ def kkt_residual(
     Raises:
         InputError: an array of another shape, or without numbers.
     """
-    frames, dofs, muscles = problem.moment_arm.shape
-    without_axis = frames == 1 and np.ndim(activation) == 1
+    frames, dofs, muscles = check_type(problem, Problem, "problem", "a Problem").moment_arm.shape
+    activation = check_real_array(activation, "activation", f"activations, {(frames, muscles)}")
+    without_axis = frames == 1 and activation.ndim == 1
     axis = () if without_axis else (frames,)
     shape, for_moments = (*axis, muscles), (*axis, dofs)
     activation = check_real_array(activation, "activation", f"activations, {shape}", shapes=(shape,))

@@ -91,7 +91,7 @@ class ExternalForces:
         Raises:
             InputError: samples that do not fit `time`, or a body that the model does not have.
         """
-        check_frames(wrenches, np.size(time))
+        check_frames(wrenches, len(check_increasing(time, 2)))
         check_known((wrench.body for wrench in wrenches), "body", check_model(model).topology.body_index)
         samples = [np.hstack([wrench.force, wrench.moment]) for wrench in wrenches]
         courses = [_course(wrench.body, x, time) for wrench, x in zip(wrenches, samples, strict=True)]
@@ -113,14 +113,14 @@ def _course(name: str, value: Course, time: Array | None) -> Curve:
     if np.ndim(value) == 0:
         samples = check_array(value, f"the value for {name!r}", (), axis=0)
         return lambda at: np.full(len(at), float(samples))
+    time = None if time is None else check_increasing(time, 2)
     samples = check_array(value, f"the sample for {name!r}", ("T",) if np.ndim(value) == 1 else ("T", 6))
-    if time is None or np.shape(time)[:1] != samples.shape[:1]:
+    if time is None or len(time) != len(samples):
         raise input_error(
             "bad_shape",
-            problem=f"{len(samples)} samples for {name!r}, but {0 if time is None else np.size(time)} times",
+            problem=f"{len(samples)} samples for {name!r}, but {0 if time is None else len(time)} times",
             remedy="pass time= with as many entries as there are samples",
         )
-    time = check_increasing(time, 2)
     said = f"{name!r} is sampled from {{:g}} to {{:g}} s, but needed at {{:g}} s"
     return within(CubicSpline(time, samples), time, said, "simulate within the samples")
 

@@ -54,7 +54,7 @@ def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Co
     names, muscles = list(problem.muscle or ()), one_or_several(muscles)
     check_known(muscles or [""], "muscle", names, " of the problem")
     expected = "a dict of costs by name, as ms.costs() makes"
-    for cost in check_type(costs or {}, Mapping, "costs", expected).values():  # type: ignore[type-abstract]
+    for cost in check_type({} if costs is None else costs, Mapping, "costs", expected).values():  # type: ignore[type-abstract]
         check_type(cost, Cost, "costs", expected)
     shown = costs or {
         name: record()

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array, check_integer, check_number, check_type, one_or_several
+from musclesolve._util.checks import (
+    check_array,
+    check_integer,
+    check_number,
+    check_real_array,
+    check_type,
+    one_or_several,
+)
 from musclesolve.errors import input_error
 
 _POSITIVE = "a number above zero"
@@ -127,7 +134,8 @@ class Camera:
 
     def project(self, points: Array) -> Array:
         """Return the pixels (..., 2) of points (..., 3) [m] (eq. 5.1); NaN for points not before the camera."""
-        a, points = self.coefficients, np.asarray(points, dtype=np.float64)
+        a, points = self.coefficients, check_real_array(points, "points", "points (..., 3) [m]")
+        check_array(points, "points", (*map(str, range(points.ndim - 1)), 3), finite=False)
         depth = self.depth(points)
         # NaN is not above zero either: a marker that was not seen has no image.
         depth = np.where(depth > 0.0, depth, np.nan)[..., None]

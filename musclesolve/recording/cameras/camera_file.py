@@ -390,7 +390,11 @@ def write_camera_file(
             remedy="give rng=numpy.random.default_rng(1)",
         )
     check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
-    for text in (name, *markers.names, *(camera.name for camera in cameras)):
+    for text in (
+        check_type(name, str, "name", "a text"),
+        *markers.names,
+        *(camera.name for camera in cameras),
+    ):
         if not text or inert(text) != text.strip() or any(letter in text for letter in ',;\t\n\r"\\/#'):
             raise input_error(
                 "bad_value",
