@@ -56,7 +56,8 @@ def read_osim(path: str | Path) -> OpenSimModel:
     Examples:
         >>> from pathlib import Path
         >>> shank = "<BodySet><objects><Body name='shank'/></objects></BodySet>"
-        >>> ends = "<socket_parent_frame>/ground</socket_parent_frame><socket_child_frame>/bodyset/shank</socket_child_frame>"
+        >>> ends = {"parent": "/ground", "child": "/bodyset/shank"}.items()
+        >>> ends = "".join(f"<socket_{end}_frame>{place}</socket_{end}_frame>" for end, place in ends)
         >>> pin = f"<PinJoint name='knee'>{ends}<coordinates><Coordinate name='knee_angle'/></coordinates></PinJoint>"
         >>> text = f"<Model name='leg'>{shank}<JointSet><objects>{pin}</objects></JointSet></Model>"
         >>> _ = Path("leg.osim").write_text(f"<OpenSimDocument Version='40000'>{text}</OpenSimDocument>")
@@ -77,12 +78,8 @@ def read_osim(path: str | Path) -> OpenSimModel:
     bodies = context.of_kind("Body")
     for what, named in (("bodies", bodies), ("forces", model.listed("ForceSet"))):
         if len(named) > MOST_PARTS:
-            named[MOST_PARTS].fail(
-                "too_large",
-                f"the model has {len(named)} {what}",
-                f"at most {MOST_PARTS}",
-                "take out what is not needed",
-            )
+            problem, expected = f"the model has {len(named)} {what}", f"at most {MOST_PARTS}"
+            named[MOST_PARTS].fail("too_large", problem, expected, "take out what is not needed")
         seen_names: set[str] = set()
         for element in named:
             if element.name in seen_names:

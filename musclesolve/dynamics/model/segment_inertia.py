@@ -20,7 +20,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, unit, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.checks import check_array, check_number
+from musclesolve._util.checks import check_array, check_number, check_type
 from musclesolve._util.messages import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import ADULT_AGE
@@ -353,10 +353,7 @@ def with_stated(
     bodies = topology.bodies
     check_known(segments, "segment", topology.segments)
     for name, stated in segments.items():
-        if not isinstance(stated, StatedSegment):
-            raise input_error(
-                "bad_type", problem=f"segments[{name!r}] is {stated!r:.60}", expected="a StatedSegment"
-            )
+        check_type(stated, StatedSegment, f"segments[{name!r}]", "a StatedSegment")
     masses, centers, inertias = table.mass.copy(), table.center.copy(), table.inertia.copy()
     unstated = np.array([body.segment not in segments for body in bodies])
     where, lengths = (

@@ -27,7 +27,14 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number, check_type
+from musclesolve._util.checks import (
+    check_array,
+    check_choice,
+    check_increasing,
+    check_number,
+    check_type,
+    one_or_several,
+)
 from musclesolve._util.messages import check_known
 from musclesolve.dynamics.forward.applied_forces import within
 from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
@@ -419,14 +426,8 @@ def muscle_forces(
             `scale_muscles`, or of joints that the model lacks; none, some twice, or different families of Hill curves;
             any fault that `muscle_course` refuses.
     """
-    parts = [muscles] if isinstance(muscles, ScaledMuscles) else muscles
-    if not isinstance(parts, Sequence) or not all(isinstance(part, ScaledMuscles) for part in parts):
-        raise input_error(
-            "bad_type",
-            where="muscles",
-            problem=f"muscles = {muscles!r:.60}",
-            expected="the muscles of a side from scale_muscles (model, set, side), or a list of these",
-        )
+    expected = "the muscles of a side from scale_muscles (model, set, side), or a list of these"
+    parts = [check_type(part, ScaledMuscles, "muscles", expected) for part in one_or_several(muscles)]
     for name in [name for part in parts for name in part.dof_names]:
         check_model(model).dof(name)  # the model has the joints of the muscles
     known = [name for part in parts for name in part.names]

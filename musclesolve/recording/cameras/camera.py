@@ -146,7 +146,10 @@ class Camera:
 def camera_list(cameras: object, where: str) -> list[Camera]:
     """Return cameras as a list; refuse anything else."""
     expected = "cameras, as ms.cameras.ring and camera_at make, or calibrate_cameras(...).camera"
-    return [check_type(camera, Camera, where, expected) for camera in one_or_several(cameras)]
+    return [
+        check_type(camera, Camera, f"{where}, camera {k}", expected)
+        for k, camera in enumerate(one_or_several(cameras), 1)
+    ]
 
 
 def _center(matrix: Array) -> Array:
