@@ -80,14 +80,11 @@ def muscle_change(
     muscles, length = state.parameters, state.fiber_length
 
     def change(value: ArrayLike, name: str) -> Array:
-        array = check_real_array(value, name, "numbers that broadcast to the state (..., T, n)")
-        try:
-            np.broadcast_shapes(array.shape, length.shape)
-        except ValueError:
-            shape = {"name": name, "shape": array.shape}
-            raise input_error(
-                "bad_shape", expected=f"numbers that broadcast to {length.shape}", **shape
-            ) from None
+        expected = f"numbers that broadcast to {length.shape}"
+        array = check_real_array(value, name, expected)
+        ends = zip(array.shape[::-1], length.shape[::-1], strict=False)
+        if not all(size in (1, end) for size, end in ends):
+            raise input_error("bad_shape", name=name, shape=array.shape, expected=expected)
         return array
 
     optimal, longer = muscles.optimal_fiber_length, change(optimal_fiber_length, "optimal_fiber_length")

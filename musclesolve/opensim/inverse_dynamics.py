@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, vector_product
-from musclesolve._util.checks import check_increasing, check_real_array, check_type
+from musclesolve._util.checks import check_array, check_increasing, check_real_array, check_type
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve.errors import file_error, input_error
 from musclesolve.opensim.devices import device_force
@@ -360,13 +360,7 @@ def model_motion(
             "give all coordinates of inverse kinematics, or lock these in the model",
         )
     for name, column in ((name, column) for part in parts for name, column in part.items()):
-        if np.shape(column) != np.shape(time) or not np.isfinite(column).all():
-            raise input_error(
-                "bad_shape" if np.shape(column) != np.shape(time) else "not_finite",
-                problem=f"coordinate {name}: shape {np.shape(column)} or gaps, for {len(time)} times",
-                expected="one finite number for each time",
-                remedy="fill the gaps of this coordinate",
-            )
+        check_array(column, f"coordinate {name}", (len(time),), axis=0, real=True)
     complete, number = coordinate_values(model, value), model.coordinate_number
     whole = np.broadcast_to(complete, (len(time), complete.shape[1])).copy()
     motion = ModelMotion(time, whole, np.zeros_like(whole), np.zeros_like(whole))

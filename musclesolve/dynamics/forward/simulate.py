@@ -531,11 +531,7 @@ class DrivenSystem(System):
 
     def accelerated(self, time: float, q: Array, qd: Array, applied: Array, polished: bool) -> Accelerations:
         """The prescribed accelerations, which no force changes."""
-        now = np.asarray(self.pulse(np.array([time])), float)
-        if now.shape != (1, 3):
-            raise input_error(
-                "bad_shape", problem=f"the pulse has the shape {now.shape}", expected="(T, 3) at times (T,)"
-            )
+        now = check_array(self.pulse(np.array([time])), "the pulse", (1, 3), finite=False, real=True)
         if not np.isfinite(now).all():
             raise MuscleSolveError(f"the simulation stops at {time:.4f} s: the pulse is not finite")
         qdd = np.zeros(q.shape)

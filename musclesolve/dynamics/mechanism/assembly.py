@@ -76,16 +76,12 @@ def assemble(
         >>> np.allclose(q[0], model.standing)
         True
     """
-    constraints, time = _listed(constraints), check_real_array(time, "time", "times (T,) [s]")
-    guess = check_real_array(start, "start", "positions (N, 3) or (T, N, 3) [m]")
+    constraints, time = _listed(constraints), check_array(time, "time", ("T",), real=True)
+    guess = check_real_array(start, "start", expected := f"positions (N, 3) or ({len(time)}, N, 3) [m]")
     if guess.ndim == 2:
         guess = np.broadcast_to(guess, (*time.shape, *guess.shape))
-    if time.ndim != 1 or not len(time) or guess.ndim != 3 or guess.shape[::2] != (len(time), 3):
-        raise input_error(
-            "bad_shape",
-            problem=f"the shapes {time.shape} of time and {np.shape(start)} of start do not fit each other",
-            expected="time (T,), start (N, 3) or (T, N, 3)",
-        )
+    if not len(time) or len(guess) != len(time):
+        raise input_error("bad_shape", name="start", shape=np.shape(start), expected=expected)
     check_finite(guess, coordinate_names)
     if (guess == guess[:1]).all():
         # Each frame starts from the frame before: only this tells on which branch a loop is.
