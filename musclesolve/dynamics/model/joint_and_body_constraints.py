@@ -229,9 +229,8 @@ def coincident(topology: Topology, pairs: Iterable[tuple[str, str]]) -> Linear:
     check_type(topology, Topology, "topology", "points, bodies and joints, from load_topology()")
     pairs = list(check_type(pairs, Iterable, "pairs", "pairs of names"))  # type: ignore[type-abstract]
     for pair in pairs:
-        check_known(
-            pair if np.shape(pair) == (2,) else [pair], "point or vector", topology.slot, where="pairs"
-        )
+        two = pair if np.shape(pair) == (2,) else [str(pair)]
+        check_known(two, "point or vector", topology.slot, f" in {topology.name!r}", where="pairs")
     weights = np.zeros((len(pairs), len(topology.coordinate_names)))
     for row, (one, other) in zip(weights, pairs, strict=True):
         row[topology.slots_of((None, one))[1]], row[topology.slots_of((None, other))[1]] = 1.0, -1.0

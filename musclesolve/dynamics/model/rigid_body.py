@@ -277,7 +277,7 @@ class MassProperties:
 
     def __post_init__(self) -> None:
         """Refuse impossible values: negative mass, skew inertia, a principal moment above the sum of the others."""
-        names = check_type(self.names, Collection, "names", "names of the bodies")  # type: ignore[type-abstract]
+        names = tuple(check_type(self.names, Collection, "names", "names of the bodies"))  # type: ignore[type-abstract]
         count = np.size(check_real_array(self.mass, "mass", "masses (B,) [kg]"))
         shapes = {"mass": (count,), "center": (count, 3), "inertia": (count, 3, 3)}
         for name, shape in shapes.items():
