@@ -74,7 +74,8 @@ def joint_reactions(
         >>> np.allclose(reactions.moments[:, :38], stride.joint_moments(time), atol=1e-5)
         True
     """
-    if not isinstance(check_type(expanded, Model, "expanded", "a model, from expand()"), ExpandedModel):
+    check_type(expanded, Model, "expanded", "a model, from expand()")
+    if not isinstance(expanded, ExpandedModel):
         raise input_error(
             "conflict",
             problem=f"the model {expanded.topology.name!r} is not expanded",
