@@ -91,7 +91,7 @@ class ExternalForces:
         Raises:
             InputError: samples that do not fit `time`, or a body that the model does not have.
         """
-        check_frames(wrenches, len(check_increasing(time, 2)))
+        check_frames(wrenches, len(check_increasing(time)))
         check_known((wrench.body for wrench in wrenches), "body", check_model(model).topology.body_index)
         samples = [np.hstack([wrench.force, wrench.moment]) for wrench in wrenches]
         courses = [_course(wrench.body, x, time) for wrench, x in zip(wrenches, samples, strict=True)]

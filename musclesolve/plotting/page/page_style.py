@@ -25,7 +25,6 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.messages import Progress, check_known, no_progress
 from musclesolve._util.sides import SIDE_LETTERS, SIDE_NAMES
 from musclesolve.settings.commands import PlotSettings
@@ -108,6 +107,8 @@ class PageStyle:
     look: Mapping[str, Any] = field(default_factory=dict)  # keywords of a figure (`LOOK`)
 
     def __post_init__(self) -> None:
+        from musclesolve._util.checks import check_number  # loads numpy
+
         for name, key in (("width of a page", "width_mm"), ("size of the text", "font_pt")):
             rule = RULES[key]
             expected = f"{rule.minimum:g} to {rule.maximum:g} {rule.unit}"
@@ -206,6 +207,8 @@ def current_style() -> PageStyle:
 @contextmanager
 def page_style(style: PageStyle | None = None, **settings: Any) -> Iterator[PageStyle]:
     """Draw and save figures in a style: one that is made, or the settings of `PageStyle`, such as width_mm=85."""
+    from musclesolve._util.checks import check_type  # loads numpy
+
     style = PageStyle(**settings) if style is None else style
     check_type(style, PageStyle, "style", "a PageStyle, or its settings by name")
     token = _style.set(style)
