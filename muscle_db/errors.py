@@ -39,5 +39,16 @@ class MuscleDatabaseError(ValueError):
 
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """A remedy with the known word most similar to `word`, or None without a similar one."""
-    matches = get_close_matches(word, list(known), n=1)
+    matches = get_close_matches(str(word), list(known), n=1)
     return f'did you mean "{matches[0]}"?' if matches else None
+
+
+def check_kind(given: object, kind: type, name: str) -> None:
+    """Refuse an argument of another class."""
+    if not isinstance(given, kind):
+        raise MuscleDatabaseError(
+            f"the argument is of type {type(given).__name__}",
+            code="bad_type",
+            field=name,
+            expected=f"a {kind.__name__}",
+        )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
-from muscle_db.errors import MuscleDatabaseError, nearest
+from muscle_db.errors import MuscleDatabaseError, check_kind, nearest
 
 LEG_DOFS = (
     "hip_flexion",
@@ -370,7 +370,14 @@ class ReferenceSkeleton:
 
     def __getitem__(self, name: str) -> Segment:
         """The bone of this name."""
-        return next(each for each in self.segments if each.name == name)
+        for each in self.segments:
+            if each.name == name:
+                return each
+        raise MuscleDatabaseError(
+            f'there is no bone "{name}"',
+            expected=f"one of {', '.join(self.names)}",
+            remedy=nearest(name, self.names),
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -408,8 +415,15 @@ class MuscleDatabase:
     notes: tuple[str, ...] = ()
     dofs: tuple[str, ...] = LEG_DOFS
 
+    def __repr__(self) -> str:
+        """Return name and size in a line."""
+        return (
+            f"<MuscleDatabase {self.name!r}: {len(self)} muscles, {len(self.dofs)} degrees of freedom a side>"
+        )
+
     def __getitem__(self, name: str) -> Muscle:
         """The muscle of this name or short name."""
+        name = str(name)
         for muscle in self.muscles:
             if name in (muscle.name, muscle.short_name):
                 return muscle
@@ -461,6 +475,9 @@ def standing_length(
         frames: the moving frames of the set, at rest on their bones in standing. unscaled: use the skeleton of the
             optimal fiber and tendon slack lengths; both scale to a subject by L_MT(subject) / L_MT(unscaled).
     """
+    check_kind(muscle, Muscle, "muscle")
+    check_kind(reference, ReferenceSkeleton, "reference")
+    check_kind({} if frames is None else frames, Mapping, "frames")
     scale = {each.name: each.position_scale if unscaled else 1.0 for each in reference.segments}
     centers: dict[str, Vector] = {}
     origins: dict[str, Vector] = {}

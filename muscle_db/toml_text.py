@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from decimal import Decimal
 
+from muscle_db.errors import check_kind
 from muscle_db.loader import ATTRIBUTES
 from muscle_db.model import (
     FRAMES,
@@ -33,6 +34,8 @@ def to_toml(database: MuscleDatabase, header: str = "") -> str:
     Deviations of the whole set, of points and of wraps are omitted. Angles have seven digits after the point, other
     numbers all digits.
     """
+    check_kind(database, MuscleDatabase, "database")
+    check_kind(header, str, "header")
     values = {key: [getattr(muscle, key) for muscle in database] for key in _NUMBERS_OF_SETS}
     usual = {key: max(numbers, key=numbers.count) for key, numbers in values.items()}  # the most common
     texts = ("name", "source", "license", "curves", "fiber_lengths", "operating_range_of")

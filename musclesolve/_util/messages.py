@@ -208,7 +208,7 @@ def check_known(
     where: str | None = None,
 ) -> None:
     """Refuse the first of some names that is not among the known ones: `unknown_name`."""
-    for name in names:
+    for name in names if isinstance(names, Iterable) else [names]:
         if not isinstance(name, Hashable) or name not in known:
             raise unknown_name(name, what, known, within, file, where)
 

@@ -34,7 +34,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask, vector_product
 from musclesolve._util.checks import check_array, check_choice, check_number
-from musclesolve._util.messages import few
+from musclesolve._util.messages import count_of, few
 from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads
 from musclesolve.dynamics.inverse.predicted_reactions import FrameReactions
 from musclesolve.dynamics.kinematics.motion_derivatives import moving_bodies
@@ -341,6 +341,13 @@ class Live:
         self._clock = SampleClock(self.rate, self.bridge)
         self._reactions = FrameReactions(self.model, mechanics.motion) if self.predicts else None
         self.clear()
+
+    def __repr__(self) -> str:
+        """Return a description of the stream in a line."""
+        return (
+            f"<Live {str(self.trial.path)!r}: {len(self.markers)} markers and {count_of(len(self.plates), 'plate')} at "
+            f"{self.rate:g} Hz, {len(self.muscles)} muscles {1e3 * self.lag:g} ms behind>"
+        )
 
     @property
     def unloaded_below(self) -> float:

@@ -7,8 +7,9 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, stretch
+from musclesolve._util.checks import check_type
 from musclesolve._util.long_arrays import in_blocks, long_array
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.hill_model import along_fibers
 from musclesolve.muscles.muscle_parameters import MuscleParameters
@@ -138,6 +139,8 @@ def muscle_state(model: Model, muscles: ScaledMuscles, motion: Motion) -> Scaled
 
     dL/dt = (dL_MT/dq) qd; moment arm r = -(dL_MT/dq) D for the allowed directions D of their degrees of freedom.
     """
+    check_fits(model, motion)
+    check_type(muscles, ScaledMuscles, "muscles", "the muscles of a side, from scale_muscles()")
     path = muscles.paths.evaluate(motion.q, motion.coordinates)
     velocity = path.rate(motion.qd, motion.rates)
     joints = np.array([model.dof(dof) for dof in muscles.dof_names])

@@ -36,8 +36,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve._util.checks import check_real_array, check_type
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.model import Model
+from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_state import MuscleState, ScaledState
 from musclesolve.muscles.paths.engine import solve_paths
 from musclesolve.muscles.paths.paths import Paths
@@ -74,18 +76,32 @@ def muscle_change(
     velocity stays the same in optimal fiber lengths per second. Where the tendon is slack, the derivatives of the
     forces are zero; at the kinks of the curves one of the two slopes is used.
     """
+    check_type(state, MuscleState, "state", "the state of muscles, from muscle_state()")
     muscles, length = state.parameters, state.fiber_length
-    optimal, longer = muscles.optimal_fiber_length, np.asarray(optimal_fiber_length, dtype=float)
+
+    def change(value: ArrayLike, name: str) -> Array:
+        expected = f"numbers that broadcast to {length.shape}"
+        array = check_real_array(value, name, expected)
+        ends = zip(array.shape[::-1], length.shape[::-1], strict=False)
+        if not all(size in (1, end) for size, end in ends):
+            raise input_error("bad_shape", name=name, shape=array.shape, expected=expected)
+        return array
+
+    optimal, longer = muscles.optimal_fiber_length, change(optimal_fiber_length, "optimal_fiber_length")
     taut, size = ~state.slack, np.where(length > 0.0, length, 1.0)
     cosine = np.where(taut, state.musculotendon_length - muscles.tendon_slack_length, 0.0) / size
     sine = optimal * np.sin(muscles.pennation_angle) / size
 
-    along = (np.asarray(musculotendon_length) - np.asarray(tendon_slack_length)) * taut
+    longer_path = change(musculotendon_length, "musculotendon_length")
+    along = (longer_path - change(tendon_slack_length, "tendon_slack_length")) * taut
     across = longer * np.sin(muscles.pennation_angle)
-    across = across + optimal * np.cos(muscles.pennation_angle) * np.asarray(pennation_angle)
+    across = across + optimal * np.cos(muscles.pennation_angle) * change(pennation_angle, "pennation_angle")
     fiber = cosine * along + sine * across
     rotated = sine * (sine * along - cosine * across) / size * taut
-    rate = np.asarray(musculotendon_velocity) * cosine + state.musculotendon_velocity * rotated
+    rate = (
+        change(musculotendon_velocity, "musculotendon_velocity") * cosine
+        + state.musculotendon_velocity * rotated
+    )
 
     # forces over F0, and their changes with fiber length, velocity and L0
     fastest = muscles.max_shortening_velocity * optimal
@@ -108,7 +124,7 @@ def muscle_change(
 
     # d(F f cos) of both elements
     strength, element = muscles.max_isometric_force, muscles.passive.force
-    along_fibers = np.asarray(max_isometric_force) * active + strength * active_change
+    along_fibers = change(max_isometric_force, "max_isometric_force") * active + strength * active_change
     capacity = along_fibers * cosine + strength * active * rotated
     resisting = element * (passive_change * cosine + passive * rotated)
     fiber, rate = np.broadcast_arrays(fiber, rate)
@@ -149,6 +165,8 @@ def point_derivatives(model: Model, motion: Motion, state: ScaledState) -> Point
 
     Conditional points stay on or off the path; the angles at which they switch are constant.
     """
+    check_fits(model, motion)
+    check_type(state, ScaledState, "state", "the state of the muscles in this motion, from muscle_state()")
     paths, places = state.muscles.paths, state.path.nodes
     points = len(paths.standing)
     on = paths.on_path(motion.coordinates)

@@ -264,7 +264,7 @@ def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Lev
                     remedy="remove one of them",
                 )
         for word in of_level:
-            strain[list(level[word])] = words[word]
+            strain[list(level[word])] = check_number(words[word], "tendon_strain", _EXPECTED, above=0.0)
     return strain
 
 

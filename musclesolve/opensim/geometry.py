@@ -23,8 +23,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
-from musclesolve._util.checks import one_or_several
+from musclesolve._util.checks import check_type, one_or_several
 from musclesolve._util.long_arrays import in_blocks
+from musclesolve._util.messages import check_known
 from musclesolve.errors import file_error, input_error
 from musclesolve.muscles.paths.engine import PathLayout, PathLines, PathNodes, solve_paths, trace_paths
 from musclesolve.opensim.functions import Function
@@ -78,6 +79,7 @@ def opensim_geometry(
         InputError: a name is unknown, values are no numbers, or more than 360 degrees of a joint that a muscle crosses;
             no muscle is named, or one needs something that is not supported.
     """
+    check_type(model, OpenSimModel, "model", "an OpenSim model, from read_osim()")
     chosen = model.chosen(None if muscles is None else one_or_several(muscles))
     if not chosen:
         raise input_error("opensim.no_muscle_named", file=model.file)
@@ -88,6 +90,7 @@ def opensim_geometry(
         if beyond.size and name in crossed and model.coordinates[name].rotational:
             raise input_error("dynamics.angle_beyond_a_turn", where=name, angle=beyond[0])
     names = tuple(values if coordinates is None else one_or_several(coordinates))
+    check_known(names, "coordinate", model.coordinates, f" in {model.name!r}")
     drawn = [muscle for muscle in chosen if muscle.by_function is None]
     of_functions = _by_functions(model, all_values, names, chosen)
     of_muscles = tuple(muscle.name for muscle in chosen)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, vector_product
-from musclesolve._util.checks import check_increasing, check_real_array, check_type
+from musclesolve._util.checks import check_array, check_increasing, check_real_array, check_type
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve.errors import file_error, input_error
 from musclesolve.opensim.devices import device_force
@@ -63,6 +63,10 @@ def inverse_dynamics(
     Raises:
         InputError: joints are missing, a load acts on an unknown body, or ends too early.
     """
+    check_type(model, OpenSimModel, "model", "an OpenSim model, from read_osim()")
+    check_type(motion, ModelMotion, "motion", "the motion of all coordinates, from model_motion()")
+    for load in check_type(loads, Sequence, "loads", expected := "loads, from read_external_loads()"):  # type: ignore[type-abstract]
+        check_type(load, ExternalLoad, "loads", expected)
 
     def of_frames(*some: Array) -> tuple[Array, ...]:
         """All arrays in some frames. The axes of the joints, which take as much memory, are not kept."""
@@ -356,13 +360,7 @@ def model_motion(
             "give all coordinates of inverse kinematics, or lock these in the model",
         )
     for name, column in ((name, column) for part in parts for name, column in part.items()):
-        if np.shape(column) != np.shape(time) or not np.isfinite(column).all():
-            raise input_error(
-                "bad_shape" if np.shape(column) != np.shape(time) else "not_finite",
-                problem=f"coordinate {name}: shape {np.shape(column)} or gaps, for {len(time)} times",
-                expected="one finite number for each time",
-                remedy="fill the gaps of this coordinate",
-            )
+        check_array(column, f"coordinate {name}", (len(time),), axis=0, real=True)
     complete, number = coordinate_values(model, value), model.coordinate_number
     whole = np.broadcast_to(complete, (len(time), complete.shape[1])).copy()
     motion = ModelMotion(time, whole, np.zeros_like(whole), np.zeros_like(whole))

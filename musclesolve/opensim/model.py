@@ -403,7 +403,7 @@ class OpenSimModel:
             self.require_paths()
             names = [name for name, muscle in self.muscles.items() if muscle.enabled]
         picked = []
-        for name in names:
+        for name in map(str, names):
             if name in self.pathless:
                 raise self._lacking(name, [f"path of {name}"])
             muscle, lacking = self._with_lacks[numbers[name]]

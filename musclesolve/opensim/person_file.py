@@ -20,6 +20,7 @@ import numpy as np
 import muscle_db
 from muscle_db.regular_file import RECORDING, read_regular
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_type
 from musclesolve._util.messages import as_text, check_known, few, unknown_name
 from musclesolve.constants import ELASTIC
 from musclesolve.errors import InputError, file_error
@@ -385,6 +386,9 @@ def write_person(person: PersonMuscles, path: str | Path) -> None:
     Raises:
         InputError: the file cannot be written, or the parent cannot be read.
     """
+    check_type(
+        person, PersonMuscles, "person", "the muscles of a person, from read_person() or calibrate_muscles()"
+    )
     path, person = file_path(path), _with_numbers(person)
     parent = person.parent if person.parent_file is None else name_from(person.parent_file, path)
     head = {

@@ -35,6 +35,10 @@ _BEYOND_TRIANGLE = 0.05
 """Allowed excess of the largest moment of inertia over the sum of the others: files are rounded, and models scaled."""
 
 
+MOST_PARTS = 5000
+"""Most bodies and most forces of a model; whole bodies with all their muscles have a tenth of them."""
+
+
 def read_osim(path: str | Path) -> OpenSimModel:
     """Read the skeleton and the muscles of an OpenSim model, version 2 or later.
 
@@ -48,6 +52,17 @@ def read_osim(path: str | Path) -> OpenSimModel:
 
     Raises:
         InputError: the file cannot be read, is no OpenSim model, or contradicts itself; with the place.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> shank = "<BodySet><objects><Body name='shank'/></objects></BodySet>"
+        >>> ends = {"parent": "/ground", "child": "/bodyset/shank"}.items()
+        >>> ends = "".join(f"<socket_{end}_frame>{place}</socket_{end}_frame>" for end, place in ends)
+        >>> pin = f"<PinJoint name='knee'>{ends}<coordinates><Coordinate name='knee_angle'/></coordinates></PinJoint>"
+        >>> text = f"<Model name='leg'>{shank}<JointSet><objects>{pin}</objects></JointSet></Model>"
+        >>> _ = Path("leg.osim").write_text(f"<OpenSimDocument Version='40000'>{text}</OpenSimDocument>")
+        >>> list(ms.read_osim("leg.osim").coordinates)
+        ['knee_angle']
     """
     if suffix_of(path) == BIORBD:
         raise _of_another_program(file_path(path), "biorbd")
@@ -62,6 +77,9 @@ def read_osim(path: str | Path) -> OpenSimModel:
     context = Context(root, defaults, components(model))
     bodies = context.of_kind("Body")
     for what, named in (("bodies", bodies), ("forces", model.listed("ForceSet"))):
+        if len(named) > MOST_PARTS:
+            problem, expected = f"the model has {len(named)} {what}", f"at most {MOST_PARTS}"
+            named[MOST_PARTS].fail("too_large", problem, expected, "take out what is not needed")
         seen_names: set[str] = set()
         for element in named:
             if element.name in seen_names:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import xarray as xr
 
+from musclesolve._util.checks import check_type
 from musclesolve._util.messages import Progress, check_known
 from musclesolve.plotting.figure_names import (
     FIGURE_NAMES,
@@ -17,6 +18,7 @@ from musclesolve.plotting.figure_names import (
 )
 from musclesolve.plotting.figure_names import MODEL as MODEL_KIND
 from musclesolve.plotting.page.page_style import Figures, current_style, figures_of, page_style
+from musclesolve.recording.text.text_file import file_path
 from musclesolve.results.dataset.checked import MODEL, check_parts, checked_result
 from musclesolve.results.files.atomic_writing import reserved, write_files
 
@@ -57,7 +59,7 @@ def save_figures(
     """
     style = current_style()
     with (
-        reserved(Path(directory)),
+        reserved(file_path(directory)),
         page_style(style if format is None else replace(style, file_format=format)),
     ):
         return write_files(directory, *figures_again(result, progress, figures))
@@ -84,7 +86,7 @@ def figures_again(
     result: xr.Dataset, progress: Progress | None = None, only: Collection[str] = ()
 ) -> tuple[dict[str, bytes], tuple[str, ...]]:
     """Draw the figures of result.nc or of uncertainty.nc as in `figure_files`; also the names of replaced files."""
-    if "quantile_samples" not in result.attrs:
+    if "quantile_samples" not in getattr(result, "attrs", ()):
         files = figure_files(result, progress, only)
         all_files = files_of(RECORDING, MODEL_KIND)
     else:
@@ -110,7 +112,7 @@ def drawable_of(result: xr.Dataset, figures: Figures, names: Collection[str]) ->
 
 def check(result: xr.Dataset) -> None:
     """Refuse a dataset that lacks data of the figures, or is damaged."""
-    of_model = MODEL in result.attrs
+    of_model = MODEL in check_type(result, xr.Dataset, "result", "a result, of run or read_result").attrs
     missing = [name for name in (NEEDED_OF_MODEL if of_model else NEEDED) if name not in result.variables]
     missing += [] if of_model or "subject_mass_kg" in result.attrs else ["attribute subject_mass_kg"]
     check_parts(result, missing)

@@ -88,7 +88,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_real_array
+from musclesolve._util.checks import check_real_array, check_type
 from musclesolve.sharing.cost.cost_base import Cost, single_costs
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import (
@@ -139,8 +139,9 @@ def kkt_residual(
     Raises:
         InputError: an array of another shape, or without numbers.
     """
-    frames, dofs, muscles = problem.moment_arm.shape
-    without_axis = frames == 1 and np.ndim(activation) == 1
+    frames, dofs, muscles = check_type(problem, Problem, "problem", "a Problem").moment_arm.shape
+    activation = check_real_array(activation, "activation", f"activations, {(frames, muscles)}")
+    without_axis = frames == 1 and activation.ndim == 1
     axis = () if without_axis else (frames,)
     shape, for_moments = (*axis, muscles), (*axis, dofs)
     activation = check_real_array(activation, "activation", f"activations, {shape}", shapes=(shape,))
@@ -148,9 +149,16 @@ def kkt_residual(
         check_real_array(array, name, f"numbers for each moment, {for_moments}", shapes=(for_moments,))
         for name, array in (("reserve", reserve), ("multiplier", multiplier))
     )
+    expected = f"a pull for each activation, {shape}, or one number"
+    further_pull = check_real_array(
+        further_pull, "further_pull", expected, shapes=(shape, (frames, muscles), ())
+    )
+    if level_multiplier is not None:
+        expected = "numbers for each level and moment, (L, m) or (T, L, m)"
+        level_multiplier = check_real_array(level_multiplier, "level_multiplier", expected)
     if without_axis:
         activation, reserve, multiplier = activation[None], reserve[None], multiplier[None]
-        level_multiplier = None if level_multiplier is None else np.asarray(level_multiplier)[None]
+        level_multiplier = None if level_multiplier is None else level_multiplier[None]
     cost = find_cost(cost)
     problem, weight = within_domain(problem, cost), problem.reserve_weight
     levels = "linear_program" in cost.needs

@@ -96,7 +96,7 @@ def test_every_name_of_the_package_is_there():
 
 
 def test_a_comparison_and_an_average_are_named_when_they_are_refused(result):
-    for dim, said in (("cost", "comparison of costs"), ("percent", "average of gait cycles")):
+    for dim, said in (("cost", "comparison of costs"), ("percent", "gait cycles, or of their averages")):
         with refused("bad_result") as info:
             sets.figures_again(result.drop_vars(dim, errors="ignore").expand_dims({dim: ["a"]}))
         assert said in str(info.value)

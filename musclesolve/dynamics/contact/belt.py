@@ -16,7 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, equal_groups, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.checks import check_array, check_number
+from musclesolve._util.checks import check_array, check_number, check_type
 from musclesolve._util.messages import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.contact.body_surfaces import body_surfaces
@@ -96,6 +96,10 @@ class Strap:
 
     def __post_init__(self) -> None:
         """Refuse a strap without spans, and an arc or a slack that is not a length."""
+        pair, place = "pairs of attachments", self.name
+        for span in check_type(self.spans, Sequence, place, pair):  # type: ignore[type-abstract]
+            for end in check_type(span, Sequence, place, pair):  # type: ignore[type-abstract]
+                check_type(end, Attachment, place, pair)
         if not self.spans:
             raise input_error(
                 "bad_model",

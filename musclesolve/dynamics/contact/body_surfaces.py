@@ -6,11 +6,10 @@ from functools import cache
 import numpy as np
 
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.checks import check_type
 from musclesolve._util.messages import check_known
 from musclesolve.dynamics.contact.contact_pairs import HertzContact
-from musclesolve.dynamics.contact.surfaces import Surface
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.contact.surfaces import Surface, check_surfaces
+from musclesolve.dynamics.model.model import Model, check_model
 from musclesolve.errors import input_error
 
 SLIP_SPEED = 0.05
@@ -31,8 +30,7 @@ def body_surfaces(model: Model, called: str = "") -> list[Surface]:
         >>> len(ms.dynamics.body_surfaces(ms.dynamics.forward_human_model()))
         26
     """
-    check_type(model, Model, "model", "a model, such as forward_human_model() makes")
-    positions = dict(zip(model.topology.coordinate_names, model.standing, strict=True))
+    positions = dict(zip(check_model(model).topology.coordinate_names, model.standing, strict=True))
     positions["mid_hip"] = np.zeros(3)
     missing = {name for row in _rows() for name in row["line"]} - set(positions)
     missing |= {row["body"] for row in _rows()} - set(model.topology.body_index)
@@ -82,7 +80,7 @@ def body_laws(surfaces: Iterable[Surface], **options: float) -> dict[str, HertzC
     """
     stiffness = {row["name"]: row["stiffness"] for row in _rows()}
     by_surface = {}
-    for surface in surfaces:
+    for surface in check_surfaces(surfaces, "surfaces"):
         name = surface.name.removeprefix(f"{surface.model} ")
         check_known([name], "surface of the body", tuple(stiffness))
         by_surface[surface.name] = HertzContact(stiffness[name], **{"slip_speed": SLIP_SPEED} | options)

@@ -18,11 +18,12 @@ from typing import Protocol
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, equal_groups
-from musclesolve._util.checks import check_array, check_increasing, check_number
+from musclesolve._util.checks import check_array, check_increasing, check_number, check_type
+from musclesolve._util.messages import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import external_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
-from musclesolve.dynamics.model.model import Model
-from musclesolve.dynamics.model.rigid_body import Wrench
+from musclesolve.dynamics.model.model import Model, check_model
+from musclesolve.dynamics.model.rigid_body import Wrench, check_frames
 from musclesolve.errors import input_error
 
 Curve = Callable[[Array], Array]
@@ -55,7 +56,9 @@ class JointMoments:
         Raises:
             InputError: a name that is no joint degree of freedom, or samples that do not fit `time`.
         """
-        courses = {model.joint(name): _course(name, value, time) for name, value in moments.items()}
+        expected = "a dict of moments by the names of degrees of freedom"
+        named = check_type(moments, Mapping, "moments", expected).items()  # type: ignore[type-abstract]
+        courses = {check_model(model).joint(name): _course(name, value, time) for name, value in named}
         return cls(Couples.build(model), courses)
 
     def values(self, time: Array) -> Array:
@@ -88,8 +91,8 @@ class ExternalForces:
         Raises:
             InputError: samples that do not fit `time`, or a body that the model does not have.
         """
-        for wrench in wrenches:
-            model.body(wrench.body)
+        check_frames(wrenches, len(check_increasing(time)))
+        check_known((wrench.body for wrench in wrenches), "body", check_model(model).topology.body_index)
         samples = [np.hstack([wrench.force, wrench.moment]) for wrench in wrenches]
         courses = [_course(wrench.body, x, time) for wrench, x in zip(wrenches, samples, strict=True)]
         return cls(model, tuple(wrench.body for wrench in wrenches), tuple(courses))
@@ -110,6 +113,7 @@ def _course(name: str, value: Course, time: Array | None) -> Curve:
     if np.ndim(value) == 0:
         samples = check_array(value, f"the value for {name!r}", (), axis=0)
         return lambda at: np.full(len(at), float(samples))
+    time = None if time is None else check_increasing(time, 2)
     samples = check_array(value, f"the sample for {name!r}", ("T",) if np.ndim(value) == 1 else ("T", 6))
     if time is None or len(time) != len(samples):
         raise input_error(
@@ -117,7 +121,6 @@ def _course(name: str, value: Course, time: Array | None) -> Curve:
             problem=f"{len(samples)} samples for {name!r}, but {0 if time is None else len(time)} times",
             remedy="pass time= with as many entries as there are samples",
         )
-    time = check_increasing(time, 2)
     said = f"{name!r} is sampled from {{:g}} to {{:g}} s, but needed at {{:g}} s"
     return within(CubicSpline(time, samples), time, said, "simulate within the samples")
 

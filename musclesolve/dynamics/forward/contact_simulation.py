@@ -36,7 +36,7 @@ from musclesolve.dynamics.forward.simulate import (
     stepper,
 )
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.model import Model, check_model
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 
 CONTACT = Integration(tolerance=1e-6, stepper="rk45")
@@ -71,6 +71,7 @@ class Start:
     constraints: Constraints | None = None
 
     def __post_init__(self) -> None:
+        check_model(self.model)
         if self.pulse is not None and (self.held or not callable(self.pulse)):
             raise input_error(
                 "conflict" if self.held else "bad_type",
@@ -186,7 +187,7 @@ def simulate_contact(
         rows = model.constraints if start.constraints is None else start.constraints
         check_forces(start.forces)
         if start.held:
-            rows = rows.with_linear(*fixed(model.topology, np.asarray(start.q), start.held))
+            rows = rows.with_linear(*fixed(model.topology, start.q, start.held))
         parts = model, rows, tuple(start.forces), integration.method
         systems[name] = System(*parts) if start.pulse is None else DrivenSystem(*parts, start.pulse)
     states = [

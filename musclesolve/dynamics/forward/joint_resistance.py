@@ -23,7 +23,7 @@ from musclesolve._util.arrays import Array, contiguous
 from musclesolve._util.bundled_toml import locate, read_text, toml_of
 from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
 from musclesolve.dynamics.kernel.arrays import BodyMotions, Cones, JointArrays, Stops
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.model import Model, check_model
 from musclesolve.errors import InputError, file_error
 
 FORWARD = "forward_resistance"
@@ -51,7 +51,9 @@ class JointResistance:
         Raises:
             InputError: the file is no such table, or names what the model does not have.
         """
-        path = locate(_BUNDLED.get(model.topology.name, FORWARD) if table is None else table, *_TABLES)
+        path = locate(
+            _BUNDLED.get(check_model(model).topology.name, FORWARD) if table is None else table, *_TABLES
+        )
         raw = toml_of(read_text(path, "table of joint resistance"))
         base = (
             toml_of(read_text(locate(raw["extends"], *_TABLES), "table of joint resistance"))

@@ -12,7 +12,7 @@ acceleration through time. The drive does the work that this takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,14 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number, check_type
+from musclesolve._util.checks import (
+    check_array,
+    check_choice,
+    check_increasing,
+    check_number,
+    check_type,
+    one_or_several,
+)
 from musclesolve._util.messages import shortened
 from musclesolve.dynamics.forward.accelerations import (
     DAMPING,
@@ -35,7 +42,7 @@ from musclesolve.dynamics.forward.accelerations import (
 from musclesolve.dynamics.forward.applied_forces import Force
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_of
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
-from musclesolve.dynamics.model.model import Model, mass_center, mass_weighted
+from musclesolve.dynamics.model.model import Model, check_model, mass_center, mass_weighted
 from musclesolve.dynamics.model.rigid_body import inertia_force, mass_matrix, weight_force
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 
@@ -142,9 +149,10 @@ def simulate(
     check_forces(forces)
     how = Integration() if integration is None else integration
     check_type(how, Integration, "integration", HOW)
-    rows = model.constraints if constraints is None else constraints
-    if held:
-        rows = rows.with_linear(*fixed(model.topology, np.asarray(q0), held))
+    rows = check_model(model).constraints if constraints is None else constraints
+    check_type(rows, Constraints, "constraints", "rows, as Model.constraints")
+    if len(held := one_or_several(held)):
+        rows = rows.with_linear(*fixed(model.topology, q0, held))
     system = System(model, rows, tuple(forces), how.method)
     start = system.checked_start(q0, qd0)
     solver = stepper(system.derivative, float(times[0]), start, float(times[-1]), how)
@@ -252,7 +260,7 @@ def frame_times(duration: float | Array) -> Array:
 
 def check_forces(forces: Sequence[Force]) -> None:
     """Refuse anything but a list of forces."""
-    if callable(forces) or not all(callable(force) for force in forces):
+    if callable(forces) or not isinstance(forces, Iterable) or not all(callable(force) for force in forces):
         raise input_error(
             "bad_type",
             problem=f"forces = {forces!r:.60}",
@@ -523,11 +531,7 @@ class DrivenSystem(System):
 
     def accelerated(self, time: float, q: Array, qd: Array, applied: Array, polished: bool) -> Accelerations:
         """The prescribed accelerations, which no force changes."""
-        now = np.asarray(self.pulse(np.array([time])), float)
-        if now.shape != (1, 3):
-            raise input_error(
-                "bad_shape", problem=f"the pulse has the shape {now.shape}", expected="(T, 3) at times (T,)"
-            )
+        now = check_array(self.pulse(np.array([time])), "the pulse", (1, 3), finite=False, real=True)
         if not np.isfinite(now).all():
             raise MuscleSolveError(f"the simulation stops at {time:.4f} s: the pulse is not finite")
         qdd = np.zeros(q.shape)

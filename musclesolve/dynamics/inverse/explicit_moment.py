@@ -194,9 +194,9 @@ def joint_moments_by_route(model: Model, motion: Motion, wrenches: list[Wrench])
         >>> len(moments)
         4
     """
+    segments = segment_motion(model, motion)
     joints, axes = model.tree.joint_count, model.tree.axes(motion.q)
     dofs = model.topology.dof_names[:joints]
-    segments = segment_motion(model, motion)
     loads = joint_loads(model, motion, segments, wrenches)
     recursion = np.stack([loads[dof].moment for dof in dofs], axis=1)
     explicit = np.stack(

@@ -16,12 +16,13 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.checks import check_type
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import check_known
 from musclesolve.dynamics.inverse.lagrange_multipliers import acting_bodies, actuated_moments, rigid_wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, coincident
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.model import Model, check_model
 from musclesolve.dynamics.model.rigid_body import Wrench, check_frames
 from musclesolve.dynamics.model.topology import Direction, Point
 from musclesolve.errors import input_error
@@ -73,6 +74,7 @@ def joint_reactions(
         >>> np.allclose(reactions.moments[:, :38], stride.joint_moments(time), atol=1e-5)
         True
     """
+    check_type(expanded, Model, "expanded", "a model, from expand()")
     if not isinstance(expanded, ExpandedModel):
         raise input_error(
             "conflict",
@@ -80,7 +82,7 @@ def joint_reactions(
             expected="a model in which no two bodies share points and vectors",
             remedy="joint_reactions(expand(model), motion, wrenches)",
         )
-    check_frames(wrenches, len(motion.time))
+    check_frames(wrenches, len(check_type(motion, Motion, "motion", "a motion of the original model").time))
     parts = []
     for block in blocks(len(motion.time), _BLOCK):
         some = expanded.motion(motion.frames(block))
@@ -183,7 +185,7 @@ def expand(model: Model) -> ExpandedModel:
         >>> len(expanded.standing) > len(model.standing)
         True
     """
-    old, bodies, slot = model.topology, model.topology.bodies, model.topology.slot
+    old, bodies, slot = check_model(model).topology, model.topology.bodies, model.topology.slot
     members = [{*body.members} for body in bodies]
     owner = dict(zip(old.coordinate_names, model.tree.owner.tolist(), strict=True))
     parent, child = (ends.tolist() for ends in acting_bodies(model))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, vector_product
+from musclesolve._util.checks import check_type, one_or_several
 from musclesolve._util.long_arrays import long_array
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
@@ -105,7 +106,8 @@ def joint_loads(
     check_fits(model, motion)
     check_frames(wrenches, len(motion.q))
     tree = model.tree
-    names = model.topology.dof_names[: tree.joint_count] if dofs is None else tuple(dofs)
+    check_type(segments, SegmentArrays, "segments", "the motion of the bodies, from segment_motion()")
+    names = model.topology.dof_names[: tree.joint_count] if dofs is None else tuple(one_or_several(dofs))
     joints = [model.joint(name) for name in names]
     sums = distal_loads(model, segments, wrenches)
     force, moment = sums.at(tree.child[joints], motion.q[:, tree.pivot[joints]])

@@ -36,10 +36,10 @@ from typing import NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, vector_product
-from musclesolve._util.checks import check_array, check_number
+from musclesolve._util.checks import check_array, check_number, check_type
 from musclesolve._util.long_arrays import blocks, in_blocks
 from musclesolve._util.messages import check_known
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.model import Model, check_model
 from musclesolve.dynamics.model.rigid_body import lines_of
 from musclesolve.errors import input_error
 
@@ -71,14 +71,17 @@ class Targets:
             InputError: no target at all, a name that the model does not have or of the other kind, values that are not
                 finite or have another number of frames; a weight without its target or not above zero.
         """
-        named = list(points.items()) + list(directions.items())
+        expected = "a dict of names and (T, 3) numbers"
+        for part, name in ((points, "points"), (directions, "directions")):
+            check_type(part, Mapping, name, expected)  # type: ignore[type-abstract]
+        named = [*points.items(), *directions.items()]
         if not named:
             raise input_error(
                 "missing_argument",
                 problem="no points or directions to fit",
                 expected="the natural coordinates of at least one body",
             )
-        slots = np.array([model.slot(name) for name, _ in named])
+        slots = np.array([check_model(model).slot(name) for name, _ in named])
         for slot, (name, _) in zip(slots[: len(points)], named, strict=False):
             if slot >= model.topology.point_count:
                 raise input_error(

@@ -13,12 +13,12 @@ from typing import Self
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
-from musclesolve._util.checks import check_array, check_increasing
+from musclesolve._util.checks import check_array, check_increasing, check_type
 from musclesolve._util.long_arrays import BLOCK, blocks, in_blocks, long_array
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.model.joint_tree import Tree
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.model import Model, check_model
 from musclesolve.dynamics.rotations import (
     cardan_rates,
     from_cardan,
@@ -131,8 +131,7 @@ def splined_motion(model: Model, time: Array, coordinates: Array) -> Motion:
 
 def spline_derivatives(model: Model, time: Array, coordinates: Array) -> tuple[Array, Array, Array, Array]:
     """Time, joint coordinates (T, K+6) and their first and second derivatives by quintic splines."""
-    time = check_increasing(time, 6)
-    dofs = model.topology.dof_names
+    dofs, time = check_model(model).topology.dof_names, check_increasing(time, 6)
     coordinates = check_array(coordinates, "the coordinate", (len(time), len(dofs)), dofs)
     spline = spline_through(time, coordinates, 5)
     return time, coordinates, spline(time, 1), spline(time, 2)
@@ -222,7 +221,9 @@ def _move(model: Model, derivatives: Sequence[Array], moved: Sequence[Array]) ->
 
 
 def check_fits(model: Model, motion: Motion) -> None:
-    """Refuse the motion of another model."""
+    """Refuse the motion of another model, and what is no model or no motion."""
+    check_model(model)
+    check_type(motion, Motion, "motion", "a motion, such as differentiate() makes")
     have = motion.q.shape[1], motion.coordinates.shape[1]
     want = len(model.topology.coordinate_names), len(model.topology.dof_names)
     if have != want:

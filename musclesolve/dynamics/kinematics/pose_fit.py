@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous
-from musclesolve._util.checks import check_array
+from musclesolve._util.checks import check_array, check_integer, check_number, check_type
 from musclesolve._util.long_arrays import blocks, in_blocks, long_array
 from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import PlacedTree, PoseWork, TargetArrays
@@ -48,7 +48,7 @@ from musclesolve.dynamics.kinematics.measured_targets import (
 )
 from musclesolve.dynamics.kinematics.motion_derivatives import continuous_branch
 from musclesolve.dynamics.model.joint_tree import Tree
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.model import Model, check_model
 from musclesolve.dynamics.rotations import (
     angle_between,
     best_rotation,
@@ -141,8 +141,15 @@ def fit_pose(
         True
     """
     near = start if isinstance(start, Fit) else None
-    frames, rest = len(targets.values), rest if near is None else near.rest
-    problem = NearestPose.from_targets(model, targets, time, rest, None if near is None else near.locked)
+    frames = len(check_type(targets, Targets, "targets", "targets, from Targets.build").values)
+    time = None if time is None else check_array(time, "time", (frames,), real=True)
+    check_number(tolerance, "tolerance", "a positive number, such as 1e-8", above=0.0)
+    check_integer(max_iterations, "max_iterations", 1)
+    rest = rest if near is None else near.rest
+    check_type(rest, Rest | None, "rest", "angles and weights, as Fit.rest")  # type: ignore[arg-type]
+    problem = NearestPose.from_targets(
+        check_model(model), targets, time, rest, None if near is None else near.locked
+    )
 
     def settled(pose: Pose, share: float = 0.0, carried: bool = False) -> Fit:
         """The fit from near poses; a share of the frames may have none. carried: see `NearestPose.converged`."""

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_array
+from musclesolve._util.checks import check_array, check_real_array, check_type
 from musclesolve._util.messages import shortened, unknown_name
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import (
@@ -35,7 +35,7 @@ from musclesolve.dynamics.mechanism.constraint_rows import (
     all_rows,
     mirrored,
 )
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.model import Model, check_model
 from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.errors import MuscleSolveError, input_error
 
@@ -76,16 +76,12 @@ def assemble(
         >>> np.allclose(q[0], model.standing)
         True
     """
-    constraints, time = _listed(constraints), np.asarray(time, dtype=float)
-    guess = np.asarray(start, dtype=float)
+    constraints, time = _listed(constraints), check_array(time, "time", ("T",), real=True)
+    guess = check_real_array(start, "start", expected := f"positions (N, 3) or ({len(time)}, N, 3) [m]")
     if guess.ndim == 2:
         guess = np.broadcast_to(guess, (*time.shape, *guess.shape))
-    if time.ndim != 1 or not len(time) or guess.ndim != 3 or guess.shape[::2] != (len(time), 3):
-        raise input_error(
-            "bad_shape",
-            problem=f"the shapes {time.shape} of time and {np.shape(start)} of start do not fit each other",
-            expected="time (T,), start (N, 3) or (T, N, 3)",
-        )
+    if not len(time) or len(guess) != len(time):
+        raise input_error("bad_shape", name="start", shape=np.shape(start), expected=expected)
     check_finite(guess, coordinate_names)
     if (guess == guess[:1]).all():
         # Each frame starts from the frame before: only this tells on which branch a loop is.
@@ -107,13 +103,11 @@ def assemble(
 
 
 def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
-    if not (listed := list(constraints)):
-        raise input_error(
-            "missing_argument",
-            problem="an empty mechanism",
-            expected="one constraint of rows at least, as Rigid(constraints)",
-        )
-    return listed
+    expected = "constraints that have rows, at least one, as [Rigid(constraints)]"
+    listed = list(check_type(constraints, Iterable, "constraints", expected))  # type: ignore[type-abstract]
+    if not listed:
+        raise input_error("missing_argument", problem="an empty mechanism", expected=expected)
+    return [check_type(each, Constraint, "constraints", expected) for each in listed]  # type: ignore[type-abstract]
 
 
 def _closed(constraints: list[Constraint], time: Array, start: Array, number: int | None = None) -> Array:
@@ -177,8 +171,9 @@ def consistent_rates(
     Raises:
         MuscleSolveError: the pose violates its rows, rows contradict, or nothing drives a coordinate; names them.
     """
-    constraints, time = _listed(constraints), np.asarray(time, dtype=float)
+    constraints = _listed(constraints)
     check_finite(q, coordinate_names)
+    time = check_real_array(time, "time", f"times ({len(q)},) [s]", shapes=((len(q),),))
     rows = all_rows(constraints, time, q)
     apart = violation(rows)
     frame, row = np.unravel_index(int(np.argmax(apart)), apart.shape)
@@ -212,7 +207,7 @@ def consistent_rates(
 
 def check_finite(q: Array, names: tuple[str, ...]) -> None:
     """Refuse coordinates (T, N, 3) that are not finite, by name and frame."""
-    check_array(q, "the pose", ("T", "N", 3), _names(names, q.shape[1]))
+    check_array(q, "the pose", ("T", "N", 3), _names(names, np.shape(q)[1]) if np.ndim(q) > 1 else ())
 
 
 def _names(names: tuple[str, ...], count: int) -> tuple[str, ...]:
@@ -358,10 +353,10 @@ def mechanism_forces(
         >>> forces.multipliers.shape
         (11, 141)
     """
-    constraints, time = list(constraints), np.asarray(time, dtype=float)
-    qd, qdd = consistent_rates(constraints, time, q, model.topology.coordinate_names)
+    constraints = _listed(constraints)
+    qd, qdd = consistent_rates(constraints, time, q, check_model(model).topology.coordinate_names)
     needed = -required_force(model, q, qd, qdd, list(wrenches))
     rows = all_rows(constraints, time, q, qd)
     jacobian = rows.jacobian.reshape(*rows.value.shape, -1)
     multipliers = minimum_norm(jacobian, needed.reshape(len(q), -1))
-    return MechanismForces(model, time, q, qd, qdd, rows, multipliers)
+    return MechanismForces(model, np.asarray(time, dtype=float), q, qd, qdd, rows, multipliers)

@@ -40,6 +40,7 @@ from musclesolve.dynamics.model.topology import Direction, Topology
 from musclesolve.errors import input_error
 
 
+@runtime_checkable
 class Constraint(Protocol):
     """A part of a mechanism that gives constraint rows."""
 

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_choice, check_number
+from musclesolve._util.checks import check_choice, check_number, check_type
 from musclesolve._util.messages import check_known
 from musclesolve._util.sides import SIDES
 from musclesolve.constants import SEXES
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.model import Model, check_model
 from musclesolve.dynamics.model.rigid_body import MassProperties
 from musclesolve.dynamics.model.segment_inertia import (
     InertiaPart,
@@ -83,7 +83,10 @@ def sized_body(
     shoe_mass = check_number(
         shoe_mass, "shoe_mass", "less than a tenth of the body mass", least=0.0, below=0.1 * mass
     )
-    topology = topology or load_topology("inverse_human")
+    topology = load_topology("inverse_human") if topology is None else topology
+    check_type(topology, Topology, "topology", "points, bodies and joints, from load_topology()")
+    for argument, name in ((offsets, "offsets"), (lengths, "lengths"), (segments, "segments")):
+        check_type({} if argument is None else argument, Mapping, name, "a dict by names")  # type: ignore[type-abstract]
     check_known(offsets or (), "point or vector", topology.coordinate_names, " to have an offset")
     # Scaled by stature, then by measured lengths, then by measured offsets.
     height = float(np.ptp(topology.standing_layout()[: topology.point_count, 2]))
@@ -139,7 +142,7 @@ def forward_human_model(subject: Model | None = None) -> Model:
         >>> ms.dynamics.forward_human_model().tree.joint_count
         23
     """
-    subject = human_model() if subject is None else subject
+    subject = human_model() if subject is None else check_model(subject)
     topology, mass = load_topology("forward_human"), subject.mass
     where = dict(zip(subject.topology.coordinate_names, subject.standing, strict=True))
     offsets = {name: where[name] for name in topology.vectors if name in where}

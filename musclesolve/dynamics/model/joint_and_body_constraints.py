@@ -26,6 +26,8 @@ from itertools import combinations
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, dot
+from musclesolve._util.checks import check_array, check_type, one_or_several
+from musclesolve._util.messages import check_known
 from musclesolve.dynamics.model.rigid_body import RigidBodies, body_slots, lines_of
 from musclesolve.dynamics.model.topology import Direction, Topology
 from musclesolve.errors import input_error
@@ -224,7 +226,11 @@ def coincident(topology: Topology, pairs: Iterable[tuple[str, str]]) -> Linear:
         >>> names
         ['wrist_r = wrist_l']
     """
-    pairs = list(pairs)
+    check_type(topology, Topology, "topology", "points, bodies and joints, from load_topology()")
+    pairs = list(check_type(pairs, Iterable, "pairs", "pairs of names"))  # type: ignore[type-abstract]
+    for pair in pairs:
+        two = pair if np.shape(pair) == (2,) else [str(pair)]
+        check_known(two, "point or vector", topology.slot, f" in {topology.name!r}", where="pairs")
     weights = np.zeros((len(pairs), len(topology.coordinate_names)))
     for row, (one, other) in zip(weights, pairs, strict=True):
         row[topology.slots_of((None, one))[1]], row[topology.slots_of((None, other))[1]] = 1.0, -1.0
@@ -248,8 +254,11 @@ def fixed(topology: Topology, standing: Array, names: Iterable[str]) -> Linear:
         >>> len(model.constraints.with_linear(*rows).names) - len(model.constraints.names)
         6
     """
-    names = list(names)
-    slots = [topology.slots_of((None, name))[1] for name in names]
+    check_type(topology, Topology, "topology", "points, bodies and joints, from load_topology()")
+    names, known = list(one_or_several(names)), topology.coordinate_names
+    check_known(names, "point or vector", topology.slot, f" in {topology.name!r}")
+    standing = check_array(standing, "the pose", (len(known), 3), known, axis=0)
+    slots = [topology.slot[name] for name in names]
     return [f"{name} fixed" for name in names], np.eye(len(standing))[slots], standing[slots]
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, contiguous, unit_or_zero
-from musclesolve._util.checks import check_array
+from musclesolve._util.checks import check_array, check_type
 from musclesolve._util.messages import with_sizes
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.kernel.arrays import MassArrays
@@ -41,6 +41,8 @@ class Model:
     def __post_init__(self) -> None:
         """Refuse a model whose parts contradict each other."""
         topology, mass = self.topology, self.mass
+        check_type(topology, Topology, "topology", "points, bodies and joints, from load_topology()")
+        check_type(mass, MassProperties, "mass", "a MassProperties of the bodies")
         assert topology.fits
         names, bodies = topology.coordinate_names, tuple(body.name for body in topology.bodies)
         standing = check_array(self.standing, "the standing position", (len(names), 3), names, axis=0)
@@ -199,3 +201,8 @@ def mass_weighted(model: Model, basic: Array) -> Array:
     """Sum over bodies of mass times the value (T, 3) of the basic coordinates at the center of mass."""
     weights = model.mass.mass[:, None] * model.rigid_bodies.coordinates(model.mass.center)
     return np.asarray(np.einsum("be,tbex->tx", weights, basic))
+
+
+def check_model(model: Model) -> Model:
+    """Return a model; refuse what is none."""
+    return check_type(model, Model, "model", "a model, such as human_model() or forward_human_model() makes")

@@ -30,7 +30,7 @@ from math import comb
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous, vector_product
-from musclesolve._util.checks import check_array, check_type
+from musclesolve._util.checks import check_array, check_real_array, check_type
 from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions
 from musclesolve.dynamics.model.topology import RigidBody, Topology
 from musclesolve.errors import input_error
@@ -277,12 +277,13 @@ class MassProperties:
 
     def __post_init__(self) -> None:
         """Refuse impossible values: negative mass, skew inertia, a principal moment above the sum of the others."""
-        names, count = self.names, np.size(self.mass)
+        names = tuple(check_type(self.names, Collection, "names", "names of the bodies"))  # type: ignore[type-abstract]
+        count = np.size(check_real_array(self.mass, "mass", "masses (B,) [kg]"))
         shapes = {"mass": (count,), "center": (count, 3), "inertia": (count, 3, 3)}
         for name, shape in shapes.items():
             array = check_array(getattr(self, name), f"the {name} of the bodies", shape, names, axis=0)
             object.__setattr__(self, name, array)
-        if names and len(names) != count:
+        if len(names) not in (0, count):
             raise input_error(
                 "bad_shape",
                 problem=f"{len(names)} names of {count} bodies",
@@ -368,6 +369,9 @@ def mass_matrix(rigid_bodies: RigidBodies, basic: Array, q: Array) -> Array:
         >>> float(0.5 * qd.ravel() @ mass @ qd.ravel()), 0.5 * model.mass.total
         (35.125, 35.125)
     """
+    check_type(rigid_bodies, RigidBodies, "rigid_bodies", "Model.rigid_bodies")
+    basic = check_array(basic, "basic", (len(rigid_bodies.slots), 4, 4), axis=0)
+    q = check_array(q, "q", ("T", "N", 3), real=True)
     frames, slots = q.shape[:2]
     size = 3 * (slots + 1)
     # V: derivative of (r_i, r_j, u, v) by the coordinates in the six slots, (T, B, 4, 3, 18)

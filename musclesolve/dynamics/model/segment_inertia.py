@@ -209,8 +209,6 @@ def compose(pieces: list[InertiaPart]) -> InertiaPart:
 
 def length_scales(topology: Topology, lengths: dict[str, float]) -> dict[str, float]:
     """Factors on the offsets of scale groups that give measured segment lengths [m] (chi_L of Silva 2003, 3.1)."""
-    expected = "a dict of lengths [m] by the names of segments"
-    check_type(lengths, Mapping, "lengths", expected)  # type: ignore[type-abstract]
     pairs = bundled_toml(__package__, "definitions", "human_lengths.toml")["group"]
     check_known(lengths, "segment with a length", pairs)
     where = named_points(topology, topology.standing_layout())
@@ -355,10 +353,7 @@ def with_stated(
     bodies = topology.bodies
     check_known(segments, "segment", topology.segments)
     for name, stated in segments.items():
-        if not isinstance(stated, StatedSegment):
-            raise input_error(
-                "bad_type", problem=f"segments[{name!r}] is {stated!r:.60}", expected="a StatedSegment"
-            )
+        check_type(stated, StatedSegment, f"segments[{name!r}]", "a StatedSegment")
     masses, centers, inertias = table.mass.copy(), table.center.copy(), table.inertia.copy()
     unstated = np.array([body.segment not in segments for body in bodies])
     where, lengths = (

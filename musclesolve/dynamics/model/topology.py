@@ -16,7 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import locate, read_text, toml_of
-from musclesolve._util.checks import check_array
+from musclesolve._util.checks import check_array, check_type
 from musclesolve._util.messages import Names, as_text, check_known, suggestion
 from musclesolve.errors import InputError, input_error
 
@@ -518,6 +518,7 @@ def load_topology(name: str | Path = HUMAN) -> Topology:
         >>> len(ms.dynamics.load_topology("forward_human").bodies)
         12
     """
+    check_type(name, str | Path, "name", "a bundled definition or a path")  # type: ignore[arg-type]
     return _of_file(Path(name)) if Path(name).suffix == ".toml" else _bundled(str(name))
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.checks import check_array
+from musclesolve._util.checks import check_array, check_type
 from musclesolve._util.messages import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate
@@ -83,6 +83,8 @@ class Sensitivity:
             >>> ms.dynamics.Sensitivity.by_mass(stride.model, motion, segments).unit
             'kg'
         """
+        check_fits(model, motion)
+        check_type(segments, SegmentArrays, "segments", "the motion of the bodies, from segment_motion()")
         names = model.topology.segments
         totals = {name: 0.0 for name in names}
         for body, mass in zip(model.topology.bodies, model.mass.mass, strict=True):
@@ -122,6 +124,8 @@ class Sensitivity:
             >>> ms.dynamics.Sensitivity.by_force(stride.model, stride.motion(time), "foot_r", point).values.shape
             (11, 44, 3)
         """
+        check_fits(model, motion)
+        check_known([body], "body", model.topology.body_index, f" in {model.topology.name!r}")
         point = check_array(point, "the point of application", (len(motion.q), 3), finite=False)
         _, reach = body_directions(model, motion, model.body(body), point)
         return cls("force", "N", model.topology.dof_names, _components(f"{body} force"), -reach)
@@ -145,6 +149,7 @@ class Sensitivity:
             >>> ms.dynamics.Sensitivity.by_point(stride.model, stride.motion(time), right).sources
             ('foot_r x', 'foot_r y', 'foot_r z')
         """
+        check_fits(model, motion)
         check_frames([wrench], len(motion.q))
         spin, _ = body_directions(model, motion, model.body(wrench.body), motion.q[:, 0])
         values = np.cross(spin, wrench.force[:, None])

@@ -27,12 +27,19 @@ from functools import cached_property
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
-from musclesolve._util.checks import check_array, check_choice, check_increasing, check_number
+from musclesolve._util.checks import (
+    check_array,
+    check_choice,
+    check_increasing,
+    check_number,
+    check_type,
+    one_or_several,
+)
 from musclesolve._util.messages import check_known
 from musclesolve.dynamics.forward.applied_forces import within
 from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
 from musclesolve.dynamics.kinematics.motion_derivatives import joint_angles, revolute_angles, single_joints
-from musclesolve.dynamics.model.model import Model
+from musclesolve.dynamics.model.model import Model, check_model
 from musclesolve.dynamics.model.rigid_body import RigidBodies
 from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
@@ -244,7 +251,9 @@ def driving_course(
     course = muscle_course(names, value, sampling, KINDS[name])
     if name != "excitation":
         return course
-    return (dynamics or ActivationDynamics()).activation(names, course, sampling.time)
+    dynamics = ActivationDynamics() if dynamics is None else dynamics
+    check_type(dynamics, ActivationDynamics, "dynamics", "an ActivationDynamics")
+    return dynamics.activation(names, course, sampling.time)
 
 
 def _column(value: float | Array | Course) -> float | Array | Course:
@@ -417,16 +426,10 @@ def muscle_forces(
             `scale_muscles`, or of joints that the model lacks; none, some twice, or different families of Hill curves;
             any fault that `muscle_course` refuses.
     """
-    parts = [muscles] if isinstance(muscles, ScaledMuscles) else muscles
-    if not isinstance(parts, Sequence) or not all(isinstance(part, ScaledMuscles) for part in parts):
-        raise input_error(
-            "bad_type",
-            where="muscles",
-            problem=f"muscles = {muscles!r:.60}",
-            expected="the muscles of a side from scale_muscles (model, set, side), or a list of these",
-        )
+    expected = "the muscles of a side from scale_muscles (model, set, side), or a list of these"
+    parts = [check_type(part, ScaledMuscles, "muscles", expected) for part in one_or_several(muscles)]
     for name in [name for part in parts for name in part.dof_names]:
-        model.dof(name)  # the model has the joints of the muscles
+        check_model(model).dof(name)  # the model has the joints of the muscles
     known = [name for part in parts for name in part.names]
     if not parts or len(set(known)) < len(known):
         sides = [side for part in parts for side in part.sides]

@@ -54,6 +54,7 @@ from typing import NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.checks import check_type
 from musclesolve.muscles.curves.curve_family import CurveFamily
 from musclesolve.muscles.curves.millard_2013 import CurvePoint, Tabulated
 from musclesolve.muscles.hill_model import PassiveElement
@@ -397,7 +398,7 @@ class ElasticMuscles:
         Raises:
             InputError: numbers that no muscle, or no tendon that stretches, can have.
         """
-        parameters.check()
+        check_type(parameters, MuscleParameters, "parameters", "the parameters of muscles").check()
         stretches = (parameters.tendon_slack_length > 0.0) & elastic
         strained = [name for name, stretch in zip(parameters.names, stretches, strict=True) if stretch]
         check_tendon_strains(parameters.tendon_strain[stretches], strained, "these muscles")

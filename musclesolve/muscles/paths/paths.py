@@ -24,10 +24,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
+from musclesolve._util.checks import check_type
 from musclesolve._util.long_arrays import blocks
 from musclesolve.dynamics.kernel.arrays import BodyMotions
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fits
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import PLACES, RigidBodies
@@ -544,6 +545,8 @@ def muscle_rows(model: Model, motion: Motion, state: PathState) -> Array:
         >>> np.allclose(velocity, state.musculotendon_velocity)
         True
     """
+    check_fits(model, motion)
+    check_type(state, PathState, "state", "the paths in this motion, from muscle_state().path")
     if not len(state.paths.moving_dofs):
         return state.rows
     drivers = driver_rows(model, motion, base=False)

@@ -43,7 +43,7 @@ def fiber_and_tendon_lengths(
     model: Model, database: MuscleDatabase, side: str, paths: Paths, rule: str | None = None
 ) -> tuple[Array, Array]:
     """Optimal fiber and tendon slack length (n,) [m] of the placed muscles, by the rule of the set unless given."""
-    rule = rule or database.fiber_lengths
+    rule = database.fiber_lengths if rule is None else rule
     check_choice(rule, "rule for fiber lengths", FIBER_LENGTHS)
     if rule == "operating_range":
         return operating_range(database).fitted(paths.lengths(*sampled_poses(model, side, database.dofs)))

@@ -16,10 +16,10 @@ import numpy as np
 from muscle_db import MuscleDatabase
 from muscle_db.model import LEG_DOFS
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.checks import check_choice
+from musclesolve._util.checks import check_choice, check_type
 from musclesolve._util.messages import unknown_name
-from musclesolve._util.sides import split_side
-from musclesolve.dynamics.model.model import Model
+from musclesolve._util.sides import SIDES, split_side
+from musclesolve.dynamics.model.model import Model, check_model
 from musclesolve.dynamics.model.topology import Topology
 from musclesolve.errors import input_error
 from musclesolve.muscles.curves.curve_family import CurveFamily, curve_family
@@ -242,7 +242,10 @@ def scale_muscles(
     Raises:
         InputError: a muscle for which no fiber and tendon lengths can be found; an unknown family, muscle or group.
     """
-    maps = frame_maps(model, database, side)
+    check_type(database, MuscleDatabase, "database", "a muscle set, from muscle_db.load()")
+    check_choice(side, "side", SIDES)
+    check_type(near, ScaledMuscles | None, "near", "the same muscles on another subject")  # type: ignore[arg-type]
+    maps = frame_maps(check_model(model), database, side)
     paths = scaled_paths(model, database, side, maps)
     paths = adjust_switches(model, paths, None if near is None else near.paths)
     optimal, slack = fiber_and_tendon_lengths(model, database, side, paths, fiber_lengths)
@@ -255,7 +258,7 @@ def scale_muscles(
     if near is not None:
         parameters = replace(near.parameters, **own)
         return replace(near, parameters=parameters, paths=paths, segment_scale=scales)
-    muscles, family = database.sides[side], curve_family(curves or database.curves)
+    muscles, family = database.sides[side], curve_family(database.curves if curves is None else curves)
     parameters = MuscleParameters.from_values(
         [muscle.name for muscle in muscles],
         family,

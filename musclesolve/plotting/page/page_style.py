@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from musclesolve._util.messages import Progress, check_known, no_progress
 from musclesolve._util.sides import SIDE_LETTERS, SIDE_NAMES
-from musclesolve.errors import input_error
 from musclesolve.settings.commands import PlotSettings
 from musclesolve.settings.schema import settings_of
 
@@ -108,14 +107,12 @@ class PageStyle:
     look: Mapping[str, Any] = field(default_factory=dict)  # keywords of a figure (`LOOK`)
 
     def __post_init__(self) -> None:
+        from musclesolve._util.checks import check_number  # loads numpy
+
         for name, key in (("width of a page", "width_mm"), ("size of the text", "font_pt")):
-            value, rule = getattr(self, key), RULES[key]
-            if not rule.contains(value):
-                raise input_error(
-                    "bad_number",
-                    problem=f"the {name} is {value:g} {rule.unit}",
-                    expected=f"{rule.minimum:g} to {rule.maximum:g} {rule.unit}",
-                )
+            rule = RULES[key]
+            expected = f"{rule.minimum:g} to {rule.maximum:g} {rule.unit}"
+            check_number(getattr(self, key), f"the {name}", expected, least=rule.minimum, most=rule.maximum)
         check_known([self.file_format], "format of figures", FORMATS)
 
     @property
@@ -210,7 +207,10 @@ def current_style() -> PageStyle:
 @contextmanager
 def page_style(style: PageStyle | None = None, **settings: Any) -> Iterator[PageStyle]:
     """Draw and save figures in a style: one that is made, or the settings of `PageStyle`, such as width_mm=85."""
-    style = style or PageStyle(**settings)
+    from musclesolve._util.checks import check_type  # loads numpy
+
+    style = PageStyle(**settings) if style is None else style
+    check_type(style, PageStyle, "style", "a PageStyle, or its settings by name")
     token = _style.set(style)
     try:
         yield style

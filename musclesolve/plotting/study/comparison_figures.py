@@ -12,6 +12,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_integer
 from musclesolve._util.messages import count_of
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind, side_of, split_side, with_side
 from musclesolve.errors import input_error
@@ -366,7 +367,8 @@ def pose_activations(data: xr.Dataset | Solution, frame: int = 0) -> Sheet:
     """
     result = as_result(data, least_frames=0)
     if "time" in result.dims:
-        result = result.isel(time=frame)
+        last = result.sizes["time"] - 1
+        result = result.isel(time=check_integer(frame, "frame", -last - 1, last))
     compared = [str(cost) for cost in result["cost"].values] if "cost" in result.dims else ["activation"]
     sides = frames.sides(result)
     muscles: dict[str, list[str]] = {side: [] for side in sides}

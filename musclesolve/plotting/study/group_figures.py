@@ -230,7 +230,7 @@ def group_curves(
     Raises:
         InputError: the means have no such variable or curve.
     """
-    if variable not in means or f"{variable}_high" not in means:
+    if str(variable) not in means or f"{variable}_high" not in means:
         known = [str(name) for name in means.data_vars if f"{name}_high" in means]
         raise unknown_name(variable, "mean", known)
     ends = ("_low", "_high") if band == "confidence" else ("_std", "_std")

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.checks import check_type, one_or_several
 from musclesolve._util.messages import check_known
+from musclesolve.errors import input_error
 from musclesolve.muscles.passive.joint_moments import SAGITTAL, PassiveMoments, riener_edrich_1999
 from musclesolve.plotting.page.page_style import (
     NOTE_COLOR,
@@ -21,13 +23,14 @@ from musclesolve.plotting.page.page_style import (
 from musclesolve.plotting.page.panels import with_panels
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 from musclesolve.plotting.study.comparison_figures import MARKS, line_style
+from musclesolve.sharing.arguments import check_problem
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import costs as every_cost
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from musclesolve.sharing.cost.cost_base import Cost
     from musclesolve.sharing.problem import Problem
 
 
@@ -47,8 +50,12 @@ def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Co
     The shapes show why loads are shared as they are. The largest cost of a panel is 1. `problem` gives the muscles in
     one frame; `costs`: by name, every named one that the arrays of the problem suffice for unless given.
     """
-    frame, names = problem.frames(slice(0, 1)), list(problem.muscle or ())
+    frame = check_problem(problem).frames(slice(0, 1))
+    names, muscles = list(problem.muscle or ()), one_or_several(muscles)
     check_known(muscles or [""], "muscle", names, " of the problem")
+    expected = "a dict of costs by name, as ms.costs() makes"
+    for cost in check_type({} if costs is None else costs, Mapping, "costs", expected).values():  # type: ignore[type-abstract]
+        check_type(cost, Cost, "costs", expected)
     shown = costs or {
         name: record()
         for name, record in every_cost().items()
@@ -80,6 +87,12 @@ def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Co
 @native
 def passive_moment_figure(name: str, moments: Mapping[str, Sequence[PassiveMoments]]) -> Sheet:
     """A row of panels for each joint; `moments` by the rule for passive forces, `name` of the muscle set."""
+    expected = "lists of PassiveMoments by the rule for passive forces"
+    check_type(moments, Mapping, "moments", expected)  # type: ignore[type-abstract]
+    if not moments:
+        raise input_error("missing_argument", problem="there are no moments to draw", expected=expected)
+    for moment in [moment for part in moments.values() for moment in one_or_several(part)]:
+        check_type(moment, PassiveMoments, "moments", expected)
     first = next(iter(moments.values()))
     rows = [[k for k, computed in enumerate(first) if computed.sweep.dof == dof] for dof in SAGITTAL]
     columns = max(map(len, rows))

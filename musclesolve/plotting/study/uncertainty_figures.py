@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
 from musclesolve._util.arrays import Mask
+from musclesolve._util.checks import check_number, check_type, one_or_several
 from musclesolve._util.messages import check_known, unknown_name
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, split_side, with_side
 from musclesolve.constants import BAND_95
@@ -38,6 +39,7 @@ from musclesolve.plotting.page.panels import joint_rows, small_multiples
 from musclesolve.plotting.page.sheet import Sheet, heading, native, page
 from musclesolve.plotting.result.muscle_figures import FORCE, muscles, note_choice
 from musclesolve.results.dataset import frame_validity as frames
+from musclesolve.results.dataset.checked import check_parts
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.results.facts import uncertain_peak
 from musclesolve.sharing.status import Status
@@ -330,6 +332,11 @@ def force_sensitivity_map(
     Raises:
         InputError: there is no such parameter or side, or no frame with a derivative.
     """
+    check_type(found, xr.Dataset, "found", "what ms.studies.force_sensitivity gives")
+    if missing := {"side", "time", "unique", "status", "muscle", "muscle_force", "changed"} - set(
+        found.variables
+    ):
+        check_parts(found, sorted(missing))
     if f"by_{parameter}" not in found:
         raise unknown_name(parameter, "parameter", PARAMETERS)
     sides = [str(name) for name in found["side"].values]
@@ -347,7 +354,8 @@ def force_sensitivity_map(
         total = np.nan_to_num(leg["muscle_force"].values).sum(axis=1)
         frame = int(np.where(alone if alone.any() else there, total, -1.0).argmax())
     else:
-        frame = int(np.where(there, np.abs(leg["time"].values - time), np.inf).argmin())
+        instant = check_number(time, "time", "an instant [s]")
+        frame = int(np.where(there, np.abs(leg["time"].values - instant), np.inf).argmin())
     leg = leg.isel(time=frame)
     values = PERCENT * leg[f"by_{parameter}"].values
     figure, panels = _panels(ax, (A4[0], MAP_HEIGHT), [1])
@@ -391,7 +399,15 @@ def sensitivity_map(
     Raises:
         InputError: nothing to draw, an error of no known size, or sensitivities of different models.
     """
-    sizes = ERROR_SIZE | dict(errors or {})
+    expected = "a dict of sizes by the kind of error"
+    sizes = ERROR_SIZE | {
+        kind: check_number(size, f"the error of {kind}", "a size above 0", above=0.0)
+        for kind, size in check_type({} if errors is None else errors, Mapping, "errors", expected).items()  # type: ignore[type-abstract]
+    }
+    sensitivities = [
+        check_type(each, Sensitivity, "sensitivities", "a list of Sensitivity, as Sensitivity.by_mass makes")
+        for each in one_or_several(sensitivities)
+    ]
     if not sensitivities:
         raise input_error("missing_argument", problem="there are no sensitivities to draw")
     dofs = sensitivities[0].dofs

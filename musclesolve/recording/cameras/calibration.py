@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array
-from musclesolve._util.messages import as_text
+from musclesolve._util.checks import check_array, check_type
 from musclesolve.errors import input_error
 from musclesolve.recording.cameras.camera import Camera
 
@@ -244,15 +243,9 @@ def checked_pairs(
     """
     world = check_array(points, "the array of control points", ("n", 3), finite=False, real=True, where=place)
     pixels = check_array(image, "the array of image points", ("n", 2), finite=False, real=True, where=place)
-    if labels is not None and not isinstance(labels, Sequence):
-        raise input_error(
-            "bad_type",
-            where=place,
-            problem=f"the labels are {as_text(labels)}",
-            expected="one name for every control point",
-            remedy="give a list of names, or none",
-        )
-    names = tuple(str(label) for label in (range(1, len(world) + 1) if labels is None else labels))
+    given: object = range(1, len(world) + 1) if labels is None else labels
+    expected = "a list of names, one for every control point"
+    names = tuple(map(str, check_type(given, Sequence, place, expected)))  # type: ignore[type-abstract]
     if not len(world) == len(pixels) == len(names):
         raise input_error(
             "bad_shape",

@@ -11,7 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_array, check_integer, check_number
+from musclesolve._util.checks import (
+    check_array,
+    check_integer,
+    check_number,
+    check_real_array,
+    check_type,
+    one_or_several,
+)
 from musclesolve.errors import input_error
 
 _POSITIVE = "a number above zero"
@@ -127,12 +134,22 @@ class Camera:
 
     def project(self, points: Array) -> Array:
         """Return the pixels (..., 2) of points (..., 3) [m] (eq. 5.1); NaN for points not before the camera."""
-        a, points = self.coefficients, np.asarray(points, dtype=np.float64)
+        a, points = self.coefficients, check_real_array(points, "points", "points (..., 3) [m]")
+        check_array(points, "points", (*map(str, range(points.ndim - 1)), 3), finite=False)
         depth = self.depth(points)
         # NaN is not above zero either: a marker that was not seen has no image.
         depth = np.where(depth > 0.0, depth, np.nan)[..., None]
         numerators = points @ np.stack([a[0:3], a[4:7]], axis=1) + a[[3, 7]]
         return np.asarray(self.front * numerators / depth)
+
+
+def camera_list(cameras: object, where: str) -> list[Camera]:
+    """Return cameras as a list; refuse anything else."""
+    expected = "cameras, as ms.cameras.ring and camera_at make, or calibrate_cameras(...).camera"
+    return [
+        check_type(camera, Camera, f"{where}, camera {k}", expected)
+        for k, camera in enumerate(one_or_several(cameras), 1)
+    ]
 
 
 def _center(matrix: Array) -> Array:

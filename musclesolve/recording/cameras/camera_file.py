@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array
+from musclesolve._util.checks import check_array, check_number, check_type
 from musclesolve._util.messages import check_known, few, inert
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.cameras.calibration import Calibration, calibrate_cameras
-from musclesolve.recording.cameras.camera import Camera
+from musclesolve.recording.cameras.camera import Camera, camera_list
 from musclesolve.recording.data import Markers
 from musclesolve.recording.schema import Document, validated
 from musclesolve.recording.text.cells import cells_of, separator_of
@@ -373,7 +374,13 @@ def write_camera_file(
         'cameras.toml'
     """
     folder, place = file_path(folder), "write_camera_file"
+    cameras = camera_list(cameras, "cameras")
+    check_type(markers, Markers, "markers", "markers, as from ms.files.read_markers")
+    noise_px = check_number(noise_px, "noise_px", "zero or more pixels", least=0.0)
     control_noise = noise_px if control_noise_px is None else control_noise_px
+    control_noise = check_number(control_noise, "control_noise_px", "zero or more pixels", least=0.0)
+    control_positions = check_array(control_points, "control_points", ("n", 3), real=True, where=place)
+    check_type(rng, np.random.Generator | None, "rng", "a numpy.random.Generator")  # type: ignore[arg-type]
     if rng is None and (noise_px or control_noise):
         raise input_error(
             "missing_argument",
@@ -383,7 +390,11 @@ def write_camera_file(
             remedy="give rng=numpy.random.default_rng(1)",
         )
     check_writable(folder, "marker", markers.names, markers.time, markers.position, PIXEL_DECIMALS)
-    for text in (name, *markers.names, *(camera.name for camera in cameras)):
+    for text in (
+        check_type(name, str, "name", "a text"),
+        *markers.names,
+        *(camera.name for camera in cameras),
+    ):
         if not text or inert(text) != text.strip() or any(letter in text for letter in ',;\t\n\r"\\/#'):
             raise input_error(
                 "bad_value",
@@ -392,7 +403,6 @@ def write_camera_file(
                 expected="a name without separators, quotes, slashes, #, outer blanks, and without = + - @ before it",
                 remedy="rename it before writing",
             )
-    control_positions = np.asarray(control_points, dtype=np.float64)
     points = [f"P{k}" for k in range(1, len(control_positions) + 1)]
     exact = (markers.time - markers.time[0]) * markers.rate
     if np.abs(exact - np.round(exact)).max() > 0.01:

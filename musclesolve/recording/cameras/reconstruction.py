@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
-from musclesolve._util.checks import check_array, check_number, check_type
+from musclesolve._util.checks import check_array, check_number
 from musclesolve.errors import file_error, input_error
 from musclesolve.recording.cameras.calibration import Calibration
-from musclesolve.recording.cameras.camera import Camera
+from musclesolve.recording.cameras.camera import Camera, camera_list
 from musclesolve.recording.cameras.camera_file import CameraFile, read_camera_file
 from musclesolve.recording.data import Markers
 
@@ -165,7 +165,7 @@ def reconstruct(cameras: Sequence[Camera], image: ArrayLike, noise: float | None
 
 def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
     where = "reconstruction"
-    check_type(cameras, Sequence, where, "a list of musclesolve.cameras.Camera")  # type: ignore[type-abstract]
+    cameras = camera_list(cameras, where)
     if len(cameras) < FEWEST_VIEWS:
         raise input_error(
             "bad_camera",
@@ -174,9 +174,6 @@ def _checked(cameras: Sequence[Camera], image: ArrayLike) -> Array:
             expected="two or more",
             remedy="add another camera",
         )
-    for k, camera in enumerate(cameras, 1):
-        expected = "a musclesolve.cameras.Camera, such as calibrate_cameras(...).camera"
-        check_type(camera, Camera, f"{where}, camera {k}", expected)
     shape = (len(cameras), "frames", "points", 2)
     pixels = check_array(image, "the array of images", shape, finite=False, real=True, where=where)
     if np.isinf(pixels).any():
