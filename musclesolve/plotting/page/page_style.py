@@ -23,10 +23,12 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from musclesolve._util.messages import Progress, check_known, no_progress
+from musclesolve._util.messages import Progress, as_text, check_known, no_progress
 from musclesolve._util.sides import SIDE_LETTERS, SIDE_NAMES
+from musclesolve.errors import input_error
 from musclesolve.settings.commands import PlotSettings
 from musclesolve.settings.schema import settings_of
 
@@ -107,12 +109,14 @@ class PageStyle:
     look: Mapping[str, Any] = field(default_factory=dict)  # keywords of a figure (`LOOK`)
 
     def __post_init__(self) -> None:
-        from musclesolve._util.checks import check_number  # loads numpy
-
         for name, key in (("width of a page", "width_mm"), ("size of the text", "font_pt")):
-            rule = RULES[key]
-            expected = f"{rule.minimum:g} to {rule.maximum:g} {rule.unit}"
-            check_number(getattr(self, key), f"the {name}", expected, least=rule.minimum, most=rule.maximum)
+            value, rule = getattr(self, key), RULES[key]
+            if not isinstance(value, Real) or not rule.contains(float(value)):
+                raise input_error(
+                    "bad_number",
+                    problem=f"the {name} is {as_text(value)} {rule.unit}",
+                    expected=f"{rule.minimum:g} to {rule.maximum:g} {rule.unit}",
+                )
         check_known([self.file_format], "format of figures", FORMATS)
 
     @property
