@@ -55,7 +55,7 @@ def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Co
     check_known(muscles or [""], "muscle", names, " of the problem")
     expected = "a dict of costs by name, as ms.costs() makes"
     for cost in check_type({} if costs is None else costs, Mapping, "costs", expected).values():  # type: ignore[type-abstract]
-        check_type(cost, Cost, "costs", expected)
+        check_type(cost, Cost, "costs", expected)  # type: ignore[type-abstract]
     shown = costs or {
         name: record()
         for name, record in every_cost().items()
