@@ -32,7 +32,7 @@ from musclesolve.synthetic.trial_copy import open_copy, write_copy
 Recorder = Callable[[Path], tuple[Path, Callable[[Array], Array]]]
 ROLES = ("force", "point", "moment")
 MARKERS_HZ, PLATES_HZ = 100.0, 1000.0
-NOISE_MM, NOISE_N, UNLOADED_N = 0.5, 1.0, 10.0
+NOISE_MM, NOISE_N, NOISE_NM, UNLOADED_N = 0.5, 1.0, 0.1, 10.0
 
 
 def foot(side: str, part: Curve, way: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> Support:
@@ -188,10 +188,10 @@ def recording(movement: Movement, folder: Path, seed: int = 1) -> Path:
         if support.measured:
             force = wrench.force + NOISE_N * random.normal(size=wrench.force.shape)
             above = np.array([0.0, 0.0, support.place[2]])
-            arm = np.cross(
-                support.place - above, force - wrench.force
-            )  # noise acts in the middle of the plate
-            point, free = pressure(force, wrench.moment - np.cross(above, wrench.force) + arm, UNLOADED_N)
+            # noise acts in the middle of the plate
+            noise = np.cross(support.place - above, force - wrench.force)
+            noise += NOISE_NM * random.normal(size=force.shape)
+            point, free = pressure(force, wrench.moment - np.cross(above, wrench.force) + noise, UNLOADED_N)
             force = np.where(force[:, 2:] >= UNLOADED_N, force, 0.0)
             plates += [force, point + above, free]
             columns += [f"p{len(sides)}_{what}_{axis}" for what in ROLES for axis in "xyz"]

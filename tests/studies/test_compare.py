@@ -189,7 +189,7 @@ def test_a_color_for_every_cost(pair, name):
     colors = {line.get_color() for line in figure.axes[0].lines}
     assert colors == set(COST_COLORS[:2])
     (legend,) = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["a", "b"]
+    assert [text.get_text() for text in legend.get_texts()] == ["a", "b", "foot on the ground"]
 
 
 @pytest.mark.thorough
