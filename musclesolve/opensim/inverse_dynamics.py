@@ -65,7 +65,7 @@ def inverse_dynamics(
     """
     check_type(model, OpenSimModel, "model", "an OpenSim model, from read_osim()")
     check_type(motion, ModelMotion, "motion", "the motion of all coordinates, from model_motion()")
-    for load in check_type(loads, Sequence, "loads", expected := "loads, from read_external_loads()"):  # type: ignore[type-abstract]
+    for load in check_type(loads, Sequence, "loads", expected := "loads, from read_external_loads()"):
         check_type(load, ExternalLoad, "loads", expected)
 
     def of_frames(*some: Array) -> tuple[Array, ...]:
@@ -349,7 +349,7 @@ def model_motion(
     time = check_increasing(time, where="time")
     parts = (value, speed, acceleration)
     for what, part in zip(("value", "speed", "acceleration"), parts, strict=True):
-        check_type(part, Mapping, what, "a dict of arrays by the names of coordinates")  # type: ignore[type-abstract]
+        check_type(part, Mapping, what, "a dict of arrays by the names of coordinates")
     free = needed_coordinates(model, value)
     if missing := [name for name in free if any(name not in part for part in parts)]:
         raise file_error(

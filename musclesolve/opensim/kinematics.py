@@ -181,7 +181,7 @@ def coordinate_values(model: OpenSimModel, given: Mapping[str, Array]) -> Array:
     Raises:
         InputError: a name is unknown, or values are no numbers, or of different lengths.
     """
-    check_type(given, Mapping, "values", "a dict of arrays by the names of coordinates")  # type: ignore[type-abstract]
+    check_type(given, Mapping, "values", "a dict of arrays by the names of coordinates")
     number, columns = model.coordinate_number, dict[int, Array]()
     for name, column in given.items():
         array = np.atleast_1d(check_real_array(column, name, "numbers [rad or m]"))

@@ -301,7 +301,7 @@ class Program:
                 nx, nu, ng = [0] * count, [len(self.lbx) // count] * count, [len(self.lbg) // count] * count
                 chosen |= {"structure_detection": "manual", "N": count - 1, "nx": nx, "nu": nu, "ng": ng}
         check_type(name, str, "nlpsol", "the name of a solver of casadi.nlpsol")
-        check_type(options or {}, Mapping, "nlpsol", "a dictionary of options")  # type: ignore[type-abstract]
+        check_type(options or {}, Mapping, "nlpsol", "a dictionary of options")
         for key, value in (options or {}).items():
             chosen[key] = {**chosen[key], **dict(value)} if isinstance(chosen.get(key), dict) else value
         try:

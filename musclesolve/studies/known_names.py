@@ -147,7 +147,7 @@ def strength_factors(strength: Mapping[str, float], result: xr.Dataset) -> dict[
         result: with the coordinates `muscle` and `group`.
     """
     factors: dict[str, float] = {}
-    check_type(strength, Mapping, "strength", "a dict: muscle or group -> factor")  # type: ignore[type-abstract]
+    check_type(strength, Mapping, "strength", "a dict: muscle or group -> factor")
     for name, value in strength.items():
         factor = check_factor(name, value)
         for muscle in muscles_named(name, result):

@@ -97,8 +97,8 @@ class Strap:
     def __post_init__(self) -> None:
         """Refuse a strap without spans, and an arc or a slack that is not a length."""
         pair, place = "pairs of attachments", self.name
-        for span in check_type(self.spans, Sequence, place, pair):  # type: ignore[type-abstract]
-            for end in check_type(span, Sequence, place, pair):  # type: ignore[type-abstract]
+        for span in check_type(self.spans, Sequence, place, pair):
+            for end in check_type(span, Sequence, place, pair):
                 check_type(end, Attachment, place, pair)
         if not self.spans:
             raise input_error(

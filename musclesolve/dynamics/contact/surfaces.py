@@ -210,7 +210,7 @@ class Surface:
 
 def check_surfaces(surfaces: object, where: str) -> list[Surface]:
     """Return surfaces as a list; refuse anything else."""
-    several = check_type(surfaces, Iterable, where, "a list of surfaces")  # type: ignore[type-abstract]
+    several = check_type(surfaces, Iterable, where, "a list of surfaces")
     expected = "surfaces, such as Surface.plane, sphere, ellipsoid and cylinder make"
     return [check_type(surface, Surface, where, expected) for surface in several]
 

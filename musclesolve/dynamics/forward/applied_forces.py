@@ -57,7 +57,7 @@ class JointMoments:
             InputError: a name that is no joint degree of freedom, or samples that do not fit `time`.
         """
         expected = "a dict of moments by the names of degrees of freedom"
-        named = check_type(moments, Mapping, "moments", expected).items()  # type: ignore[type-abstract]
+        named = check_type(moments, Mapping, "moments", expected).items()
         courses = {check_model(model).joint(name): _course(name, value, time) for name, value in named}
         return cls(Couples.build(model), courses)
 

@@ -73,7 +73,7 @@ class Targets:
         """
         expected = "a dict of names and (T, 3) numbers"
         for part, name in ((points, "points"), (directions, "directions")):
-            check_type(part, Mapping, name, expected)  # type: ignore[type-abstract]
+            check_type(part, Mapping, name, expected)
         named = [*points.items(), *directions.items()]
         if not named:
             raise input_error(

@@ -104,10 +104,10 @@ def assemble(
 
 def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
     expected = "constraints that have rows, at least one, as [Rigid(constraints)]"
-    listed = list(check_type(constraints, Iterable, "constraints", expected))  # type: ignore[type-abstract]
+    listed = list(check_type(constraints, Iterable, "constraints", expected))
     if not listed:
         raise input_error("missing_argument", problem="an empty mechanism", expected=expected)
-    return [check_type(each, Constraint, "constraints", expected) for each in listed]  # type: ignore[type-abstract]
+    return [check_type(each, Constraint, "constraints", expected) for each in listed]
 
 
 def _closed(constraints: list[Constraint], time: Array, start: Array, number: int | None = None) -> Array:

@@ -86,7 +86,7 @@ def sized_body(
     topology = load_topology("inverse_human") if topology is None else topology
     check_type(topology, Topology, "topology", "points, bodies and joints, from load_topology()")
     for argument, name in ((offsets, "offsets"), (lengths, "lengths"), (segments, "segments")):
-        check_type({} if argument is None else argument, Mapping, name, "a dict by names")  # type: ignore[type-abstract]
+        check_type({} if argument is None else argument, Mapping, name, "a dict by names")
     check_known(offsets or (), "point or vector", topology.coordinate_names, " to have an offset")
     # Scaled by stature, then by measured lengths, then by measured offsets.
     height = float(np.ptp(topology.standing_layout()[: topology.point_count, 2]))

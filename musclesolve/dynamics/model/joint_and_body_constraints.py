@@ -227,7 +227,7 @@ def coincident(topology: Topology, pairs: Iterable[tuple[str, str]]) -> Linear:
         ['wrist_r = wrist_l']
     """
     check_type(topology, Topology, "topology", "points, bodies and joints, from load_topology()")
-    pairs = list(check_type(pairs, Iterable, "pairs", "pairs of names"))  # type: ignore[type-abstract]
+    pairs = list(check_type(pairs, Iterable, "pairs", "pairs of names"))
     for pair in pairs:
         two = pair if np.shape(pair) == (2,) else [str(pair)]
         check_known(two, "point or vector", topology.slot, f" in {topology.name!r}", where="pairs")

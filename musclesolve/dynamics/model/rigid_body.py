@@ -277,7 +277,7 @@ class MassProperties:
 
     def __post_init__(self) -> None:
         """Refuse impossible values: negative mass, skew inertia, a principal moment above the sum of the others."""
-        names = tuple(check_type(self.names, Collection, "names", "names of the bodies"))  # type: ignore[type-abstract]
+        names = tuple(check_type(self.names, Collection, "names", "names of the bodies"))
         count = np.size(check_real_array(self.mass, "mass", "masses (B,) [kg]"))
         shapes = {"mass": (count,), "center": (count, 3), "inertia": (count, 3, 3)}
         for name, shape in shapes.items():
@@ -447,7 +447,7 @@ class Wrench:
 def check_frames(wrenches: list[Wrench], frames: int) -> None:
     """Refuse what is no list of wrenches, and wrenches that do not last as long as the motion."""
     expected = "a list of Wrench; an empty one where nothing acts"
-    for wrench in check_type(wrenches, Collection, "wrenches", expected):  # type: ignore[type-abstract]
+    for wrench in check_type(wrenches, Collection, "wrenches", expected):
         check_type(wrench, Wrench, "wrenches", expected)
         if len(wrench.force) != frames:
             raise input_error(

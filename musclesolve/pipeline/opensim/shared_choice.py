@@ -223,7 +223,7 @@ def _usual_muscles(model: OpenSimModel, other: str) -> tuple[str, ...]:
 
 def _known(names: Sequence[str], known: Iterable[str], what: str, model: OpenSimModel) -> tuple[str, ...]:
     """Return the names; refuse an unknown or repeated name."""
-    check_type(names, Iterable, what, "a list of names")  # type: ignore[type-abstract]
+    check_type(names, Iterable, what, "a list of names")
     names, known = tuple(map(str, [names] if isinstance(names, str) else names)), tuple(known)
     for k, name in enumerate(names):
         check_known([name], what, known, f" in the model {model.name}", model.file)

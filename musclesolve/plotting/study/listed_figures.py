@@ -54,8 +54,8 @@ def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Co
     names, muscles = list(problem.muscle or ()), one_or_several(muscles)
     check_known(muscles or [""], "muscle", names, " of the problem")
     expected = "a dict of costs by name, as ms.costs() makes"
-    for cost in check_type({} if costs is None else costs, Mapping, "costs", expected).values():  # type: ignore[type-abstract]
-        check_type(cost, Cost, "costs", expected)  # type: ignore[type-abstract]
+    for cost in check_type({} if costs is None else costs, Mapping, "costs", expected).values():
+        check_type(cost, Cost, "costs", expected)
     shown = costs or {
         name: record()
         for name, record in every_cost().items()
@@ -88,7 +88,7 @@ def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Co
 def passive_moment_figure(name: str, moments: Mapping[str, Sequence[PassiveMoments]]) -> Sheet:
     """A row of panels for each joint; `moments` by the rule for passive forces, `name` of the muscle set."""
     expected = "lists of PassiveMoments by the rule for passive forces"
-    check_type(moments, Mapping, "moments", expected)  # type: ignore[type-abstract]
+    check_type(moments, Mapping, "moments", expected)
     if not moments:
         raise input_error("missing_argument", problem="there are no moments to draw", expected=expected)
     for moment in [moment for part in moments.values() for moment in one_or_several(part)]:

@@ -402,7 +402,7 @@ def sensitivity_map(
     expected = "a dict of sizes by the kind of error"
     sizes = ERROR_SIZE | {
         kind: check_number(size, f"the error of {kind}", "a size above 0", above=0.0)
-        for kind, size in check_type({} if errors is None else errors, Mapping, "errors", expected).items()  # type: ignore[type-abstract]
+        for kind, size in check_type({} if errors is None else errors, Mapping, "errors", expected).items()
     }
     sensitivities = [
         check_type(each, Sensitivity, "sensitivities", "a list of Sensitivity, as Sensitivity.by_mass makes")

@@ -245,7 +245,7 @@ class Cost(ABC):
 
     def __add__(self, other: Cost) -> WeightedSum:
         expected = 'a cost, ms.costs()["stress_cubed"]() by its name'
-        check_type(other, Cost, f"added to the cost {self.name}", expected)  # type: ignore[type-abstract]
+        check_type(other, Cost, f"added to the cost {self.name}", expected)
         pairs = (cost.summands if type(cost) is WeightedSum else ((1.0, cost),) for cost in (self, other))
         return WeightedSum(tuple(pair for some in pairs for pair in some))
 

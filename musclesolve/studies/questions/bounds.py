@@ -82,7 +82,7 @@ def contact_limits(
         if stated != NOW:
             raise unknown_name(stated, "bound of contact forces", [NOW])
         return {joint: 1.001 * force for joint, force in now.items()}
-    bounds = check_type(stated, Mapping, "contact", 'a dict: joint -> bound [body weights], or "now"')  # type: ignore[type-abstract]
+    bounds = check_type(stated, Mapping, "contact", 'a dict: joint -> bound [body weights], or "now"')
     expected = "a number of body weights above 0, such as 2.5"
     limits = {
         name: weight

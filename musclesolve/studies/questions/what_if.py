@@ -86,7 +86,7 @@ class Scenario:
         for key in ("name", "minimize"):
             check_type(getattr(self, key), str, f"what_if {key}", "text")
         for key in ("strength", "torque", "spring", "settings"):
-            check_type(getattr(self, key), Mapping, f"what_if {key}", "a dict")  # type: ignore[type-abstract]
+            check_type(getattr(self, key), Mapping, f"what_if {key}", "a dict")
         for key, (least, most, unit) in AMOUNTS.items():
             value = getattr(self, key)
             if not (isinstance(value, int | float | np.number) and least <= value <= most):

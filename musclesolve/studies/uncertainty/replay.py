@@ -83,7 +83,7 @@ def standard_deviations(
 ) -> dict[str, float]:
     """Source -> standard deviation in SI: as given by key, else as a trial file states by key, else the usual one."""
     expected = "keys and numbers, such as {'marker_placement_mm': 3}"
-    own = dict(check_type({} if given is None else given, Mapping, "standard deviations", expected))  # type: ignore[type-abstract]
+    own = dict(check_type({} if given is None else given, Mapping, "standard deviations", expected))
     keys = [source.key for source in sources().values()]
     for key, sd in own.items():
         check_known([key], "source of error", keys, where="standard deviations")
