@@ -11,10 +11,11 @@ from musclesolve.constants import (
 )
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.drafting.study.study_trials import FoundTrial
+from musclesolve.errors import InputError
 from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.service_folders import METADATA, OPENCAP, WITHOUT_PLATES
-from musclesolve.recording.text.opensim_text import has_integrator_steps
-from musclesolve.recording.text.text_file import name_from
+from musclesolve.recording.text.opensim_text import read_mot
+from musclesolve.recording.text.text_file import name_from, read_lines
 from musclesolve.settings.trial import PREDICTED
 
 SHARING = DraftTable("sharing", (Line("cost", USUAL_COST, "the default; others: docs/costs.md"),))
@@ -68,10 +69,20 @@ def filter_line(trial: FoundTrial) -> Line:
     if OPENCAP in trial.kind:
         why = "walking, by key points of video; running needs more, and better points"
         return Line("cutoff_hz", KEY_POINT_CUTOFF_HZ, why)
-    if has_integrator_steps(Path(trial.source["coordinates"])):
+    if _is_simulated(Path(trial.source["coordinates"])):
         why = "rows at the steps of an integrator: a simulated motion, smooth as it is"
         return Line("cutoff_hz", "none", why)
     return Line("cutoff_hz", WALKING_CUTOFF_HZ, "usual for walking; running needs 10 to 20 Hz")
+
+
+def _is_simulated(coordinates: Path) -> bool:
+    """Whether the last row repeats the row before, as where RRA wrote the steps of its integrator."""
+    try:
+        table = read_mot(coordinates)
+        last = [line.split() for line in read_lines(coordinates) if line.strip()][-2:]
+    except InputError:
+        return False
+    return len(table.time) > 1 and last[0] == last[1]
 
 
 def recognized(trial: FoundTrial) -> Iterator[tuple[str, str]]:

@@ -785,12 +785,12 @@ class ModelPlateSettings(Settings):
 class ModelFilterSettings(Settings):
     """[filter] of an OpenSim model."""
 
-    cutoff_hz: float | str | None = same(
+    cutoff_hz: float | str = same(
         FilterSettings,
         "cutoff_hz",
         about="frequency at which the low-pass filter of the coordinates halves the amplitude [Hz]; "
-        f'"none": not filtered; when absent {WALKING_CUTOFF_HZ:g}, and "none" where the rows are the steps of an '
-        "integrator, whose last row RRA repeats",
+        '"none": not filtered',
+        default=WALKING_CUTOFF_HZ,
         words=("none",),
     )
 

@@ -7,7 +7,6 @@ import numpy as np
 from musclesolve._util.arrays import Indices, within
 from musclesolve._util.messages import WarningNote, count_of, few
 from musclesolve._util.sides import sides_of
-from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import input_error
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.opensim.external_loads import feet_of
@@ -35,7 +34,6 @@ from musclesolve.pipeline.opensim.shared_choice import (
     shared_coordinates,
     unserved_dofs,
 )
-from musclesolve.recording.text.opensim_text import has_integrator_steps
 from musclesolve.settings.trial import REDUCED, ModelSettings
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
@@ -67,10 +65,6 @@ def model_body(
     person = None if chosen.database is None else person_of_model(chosen.database, model)
     choice = shared_choice(model, dofs, chosen.names, side, without or ())
     axes_notes = _axes_notes(model, moments is not None)
-    if cutoff is None and not (
-        isinstance(coordinates, str | Path) and has_integrator_steps(Path(coordinates))
-    ):
-        cutoff = WALKING_CUTOFF_HZ
     motion = coordinate_motion(model, coordinates, None if isinstance(cutoff, str) else cutoff)
     required = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
     if lacking := [name for name in model.coordinates if name in required and name not in motion.names]:

@@ -356,16 +356,6 @@ def read_mot(path: str | Path) -> Table:
     return Table(time, tuple(columns), values, in_degrees, path, *rest)
 
 
-def has_integrator_steps(path: Path) -> bool:
-    """Whether the last row of a file repeats the row before, as where RRA wrote the steps of its integrator."""
-    try:
-        table = read_mot(path)
-        last = [line.split() for line in read_lines(path) if line.strip()][-2:]
-    except InputError:
-        return False
-    return len(table.time) > 1 and last[0] == last[1]
-
-
 def _mot_rows(reader: RowReader, names: Sequence[str]) -> Iterator[Block]:
     """Read the rows, cells between tabs or blanks; between tabs a cell may be empty, a gap."""
     width = len(names)
