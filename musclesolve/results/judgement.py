@@ -283,8 +283,13 @@ def _of_frames(leg: LegFacts) -> list[Finding]:
         )
         known = verdict_words()
         ways = " ".join(dict.fromkeys(known.get(name, known["other"])["remedy"] for name in leg.failures))
-        values = {"count": leg.without_solution, "total": total, "part": leg.part, "reasons": reasons}
-        values["ways"] = ways
+        values = {
+            "count": leg.without_solution,
+            "total": total,
+            "part": leg.part,
+            "reasons": reasons,
+            "ways": ways,
+        }
         times = tuple(
             (stretch.start, stretch.end) for stretches in leg.failures.values() for stretch in stretches
         )
