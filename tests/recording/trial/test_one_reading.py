@@ -102,6 +102,8 @@ def test_the_text_of_a_trial_file_is_read_once(tmp_path, monkeypatch, of_model):
     if of_model:
         (tmp_path / "any.osim").touch()
         path.write_text('[files]\nmodel = "any.osim"\ncoordinates = "walk.trc"\nmoments = "walk.trc"\n')
-    monkeypatch.setattr(schema, "read_settings", lambda file: read.append(file) or read_settings(file))
+    monkeypatch.setattr(
+        schema, "read_settings", lambda file, kind: read.append(file) or read_settings(file, kind)
+    )
     assert isinstance(read_trial(path), ModelTrial) == of_model
     assert read == [path]
