@@ -26,6 +26,7 @@ except KeyboardInterrupt:  # most of the time before `main` passes here
 
 from musclesolve.cli import environment
 from musclesolve.cli.commands import (
+    comparison_commands,
     desk_commands,
     force_commands,
     list_commands,
@@ -251,10 +252,10 @@ PANELS: dict[str, dict[Callable[..., None], tuple[str, ...]]] = {
         force_commands.demo: BOTH,
         force_commands.run: BOTH,
         force_commands.share: BOTH,
-        question_commands.compare: BOTH,
-        question_commands.emg: BOTH,
-        question_commands.calibrate_muscles: BOTH,
-        question_commands.average: BOTH,
+        comparison_commands.compare: BOTH,
+        comparison_commands.emg: BOTH,
+        comparison_commands.calibrate_muscles: BOTH,
+        comparison_commands.average: BOTH,
         live_command.live: BOTH,
         study_commands.study: BOTH,
         study_commands.dataset: BOTH,

@@ -1,11 +1,8 @@
-"""Commands that ask and compare: `contributions`, `margins`, `what-if` and `coordination` of one trial; costs of a
-trial, cycles of results, effort and EMG; and the muscles of one person by EMG.
-"""
+"""Commands that answer questions about one trial: `contributions`, `margins`, `what-if` and `coordination`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,14 +10,12 @@ import typer
 
 from musclesolve._util.sides import BOTH
 from musclesolve.cli.errors import SOME_FRAMES_FAILED
-from musclesolve.cli.options import Cost, Side, Solver, TrialFile, output_option, with_settings
+from musclesolve.cli.options import Cost, Side, TrialFile, output_option, with_settings
 from musclesolve.cli.printing import finish, progress
-from musclesolve.constants import AVERAGE_FILE
 from musclesolve.settings.commands import CommandSettings, MarginSettings, command_arguments
 
 if TYPE_CHECKING:
     import xarray as xr
-    from rich.console import RenderableType
 
 ANSWERS = ("contributions", "margins", "what_if")
 """Names of the answers."""
@@ -142,147 +137,3 @@ def coordination(
         answer = coordination(read_result(result))
         paths = write_answer(output, "coordination.nc", "coordination", answer, {}, report)
     finish_answer("coordination", answer, lambda: coordination_document(answer), paths)
-
-
-@with_settings(CommandSettings, command_arguments("compare"))
-def compare(
-    trial: TrialFile,
-    output: Annotated[Path, output_option("Folder for the comparison and its figures.")],
-    solver: Solver = None,
-    side: Side = BOTH,
-    full: Annotated[
-        bool, typer.Option("--full", help="Print every function group, muscle pair by pair, and EMG channel.")
-    ] = False,
-    **settings: Any,
-) -> None:
-    """Compare the muscle forces of one trial under several costs: comparison.nc, a table of agreement, figures."""
-    from musclesolve.cli.result_documents import comparison_document
-    from musclesolve.results.tables.comparison_tables import ComparisonFacts, cost_tables, summary_parts
-    from musclesolve.studies.compare import compare_into
-
-    with progress() as report:
-        result, paths = compare_into(output, trial, settings["costs"], solver, side, report)
-    parts = (cost_tables if full else summary_parts)(result)
-    code = 0 if ComparisonFacts(result).complete else SOME_FRAMES_FAILED
-    finish("compare", parts, lambda: comparison_document(result), paths, code)
-
-
-@with_settings(CommandSettings, command_arguments("average"))
-def average(
-    result: Annotated[
-        list[Path], typer.Argument(metavar="RESULT.nc...", help="Results of `musclesolve run`.")
-    ],
-    output: Annotated[Path, output_option("Folder for average.nc and its figures.")],
-    **settings: Any,
-) -> None:
-    """Average the cycles of results, each leg by itself: average.nc, a table of the strides, figures."""
-    from musclesolve.cli.result_documents import average_document
-    from musclesolve.results.cycles.cycle_averages import average_results, stated_units
-    from musclesolve.results.files.atomic_writing import reserved
-    from musclesolve.results.tables.average_tables import average_remarks, average_table
-    from musclesolve.studies.written_answer import write_answer
-
-    with progress() as report, reserved(output):
-        averaged = average_results(
-            result, partial=settings["partial"], units=stated_units(settings.get("units", ()))
-        )
-        paths = write_answer(output, AVERAGE_FILE, "average", averaged, {}, report)
-
-    text: list[RenderableType] = [average_table(averaged), *average_remarks(averaged)]
-    failed = averaged.attrs["invalid"]
-    finish("average", text, lambda: average_document(averaged), paths, SOME_FRAMES_FAILED if failed else 0)
-
-
-@with_settings(CommandSettings, command_arguments("emg"))
-def emg(
-    trial: TrialFile,
-    output: Annotated[Path, output_option("Folder for emg_trade_off.nc and its figure.")],
-    cost: Cost = None,
-    solver: Solver = None,
-    side: Side = BOTH,
-    **settings: Any,
-) -> None:
-    """Compare effort and EMG misfit over the weight of EMG, predict left-out channels, estimate the clock offset."""
-    from musclesolve.cli.tables.calibration_tables import clock_lines, trade_off_document, trade_off_table
-    from musclesolve.errors import InputError
-    from musclesolve.studies.emg_trade_off import emg_offset, emg_trade_off
-    from musclesolve.studies.written_answer import answer_about
-
-    clock: xr.Dataset | str = ""
-
-    def ask(loaded: Any, report: Any) -> xr.Dataset:
-        nonlocal clock
-        trade_off = emg_trade_off(loaded, cost=cost, solver=solver, side=side, progress=report, **settings)
-        try:
-            clock = emg_offset(loaded, cost=cost, side=side)
-        except InputError as error:  # too few channels or frames: stated, the trade-off is there
-            clock = f"not estimated: {error.problem}"
-        return trade_off
-
-    with progress() as report:
-        found, paths = answer_about(trial, output, "emg_trade_off.nc", "emg", ask, {}, report)
-    text: list[RenderableType] = [trade_off_table(found), "\n".join(clock_lines(found, clock))]
-    finish("emg", text, lambda: trade_off_document(found, clock), paths)
-
-
-@with_settings(CommandSettings, command_arguments("calibrate_muscles"))
-def calibrate_muscles(
-    trial: Annotated[
-        list[Path],
-        typer.Argument(metavar="TRIAL.toml...", help="Trials of one person, with EMG or fascicle lengths."),
-    ],
-    output: Annotated[Path, output_option("File of the person's muscles (.toml).")],
-    strength: Annotated[Path | None, typer.Option(help="File of strength tests (.toml).")] = None,
-    osim: Annotated[
-        Path | None, typer.Option("--osim", help="Also an OpenSim model with these muscles (.osim).")
-    ] = None,
-    figures: Annotated[
-        Path | None, typer.Option("--figures", help="Folder for figures and calibration.nc.")
-    ] = None,
-    cost: Cost = None,
-    side: Side = BOTH,
-    **settings: Any,
-) -> None:
-    """Muscles of one person, fitted to EMG, fascicle lengths and strength tests, with standard deviations."""
-    from musclesolve.cli.tables.calibration_tables import (
-        agreement_table,
-        calibration_document,
-        calibration_lines,
-        factor_table,
-    )
-    from musclesolve.opensim.person_file import write_person, write_person_model
-    from musclesolve.plotting.study.question_figures import calibration_files
-    from musclesolve.recording.text.text_file import check_place
-    from musclesolve.results.files.atomic_writing import reserved, write_files
-    from musclesolve.results.files.result_netcdf import netcdf_bytes
-    from musclesolve.studies.calibration.calibrate import calibrate_muscles
-    from musclesolve.studies.calibration.free_parameters import stated_words
-
-    check_place(output, "the muscles of one person", ".toml", table="person")
-    if osim is not None:
-        check_place(osim, "an OpenSim model", ".osim")
-    settings |= {key: stated_words(settings[key]) for key in ("free", "fixed") if key in settings}
-    with progress() as report, nullcontext() if figures is None else reserved(figures):
-        done = calibrate_muscles(trial, strength=strength, cost=cost, side=side, progress=report, **settings)
-        report("writing", 1.0)
-        sentences = list(done.notes)
-        write_person(done.person, output)
-        paths = [output]
-        if osim is not None:
-            sentences += write_person_model(done.person, osim)
-            paths.append(osim)
-        if figures is not None:
-            files = {"calibration.nc": netcdf_bytes(done.found), **calibration_files(done.found)}
-            paths += write_files(figures, files)
-    undetermined = [direction.sentence for direction in done.directions]
-    text: list[RenderableType] = [
-        factor_table(done.person, done.found),
-        agreement_table(done.found),
-        "\n".join(calibration_lines(done.person, done.found, undetermined, sentences)),
-    ]
-    finish(
-        "calibrate-muscles",
-        text,
-        lambda: calibration_document(done.person, done.found, undetermined, sentences),
-        paths,
-    )
