@@ -7,7 +7,7 @@ whoever writes or reads does not grow with the number of trials.
 import os
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -367,26 +367,11 @@ def _said(study: Study, name: str) -> dict[str, str]:
 
 
 def _read(file: Path, wanted: Collection[str]) -> xr.Dataset:
-    """Read the cycles of a trial with the wanted curves from the file of `cycles_file`.
-
-    Not by `xarray.open_dataset`, which takes three times as long: here a file is small, and there are many.
-    """
-    data, coords = dict[str, xr.Variable](), dict[str, xr.Variable]()
-    with _opened(file) as source:
-        source.set_auto_maskandscale(False)
-        named = _coordinates(source)
-        for name, variable in source.variables.items():
-            if name != STRENGTH and _is_curve(variable) and name.removesuffix(SPREAD) not in wanted:
-                continue
-            values = variable[:]
-            attrs = {key: variable.getncattr(key) for key in variable.ncattrs() if key not in ENCODING}
-            if _kind(variable) is FLAG:
-                values = values.astype(bool)
-            place = coords if name in named else data
-            place[name] = xr.Variable(variable.dimensions, values, attrs)
-        cycles = xr.Dataset(data, coords, {key: source.getncattr(key) for key in source.ncattrs()})
-    cycles.encoding["source"] = str(file)
-    return cycles
+    """Read the cycles of a trial with the wanted curves from the file of `cycles_file`."""
+    with xr.open_dataset(file, engine="netcdf4") as source:
+        curves = (str(name) for name, variable in source.variables.items() if _is_curve(variable.dims))
+        unwanted = [name for name in curves if name != STRENGTH and name.removesuffix(SPREAD) not in wanted]
+        return source.drop_vars(unwanted).load()
 
 
 def _coordinates(source: netCDF4.Dataset) -> set[str]:
@@ -413,8 +398,8 @@ def _created(target: netCDF4.Dataset, name: str, kind: Any, dims: tuple[str, ...
     return stored
 
 
-def _is_curve(variable: netCDF4.Variable) -> bool:
-    return CYCLE in variable.dimensions and len(variable.dimensions) > 1
+def _is_curve(dims: Collection[Hashable]) -> bool:
+    return CYCLE in dims and len(dims) > 1
 
 
 @dataclass
@@ -455,7 +440,7 @@ class _Layout:
             if dims and CYCLE not in dims and name not in dims and kind is TEXT:
                 known = self.beside.setdefault(name, (dims[0], {}))[1]
                 known.update(zip(labels[dims[0]], variable[:].tolist(), strict=True))
-            if CYCLE not in dims or (_is_curve(variable) and name.removesuffix(SPREAD) not in self.wanted):
+            if CYCLE not in dims or (_is_curve(dims) and name.removesuffix(SPREAD) not in self.wanted):
                 continue
             self.variables.setdefault(name, ((CYCLE, *(dim for dim in dims if dim != CYCLE)), kind))
             if name in coordinates:
