@@ -43,11 +43,11 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
     return f'did you mean "{matches[0]}"?' if matches else None
 
 
-def check_kind(given: object, kind: type, name: str) -> None:
+def check_kind(argument: object, kind: type, name: str) -> None:
     """Refuse an argument of another class."""
-    if not isinstance(given, kind):
+    if not isinstance(argument, kind):
         raise MuscleDatabaseError(
-            f"the argument is of type {type(given).__name__}",
+            f"the argument is of type {type(argument).__name__}",
             code="bad_type",
             field=name,
             expected=f"a {kind.__name__}",

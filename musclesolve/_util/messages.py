@@ -153,14 +153,14 @@ def suggestion(name: str, known: Iterable[str]) -> str | None:
 
 
 def check_keywords(
-    given: Iterable[str], known: Collection[str], function: str, others: str | None = None
+    keywords: Iterable[str], known: Collection[str], function: str, others: str | None = None
 ) -> None:
     """Refuse keywords that a function of many options does not have, as Python does for plain arguments.
 
     Raises:
         TypeError: with the name of the function, and the nearest keyword or the known ones and the way to `others`.
     """
-    for name in given:
+    for name in keywords:
         if name not in known:
             meant = suggestion(name, known) or "; ".join(filter(None, [f"known: {', '.join(known)}", others]))
             raise TypeError(f"{function} got an unexpected keyword argument {name!r}; {meant}")

@@ -384,10 +384,10 @@ class Constraints:
         scale = np.maximum(1.0, np.abs(moment))
         rows = {"moment_arm": arm / scale[:, :, None], "moment": moment / scale}
         why = diagnose(program.with_arrays(**rows, reserve_weight=None))
-        found = why.proof / scale[why.frame]
-        proof[why.frame] = 0.0 if first else found[:, : problem.n_dof]
+        values = why.proof / scale[why.frame]
+        proof[why.frame] = 0.0 if first else values[:, : problem.n_dof]
         against[why.frame] = 0.0
-        against[np.ix_(why.frame, linear)] = found[:, problem.n_dof - first :] / size[why.frame]
+        against[np.ix_(why.frame, linear)] = values[:, problem.n_dof - first :] / size[why.frame]
         return proof, against
 
     def as_moments(self, linear: Indices) -> tuple[Problem, Array]:
@@ -404,16 +404,16 @@ class Constraints:
         """Minimize with linear constraints as further moments: the attempt, and the multipliers mu (T, j)."""
         problem = self.problem
         program, size = self.as_moments(np.arange(len(self.constraints)))
-        found = solve_part(program, CostBeside(self.cost, problem), method)
+        solved = solve_part(program, CostBeside(self.cost, problem), method)
         dofs = problem.n_dof
         attempt = Attempt(
-            found.activation[:, : problem.n_muscles],
-            found.reserve[:, :dofs],
-            found.multiplier[:, :dofs],
-            found.iterations,
-            found.status,
+            solved.activation[:, : problem.n_muscles],
+            solved.reserve[:, :dofs],
+            solved.multiplier[:, :dofs],
+            solved.iterations,
+            solved.status,
         )
-        return attempt, found.multiplier[:, dofs:] / size
+        return attempt, solved.multiplier[:, dofs:] / size
 
     def certificate(
         self, activation: Array, reserve: Array, multiplier: Array, further: Array, pull: Array | float = 0.0

@@ -65,13 +65,13 @@ def with_constraints(
 def _by_muscle(method: str, beyond: float = 0.0) -> Any:
     """A method of `Cost` that gives arrays (T, n, ...): what the cost answers, and a number for further muscles."""
 
-    def asked(self: CostBeside, problem: Problem, *at: Array) -> Array:
+    def of_muscles(self: CostBeside, problem: Problem, *at: Array) -> Array:
         """See Cost."""
         part = self.part(problem)
         answer = getattr(self.cost, method)(part, *(activation[:, : part.n_muscles] for activation in at))
         return _wider(answer, problem.n_muscles - part.n_muscles, beyond, axes=answer.ndim - 1)
 
-    return asked
+    return of_muscles
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,14 +99,14 @@ class CostBeside(Cost):
     def terms(self, problem: Problem) -> tuple[Term, ...] | None:
         """See Cost."""
         part = self.part(problem)
-        further, found = problem.n_muscles - part.n_muscles, self.cost.terms(part)
-        return found and tuple(
+        further, parts = problem.n_muscles - part.n_muscles, self.cost.terms(part)
+        return parts and tuple(
             replace(
                 term,
                 coefficient=_wider(term.coefficient, further),
                 target=None if term.target is None else _wider(term.target, further),
             )
-            for term in found
+            for term in parts
         )
 
     def soft_rows(self, problem: Problem) -> SoftRows | None:

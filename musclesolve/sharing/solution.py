@@ -138,13 +138,14 @@ class Solution:
         shape, single = np.shape(self.reserve) + np.shape(self.activation)[-1:], np.ndim(self.status) == 0
         muscle, dof, known = self.muscle, self.dof, self.time
         arrays: dict[str, tuple[str, Any, str, str]] = {
-            name: (axes, getattr(self, own), unit, text) for name, (own, axes, unit, text) in _OWN.items()
+            name: (axes, getattr(self, attribute), unit, text)
+            for name, (attribute, axes, unit, text) in _OWN.items()
         }
         if problem is not None:
-            own = problem.moment.shape[problem.single_frame :] + problem.force_capacity.shape[-1:]
-            if own != shape:
+            sizes = problem.moment.shape[problem.single_frame :] + problem.force_capacity.shape[-1:]
+            if sizes != shape:
                 expected = f"the solved problem, of so many frames, degrees of freedom and muscles: {shape}"
-                raise misshapen("problem", own, "problem", expected)
+                raise misshapen("problem", sizes, "problem", expected)
             muscle, dof = problem.muscle, problem.dof
             known = problem.time if known is None else known
             moment = problem.moment

@@ -109,9 +109,9 @@ class NewtonSystem:
 
     def _along_chains(self, right: Array) -> Array:
         """H_i^-1 r_i of all muscles, (T, n)."""
-        found = right.T.copy()  # solved in place
-        chain_kernel.SOLVE.load()(self.factors, found)
-        return found.T
+        solved = right.T.copy()  # solved in place
+        chain_kernel.SOLVE.load()(self.factors, solved)
+        return solved.T
 
     def _moments(self, c: Array) -> Array:
         """The sum of A_i Z c_i, (T, m), for coefficients (T, n)."""

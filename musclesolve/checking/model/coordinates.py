@@ -275,9 +275,9 @@ def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
     motion = body.every_motion
     if motion.measured is None:
         return
-    found = list(_in_degrees(body, motion.measured, _leaps_of(body)))
-    given = _moments(body) if found else None
-    for places, said, size, times in found:
+    leaps = list(_in_degrees(body, motion.measured, _leaps_of(body)))
+    given = _moments(body) if leaps else None
+    for places, said, size, times in leaps:
         cost, grave = None, size > LARGE
         if given is not None and (then := _moments(without_leaps(body, places))) is not None:
             cost = largest(body, given - then)
@@ -294,9 +294,9 @@ def steps_of_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     values = _without(motion.measured, _leaps_of(body))
     rest = np.abs(beside_cubic(values))
     steps = rest > np.maximum(np.where(_angles(body), *LEAST), TIMES * np.quantile(rest, USUAL, axis=0))
-    found = sorted(_in_degrees(body, values, steps & _is_free(body)), key=lambda each: -each[2])
-    for _, said, size, times in found[:1]:
-        others = f"; {count_of(len(found) - 1, 'other leap')} of other columns" * bool(found[1:])
+    leaps = sorted(_in_degrees(body, values, steps & _is_free(body)), key=lambda each: -each[2])
+    for _, said, size, times in leaps[:1]:
+        others = f"; {count_of(len(leaps) - 1, 'other leap')} of other columns" * bool(leaps[1:])
         said["more"] = f"{said['more']}{others}"
         yield finding("single_leap.step", error_if(size > LARGE), said, Where(motion.file, times=times))
 

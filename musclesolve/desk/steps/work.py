@@ -133,25 +133,25 @@ class Loaded(Generic[Found]):
         self._find, self._show, self._called = find, show, called
 
     @ui.refreshable_method
-    def draw(self, found: Found | None = None, trouble: str = "") -> None:
+    def draw(self, part: Found | None = None, trouble: str = "") -> None:
         """Draw the part as far as it is known."""
         if trouble:
             show_fault(trouble)
-        elif found is None:
+        elif part is None:
             ui.spinner()
         else:
-            self._show(found)
+            self._show(part)
 
     async def look(self) -> None:
         """Find the part anew, and draw it."""
         try:
-            found = await asyncio.to_thread(self._find)
+            part = await asyncio.to_thread(self._find)
         except Exception as error:
             if not (self._called or isinstance(error, MuscleSolveError)):
                 raise
             self.draw.refresh(None, f"{self._called}: {error}" if self._called else str(error))
         else:
-            self.draw.refresh(found)
+            self.draw.refresh(part)
 
 
 def load(*parts: Loaded[Any]) -> None:

@@ -174,7 +174,7 @@ def _largest_groups(together: xr.Dataset, side: str, of: Sequence[xr.DataArray])
 
 
 def _of_groups(
-    axes: Axes, of_all: str, whole: xr.DataArray, own: xr.DataArray, shown: Sequence[str]
+    axes: Axes, of_all: str, whole: xr.DataArray, parts: xr.DataArray, shown: Sequence[str]
 ) -> dict[str, Any]:
     """Draw a sum (time,) and the contributions of groups, each with the band of the contact models if any.
 
@@ -183,7 +183,7 @@ def _of_groups(
     time, entries = whole["time"].values, {of_all: line("#111111", 1.2)}
     axes.plot(time, whole.values, color="#111111", linewidth=1.2, label=of_all)
     for color, name in zip(COST_COLORS, shown, strict=False):
-        words, values = name.replace("_", " "), own.sel(group=name)
+        words, values = name.replace("_", " "), parts.sel(group=name)
         if "contact" in values.dims:
             curves = values.transpose("contact", "time").values
             low, high, label = curves.min(axis=0), curves.max(axis=0), f"{words}{APART}contact models"
@@ -212,12 +212,12 @@ def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
         answer, title, rows, 2, height=0.3 * rows, labels=True, space={"below": 0.2}, sharey="row"
     )
     entries: dict[str, Any] = {}
-    for row, (place, (own, dynamics)) in enumerate(places.items()):
+    for row, (place, (parts, dynamics)) in enumerate(places.items()):
         whole = (
-            own.sum("group", skipna=False) + dynamics.isel(contact=0).sum("group", skipna=False)
+            parts.sum("group", skipna=False) + dynamics.isel(contact=0).sum("group", skipna=False)
         ) / weight
         label = place.replace(f"_{side}", "", 1).replace("_", " ")
-        for axes, of, what in zip(panels[row], (own, dynamics), ("own", "through dynamics"), strict=True):
+        for axes, of, what in zip(panels[row], (parts, dynamics), ("own", "through dynamics"), strict=True):
             entries |= _of_groups(axes, "contact force", whole, of / weight, shown)
             heading(axes, f"{label}: {what}", _contacts(answer) if row == 0 and of is dynamics else "")
             if row == rows - 1:

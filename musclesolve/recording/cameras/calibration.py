@@ -243,9 +243,9 @@ def checked_pairs(
     """
     world = check_array(points, "the array of control points", ("n", 3), finite=False, real=True, where=place)
     pixels = check_array(image, "the array of image points", ("n", 2), finite=False, real=True, where=place)
-    given: object = range(1, len(world) + 1) if labels is None else labels
+    listed: object = range(1, len(world) + 1) if labels is None else labels
     expected = "a list of names, one for every control point"
-    names = tuple(map(str, check_type(given, Sequence, place, expected)))
+    names = tuple(map(str, check_type(listed, Sequence, place, expected)))
     if not len(world) == len(pixels) == len(names):
         raise input_error(
             "bad_shape",

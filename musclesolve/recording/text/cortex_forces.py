@@ -46,6 +46,6 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         if match := _COLUMN.fullmatch(title.upper()):
             role, unit = _ROLES[match["what"]]
             named[k] = f"plate_{match['plate']}_{role}_{match['axis'].lower()} [{unit}]"
-    found = titled_columns(Titles(named, reader.line_number, "\t", rates=(rate,)), reader, in_si)
+    table = titled_columns(Titles(named, reader.line_number, "\t", rates=(rate,)), reader, in_si)
     note = f"{reader.path.name} states no units: it is of Cortex, which writes N, mm and N mm."
-    return replace(found, notes=(*found.notes, note), by_plate=True)
+    return replace(table, notes=(*table.notes, note), by_plate=True)

@@ -61,7 +61,7 @@ def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
         return COUNTER if _MARKER.fullmatch(title) else named
 
     titles = list(map(titled, cells_of(line, separator)))
-    found = titled_columns(Titles(titles, reader.line_number, separator), reader, in_si)
-    if not found.names:
+    table = titled_columns(Titles(titles, reader.line_number, separator), reader, in_si)
+    if not table.names:
         raise input_error("recording.text.markers_alone", file=reader.path, program="D-Flow")
-    return replace(found, by_plate=True)
+    return replace(table, by_plate=True)

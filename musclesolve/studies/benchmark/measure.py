@@ -287,10 +287,10 @@ def single_frames(problem: Problem, cost: str, solver: str) -> SingleFrame:
     The Problem of a frame has the least that the cost needs: moment arms, moments, capacities, strengths and its data.
     """
     needed = (*("moment_arm", "moment", "force_capacity", "max_isometric_force"), *find_cost(cost).data)
-    given = {name: getattr(problem, name) for name in needed}
+    arrays = {name: getattr(problem, name) for name in needed}
 
     def made_of(t: int) -> Problem:
-        return Problem(dof=problem.dof, **{k: x[t] if k in PER_FRAME else x for k, x in given.items()})
+        return Problem(dof=problem.dof, **{k: x[t] if k in PER_FRAME else x for k, x in arrays.items()})
 
     frames = range(problem.n_frames)
     made = [made_of(t) for t in frames]
