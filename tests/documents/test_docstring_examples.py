@@ -17,7 +17,6 @@ NAMESPACES = ("signals", "cameras", "files", "dynamics", "symbolic", "trajectory
 NEED_FILES = {
     "calibrate_muscles",  # trials with EMG or fascicle lengths: docs/calibration.md
     "opensim_problem",  # an OpenSim model: docs/opensim.md
-    "read_osim",
     "share_model",
     "files.read_c3d",  # a C3D file: docs/recordings.md
     "files.read_person",  # one person's muscles: docs/calibration.md
