@@ -36,10 +36,10 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 157680,
+    "Python, package and muscle_db": 158012,
     "public names": 180,
-    "bindings of vague names": 1284,
-    "records of one module": 240,
+    "bindings of vague names": 1294,
+    "records of one module": 243,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
 VAGUE = {"found", "own", "given", "each", "asked", "told"}

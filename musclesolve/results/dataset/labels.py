@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -78,9 +78,14 @@ def subject_paths(groups: Sequence[ScaledMuscles], motion: Motion) -> VariablesA
     return path_labels(names[lines.muscle], lines.position)
 
 
+def skeleton_table() -> dict[str, Any]:
+    """Points and bones that skeleton.toml adds to those of a model."""
+    return bundled_toml(__package__, "skeleton.toml")
+
+
 def subject_skeleton(model: Model, motion: Motion) -> Skeleton:
     """The points of the model and the points of the pelvis and the hands that skeleton.toml adds."""
-    table = bundled_toml(__package__, "skeleton.toml")
+    table = skeleton_table()
     names = [point.name for point in model.topology.points]
     places = {name: motion.q[:, model.slot(name)] for name in names}
     for name, (one, other) in table["middle"].items():

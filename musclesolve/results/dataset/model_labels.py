@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from musclesolve._util.arrays import AnyArray, Array
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve._util.long_arrays import blocks, in_blocks
 from musclesolve._util.sides import OTHER, has_side, side_of, split_side
@@ -310,7 +309,7 @@ class _Drawing:
         """Add the bones of a body: lines from its joint to its distal joints, and to its tip."""
         start = next(joint.name for joint in self.model.joints if joint.outboard.body == body)
         beyond = [self._end(joint) for joint in self.model.joints if joint.inboard.body == body]
-        upright = body in bundled_toml(__package__, "skeleton.toml")["model"]["upright"]
+        upright = body in labels.skeleton_table()["model"]["upright"]
         if upright and len(beyond) > 1:
             middle = f"middle of {body}"
             self.points[middle] = np.mean([self.points[end] for end in beyond], axis=0)
