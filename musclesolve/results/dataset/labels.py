@@ -79,7 +79,7 @@ def subject_paths(groups: Sequence[ScaledMuscles], motion: Motion) -> VariablesA
 
 
 def skeleton_table() -> dict[str, Any]:
-    """Points and bones that skeleton.toml adds to those of a model."""
+    """Points and bones that skeleton.toml adds to the points of a model."""
     return bundled_toml(__package__, "skeleton.toml")
 
 
