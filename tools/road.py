@@ -36,7 +36,7 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 158012,
+    "Python, package and muscle_db": 158007,
     "public names": 180,
     "bindings of vague names": 1294,
     "records of one module": 243,

@@ -15,6 +15,8 @@ AnyArray = NDArray[Any]
 """Numbers of any kind: whole, real, complex or truth values."""
 UP: Array = np.array([0.0, 0.0, 1.0])
 """The direction up in the global frame."""
+COMPLEX_STEP = 1e-30
+"""Step h of a derivative f'(x) = Im f(x + ih) / h: without a difference, so that no error but round-off is left."""
 
 
 def contiguous(values: Any, kind: type = float) -> Any:

@@ -269,9 +269,8 @@ class SessionWatch:
                     f"then {follows}: end other programs, or begin again with --wait-ms {wait_for(most):.0f}",
                 )
         silent = time - self._silent_since >= HIDDEN
-        silent &= np.array(
-            [f"plate {k + 1}" not in late for k in range(len(silent))], bool
-        )  # of no plate, too
+        timely = [f"plate {k + 1}" not in late for k in range(len(silent))]
+        silent &= np.array(timely, bool)  # of no plate, too
         stuck = self._live.stuck_plates
         for how, which in (
             ("repeated the same numbers", silent & stuck),

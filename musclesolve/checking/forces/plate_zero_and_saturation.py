@@ -126,9 +126,8 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
         for first, stop in true_runs(still):  # channels of coarse steps rest, and go on by one step
             after = np.abs(plate.force[stop : stop + 1] - plate.force[stop - 1])
             still[first:stop] = not len(after) or (after > 1.5 * np.array(resolution)).any()
-        for first, stop in true_runs(
-            loaded
-        ):  # a point that rests in a whole contact was placed there, not held
+        for first, stop in true_runs(loaded):
+            # a point that rests in a whole contact was placed there, not held
             rests[first:stop] &= not rests[first + 1 : stop].all()
         for force, steps, way in zip(
             plate.force.T, resolution, ("horizontal", "horizontal", "vertical"), strict=True

@@ -5,8 +5,7 @@ activation 1. De Groote et al. (2016), Ann Biomed Eng 44:2922-36, smooth everywh
 come from OpenSim's DeGrooteFregly2016Muscle, the published ones to all digits. Sampled curves are in millard_2013.py.
 
 Each closed form is stated once, in the functions of an `Arithmetic`: of numpy, or of CasADi for expressions
-(symbolic/hill.py). Slopes follow by a complex step, f'(x) = Im f(x + ih) / h (Squire and Trapp 1998, SIAM Rev
-40:110-112): without a difference, so that h = 1e-30 leaves no error but round-off.
+(symbolic/hill.py). Slopes follow by a complex step (`COMPLEX_STEP`; Squire and Trapp 1998, SIAM Rev 40:110-112).
 """
 
 from collections.abc import Callable
@@ -16,7 +15,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Protocol, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import COMPLEX_STEP, Array
 from musclesolve._util.checks import check_choice
 from musclesolve._util.messages import check_known
 from musclesolve.muscles.curves.millard_2013 import Millard2013
@@ -47,12 +46,11 @@ def _limited(x: Any, low: Any, high: Any) -> Any:
 
 
 NUMPY = Arithmetic(np.asarray, np.exp, np.expm1, np.arctan, np.arcsinh, np.where, _limited)
-_STEP = 1e-30
 
 
 def _slope(curve: Callable[[Any], Any], x: ArrayLike) -> Array:
     with np.errstate(invalid="ignore"):  # comparisons of what is missing
-        return np.asarray(np.imag(curve(np.asarray(x, dtype=float) + 1j * _STEP)) / _STEP)
+        return np.asarray(np.imag(curve(np.asarray(x, dtype=float) + 1j * COMPLEX_STEP)) / COMPLEX_STEP)
 
 
 class ClosedForm:

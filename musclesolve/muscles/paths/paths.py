@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray, Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import COMPLEX_STEP, AnyArray, Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_type
 from musclesolve._util.long_arrays import blocks
 from musclesolve.dynamics.kernel.arrays import BodyMotions
@@ -91,21 +91,19 @@ class MovingFrames:
 
         With the rotation vector r and x = r . r, the spin is r' + B r x r' + C r x (r x r'), where
         B = (1 - cos |r|) / x and C = (|r| - sin |r|) / |r|^3 (see `set_turn`), and its derivative follows by a complex
-        step (curve_family.py): r + ih r' and r' + ih r'' in the place of r and r'.
+        step (`COMPLEX_STEP`): r + ih r' and r' + ih r'' in the place of r and r'.
         """
+        step = 1j * COMPLEX_STEP
         second, turned = np.zeros((2, len(coordinates), len(self), 3))
         for f, spline in enumerate(self.motion):
             angle = coordinates[:, self.dof[f]]
             (value, slope), curvature = spline.at(angle), spline.curvature(angle)
-            r, rate = value[:, 3:] + 1j * _STEP * slope[:, 3:], slope[:, 3:] + 1j * _STEP * curvature[:, 3:]
+            r, rate = value[:, 3:] + step * slope[:, 3:], slope[:, 3:] + step * curvature[:, 3:]
             b, c = _turning((r * r).sum(axis=1, keepdims=True))
             across = np.cross(r, rate)
             second[:, f] = curvature[:, :3]
-            turned[:, f] = np.imag(rate + b * across + c * np.cross(r, across)) / _STEP
+            turned[:, f] = np.imag(rate + b * across + c * np.cross(r, across)) / COMPLEX_STEP
         return second, turned
-
-
-_STEP = 1e-30
 
 
 def _turning(x: AnyArray) -> tuple[AnyArray, AnyArray]:

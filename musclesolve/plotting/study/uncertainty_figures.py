@@ -333,10 +333,9 @@ def force_sensitivity_map(
         InputError: there is no such parameter or side, or no frame with a derivative.
     """
     check_type(found, xr.Dataset, "found", "what ms.studies.force_sensitivity gives")
-    if missing := {"side", "time", "unique", "status", "muscle", "muscle_force", "changed"} - set(
-        found.variables
-    ):
-        check_parts(found, sorted(missing))
+    needed = {"side", "time", "unique", "status", "muscle", "muscle_force", "changed"}
+    if missing := sorted(needed - set(found.variables)):
+        check_parts(found, missing)
     if f"by_{parameter}" not in found:
         raise unknown_name(parameter, "parameter", PARAMETERS)
     sides = [str(name) for name in found["side"].values]
