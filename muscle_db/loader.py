@@ -2,7 +2,9 @@
 
 A file with `based_on` states a set by its differences from a bundled one: each `[[muscle]]` names a muscle of the
 bundled set and its changed keys, each `[[wrap]]` is an additional wrap object; `[calibrated_passive]` replaces the
-table of the bundled set.
+table of the bundled set. A point `{ point = 2 }` of a path is the second point of the bundled set. `[muscle.reasons]`
+says why fields differ, and makes a `Deviation` of every difference. `anatomy_of` names a bundled set whose words, from
+short name to action, hold for the muscles of the same names.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -23,10 +26,12 @@ from muscle_db.model import (
     LARGEST_TENDON_STRAIN,
     LEG_DOFS,
     TENDON_STRAIN,
+    WORDS,
     Deviation,
     MovingFrame,
     Muscle,
     MuscleDatabase,
+    PassiveStrain,
     ReferenceSkeleton,
     Segment,
     Value,
@@ -50,6 +55,7 @@ from muscle_db.regular_file import SETTINGS, UnsuitableFileError, read_regular
 from muscle_db.table import Region, TomlTable
 
 _MUSCLE_TEXTS = ("name", "short_name", "group")
+_OF_PATHS = ("position", "active", "point")
 _MUSCLE_NUMBERS = ("max_isometric_force", "pennation_deg", "optimal_fiber_length", "tendon_slack_length")
 _REMARKS = ("origin", "insertion", "action")
 _REFERENCE_LENGTHS = ("thigh_length", "shank_length", "hip_width")
@@ -66,9 +72,10 @@ _SET_KEYS = (
     "calibrated_passive",
     "coordinates",
     "dofs",
+    "anatomy_of",
 )
-_OPTIONAL = (_VELOCITY, _TENDON_STRAIN, *_SET_KEYS, *_LENGTH_KEYS)
-_MUSCLE_OPTIONAL = (_VELOCITY, _TENDON_STRAIN, *_REMARKS, "deviation", "wraps", "passive")
+_OPTIONAL = (_VELOCITY, _TENDON_STRAIN, "passive", *_SET_KEYS, *_LENGTH_KEYS)
+_MUSCLE_OPTIONAL = (_VELOCITY, _TENDON_STRAIN, *_REMARKS, "wraps", "passive")
 _ROUNDED = 1e-3
 """Largest contradiction between a joint center and the length of a segment [m]."""
 DEFAULT = "gait2392_hip"
@@ -173,6 +180,7 @@ class _Common:
 
     velocity: float
     tendon_strain: float
+    passive: PassiveStrain | None
     groups: dict[str, str]
     frames: dict[str, MovingFrame]
     wraps: dict[str, WrapObject]
@@ -190,6 +198,7 @@ class _Common:
         return cls(
             _velocity(root, default=10.0),
             _tendon_strain(root, default=TENDON_STRAIN),
+            read_passive(root),
             {group: groups.text(group, default="") for group in groups.values} if groups else {},
             frames,
             read_wrap_objects(root, (*names.bones, *names.moving)),
@@ -204,10 +213,12 @@ def _database(root: TomlTable) -> MuscleDatabase:
     root.require_keys(("name", "source", "reference", "muscle"), _OPTIONAL)
     common = _Common.from_table(root)
     coordinates = root.table("coordinates") if "coordinates" in root.values else None
-    tables = root.tables("muscle")
+    tables = _muscle_tables(root)
     if not tables:
         root.fail("muscle", "there is no muscle", expected="at least one [[muscle]]")
-    muscles = tuple(_muscle(table, common) for table in tables)
+    muscles = tuple(
+        _with_deviations(_muscle(table, common, ("deviation",)), table, common.names) for table in tables
+    )
     owner: dict[str, int] = {}  # names and short names share one space, because either finds the muscle
     for k, (table, muscle) in enumerate(zip(tables, muscles, strict=True)):
         for key, name in (("name", muscle.name), ("short_name", muscle.short_name)):
@@ -223,14 +234,15 @@ def _database(root: TomlTable) -> MuscleDatabase:
         reference=common.reference,
         muscles=muscles,
         groups=common.groups or {muscle.group: "" for muscle in muscles},
-        deviations=_deviations(root, "deviation", common.names),
+        deviations=_deviations(root),
         frames=common.frames,
         wrap_objects=common.wraps,
         curves=root.choice("curves", CURVES, default="silva_2003"),
         license=root.text("license", default=""),
         fiber_lengths=root.choice("fiber_lengths", FIBER_LENGTHS, default="standing"),
         operating_range_of=root.text("operating_range_of") if "operating_range_of" in root.values else None,
-        calibrated_passive=read_calibrated(root, [muscle.name for muscle in muscles]),
+        anatomy_of=root.values.get("anatomy_of"),
+        calibrated_passive=read_calibrated(root, muscles),
         coordinates={dof: coordinates.text(dof) for dof in coordinates.values} if coordinates else {},
         dofs=common.names.dofs,
     )
@@ -246,24 +258,89 @@ def _derived(root: TomlTable) -> MuscleDatabase:
         if wrap in parent.wrap_objects:
             table.fail("name", f'{base} has a wrap object "{wrap}" already', expected="another name")
     common = replace(_Common.from_table(parent_root), wraps={**parent.wrap_objects, **added})
-    stated = {str(values["name"]): values for values in parent_root.values["muscle"]}
+    stated = {str(table.values["name"]): table.values for table in _muscle_tables(parent_root)}
     changed: dict[str, Muscle] = {}
     for table in root.tables("muscle"):
-        table.require_keys(("name",), (*_MUSCLE_NUMBERS, "path", *_MUSCLE_OPTIONAL))
+        table.require_keys(("name",), (*_MUSCLE_NUMBERS, "path", *_MUSCLE_OPTIONAL, "reasons"))
         name = table.choice("name", stated)
         if name in changed:
             table.fail("name", f'"{name}" occurs twice', expected="every muscle once")
-        changed[name] = _muscle(replace(table, values=stated[name] | table.values), common)
+        values = stated[name] | table.values
+        if "path" in table.values:
+            values["path"] = _path(table, stated[name]["path"])
+        muscle = _muscle(replace(table, values=values), common, ("deviation", "reasons"))
+        changed[name] = replace(muscle, deviations=_differences(table, muscle, parent[name]))
     muscles = tuple(changed.get(muscle.name, muscle) for muscle in parent)
     refuse_unused(root, (), added, muscles)
-    calibrated = read_calibrated(root, [muscle.name for muscle in muscles])
     return replace(
         parent,
         name=root.text("name"),
         source=root.text("source"),
         muscles=muscles,
         wrap_objects=common.wraps,
-        calibrated_passive=calibrated or parent.calibrated_passive,
+        calibrated_passive=read_calibrated(root, muscles) or parent.calibrated_passive,
+    )
+
+
+def _muscle_tables(root: TomlTable) -> list[TomlTable]:
+    """The `[[muscle]]` tables, with the words of the set `anatomy_of` where they state none."""
+    tables = root.tables("muscle")
+    if "anatomy_of" not in root.values:
+        return tables
+    others = [name for name in _own() if f"{name}.toml" != root.file]
+    words = {
+        str(values["name"]): {key: values[key] for key in WORDS if key in values}
+        for values in _complete(root.choice("anatomy_of", others)).values["muscle"]
+    }
+    return [
+        replace(table, values=words.get(str(table.values.get("name")), {}) | table.values) for table in tables
+    ]
+
+
+def _path(table: TomlTable, parent: list[Any]) -> list[Any]:
+    """The path of a muscle that differs from the one of another set, in which points of this one are by number."""
+    path = []
+    for point in table.tables("path", "muscle.path", "point"):
+        if "point" not in point.values:
+            path.append(point.values)
+            continue
+        point.require_keys(("point",))
+        if (number := point.count("point")) > len(parent):
+            point.fail("point", f"there is no point {number}", expected=f"1 to {len(parent)}")
+        path.append(parent[number - 1])
+    return path
+
+
+def _differences(table: TomlTable, muscle: Muscle, parent: Muscle) -> tuple[Deviation, ...]:
+    """The differences of a muscle from the print of another set, where a reason is stated here or there."""
+    stated = (
+        table.table("reasons", "muscle.reasons") if "reasons" in table.values else replace(table, values={})
+    )
+    stated.require_keys((), (*_OF_PATHS, "wraps", *ATTRIBUTES))
+    reasons = {ATTRIBUTES.get(key, key): stated.text(key) for key in stated.values}
+    before = parent.printed()
+    differing: list[tuple[str, Value, Value, int | None]] = []
+    for number, (old, new) in enumerate(zip_longest(before.path, muscle.path), start=1):
+        if old is None or new is None or old.frame != new.frame or old.moving != new.moving:
+            differing.append(("point", old, new, number))
+        else:
+            differing += [
+                (field, getattr(old, field), getattr(new, field), number) for field in ("position", "active")
+            ]
+    old_wraps, new_wraps = (tuple(wrap.object for wrap in each.wraps) or None for each in (before, muscle))
+    differing.append(("wraps", old_wraps, new_wraps, None))
+    differing += [
+        (field, getattr(before, field), getattr(muscle, field), None) for field in ATTRIBUTES.values()
+    ]
+    differing = [each for each in differing if each[1] != each[2]]
+    for key in stated.values:
+        if ATTRIBUTES.get(key, key) not in [field for field, *_ in differing]:
+            stated.fail(key, f"{key} does not differ from the set", remedy="remove the reason")
+    kept = {(each.field, each.point): each.reason for each in parent.deviations}
+    return tuple(
+        Deviation(field, printed, used, reason, point)
+        for field, printed, used, point in differing
+        if (reason := reasons.get(field, kept.get((field, point))))
     )
 
 
@@ -367,8 +444,9 @@ def _segment(table: TomlTable) -> Segment:
     )
 
 
-def _muscle(table: TomlTable, common: _Common) -> Muscle:
-    table.require_keys((*_MUSCLE_TEXTS, *_MUSCLE_NUMBERS, "path"), _MUSCLE_OPTIONAL)
+def _muscle(table: TomlTable, common: _Common, further: tuple[str, ...]) -> Muscle:
+    """A muscle without its deviations; further: keys that state them."""
+    table.require_keys((*_MUSCLE_TEXTS, *_MUSCLE_NUMBERS, "path"), (*_MUSCLE_OPTIONAL, *further))
     points = table.tables("path", "muscle.path", "point")
     if len(points) < 2:
         table.fail(
@@ -384,7 +462,7 @@ def _muscle(table: TomlTable, common: _Common) -> Muscle:
         if (here.frame, here.position) == (before.frame, before.position):
             key = "moving" if here.moving else "position"
             point.fail(key, "the point equals the one before it", expected="segments longer than zero")
-    muscle = Muscle(
+    return Muscle(
         name=table.name("name"),
         short_name=table.name("short_name"),
         group=table.choice("group", common.groups) if common.groups else table.name("group"),
@@ -395,30 +473,12 @@ def _muscle(table: TomlTable, common: _Common) -> Muscle:
         max_shortening_velocity=_velocity(table, common.velocity),
         path=path,
         wraps=read_path_wraps(table, len(path), common.wraps),
-        passive=read_passive(table),
+        passive=read_passive(table) or common.passive,
         tendon_strain=_tendon_strain(table, common.tendon_strain),
-        deviations=_deviations(table, "muscle.deviation", common.names),
-        **{key: table.text(key, default="") for key in _REMARKS},
+        origin=table.text("origin", default=""),
+        insertion=table.text("insertion", default=""),
+        action=table.text("action", default=""),
     )
-    # a record whose `used` is not what the muscle holds is refused: the two must not drift apart
-    records = table.tables("deviation", "muscle.deviation")
-    for record, deviation in zip(records, muscle.deviations, strict=True):
-        if deviation.field == "wraps":
-            held: object = tuple(wrap.object for wrap in muscle.wraps)
-        elif deviation.field == "point" and deviation.used is None:
-            # a last point that the print has and the path not
-            held = None if deviation.point == len(path) + 1 else f"a point {deviation.point}"
-        elif deviation.point is None:
-            held = getattr(muscle, deviation.field)
-        elif deviation.point > len(path):
-            record.fail("point", f"there is no point {deviation.point}", expected=f"1 to {len(path)}")
-        else:
-            at = path[deviation.point - 1]
-            held = at if deviation.field == "point" else getattr(at, deviation.field)
-        if held != deviation.used:
-            problem = f"the record says {deviation.used}, the muscle holds {held}"
-            record.fail("used", problem, expected="the same value twice")
-    return muscle
 
 
 ATTRIBUTES = {
@@ -430,45 +490,63 @@ ATTRIBUTES = {
     "tendon_strain": "tendon_strain",
 }
 """Attributes of `Muscle` by the keys of the file."""
-_POINT_FIELDS = ("point", "position", "active")
 # how the file states that the print has no value
 _ABSENT = {"point": "absent", "active": "always", "wraps": "absent"}
 
 
-def _deviations(owner: TomlTable, full_name: str, names: Names) -> tuple[Deviation, ...]:
-    """The `[[deviation]]` tables of a muscle, or of the file for the whole table."""
-    of_muscle, deviations = full_name.startswith("muscle"), []
-    for table in owner.tables("deviation", full_name):
-        table.require_keys(("field", "printed", "used", "reason"), ("point",) if of_muscle else ())
-        of_point = "point" in table.values
-        point = table.count("point") if of_point else None
-        if of_muscle:
-            field = table.choice("field", _POINT_FIELDS if of_point else (*ATTRIBUTES, "wraps"))
-        else:
-            field = table.text("field")
-        printed, used = (_value(table, key, field, of_muscle, of_point, names) for key in ("printed", "used"))
-        name = ATTRIBUTES.get(field, field) if of_muscle else field
-        deviations.append(Deviation(name, printed, used, table.text("reason"), point))
+def _deviations(root: TomlTable) -> tuple[Deviation, ...]:
+    """The `[[deviation]]` tables for the whole set: numbers, positions and texts."""
+
+    def value(table: TomlTable, key: str) -> Value:
+        if isinstance(table.values[key], list):
+            return table.vector(key, LIMIT, "m")
+        if isinstance(table.values[key], str):
+            return table.text(key)
+        return table.number(key, -math.inf, math.inf, "")
+
+    deviations = []
+    for table in root.tables("deviation"):
+        table.require_keys(("field", "printed", "used", "reason"))
+        printed, used = value(table, "printed"), value(table, "used")
+        deviations.append(Deviation(table.text("field"), printed, used, table.text("reason")))
     return tuple(deviations)
 
 
-def _value(table: TomlTable, key: str, field: str, of_muscle: bool, of_point: bool, names: Names) -> Value:
-    """One of the two values of a deviation."""
-    value: Any = table.values[key]
-    if of_muscle and value == _ABSENT.get(field):
+def _with_deviations(muscle: Muscle, owner: TomlTable, names: Names) -> Muscle:
+    """The muscle with its `[[muscle.deviation]]` tables: what the print has in place of what the muscle has."""
+    deviations = []
+    for table in owner.tables("deviation", "muscle.deviation"):
+        table.require_keys(("field", "printed", "reason"), ("point",))
+        point = table.count("point") if "point" in table.values else None
+        field = table.choice("field", (*ATTRIBUTES, "wraps") if point is None else _OF_PATHS)
+        name = ATTRIBUTES.get(field, field)
+        used: Value = None
+        if field == "wraps":
+            used = tuple(wrap.object for wrap in muscle.wraps)
+        elif point is None:
+            used = getattr(muscle, name)
+        elif point <= len(muscle.path):
+            at = muscle.path[point - 1]
+            used = at if field == "point" else getattr(at, field)
+        elif field != "point" or point > len(muscle.path) + 1:  # a last point that the path does not have
+            table.fail("point", f"there is no point {point}", expected=f"1 to {len(muscle.path)}")
+        printed = _printed(table, field, names)
+        deviations.append(Deviation(name, printed, used, table.text("reason"), point))
+    return replace(muscle, deviations=tuple(deviations))
+
+
+def _printed(table: TomlTable, field: str, names: Names) -> Value:
+    """The value that the print has for a field of a muscle or of a point."""
+    if table.values["printed"] == _ABSENT.get(field):
         return None
-    if of_muscle and field == "wraps":
-        if key == "used" and isinstance(value, list) and all(isinstance(name, str) for name in value):
-            return tuple(value)
-        table.fail(key, f"{value!r}", expected='printed = "absent", used = a list of names')
-    if of_point:
-        if field == "position":
-            return table.vector(key, LIMIT, "m")
-        inner = table.table(key)
-        return read_range(inner, names) if field == "active" else read_point(inner, names)
-    if not of_muscle and isinstance(value, list):
-        return table.vector(key, LIMIT, "m")
-    if not of_muscle and isinstance(value, str):
-        return table.text(key)
-    number = table.number(key, -math.inf, math.inf, "")
-    return math.radians(number) if of_muscle and field == "pennation_deg" else number
+    match field:
+        case "wraps":
+            table.fail("printed", f"{table.values['printed']!r}", expected='"absent"')
+        case "position":
+            return table.vector("printed", LIMIT, "m")
+        case "active":
+            return read_range(table.table("printed"), names)
+        case "point":
+            return read_point(table.table("printed"), names)
+    number = table.number("printed", -math.inf, math.inf, "")
+    return math.radians(number) if field == "pennation_deg" else number

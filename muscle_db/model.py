@@ -28,6 +28,8 @@ CURVES = ("silva_2003", "thelen_2003", "millard_2013", "millard_2013_rajagopal",
 TENDON_STRAIN = 0.049
 """Default strain of a tendon at one maximum isometric force (Millard et al. 2013)."""
 LARGEST_TENDON_STRAIN = 0.5
+WORDS = ("short_name", "group", "origin", "insertion", "action")
+"""Texts of a muscle that sets can share (`MuscleDatabase.anatomy_of`)."""
 
 Vector = tuple[float, float, float]
 WRAP_KINDS = ("cylinder", "sphere", "ellipsoid")
@@ -393,7 +395,8 @@ class MuscleDatabase:
     groups: functional groups, each with a remark (may be empty). deviations: of the table as a whole. frames and
     wrap_objects: moving frames and surfaces by name. curves: the family of Hill curves. fiber_lengths: the rule that
     scales fiber and tendon lengths to a subject, "operating_range" or "standing"; operating_range_of: the set with the
-    ranges, None: this set. license: terms of the source. calibrated_passive: None without calibration. coordinates:
+    ranges, None: this set. anatomy_of: the set whose words its file leaves out. license: terms of the source.
+    calibrated_passive: None without calibration. coordinates:
     degree of freedom -> the coordinate in the source model of the set, without side, with "-" before it for the
     opposite sign. notes: for users of this set, such as omitted muscles.
     """
@@ -409,6 +412,7 @@ class MuscleDatabase:
     curves: str = "silva_2003"
     fiber_lengths: str = "standing"
     operating_range_of: str | None = None
+    anatomy_of: str | None = None
     license: str = ""
     calibrated_passive: CalibratedPassive | None = None
     coordinates: Mapping[str, str] = field(default_factory=dict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from muscle_db.errors import nearest
@@ -197,32 +197,31 @@ def read_path_wraps(
     return tuple(wraps)
 
 
-def read_passive(muscle: TomlTable) -> PassiveStrain | None:
-    """The `passive` of a muscle."""
-    if "passive" not in muscle.values:
-        return None
-    return _strain(muscle.table("passive"))
+def read_passive(owner: TomlTable) -> PassiveStrain | None:
+    """The `passive` of a muscle or of a set."""
+    return _strain(owner.table("passive")) if "passive" in owner.values else None
 
 
-def read_calibrated(root: TomlTable, names: Collection[str]) -> CalibratedPassive | None:
-    """The table of calibrated passive strains of the muscles of these names."""
+def read_calibrated(root: TomlTable, muscles: Iterable[Muscle]) -> CalibratedPassive | None:
+    """The table of calibrated passive strains, `{ muscles, at_zero_force, at_one_norm_force }` of each group."""
     if "calibrated_passive" not in root.values:
         return None
     table = root.table("calibrated_passive")
     table.require_keys(("found",), ("strains",))
-    if "strains" not in table.values:
-        return CalibratedPassive(table.text("found"))
-    place = "calibrated_passive.strains"
-    strains = table.table("strains", place, place)
-    for name in strains.values:
-        if name not in names:
-            strains.fail(name, f'there is no muscle "{name}"', remedy=nearest(name, names))
-    by_name = {name: _strain(strains.table(name)) for name in strains.values}
-    return CalibratedPassive(table.text("found"), by_name)
+    known, strains = [muscle.name for muscle in muscles], dict[str, PassiveStrain]()
+    for group in table.tables("strains", "calibrated_passive.strains"):
+        strain = _strain(group, ("muscles",))
+        for name in group.names("muscles"):
+            if name not in known:
+                group.fail("muscles", f'there is no muscle "{name}"', remedy=nearest(name, known))
+            if name in strains:
+                group.fail("muscles", f'"{name}" has strains already', expected="every muscle once")
+            strains[name] = strain
+    return CalibratedPassive(table.text("found"), strains)
 
 
-def _strain(table: TomlTable) -> PassiveStrain:
-    table.require_keys(("at_zero_force", "at_one_norm_force"))
+def _strain(table: TomlTable, further: tuple[str, ...] = ()) -> PassiveStrain:
+    table.require_keys((*further, "at_zero_force", "at_one_norm_force"))
     zero, one = (table.number(key, *_STRAINS, "") for key in ("at_zero_force", "at_one_norm_force"))
     if zero >= one:
         table.fail(

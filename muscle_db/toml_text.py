@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 
 from muscle_db.errors import check_kind
-from muscle_db.loader import ATTRIBUTES
+from muscle_db.loader import ATTRIBUTES, load
 from muscle_db.model import (
     FRAMES,
     LEG_DOFS,
     TENDON_STRAIN,
+    WORDS,
     CalibratedPassive,
     MovingFrame,
     Muscle,
@@ -38,10 +39,14 @@ def to_toml(database: MuscleDatabase, header: str = "") -> str:
     check_kind(header, str, "header")
     values = {key: [getattr(muscle, key) for muscle in database] for key in _NUMBERS_OF_SETS}
     usual = {key: max(numbers, key=numbers.count) for key, numbers in values.items()}  # the most common
-    texts = ("name", "source", "license", "curves", "fiber_lengths", "operating_range_of")
+    texts = ("name", "source", "license", "curves", "fiber_lengths", "operating_range_of", "anatomy_of")
     lines = [f"# {line}".rstrip() for line in header.splitlines()]
     lines += [f"{key} = {_text(value)}" for key in texts if (value := getattr(database, key))]
     lines += [f"{key} = {_number(value)}" for key, value in usual.items() if value != _NUMBERS_OF_SETS[key]]
+    stated = [muscle.passive for muscle in database if muscle.passive is not None]
+    passive = max(stated, key=stated.count) if len(stated) == len(database) else None
+    if passive is not None:
+        lines.append(f"passive = {_strain(passive)}")
     if database.dofs != LEG_DOFS:
         lines.append(f"dofs = [{', '.join(map(_text, database.dofs))}]")
     lines += ["", *_reference(database.reference), "", "[groups]"]
@@ -52,8 +57,9 @@ def to_toml(database: MuscleDatabase, header: str = "") -> str:
     parts = [*map(_frame, database.frames.values()), *map(_wrap, database.wrap_objects.values())]
     for part in parts:
         lines += ["", *part]
+    alike = {muscle.name: muscle for muscle in load(database.anatomy_of)} if database.anatomy_of else {}
     for muscle in database:
-        lines += ["", *_muscle(muscle, usual)]
+        lines += ["", *_muscle(muscle, usual, passive, alike.get(muscle.name))]
     if database.calibrated_passive is not None:
         lines += ["", *calibrated_lines(database.calibrated_passive)]
     return "\n".join(lines) + "\n"
@@ -63,14 +69,19 @@ def calibrated_lines(calibrated: CalibratedPassive) -> Iterator[str]:
     """The table of calibrated passive strains, which has to be the last one of its file."""
     yield "[calibrated_passive]"
     yield f"found = {_text(calibrated.found)}"
-    if calibrated.strains:
-        yield from ("", "[calibrated_passive.strains]")
-        yield from (f"{name} = {_strain(strain)}" for name, strain in calibrated.strains.items())
+    groups: dict[PassiveStrain, list[str]] = {}
+    for name, strain in calibrated.strains.items():
+        groups.setdefault(strain, []).append(_text(name))
+    yield "strains = ["
+    for strain, names in groups.items():
+        yield f"  {_strain(strain, names)},"
+    yield "]"
 
 
-def _strain(strain: PassiveStrain) -> str:
+def _strain(strain: PassiveStrain, muscles: Sequence[str] = ()) -> str:
     zero, one = map(_number, (strain.at_zero_force, strain.at_one_norm_force))
-    return f"{{ at_zero_force = {zero}, at_one_norm_force = {one} }}"
+    whose = f", muscles = [{', '.join(muscles)}]" if muscles else ""
+    return f"{{ at_zero_force = {zero}, at_one_norm_force = {one}{whose} }}"
 
 
 def _reference(reference: ReferenceSkeleton) -> Iterator[str]:
@@ -125,11 +136,13 @@ def _wrap(wrap: WrapObject) -> Iterator[str]:
     yield f"axes = [{', '.join(map(_row, wrap.axes))}]"
 
 
-def _muscle(muscle: Muscle, usual: Mapping[str, float]) -> Iterator[str]:
-    yield "[[muscle]]"
-    for key in ("name", "short_name", "group", "origin", "insertion", "action"):
-        if getattr(muscle, key):
-            yield f"{key} = {_text(getattr(muscle, key))}"
+def _muscle(
+    muscle: Muscle, usual: Mapping[str, float], passive: PassiveStrain | None, alike: Muscle | None
+) -> Iterator[str]:
+    yield from ("[[muscle]]", f"name = {_text(muscle.name)}")
+    for key in WORDS:
+        if (word := getattr(muscle, key)) != getattr(alike, key, ""):
+            yield f"{key} = {_text(word)}"
     yield f"max_isometric_force = {_number(muscle.max_isometric_force)}"
     yield f"pennation_deg = {_number(_degrees(muscle.pennation_angle))}"
     yield f"optimal_fiber_length = {_number(muscle.optimal_fiber_length)}"
@@ -137,7 +150,7 @@ def _muscle(muscle: Muscle, usual: Mapping[str, float]) -> Iterator[str]:
     for key, value in usual.items():
         if getattr(muscle, key) != value:
             yield f"{key} = {_number(getattr(muscle, key))}"
-    if muscle.passive is not None:
+    if muscle.passive is not None and muscle.passive != passive:
         yield f"passive = {_strain(muscle.passive)}"
     yield from ("path = [", *(f"  {_point(point)}," for point in muscle.path), "]")
     if muscle.wraps:
@@ -153,9 +166,8 @@ def _muscle(muscle: Muscle, usual: Mapping[str, float]) -> Iterator[str]:
         if deviation.point is None and deviation.field != "wraps":
             key = next(key for key, attribute in ATTRIBUTES.items() if attribute == deviation.field)
             yield from ("[[muscle.deviation]]", f"field = {_text(key)}")
-            for name in ("printed", "used"):
-                value = float(getattr(deviation, name))
-                yield f"{name} = {_number(_degrees(value) if key == 'pennation_deg' else value)}"
+            printed = float(deviation.printed)  # type: ignore[arg-type]
+            yield f"printed = {_number(_degrees(printed) if key == 'pennation_deg' else printed)}"
             yield f"reason = {_text(deviation.reason)}"
 
 

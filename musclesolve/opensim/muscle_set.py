@@ -392,6 +392,7 @@ class _Writer:
             wrap_objects=self.wraps,
             curves=max(families, key=families.count),
             fiber_lengths="operating_range",
+            anatomy_of=WORDS_OF,
             license=self.about.license,
             # not of ankle inversion and adduction: the axes of models within the foot are oblique
             coordinates={
@@ -569,13 +570,17 @@ def _family(muscle: OpenSimMuscle) -> str:
     return _MILLARD[min(_MILLARD, key=lambda length: abs(length - shortest))]
 
 
+WORDS_OF = "silva_2003"
+"""The set that has words for muscles of legs."""
+
+
 @cache
 def long_name(model_name: str) -> tuple[str, str, dict[str, str]]:
     """Long name, group and texts of a muscle from silva_2003; for an unknown muscle its name in the model."""
     table = bundled_toml("musclesolve.opensim", "leg_names.toml")
     short = _plain(model_name)
     name = next((long for long, short_names in table["names"].items() if short in short_names), short)
-    like = load("silva_2003")
+    like = load(WORDS_OF)
     texts = table["texts"].get(name, {})
     if name in like:
         same = like[name]

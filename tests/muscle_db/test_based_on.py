@@ -72,6 +72,14 @@ def test_it_can_be_written_in_full(tmp_path: Path) -> None:
         ('object = "brim"', 'object = "rim"', 19, ["unknown object", "brim"]),
         ('wraps = [ { object = "brim" } ]', "pennation_deg = 8", 6, ["no path uses the wrap object"]),
         ('name = "stronger"', 'name = "stronger"\ncurves = "thelen_2003"', 2, ['unknown key "curves"']),
+        (
+            "max_isometric_force = 3000",
+            "path = [ { point = 1 }, { point = 9 } ]",
+            15,
+            ["no point 9", "1 to 2"],
+        ),
+        ("max_isometric_force = 3000", 'reasons = { wraps = "none" }', 15, ["wraps does not differ"]),
+        ("max_isometric_force = 3000", "deviation = []", 15, ['unknown key "deviation"']),
     ],
 )
 def test_refusals_name_the_line(tmp_path: Path, old: str, new: str, line: int, says: list[str]) -> None:
@@ -80,6 +88,29 @@ def test_refusals_name_the_line(tmp_path: Path, old: str, new: str, line: int, s
         muscle_db.load(saved(tmp_path, STATED.replace(old, new)))
     assert caught.value.line == line
     assert [part for part in says if part not in str(caught.value)] == []
+
+
+def test_reasons_make_deviations_of_differences(tmp_path: Path) -> None:
+    more = '= 3000\npath = [ { point = 2 }, { point = 1 } ]\nreasons = { point = "reversed" }'
+    soleus = muscle_db.load(saved(tmp_path, STATED.replace("= 3000", more)))["soleus"]
+    base = muscle_db.load("silva_2003")["soleus"]
+    assert [(each.field, each.point, each.reason) for each in soleus.deviations] == [
+        ("point", 1, "reversed"),
+        ("point", 2, "reversed"),
+    ]
+    assert soleus.path == base.path[::-1] and soleus.printed().path == base.path
+
+
+def test_words_of_another_set(tmp_path: Path) -> None:
+    """Where a muscle states none; gait2392 and silva_2003 have the same muscles."""
+    text = to_toml(muscle_db.load("gait2392"))
+    assert "origin" not in text and muscle_db.load(saved(tmp_path, text)) == muscle_db.load("gait2392")
+    assert all(
+        mine.action == muscle_db.load("silva_2003")[mine.name].action for mine in muscle_db.load("gait2392")
+    )
+    text = text.replace('anatomy_of = "silva_2003"', 'anatomy_of = "silva"')
+    with pytest.raises(MuscleDatabaseError, match="unknown anatomy_of"):
+        muscle_db.load(saved(tmp_path, text))
 
 
 def test_a_wrap_object_of_the_base_is_not_replaced(tmp_path: Path) -> None:

@@ -54,15 +54,21 @@ def test_the_bundled_sets_say_how_they_were_calibrated():
         ("[calibrated_passive]\n", ["found"]),
         ('[calibrated_passive]\nfound = "x"\nstrain = 1\n', ["strain", "strains"]),
         (
-            '[calibrated_passive]\nfound = "x"\n[calibrated_passive.strains]\n'
-            "solus = { at_zero_force = 0, at_one_norm_force = 1 }\n",
+            '[calibrated_passive]\nfound = "x"\nstrains = [\n'
+            '  { muscles = ["solus"], at_zero_force = 0, at_one_norm_force = 1 },\n]\n',
             ["solus", 'did you mean "soleus"'],
         ),
         (
-            '[calibrated_passive]\nfound = "x"\n[calibrated_passive.strains]\n'
-            "psoas = { at_zero_force = 0, at_one_norm_force = 1 }\n"
-            "soleus = { at_zero_force = 0.5, at_one_norm_force = 0.5 }\n",
-            ["calibrated_passive.strains, soleus", "at_zero_force below at_one_norm_force"],
+            '[calibrated_passive]\nfound = "x"\nstrains = [\n'
+            '  { muscles = ["psoas"], at_zero_force = 0, at_one_norm_force = 1 },\n'
+            '  { muscles = ["soleus", "psoas"], at_zero_force = 0, at_one_norm_force = 1.5 },\n]\n',
+            ["strains 2, muscles", '"psoas" has strains already'],
+        ),
+        (
+            '[calibrated_passive]\nfound = "x"\nstrains = [\n'
+            '  { muscles = ["psoas"], at_zero_force = 0, at_one_norm_force = 1 },\n'
+            '  { muscles = ["soleus"], at_zero_force = 0.5, at_one_norm_force = 0.5 },\n]\n',
+            ["calibrated_passive, strains 2", "at_zero_force below at_one_norm_force"],
         ),
     ],
 )
@@ -72,5 +78,5 @@ def test_a_wrong_table_is_refused_with_its_line(tmp_path, text, parts):
     with refused("bad_muscle_set", *parts, error=MuscleDatabaseError) as raised:
         muscle_db.load(path)
     assert raised.value.line is not None and lines[raised.value.line - 1].strip()
-    if "soleus = " in text:
-        assert lines[raised.value.line - 1].startswith("soleus")
+    if '["soleus' in text:
+        assert lines[raised.value.line - 1].startswith('  { muscles = ["soleus')

@@ -99,9 +99,7 @@ def test_refusals(tmp_path: Path, value: str) -> None:
 
 def test_the_largest_strain_is_taken_and_a_deviation_of_it(tmp_path: Path) -> None:
     line = "max_shortening_velocity = 12\ntendon_strain = 0.5\n"
-    record = (
-        '[[muscle.deviation]]\nfield = "tendon_strain"\nprinted = 0.033\nused = 0.5\nreason = "stretched"\n'
-    )
+    record = '[[muscle.deviation]]\nfield = "tendon_strain"\nprinted = 0.033\nreason = "stretched"\n'
     path = save(tmp_path, ("max_shortening_velocity = 12\n", line))
     path.write_text(path.read_text(encoding="utf-8") + record, encoding="utf-8")
     vastus = muscle_db.load(path)["vastus"]
