@@ -226,14 +226,13 @@ def jax_layer(
     layer = ArrayLayer.from_options(cost, solver, on_infeasible, dof, "jax_layer")
 
     def solve(arrays: dict[str, Any]) -> Any:
-        dtype, solution = arrays["moment"].dtype, layer.solve(_plain(arrays))[1]
+        dtype, solution = arrays["moment"].dtype, layer.solve(arrays)[1]
         status = np.asarray(solution.status, np.int32)
         return solution.activation.astype(dtype), solution.force.astype(dtype), status
 
     def gradient(arrays: dict[str, Any], by_activation: Any, by_force: Any) -> Any:
-        plain, dtype = _plain(arrays), arrays["moment"].dtype
-        by_array = layer.gradient(plain, *layer.solve(plain), by_activation, by_force)
-        return {name: array.astype(dtype) for name, array in by_array.items()}
+        by_array = layer.gradient(arrays, *layer.solve(arrays), by_activation, by_force)
+        return {name: array.astype(arrays["moment"].dtype) for name, array in by_array.items()}
 
     @jax.custom_vjp
     def outputs(arrays: dict[str, Any]) -> Any:
@@ -260,7 +259,3 @@ def jax_layer(
         return LayerSolution(activation, force, status, jax.numpy.isfinite(activation).all(-1))
 
     return share
-
-
-def _plain(arrays: dict[str, Any]) -> dict[str, Any]:
-    return {name: np.asarray(array, np.float64) for name, array in arrays.items()}

@@ -448,14 +448,13 @@ class Program:
         multiplier, further = duals[:, : problem.n_dof] / scale.row, duals[:, problem.n_dof :] / scale.size
         if not further.size:
             multiplier = self._estimated(activation, multiplier, pull)
-        residual = constraints.certificate(activation, reserve, multiplier, further, pull)
         attempt = Attempt.blank(problem)
         attempt.activation[:], attempt.reserve[:], attempt.multiplier[:] = activation, reserve, multiplier
         attempt.iterations[:], attempt.claim[:] = iterations, claim
         activation, reserve, multiplier = attempt.activation, attempt.reserve, attempt.multiplier
         if not (constraints.constraints or self.motion_costs):
             polish(problem, self.cost, attempt)
-            residual = constraints.certificate(activation, reserve, multiplier, further, pull)
+        residual = constraints.certificate(activation, reserve, multiplier, further, pull)
         u = x[self._frames(x).size :]
         self._check_terms(activation, u)
         residual = np.maximum(residual, self._unknown_miss(x, by_unknown.ravel(), hessian))

@@ -157,15 +157,35 @@ def equilibrium_function(parameters: MuscleParameters, damping: float) -> Any:
     length, velocity, activation = (ca.MX.sym(name, count) for name in names)
     numbers, z = ca.MX.sym("parameters", count, len(BALANCED)), ca.MX.sym("z", count)
     given: list[Any] = [length, velocity, activation, numbers]
-    balance = _Balance(muscles, damping, given)
-    tendon, fiber_force, fiber = balance.at(z)
+    norm_force, optimal, slack_length, fastest, strain = ca.horzsplit(numbers)
+    rest = slack_length * (1.0 + muscles.strain_at_start)
+    stretch = slack_length * (strain - muscles.strain_at_start) * muscles.elastic.astype(float)
+
+    # tendon force and fiber force along the tendon over F0 at z, and fiber length [m]
+    free, width = length - rest - stretch * z, LEAST_ALONG * optimal
+    root = ca.sqrt(free**2 + width**2)
+    along = ca.if_else(free > 0.0, 0.5 * (free + root), 0.5 * width**2 / (root - ca.fmin(free, 0.0)))
+    fiber = ca.sqrt(along**2 + (optimal * np.sin(parameters.pennation_angle)) ** 2)
+    cosine, stretched, element = along / fiber, fiber / optimal - 1.0, parameters.passive
+    v = velocity * cosine / (fastest * optimal)
+    lengthening = LengtheningCurves.from_force_velocity(muscles.curves.velocity)
+    beyond = ca.fmin(v + 1.0, 0.0) * lengthening.outer[0] + ca.fmax(v - 1.0, 0.0) * lengthening.outer[1]
+    factor = sampled(lengthening.curve)(_clip(v, -1.0, 1.0)) + beyond
+    active = activation if damping > 0.0 else ca.fmax(activation, LEAST_ACTIVATION)
+    active = active * sampled(muscles.curves.active)(1.0 + stretched) * factor + damping * v
+    share = (stretched - element.at_zero) / (element.at_one - element.at_zero)
+    held = element.force / norm_force * sampled(muscles.curves.passive)(share)
+    # the start of the curve has no force; below it the tendon is slack
+    elastic = ca.DM(muscles.elastic.astype(float))
+    bears = ca.logic_or(z > muscles.start, ca.logic_not(elastic))
+    tendon, fiber_force = ca.if_else(bears, sampled(muscles.curves.tendon)(z), 0.0), (active + held) * cosine
     step = ca.Function("balance", [z, *given], [tendon - fiber_force, fiber_force, tendon, fiber])
     residual = ca.Function("residual", [z, *given], [tendon - fiber_force])
     slope = ca.Function("slope", [z, *given], [ca.jtimes(tendon - fiber_force, z, ca.MX.ones(count))])
 
     low = ca.MX(muscles.start)
-    room = (length - balance.rest) / ca.if_else(balance.stretch > 0.0, balance.stretch, 1.0)
-    high = most = ca.fmax(ca.if_else(balance.stretch > 0.0, room, 0.0), low) + 0.5
+    room = (length - rest) / ca.if_else(stretch > 0.0, stretch, 1.0)
+    high = most = ca.fmax(ca.if_else(stretch > 0.0, room, 0.0), low) + 0.5
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
         above = residual(middle, *given) > 0.0
@@ -178,7 +198,6 @@ def equilibrium_function(parameters: MuscleParameters, damping: float) -> Any:
     slack = at < muscles.start + 1e-12
     for _ in range(_NEWTON_STEPS):
         at = ca.if_else(slack, muscles.start, ca.fmin(at - residual(at, *given) / slope(at, *given), most))
-    elastic = ca.DM(muscles.elastic.astype(float))
     rigid = step(ca.MX.zeros(count), *given)[1]
     at = ca.if_else(elastic, at, rigid)
     _, _, force, fiber = step(at, *given)
@@ -186,42 +205,3 @@ def equilibrium_function(parameters: MuscleParameters, damping: float) -> Any:
     return ca.Function(
         "equilibrium", given, [force, fiber, at], [*names, "parameters"], ["force", "fiber", "z"]
     )
-
-
-class _Balance:
-    """Forces of tendon and fiber over F0 at a coordinate z of the tendon that rests."""
-
-    def __init__(self, muscles: ElasticMuscles, damping: float, given: list[Any]) -> None:
-        self.length, self.velocity, activation, numbers = given
-        self.force, self.optimal, slack, fastest, strain = ca.horzsplit(numbers)
-        self.muscles, self.damping = muscles, damping
-        self.activation = activation if damping > 0.0 else ca.fmax(activation, LEAST_ACTIVATION)
-        self.rest = slack * (1.0 + muscles.strain_at_start)
-        self.stretch = slack * (strain - muscles.strain_at_start) * muscles.elastic.astype(float)
-        self.fastest = fastest * self.optimal
-        lengthening = LengtheningCurves.from_force_velocity(muscles.curves.velocity)
-        self.outer, inner = lengthening.outer, sampled(lengthening.curve)
-        self.lengthening = lambda v: inner(_clip(v, -1.0, 1.0)) + self._beyond(v)
-        self.active, self.passive, self.tendon = (
-            sampled(curve) for curve in (muscles.curves.active, muscles.curves.passive, muscles.curves.tendon)
-        )
-
-    def _beyond(self, v: Any) -> Any:
-        return ca.fmin(v + 1.0, 0.0) * self.outer[0] + ca.fmax(v - 1.0, 0.0) * self.outer[1]
-
-    def at(self, z: Any) -> tuple[Any, Any, Any]:
-        """Tendon force and fiber force along the tendon over F0, and fiber length [m]."""
-        parameters = self.muscles.parameters
-        free, width = self.length - self.rest - self.stretch * z, LEAST_ALONG * self.optimal
-        root = ca.sqrt(free**2 + width**2)
-        along = ca.if_else(free > 0.0, 0.5 * (free + root), 0.5 * width**2 / (root - ca.fmin(free, 0.0)))
-        thickness = self.optimal * np.sin(parameters.pennation_angle)
-        fiber = ca.sqrt(along**2 + thickness**2)
-        cosine, strain, element = along / fiber, fiber / self.optimal - 1.0, parameters.passive
-        share = (strain - element.at_zero) / (element.at_one - element.at_zero)
-        v = self.velocity * cosine / self.fastest
-        active = self.activation * self.active(1.0 + strain) * self.lengthening(v) + self.damping * v
-        held = element.force / self.force * self.passive(share)
-        # the start of the curve has no force; below it the tendon is slack
-        bears = ca.logic_or(z > self.muscles.start, ca.logic_not(ca.DM(self.muscles.elastic.astype(float))))
-        return ca.if_else(bears, self.tendon(z), 0.0), (active + held) * cosine, fiber

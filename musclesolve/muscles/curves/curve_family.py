@@ -53,12 +53,35 @@ def _slope(curve: Callable[[Any], Any], x: ArrayLike) -> Array:
         return np.asarray(np.imag(curve(np.asarray(x, dtype=float) + 1j * COMPLEX_STEP)) / COMPLEX_STEP)
 
 
-class ClosedForm:
-    """Slopes of a family of closed forms; a subclass has the curves."""
+class CurveFamily(Protocol):
+    """Active force-length, force-velocity and passive force-length curves; slopes of closed forms follow from them.
 
-    active: Callable[..., Any]
-    velocity: Callable[..., Any]
-    passive: Callable[..., Any]
+    Functions are elementwise. Lengths are in optimal fiber lengths, velocities in maximum shortening velocities
+    (positive while the fiber lengthens), forces in maximum isometric forces. Strains are l / L0 - 1: at_zero, where the
+    passive force begins, and at_one, where it is one maximum isometric force; they broadcast against the lengths.
+    """
+
+    @property
+    def name(self) -> str:
+        """The name of the family."""
+        ...
+
+    @property
+    def passive_strain(self) -> tuple[float, float]:
+        """Default strains at zero and at one norm force, for muscle sets without strains."""
+        ...
+
+    def active(self, l_norm: ArrayLike) -> Array:
+        """Isometric force over F0 at activation 1, by fiber length over L0."""
+        ...
+
+    def velocity(self, v_norm: ArrayLike) -> Array:
+        """Force over the isometric force at the same length, by fiber velocity over v_max."""
+        ...
+
+    def passive(self, l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> Array:
+        """Force over F0 without activation, by fiber length over L0."""
+        ...
 
     def active_slope(self, l_norm: ArrayLike) -> Array:
         """Derivative of `active` by the length over L0."""
@@ -68,13 +91,13 @@ class ClosedForm:
         """Derivative of `velocity` by the velocity over v_max."""
         return _slope(self.velocity, v_norm)
 
-    def passive_slope(self, l_norm: ArrayLike, *strains: ArrayLike) -> Array:
-        """Derivative of `passive` by the length."""
-        return _slope(lambda x: self.passive(x, *strains), l_norm)
+    def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> Array:
+        """Derivative of `passive` by the length over L0."""
+        return _slope(lambda x: self.passive(x, at_zero, at_one), l_norm)
 
 
 @dataclass(frozen=True)
-class Silva2003(ClosedForm):
+class Silva2003(CurveFamily):
     """The curves of Silva (2003).
 
     The print of eq. 6.10 can also be read as exp(-(x^4 - x^2 / 4)), whose maximum is 1.0157: the form
@@ -118,7 +141,7 @@ SILVA_2003 = Silva2003()
 
 
 @dataclass(frozen=True)
-class Thelen2003(ClosedForm):
+class Thelen2003(CurveFamily):
     """The curves of Thelen (2003); fields are the parameters of OpenSim's Thelen2003Muscle.
 
     active_width: KshapeActive; passive_shape: KshapePassive; concentric_shape: Af; max_eccentric_force: Flen.
@@ -179,7 +202,7 @@ _THELEN = Thelen2003(passive_shape=_STIFFNESS)
 
 
 @dataclass(frozen=True)
-class DeGroote2016(ClosedForm):
+class DeGroote2016(CurveFamily):
     """The curves of De Groote et al. (2016); the passive one is Thelen's (2003), J Biomech Eng 125:70-77.
 
     active_width: factor s on the width of the active curve, active_force_width_scale of OpenSim.
@@ -229,49 +252,6 @@ class DeGrooteFregly2016(DeGroote2016):
 
 _SHORTEST_FIBER = 0.2
 """Length of a fiber, in optimal lengths, below which it has no passive force."""
-
-
-class CurveFamily(Protocol):
-    """Active force-length, force-velocity and passive force-length curves, with their slopes.
-
-    Functions are elementwise. Lengths are in optimal fiber lengths, velocities in maximum shortening velocities
-    (positive while the fiber lengthens), forces in maximum isometric forces. Strains are l / L0 - 1: at_zero, where the
-    passive force begins, and at_one, where it is one maximum isometric force; they broadcast against the lengths.
-    """
-
-    @property
-    def name(self) -> str:
-        """The name of the family."""
-        ...
-
-    @property
-    def passive_strain(self) -> tuple[float, float]:
-        """Default strains at zero and at one norm force, for muscle sets without strains."""
-        ...
-
-    def active(self, l_norm: ArrayLike) -> Array:
-        """Isometric force over F0 at activation 1, by fiber length over L0."""
-        ...
-
-    def active_slope(self, l_norm: ArrayLike) -> Array:
-        """Derivative of `active` by the length over L0."""
-        ...
-
-    def velocity(self, v_norm: ArrayLike) -> Array:
-        """Force over the isometric force at the same length, by fiber velocity over v_max."""
-        ...
-
-    def velocity_slope(self, v_norm: ArrayLike) -> Array:
-        """Derivative of `velocity` by the velocity over v_max."""
-        ...
-
-    def passive(self, l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> Array:
-        """Force over F0 without activation, by fiber length over L0."""
-        ...
-
-    def passive_slope(self, l_norm: ArrayLike, at_zero: ArrayLike, at_one: ArrayLike) -> Array:
-        """Derivative of `passive` by the length over L0."""
-        ...
 
 
 _ROUND_OFF = 1e-6

@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -110,7 +111,7 @@ class ActivationDynamics:
                 expected="the times [s] between which its activation is needed",
             )
         first = excitation(time[:1])[0] if self.start is None else self.start
-        start = muscle_course(names, first, Sampling(), ACTIVATION)(time[:1])[0]
+        start = muscle_course(names, first, Sampling(), KINDS["activation"])(time[:1])[0]
         solved = solve_ivp(
             lambda t, a: self.rate(excitation(np.array([t]))[0], a),
             (time[0], time[-1]),
@@ -127,7 +128,7 @@ class ActivationDynamics:
             "the excitation is given from {:g} to {:g} s, but its activation is needed at {:g} s",
             "simulate within these times, or give an excitation to the end",
         )
-        return muscle_course(names, course, Sampling(), ACTIVATION)
+        return muscle_course(names, course, Sampling(), KINDS["activation"])
 
 
 Course = Callable[[Array], Array]
@@ -142,25 +143,18 @@ ROUND_OFF = 1e-6
 BETWEEN = ("linear", "spline")
 
 
-@dataclass(frozen=True)
-class CourseKind:
-    """Kind of a course that drives muscles: its name, its largest value, and its unit."""
+class CourseKind(NamedTuple):
+    """Kind of a course that drives muscles: its name, its largest value, and the expected values in words."""
 
     name: str
     most: float
-    unit: str = ""
-
-    @property
-    def expected(self) -> str:
-        """The expected values, for messages."""
-        return f"numbers from 0{self.unit}" + (f" to {self.most:g}" if np.isfinite(self.most) else "")
+    expected: str
 
 
-ACTIVATION, EXCITATION = CourseKind("activation", 1.0), CourseKind("excitation", 1.0)
 KINDS = {
-    "activation": ACTIVATION,
-    "excitation": EXCITATION,
-    "force": CourseKind("tendon force", np.inf, " [N]"),
+    "activation": CourseKind("activation", 1.0, "numbers from 0 to 1"),
+    "excitation": CourseKind("excitation", 1.0, "numbers from 0 to 1"),
+    "force": CourseKind("tendon force", np.inf, "numbers from 0 [N]"),
 }
 """What may drive muscles."""
 

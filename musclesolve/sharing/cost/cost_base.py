@@ -13,7 +13,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_type
 from musclesolve.errors import input_error
-from musclesolve.sharing.cost.cost_terms import Parameters, SoftRows, Term, joined_rows
+from musclesolve.sharing.cost.cost_terms import Parameters, SoftRows, Term
 from musclesolve.sharing.kernel.constants import LEAST_REACH
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import OPTIONAL
@@ -371,9 +371,12 @@ class WeightedSum(Cost):
 
     def soft_rows(self, problem: Problem) -> SoftRows | None:
         """The rows of the costs, one after the other, with the factors in their weights."""
-        rows = [cost.soft_rows(problem) for cost in self.costs]
-        parts = zip(rows, self.factors(problem), strict=True)
-        return joined_rows([None if part is None else part.scaled(w) for part, w in parts])
+        parts = zip((cost.soft_rows(problem) for cost in self.costs), self.factors(problem), strict=True)
+        rows = [part.scaled(factor) for part, factor in parts if part is not None]
+        if not rows:
+            return None
+        names = ("matrix", "target", "weight")
+        return SoftRows(*(np.concatenate([getattr(part, name) for part in rows], axis=1) for name in names))
 
     def largest_activation(self, problem: Problem) -> Array:
         """Return the largest activation within the domains of all costs, (T, n)."""

@@ -199,15 +199,6 @@ class SoftRows:
         return SoftRows(self.matrix, self.target, np.reshape(factor, (-1, 1)) * self.weight)
 
 
-def joined_rows(parts: Sequence[SoftRows | None]) -> SoftRows | None:
-    """The rows of several costs, one after the other; None if there are none."""
-    rows = [part for part in parts if part is not None]
-    if not rows:
-        return None
-    names = ("matrix", "target", "weight")
-    return SoftRows(*(np.concatenate([getattr(part, name) for part in rows], axis=1) for name in names))
-
-
 Parameters = tuple[Any, ...]
 """Arrays (T, ...) in tuples of any depth. An array may have up to two axes beside the frames."""
 

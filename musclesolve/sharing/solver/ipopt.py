@@ -68,8 +68,8 @@ class IpoptOptions:
         max_iterations: for each frame.
         options: any option of Ipopt by its name (https://coin-or.github.io/Ipopt/OPTIONS.html), such as
             {"hessian_approximation": "limited-memory", "mu_strategy": "adaptive", "print_level": 5,
-            "output_file": "ipopt.log"}. They come after the ones that are set here.
-        option_file: a file `ipopt.opt` with further options.
+            "output_file": "ipopt.log"}. They come after the ones that are set here. "option_file_name" names a file
+            `ipopt.opt` with further options.
         callback: `callback(iteration, objective)` is called at every iteration; it ends the frame by returning True.
             The objective is scaled.
     """
@@ -77,7 +77,6 @@ class IpoptOptions:
     tolerance: float = 1e-13
     max_iterations: int = 300
     options: Mapping[str, Any] | tuple[tuple[str, Any], ...] = ()
-    option_file: str | None = None
     callback: Watch | None = None
 
     def __post_init__(self) -> None:
@@ -100,10 +99,7 @@ class IpoptOptions:
         """All options by name, for a scaled problem; without output unless they ask for it."""
         own = {"print_level": 0, "sb": "yes", "tol": self.tolerance, "max_iter": self.max_iterations}
         own |= {"bound_relax_factor": 0.0, "constr_viol_tol": 1e-9, "compl_inf_tol": self.tolerance}
-        own |= {"nlp_scaling_method": "none"}
-        if self.option_file is not None:
-            own["option_file_name"] = str(self.option_file)
-        return own | dict(self.options)
+        return own | {"nlp_scaling_method": "none"} | dict(self.options)
 
     def casadi_callback(self, program: Mapping[str, Any]) -> Any:
         """The callback as an object of CasADi; None without one."""

@@ -6,7 +6,7 @@ from refusals import refused
 
 from musclesolve.muscles.driving.muscle_forces import (
     ACTIVATION,
-    EXCITATION,
+    KINDS,
     ActivationDynamics,
     Sampling,
     de_groote_2016,
@@ -19,7 +19,7 @@ TIME = np.linspace(0.0, 0.2, 41)
 
 
 def activation(dynamics, excitation, names=TWO):
-    course = muscle_course(names, excitation, Sampling(TIME), EXCITATION)
+    course = muscle_course(names, excitation, Sampling(TIME), KINDS["excitation"])
     return dynamics.activation(names, course, TIME)(TIME)
 
 
@@ -65,7 +65,7 @@ def test_a_pulse_of_excitation_is_not_stepped_over():
 
 
 def test_times_beyond_the_excitation_are_refused():
-    course = muscle_course(TWO, 0.5, Sampling(), EXCITATION)
+    course = muscle_course(TWO, 0.5, Sampling(), KINDS["excitation"])
     found = ActivationDynamics().activation(TWO, course, TIME)
     with refused("bad_range", "0.2 s", "0.3 s"):
         found(np.array([0.3]))
