@@ -380,7 +380,7 @@ def _reference(table: TomlTable) -> ReferenceSkeleton:
                     "name", problem, expected="every name once"
                 )
     else:
-        required = (*_REFERENCE_LENGTHS, "hip_center", "position_scale")
+        required = (*_REFERENCE_LENGTHS, "hip_center")
         if not {*required, "knee_center", "ankle_center"} & table.values.keys():
             table.fail(
                 None,
@@ -388,13 +388,15 @@ def _reference(table: TomlTable) -> ReferenceSkeleton:
                 expected=f"[[reference.segment]] for every bone, or of a leg {', '.join(required)}",
                 remedy="add a [[reference.segment]] with name, body and origin for every frame of the paths",
             )
-        table.require_keys(required, (*heights, "knee_center", "ankle_center"))
+        table.require_keys(required, (*heights, "knee_center", "ankle_center", "position_scale"))
         thigh, shank, width = (
             table.number(key, 0.0, LIMIT, "m", open_low=True) for key in _REFERENCE_LENGTHS
         )
-        place = "reference.position_scale"
-        factors = table.table("position_scale", place, place)
-        factors.require_keys(FRAMES)
+        place, scale = "reference.position_scale", dict.fromkeys(FRAMES, 1.0)
+        if "position_scale" in table.values:
+            factors = table.table("position_scale", place, place)
+            factors.require_keys(FRAMES)
+            scale = {frame: factors.number(frame, 0.0, 10.0, "", open_low=True) for frame in FRAMES}
         for key, distance in (("knee_center", thigh), ("ankle_center", shank)):
             if key in table.values:
                 center = table.vector(key, LIMIT, "m")
@@ -409,7 +411,7 @@ def _reference(table: TomlTable) -> ReferenceSkeleton:
             shank,
             width,
             table.vector("hip_center", LIMIT, "m"),
-            {frame: factors.number(frame, 0.0, 10.0, "", open_low=True) for frame in FRAMES},
+            scale,
             *(
                 table.vector(key, LIMIT, "m") if key in table.values else None
                 for key in ("knee_center", "ankle_center")

@@ -49,8 +49,9 @@ def to_toml(database: MuscleDatabase, header: str = "") -> str:
         lines.append(f"passive = {_strain(passive)}")
     if database.dofs != LEG_DOFS:
         lines.append(f"dofs = [{', '.join(map(_text, database.dofs))}]")
-    lines += ["", *_reference(database.reference), "", "[groups]"]
-    lines += [f"{group} = {_text(remark)}" for group, remark in database.groups.items()]
+    lines += ["", *_reference(database.reference)]
+    if database.groups != {muscle.group: "" for muscle in database}:
+        lines += ["", "[groups]", *(f"{group} = {_text(about)}" for group, about in database.groups.items())]
     if database.coordinates:
         lines += ["", "[coordinates]"]
         lines += [f"{dof} = {_text(name)}" for dof, name in database.coordinates.items()]
@@ -108,8 +109,9 @@ def _reference(reference: ReferenceSkeleton) -> Iterator[str]:
         "ankle_center": tibia.end_position,
     }
     yield from (f"{key} = {_row(value)}" for key, value in centers.items() if value is not None)
-    yield from ("", "[reference.position_scale]")
-    yield from (f"{bone.name} = {_number(bone.position_scale)}" for bone in reference.segments)
+    if any(bone.position_scale != 1.0 for bone in reference.segments):
+        yield from ("", "[reference.position_scale]")
+        yield from (f"{bone.name} = {_number(bone.position_scale)}" for bone in reference.segments)
 
 
 def _frame(frame: MovingFrame) -> Iterator[str]:

@@ -139,10 +139,8 @@ def _total(held: Array, moved: Array, work: Array, mass: Array) -> Array:
 
 def slow_fibers(names: tuple[str, ...]) -> Array:
     """The shares of slow fibers (n,) of muscles by their names; 0.5 for muscles that are not in the table."""
-    table = bundled_toml(__package__, "slow_fibers.toml")["share"]
-    shares = []
-    for name in names:
-        stem = split_side(name)[0].casefold()
-        share = next((value for key, value in table.items() if stem.startswith(key)), 0.5)
-        shares.append(float(share))
-    return np.array(shares)
+    table = bundled_toml(__package__, "slow_fibers.toml")["muscles"]
+    stems = [split_side(name)[0].casefold() for name in names]
+    return np.array(
+        [next((row["share"] for row in table if stem.startswith(tuple(row["names"]))), 0.5) for stem in stems]
+    )

@@ -5,7 +5,6 @@ import pytest
 from refusals import refused
 
 from musclesolve.muscles.driving.muscle_forces import (
-    ACTIVATION,
     KINDS,
     ActivationDynamics,
     Sampling,
@@ -103,28 +102,28 @@ def test_dynamics_that_cannot_be_are_refused(options, code):
 )
 def test_activations_that_cannot_be_are_refused(given, code, parts):
     with refused(code, *parts):
-        muscle_course(TWO, given, Sampling(TIME), ACTIVATION)
+        muscle_course(TWO, given, Sampling(TIME), KINDS["activation"])
 
 
 def test_a_function_is_checked_when_it_is_called():
-    course = muscle_course(TWO, lambda t: np.stack([t, 8.0 * t], axis=1), Sampling(), ACTIVATION)
+    course = muscle_course(TWO, lambda t: np.stack([t, 8.0 * t], axis=1), Sampling(), KINDS["activation"])
     np.testing.assert_allclose(course(np.array([0.1])), [[0.1, 0.8]])
     with refused("bad_number", "soleus_l", "0.2 s"):
         course(np.array([0.1, 0.2]))
 
 
 def test_samples_that_do_not_cover_the_time_are_refused():
-    course = muscle_course(TWO, np.zeros((41, 2)), Sampling(TIME), ACTIVATION)
+    course = muscle_course(TWO, np.zeros((41, 2)), Sampling(TIME), KINDS["activation"])
     with refused("bad_range", "0.25 s"):
         course(np.array([0.25]))
     with refused("bad_shape"):
-        muscle_course(TWO, np.zeros((41, 2)), Sampling(), ACTIVATION)
+        muscle_course(TWO, np.zeros((41, 2)), Sampling(), KINDS["activation"])
 
 
 @pytest.mark.parametrize("between", ["linear", "spline"])
 def test_between_samples_activation_stays_within_its_range(between):
     steps = np.where(np.sin(60.0 * TIME) > 0.0, 1.0, 0.0)
-    course = muscle_course(TWO, {"soleus_l": steps}, Sampling(TIME, between), ACTIVATION)
+    course = muscle_course(TWO, {"soleus_l": steps}, Sampling(TIME, between), KINDS["activation"])
     fine = course(np.linspace(0.0, 0.2, 1001))
     assert fine.min() >= 0.0 and fine.max() <= 1.0 and not fine[:, 0].any()
     np.testing.assert_allclose(course(TIME)[:, 1], steps, atol=1e-12)
