@@ -87,6 +87,7 @@ def available() -> list[str]:
     return sorted({*_own(), *_of_other_packages()})
 
 
+@lru_cache
 def _own() -> list[str]:
     folder = resources.files("muscle_db").iterdir()
     return [entry.name.removesuffix(".toml") for entry in folder if entry.name.endswith(".toml")]
@@ -265,10 +266,14 @@ def _derived(root: TomlTable) -> MuscleDatabase:
         name = table.choice("name", stated)
         if name in changed:
             table.fail("name", f'"{name}" occurs twice', expected="every muscle once")
-        values = stated[name] | table.values
-        if "path" in table.values:
-            values["path"] = _path(table, stated[name]["path"])
-        muscle = _muscle(replace(table, values=values), common, ("deviation", "reasons"))
+        count = len(stated[name]["path"])
+        for point in table.tables("path", "muscle.path", "point"):
+            if "point" in point.values:
+                point.require_keys(("point",))
+                if (number := point.count("point")) > count:
+                    point.fail("point", f"there is no point {number}", expected=f"1 to {count}")
+        whole = replace(table, values=_completed(stated[name], table.values))
+        muscle = _muscle(whole, common, ("deviation", "reasons"))
         changed[name] = replace(muscle, deviations=_differences(table, muscle, parent[name]))
     muscles = tuple(changed.get(muscle.name, muscle) for muscle in parent)
     refuse_unused(root, (), added, muscles)
@@ -297,18 +302,11 @@ def _muscle_tables(root: TomlTable) -> list[TomlTable]:
     ]
 
 
-def _path(table: TomlTable, parent: list[Any]) -> list[Any]:
-    """The path of a muscle that differs from the one of another set, in which points of this one are by number."""
-    path = []
-    for point in table.tables("path", "muscle.path", "point"):
-        if "point" not in point.values:
-            path.append(point.values)
-            continue
-        point.require_keys(("point",))
-        if (number := point.count("point")) > len(parent):
-            point.fail("point", f"there is no point {number}", expected=f"1 to {len(parent)}")
-        path.append(parent[number - 1])
-    return path
+def _completed(parent: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """The values of a muscle that differs from another one; points of the other one are by number in its path."""
+    path = values.get("path", parent["path"])
+    points = [parent["path"][point["point"] - 1] if "point" in point else point for point in path]
+    return parent | values | {"path": points}
 
 
 def _differences(table: TomlTable, muscle: Muscle, parent: Muscle) -> tuple[Deviation, ...]:
@@ -351,7 +349,7 @@ def _complete(name: str) -> TomlTable:
         return root
     base = _complete(root.values["based_on"]).values
     changed = {values["name"]: values for values in root.values["muscle"]}
-    muscles = [values | changed.get(values["name"], {}) for values in base["muscle"]]
+    muscles = [_completed(values, changed.get(values["name"], {})) for values in base["muscle"]]
     wraps = [*base.get("wrap", ()), *root.values.get("wrap", ())]
     return replace(root, values=base | root.values | {"muscle": muscles, "wrap": wraps})
 

@@ -53,6 +53,7 @@ def with_constraints(
         moment=np.concatenate([problem.moment, moment], axis=1),
         force_capacity=np.ones((frames, muscles + rows)),
         fiber_force_capacity=None,
+        passive_force=None,
         max_isometric_force=np.ones(muscles + rows),
         lower=_wider(problem.lower, rows),
         upper=_wider(problem.upper, rows, 1.0),

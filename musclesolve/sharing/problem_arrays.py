@@ -17,29 +17,34 @@ from musclesolve._util.messages import NameTuple, count_of
 from musclesolve.errors import InputError, input_error
 from musclesolve.sharing.kernel.constants import HUGE
 
-ARRAY_AXES = {
-    "moment_arm": "Tmn",
-    "moment": "Tm",
-    "force_capacity": "Tn",
-    "max_isometric_force": "n",
-    "lower": "Tn",
-    "upper": "Tn",
-    "reserve_weight": "Tm",
-    "fiber_velocity": "Tn",
-    "optimal_fiber_length": "n",
-    "joints_crossed": "n",
-    "reaction_matrix": "Tkn",
-    "reaction_offset": "Tk",
-    "emg": "Tn",
-    "passive_force": "Tn",
-    "fiber_force_capacity": "Tn",
-    "fiber_length": "Tn",
-    "joint_angle": "Tm",
-    "joint_rate": "Tm",
-    "time": "T",
+_ARRAYS = {
+    "moment_arm": ("Tmn", None),
+    "moment": ("Tm", None),
+    "force_capacity": ("Tn", None),
+    "max_isometric_force": ("n", None),
+    "lower": ("Tn", None),
+    "upper": ("Tn", None),
+    "reserve_weight": ("Tm", None),
+    "fiber_velocity": ("Tn", "(T, n) [m/s], negative where fibers shorten"),
+    "optimal_fiber_length": ("n", "(n,) [m]"),
+    "joints_crossed": ("n", "(n,), how many joints each muscle crosses"),
+    "reaction_matrix": ("Tkn", "(T, k, n), newtons of each joint reaction for one newton of muscle force"),
+    "reaction_offset": ("Tk", "(T, k) [N], the joint reactions without contractile forces"),
+    "emg": ("Tn", "(T, n) measured activations, NaN where not measured"),
+    "passive_force": ("Tn", "(T, n) [N], passive tendon forces, whose moments `moment` has no part of"),
+    "fiber_force_capacity": (
+        "Tn",
+        "(T, n) [N], force of the contractile element along the fibers at activation 1",
+    ),
+    "fiber_length": ("Tn", "(T, n) [m]"),
+    "joint_angle": ("Tm", "(T, m) [rad]"),
+    "joint_rate": ("Tm", "(T, m) [rad/s]"),
+    "time": ("T", "(T,) [s], increasing"),
 }
+ARRAY_AXES = {name: axes for name, (axes, _) in _ARRAYS.items()}
 """The axes of every array: T frames, m degrees of freedom, n muscles, k joint reactions."""
-
+OPTIONAL = {name: about for name, (_, about) in _ARRAYS.items() if about is not None}
+"""Optional fields, which only some costs or the diagnosis need."""
 PER_FRAME = tuple(name for name, axes in ARRAY_AXES.items() if axes[0] == "T")
 
 _LEADING = {
@@ -78,22 +83,6 @@ KILONEWTONS = 10.0
 """Maximum isometric force [N] that the strongest muscle of a limb exceeds; in kN the soleus has 3 to 8."""
 NEWTON_MILLIMETERS = 1e4
 """Moment [N m] that no joint of a person has; in N mm the moments of a step have up to 200 000."""
-
-OPTIONAL = {
-    "fiber_velocity": "(T, n) [m/s], negative where fibers shorten",
-    "optimal_fiber_length": "(n,) [m]",
-    "joints_crossed": "(n,), how many joints each muscle crosses",
-    "reaction_matrix": "(T, k, n), newtons of each joint reaction for one newton of muscle force",
-    "reaction_offset": "(T, k) [N], the joint reactions without contractile forces",
-    "passive_force": "(T, n) [N], passive tendon forces, whose moments `moment` has no part of",
-    "emg": "(T, n) measured activations, NaN where not measured",
-    "fiber_force_capacity": "(T, n) [N], force of the contractile element along the fibers at activation 1",
-    "fiber_length": "(T, n) [m]",
-    "joint_angle": "(T, m) [rad]",
-    "joint_rate": "(T, m) [rad/s]",
-    "time": "(T,) [s], increasing",
-}
-"""Optional fields, which only some costs or the diagnosis need."""
 
 NAME_AXES = {"muscle": "n", "dof": "m", "reaction": "k"}
 """The axis of every list of names."""

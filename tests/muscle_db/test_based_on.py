@@ -126,3 +126,11 @@ def test_a_set_can_be_based_on_a_set_of_differences(tmp_path: Path, base: str) -
     parent = muscle_db.load(base)
     assert {a.name for a, b in zip(mine, parent, strict=True) if a != b} == {"soleus"}
     assert mine["soleus"].max_isometric_force == 1700 and mine.wrap_objects == parent.wrap_objects
+
+
+def test_points_by_number_are_those_of_the_set_below(tmp_path: Path) -> None:
+    parent = muscle_db.load("gait2392_hip")["rectus_femoris"]
+    text = 'name = "weak"\nsource = "an example"\nbased_on = "gait2392_hip"\n\n[[muscle]]\nname = "rectus_femoris"\n'
+    assert muscle_db.load(saved(tmp_path, f"{text}pennation_deg = 7\n"))["rectus_femoris"].path == parent.path
+    shorter = f"{text}path = [ {{ point = 1 }}, {{ point = 3 }} ]\n"
+    assert muscle_db.load(saved(tmp_path, shorter))["rectus_femoris"].path == parent.path[::2]

@@ -160,9 +160,10 @@ def test_a_contradiction_of_linear_constraints_is_proved():
     assert data["constraint_multiplier"].sel(constraint="least").item() > 0.0
 
 
-def test_a_contradiction_is_proved_where_forces_along_fibers_are_stated():
+def test_a_contradiction_is_proved_where_other_forces_of_the_muscles_are_stated():
     held = [expression_constraint("first", lambda a, force, data: a[0], upper=0.2)]
-    pennate = ms.Problem([[0.05]], [30.0], [1000.0], [1000.0], fiber_force_capacity=[1100.0])
+    forces = {"fiber_force_capacity": [1100.0], "passive_force": [10.0]}
+    pennate = ms.Problem([[0.05]], [30.0], [1000.0], [1000.0], **forces)
     assert solve_constrained(pennate, "stress_cubed", held).status == ms.Status.INFEASIBLE
 
 

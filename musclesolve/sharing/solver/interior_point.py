@@ -1,24 +1,13 @@
 """A primal-dual interior-point method for many small problems at once, for any separable cost.
 
-Per frame, with C = diag(1/w) (zero without reserves) and s = C lambda,
-
-    f'(a) - A^T lambda - z_l + z_u = 0      A a + C lambda = b
-    (a - lower)_i z_l,i = mu omega_i        (upper - a)_i z_u,i = mu omega_i        mu -> 0
+kernel/compiled_interior_point.py derives the method, and is the same one compiled, with the same constants, for costs
+described as data. This module solves costs that are Python functions, and frames that compiled code leaves unresolved.
 
 omega_i is the muscle's own scale of marginal cost: muscles whose costs differ by many orders of magnitude then reach
-their bounds in the same iterations. A Newton step eliminates everything but lambda,
-
-    D = f'' + z_l / (a - lower) + z_u / (upper - a),      (A D^-1 A^T + C) dlambda = r_b - A D^-1 r_a,
-
-m equations for each frame. Soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 of the cost are further rows of A with a
-compliance 1/w_k of their own, like moments with reserves; their lambda is w (t - G a).
-
-D is positive even where f'' is zero, because of the barrier terms. Each step is Mehrotra's pair on the
-same factors. A frame leaves as soon as its certificate holds, or as soon as its own lambda proves that the moments are
-out of reach.
-
-kernel/compiled_interior_point.py is the same method compiled, with the same constants, for costs described as data.
-This module solves costs that are Python functions, and frames that compiled code leaves unresolved.
+their bounds in the same iterations. Soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 of the cost are further rows of A with a
+compliance 1/w_k of their own, like moments with reserves; their lambda is w (t - G a). D is positive even where f'' is
+zero, because of the barrier terms. A frame leaves as soon as its certificate holds, or as soon as its own lambda proves
+that the moments are out of reach.
 
 Mehrotra's pair of predictor and corrector serves any Newton system of a program. Each bound of a program has a distance
 x > 0 from it and a multiplier k > 0. On the path to the optimum their products are
@@ -41,8 +30,9 @@ second-order term of the predictor up to this step; without this limit the metho
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,8 +50,6 @@ from musclesolve.sharing.kernel.constants import (  # isort: skip
     DIVERGED, EMPTY_PIVOT, EMPTY_ROW, FIRST, FIRST_MU, LEAST_OMEGA, LEAST_REACH, LONG, NO_ROOM, NOTHING_MISSING,
     PATIENCE, RIDGE, TO_BOUNDARY, TO_BOUNDARY_LATER,
 )  # fmt: skip
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 Changes = Sequence[tuple[Array, Array]]
 """(dx, dk) of each barrier."""
