@@ -260,11 +260,6 @@ def analyze_study(
     subject_values.csv, curves.csv, comparisons.csv and, with the reasons why trials do not count, trials.csv into the
     folder of the study. Where nothing has changed since an earlier call, all but trials.csv is kept, and the result is
     read.
-
-    Args:
-        computed: the trials.
-        progress: called with the name of each stage and the share of the work that is done.
-        values_format: "csv" or "parquet".
     """
     report, folder = progress or no_progress, computed.folder
     with reserved(folder):
