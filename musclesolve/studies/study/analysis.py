@@ -33,7 +33,7 @@ from musclesolve.results.tables.study_tables import comparisons_csv
 from musclesolve.settings.commands import VALUES_FORMATS
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.compare_subjects import ComparedSubjects, compare_subjects
-from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, Design, compare_curves
+from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, compare_curves
 from musclesolve.studies.study.cycles_file import CYCLES
 from musclesolve.studies.study.means import (
     CURVES,
@@ -418,7 +418,7 @@ class _Plan:
         chosen: dict[str, Any] = {**design.stated, **tested, "quantities": self.variables}
         try:
             means = with_values(means, design.outcomes or (), self.of_subjects(values), self.legs)
-            comparisons = compare_curves(means, Design(**chosen))
+            comparisons = compare_curves(means, chosen)
         except InputError as error:
             if error.code != "missing_package":
                 raise
