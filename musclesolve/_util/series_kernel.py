@@ -27,4 +27,6 @@ def solve_band(band, right):
             right[i, m] /= band[i, half]
 
 
-BAND = on_disk("compiling splines for this machine, once (a few seconds)", Path(__file__))(solve_band, "r2 r2")
+BAND = on_disk("compiling splines for this machine, once (a few seconds)", Path(__file__))(
+    solve_band, "r2 r2"
+)
