@@ -100,11 +100,8 @@ def _read(text: str) -> dict[str, Any]:
         made = json.loads(text)
     except ValueError:
         return {}
-    return (
-        made
-        if isinstance(made, dict) and {"files", "written", "options", "settings", "page"} <= made.keys()
-        else {}
-    )
+    whole = isinstance(made, dict) and {"files", "written", "options", "settings", "page"} <= made.keys()
+    return made if whole else {}
 
 
 def changed_inputs(files: Mapping[str, str], trial: Path) -> list[str]:
