@@ -54,32 +54,29 @@ class Lock:
             try:
                 lock.exclusive = _lock(lock.number)
             except BlockingIOError:
-                lock._close()
+                lock._file.close()
                 return None
             # Between opening and locking, the last holder may have removed or moved it.
             if _is_at(path, lock.number):
                 return lock
-            lock._close()
+            lock._file.close()
         return None
 
     def move(self, target: Path) -> None:
         """Move the file to another name, replacing an existing file, and release the lock."""
         if os.name == "nt":  # a file that is open cannot be moved there
-            self._close()
+            self._file.close()
         os.replace(self.path, target)
         self._there = False
-        self._close()
+        self._file.close()
 
     def release(self) -> None:
         """Remove the file, unless it has been moved, and release the lock."""
         if os.name == "nt":
-            self._close()
+            self._file.close()
         if self._there:
             with contextlib.suppress(OSError):
                 os.unlink(self.path)
-        self._close()
-
-    def _close(self) -> None:
         self._file.close()
 
     def __enter__(self) -> Lock:

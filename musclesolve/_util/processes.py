@@ -8,9 +8,10 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 """Environment variables of the number of threads of the libraries of linear algebra, read when these are loaded."""
@@ -114,12 +115,11 @@ def interrupts(by: signal.Signals = signal.SIGINT) -> Iterator[Callable[[], None
     if threading.current_thread() is not threading.main_thread():
         yield raise_again
         return
-    hook, handler = sys.unraisablehook, signal.signal(by, on_signal)
-    sys.unraisablehook = dropped
+    hook, sys.unraisablehook = sys.unraisablehook, dropped
     try:
-        yield raise_again
+        with _handled(on_signal, (by,)):
+            yield raise_again
     finally:
-        signal.signal(by, handler)
         sys.unraisablehook = hook
 
 
@@ -136,37 +136,32 @@ def stop_signals() -> Iterator[Callable[[], bool]]:
             raise KeyboardInterrupt
         stopped.set()
 
-    if threading.current_thread() is not threading.main_thread():
+    with _handled(on_signal, (signal.SIGINT, signal.SIGTERM)):
         yield stopped.is_set
-        return
-    handlers = {
-        signal_number: signal.signal(signal_number, on_signal)
-        for signal_number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        yield stopped.is_set
-    finally:
-        for signal_number, handler in handlers.items():
-            signal.signal(signal_number, handler)
 
 
 @contextmanager
 def ignore_interrupts() -> Iterator[None]:
     """Ignore Ctrl-C, and a SIGTERM that raises, while finished files are put in place."""
+    # Not SIG_IGN: Python would print that a signal that has already arrived is not handled.
+    numbers = (number for number in (signal.SIGINT, signal.SIGTERM) if callable(signal.getsignal(number)))
+    with _handled(lambda number, frame: None, numbers):
+        yield
+
+
+@contextmanager
+def _handled(
+    handler: Callable[[int, FrameType | None], None], numbers: Iterable[signal.Signals]
+) -> Iterator[None]:
+    """Handle signals in this context; no effect outside the main thread, which gets none."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    handlers = {}
+    before = dict[signal.Signals, Any]()
     try:
-        for signal_number in (signal.SIGINT, signal.SIGTERM):
-            if callable(signal.getsignal(signal_number)):
-                # Not SIG_IGN: Python would print that a signal that has already arrived is not handled.
-                handlers[signal_number] = signal.signal(signal_number, _ignore)
+        for number in numbers:
+            before[number] = signal.signal(number, handler)
         yield
     finally:
-        for signal_number, handler in handlers.items():
-            signal.signal(signal_number, handler)
-
-
-def _ignore(number: int, frame: FrameType | None) -> None:
-    """Do nothing."""
+        for number, earlier in before.items():
+            signal.signal(number, earlier)

@@ -15,9 +15,9 @@ from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
+from pkgutil import resolve_name
 from threading import Thread
 from typing import Any
 
@@ -301,7 +301,7 @@ class Helper:
     def __init__(self, module: str, function: str, all_cores: bool = False) -> None:
         self._worker = Worker(all_cores)
         # Small enough for the pipe to take before the process reads it.
-        self._worker.connection.send_bytes(pickle.dumps((_Named(module, function), None)))
+        self._worker.connection.send_bytes(pickle.dumps((_Named(f"{module}:{function}"), None)))
 
     def give(self, task: Any) -> bool:
         """Send a task to the process; return False if it cannot be sent, or the process has died."""
@@ -332,13 +332,7 @@ class Helper:
 class _Named:
     """A function that is loaded by the receiving process, not here."""
 
-    module: str
-    name: str
+    place: str  # MODULE:NAME
 
-    def __reduce__(self) -> tuple[Callable[[str, str], Function], tuple[str, str]]:
-        return _load, (self.module, self.name)
-
-
-def _load(module: str, name: str) -> Function:
-    function: Function = getattr(import_module(module), name)
-    return function
+    def __reduce__(self) -> tuple[Callable[[str], Function], tuple[str]]:
+        return resolve_name, (self.place,)

@@ -5,13 +5,12 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import AnyArray
-from musclesolve._util.checks import check_type
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.constants import COMPARISON_FILE
@@ -115,7 +114,6 @@ def co_contraction(result: xr.Dataset) -> dict[str, xr.DataArray]:
 Result = TypeVar("Result")
 
 
-@overload
 def compare(
     trial: AnyTrial | Problem | str | Path,
     costs: Sequence[str | Cost],
@@ -124,30 +122,11 @@ def compare(
     progress: Progress | None = None,
     *,
     solvers: Sequence[str | Solver] | None = None,
-) -> xr.Dataset: ...
-@overload
-def compare(
-    trial: Mapping[str, Problem],
-    costs: Sequence[str | Cost],
-    solver: str | Solver | None = None,
-    side: str = "both",
-    progress: Progress | None = None,
-    *,
-    solvers: Sequence[str | Solver] | None = None,
-) -> dict[str, xr.Dataset]: ...
-def compare(
-    trial: AnyTrial | Problem | Mapping[str, Problem] | str | Path,
-    costs: Sequence[str | Cost],
-    solver: str | Solver | None = None,
-    side: str = "both",
-    progress: Progress | None = None,
-    *,
-    solvers: Sequence[str | Solver] | None = None,
-) -> xr.Dataset | dict[str, xr.Dataset]:
+) -> xr.Dataset:
     """Share the moments of one trial, or of a problem of arrays, among the muscles under several costs.
 
     Args:
-        trial: a checked trial, from `read_trial`, the path of a trial file, a Problem, or a dict of Problems by name.
+        trial: a checked trial, from `read_trial`, the path of a trial file, or a Problem.
         costs: two or more, names or Cost objects with names of their own; with `solvers` one is enough.
         solver: name of a solver, or a Solver, for all costs. The default is the solver of the trial file, and for a
             cost that it cannot minimize the first of `solvers()` that can; the attribute `solver` names it.
@@ -158,7 +137,7 @@ def compare(
     Returns:
         For a Problem the Dataset of `Solution.to_dataset` with a dimension `cost`, with `solvers` also `solver`, and
         least_cost, iterations, cost_value (cost, evaluated_cost, time): every cost at the optimum of each, and
-        time_per_frame [s], without compilation. For a dict of Problems a dict of such Datasets.
+        time_per_frame [s], without compilation.
         For a trial the Dataset of `run` with a dimension `cost` (with the weight of EMG where the trial file gives one)
         for activation, muscle_force, reserve_moment, unassigned_moment, joint_reaction, status, valid,
         kkt_residual and least_cost. In addition co_contraction (cost, time, dof), group_force (cost, time,
@@ -177,8 +156,7 @@ def compare(
     """
     report = progress or no_progress
     wanted = members(costs)
-    arrays = isinstance(trial, Problem | Mapping)
-    if solvers is not None and not arrays:
+    if solvers is not None and not isinstance(trial, Problem):
         raise InputError(
             "several solvers for a trial",
             code="conflict",
@@ -206,13 +184,6 @@ def compare(
         compared_problem = compare_problem(trial, compared, methods, report, least)
         alone = solvers is None and solver is not None
         return compared_problem.isel(solver=0, drop=True) if alone else compared_problem
-    if isinstance(trial, Mapping):
-        for name, problem in trial.items():
-            check_type(problem, Problem, f"trial[{name!r}]", "a Problem")
-        return {
-            name: compare(problem, compared, solver, side, report, solvers=solvers)
-            for name, problem in trial.items()
-        }
     trial, refused, prepared = read_trial(trial), dict[str, InputError](), None
     for cost in compared:  # mechanics are the same under every cost; some are refused before
         prepared = prepared or _tried(refused, cost, partial(prepare, trial, cost, solver, side, report))
@@ -281,16 +252,7 @@ def compare_into(
     side: str = "both",
     progress: Progress | None = None,
 ) -> tuple[xr.Dataset, list[Path]]:
-    """Compare costs, draw and write: comparison.nc, agreement.csv and figures, all of them or none.
-
-    Args:
-        folder: for the files.
-        trial: path of the trial file.
-        costs, solver, side, progress: of `compare`.
-
-    Returns:
-        What `compare` returns, and the files.
-    """
+    """`compare`, and the files comparison.nc, agreement.csv and figures, all of them or none."""
 
     def ask(loaded: AnyTrial, report: Progress) -> xr.Dataset:
         return compare(loaded, costs, solver, side, progress=report)

@@ -126,22 +126,14 @@ def peak_rows(compared: xr.Dataset) -> list[dict[str, Any]]:
 def compare_results_into(
     folder: Path, results: Mapping[str, str | Path], progress: Progress | None = None
 ) -> tuple[xr.Dataset, list[Path]]:
-    """Compare results, draw and write: compared.nc, peaks.csv and figures, all of them or none.
-
-    Args:
-        folder: for the files.
-        results: of `compare_results`.
-        progress: called with the name of each stage and the share of the work that is done.
-
-    Returns:
-        What `compare_results` returns, and the files.
-    """
+    """`compare_results`, and the files compared.nc, peaks.csv and figures, all of them or none."""
     report = progress or no_progress
     with reserved(folder):
         report("cycles", 0.1)
         compared = compare_results(results)
-        tables = {"peaks.csv": peaks_csv}
-        return compared, write_answer(folder, "compared.nc", "results", compared, tables, report)
+        return compared, write_answer(
+            folder, "compared.nc", "results", compared, {"peaks.csv": peaks_csv}, report
+        )
 
 
 def peaks_csv(compared: xr.Dataset) -> bytes:

@@ -113,8 +113,20 @@ class ForwardProblem:
         return simulate(self.model, self.q0, self.qd0, time, forces, integration=how)
 
     def drift(self, simulation: Simulation) -> Drift:
-        """Return the drift of a simulation from the recorded motion."""
-        return drift_of(simulation, self.motion)
+        """Return the drift of a simulation from the recorded motion, in whose frames its output is."""
+        frames = np.searchsorted(self.motion.time, simulation.time - 1e-9)
+        model, recorded = simulation.model, self.motion.q[frames]
+        tree, count, rigid = model.tree, model.topology.point_count, model.rigid_bodies
+        here, there = rigid.rotation(simulation.q), rigid.rotation(recorded)
+        off = joint_angles(model, here) - joint_angles(model, there)
+        return Drift(
+            simulation.time,
+            tuple(model.topology.dof_names[: tree.joint_count]),
+            tuple(model.topology.coordinate_names[:count]),
+            (off + np.pi) % (2.0 * np.pi) - np.pi,
+            angle_between(here[:, tree.root], there[:, tree.root]),
+            np.linalg.norm(simulation.q[:, :count] - recorded[:, :count], axis=2),
+        )
 
 
 def forward_problem(
@@ -329,7 +341,10 @@ class Tracking:
             raise input_error("unsupported", problem=problem, expected="revolute and universal joints")
         joints = model.tree.joint_count
         spline = make_interp_spline(motion.time, motion.coordinates[:, :joints], k=5)
-        inertia = joint_inertia(model, motion)
+        q = motion.q[:1]
+        directions = model.tree.allowed(q, motion.origin[:1])[0].reshape(3 * q.shape[1], -1)
+        mass = mass_matrix(model.rigid_bodies, model.basic_mass, q)[0]
+        inertia = 1.0 / np.diag(np.linalg.inv(directions.T @ mass @ directions))[:joints]
         stiffness, damping = frequency**2 * inertia, 2.0 * ratio * frequency * inertia
         return cls(model, Couples.build(model), lambda t: (spline(t), spline(t, 1)), stiffness, damping)
 
@@ -343,15 +358,6 @@ class Tracking:
     def __call__(self, time: Array, q: Array, qd: Array) -> Array:
         """Generalized force (T, N, 3)."""
         return self.couples.force(q, self.moments(time, q, qd))
-
-
-def joint_inertia(model: Model, motion: Motion) -> Array:
-    """Inertia 1 / ((D^T M D)^-1)_kk of the joints (K,) in the first pose of a motion [kg m2]."""
-    q = motion.q[:1]
-    directions = model.tree.allowed(q, motion.origin[:1])[0].reshape(3 * q.shape[1], -1)
-    mass = mass_matrix(model.rigid_bodies, model.basic_mass, q)[0]
-    mobility = np.linalg.inv(directions.T @ mass @ directions)
-    return np.asarray(1.0 / np.diag(mobility)[: model.tree.joint_count])
 
 
 @dataclass(frozen=True)
@@ -380,24 +386,6 @@ class Drift:
         return np.asarray(self.distance.max(axis=1))
 
 
-def drift_of(simulation: Simulation, motion: Motion) -> Drift:
-    """The drift of a simulation from the motion in the frames of its output, which are frames of the motion."""
-    model = simulation.model
-    frames = np.searchsorted(motion.time, simulation.time - 1e-9)
-    tree, count, rigid = model.tree, model.topology.point_count, model.rigid_bodies
-    recorded = motion.q[frames]
-    here, there = rigid.rotation(simulation.q), rigid.rotation(recorded)
-    off = joint_angles(model, here) - joint_angles(model, there)
-    return Drift(
-        simulation.time,
-        tuple(model.topology.dof_names[: tree.joint_count]),
-        tuple(model.topology.coordinate_names[:count]),
-        (off + np.pi) % (2.0 * np.pi) - np.pi,
-        angle_between(here[:, tree.root], there[:, tree.root]),
-        np.linalg.norm(simulation.q[:, :count] - recorded[:, :count], axis=2),
-    )
-
-
 _DIFFERENCE_STEP = 1e-6
 """Step of the central differences [rad, m, rad/s, m/s]."""
 
@@ -412,10 +400,6 @@ class Growth:
     rate: Array
     shape: Array
     dofs: tuple[str, ...]
-
-    def leading(self, count: int = 2) -> tuple[str, ...]:
-        """The coordinates that the fastest disturbance moves most."""
-        return tuple(self.dofs[k] for k in np.argsort(-self.shape[0])[:count])
 
 
 def growth(model: Model, forces: tuple[Force, ...], motion: Motion, frame: int) -> Growth:

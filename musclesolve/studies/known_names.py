@@ -142,9 +142,7 @@ def names_of_muscles(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
 def strength_factors(strength: Mapping[str, float], result: xr.Dataset) -> dict[str, float]:
     """Muscle -> factor on its maximum isometric force; of a muscle that is named twice the product.
 
-    Args:
-        strength: muscle or group (see `muscles_named`) -> factor from 0 to 10; zero: the muscle is missing.
-        result: with the coordinates `muscle` and `group`.
+    strength: muscle or group (see `muscles_named`) -> factor from 0 to 10; zero: the muscle is missing.
     """
     factors: dict[str, float] = {}
     check_type(strength, Mapping, "strength", "a dict: muscle or group -> factor")

@@ -69,12 +69,8 @@ def answer_about(
 ) -> tuple[xr.Dataset, list[Path]]:
     """Ask about a trial and write the answer, as in `write_answer`; nothing in the folder is of another trial.
 
-    Args:
-        trial: its file.
-        folder, file, kind, tables: of `write_answer`.
-        ask: gives the answer for the trial that was read and a callback of the progress.
-        progress: called with the name of each stage and the share of the work that is done.
-        beside: files of other answers, which must not be of another trial either.
+    ask: gives the answer for the trial that was read and a callback of the progress. beside: files of other answers,
+    which must not be of another trial either.
     """
     report = progress or no_progress
     with reserved(folder):

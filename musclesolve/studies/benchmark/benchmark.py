@@ -188,17 +188,13 @@ def _latencies(report: BenchmarkReport) -> Iterable[tuple[str, str, Latency]]:
 
 def files(report: BenchmarkReport) -> dict[str, bytes]:
     """Return the tables for other programs and the figure of the times, by the names of their files."""
-    found = {"solvers.csv": rows_csv(report.rows)}
+    heading = [field.name for field in fields(Row)]
+    rows = (asdict(row).values() for row in report.rows)
+    found = {"solvers.csv": csv_text([heading, *rows]).encode()}
     found["solvers.png"] = file_content(solver_times(pd.DataFrame(report.rows)))
     if report.single:
         heading = ["cost", "what", "median_s", "percentile_99_s", "largest_s", "calls"]
-        rows = ([cost, what, *asdict(times).values()] for cost, what, times in _latencies(report))
-        found["single.csv"] = csv_text([heading, *rows]).encode()
+        single = ([cost, what, *asdict(times).values()] for cost, what, times in _latencies(report))
+        found["single.csv"] = csv_text([heading, *single]).encode()
     found["machine.json"] = json.dumps(report.machine, indent=1).encode()
     return found
-
-
-def rows_csv(rows: list[Row]) -> bytes:
-    """Return rows as CSV."""
-    heading = [field.name for field in fields(Row)]
-    return csv_text([heading, *(asdict(row).values() for row in rows)]).encode()

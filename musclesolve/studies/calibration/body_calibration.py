@@ -61,12 +61,7 @@ BODY = (*PERSON, "shoe_mass_kg", "segments")
 
 
 def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> None:
-    """Refuse trials whose subject differs from the subject of the first trial.
-
-    Args:
-        trials: of recordings.
-        keys: of [subject], those in which the trials must agree.
-    """
+    """Refuse trials whose subject differs from the subject of the first trial in some keys of [subject]."""
     for trial in trials[1:]:
         one, other = _stated(trial), _stated(trials[0])
         for key in keys:

@@ -73,12 +73,7 @@ def _along_frames(shared: SolvedGroup, cost: Cost, directions: Array) -> Optimum
 
 
 class PartMuscles:
-    """A part of a body with changeable muscle parameters, which keeps its last optimum as the next start.
-
-    Args:
-        part: with the muscles of the parent.
-        sharing: how its moments are shared.
-    """
+    """A part of a body with changeable muscle parameters, which keeps its last optimum as the next start."""
 
     def __init__(self, part: SharingGroup, sharing: Sharing) -> None:
         self.part, self.sharing = part if sharing.reads_reactions else replace(part, loads=None), sharing

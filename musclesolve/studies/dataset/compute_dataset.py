@@ -65,11 +65,7 @@ LONGER = 1.5
 
 
 def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> Study:
-    """Return the study of all trials in some folders and files, drafted into the folder of the data set.
-
-    Args:
-        sources: folders and B3D files, or one study file, which is used as it is.
-        output: folder of the data set.
+    """Return the study of all trials in folders and B3D files, drafted into the folder of the data set; or of a file.
 
     Raises:
         InputError: a source does not exist, no trial is found, or the folder of the data set holds something else.

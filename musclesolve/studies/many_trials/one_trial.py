@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import xarray as xr
 
@@ -66,6 +66,7 @@ from musclesolve.studies.many_trials.trial_record import (
 if TYPE_CHECKING:
     from musclesolve.pipeline.opensim.model_body import ModelBody
     from musclesolve.pipeline.recorded_body import RecordedBody
+    from musclesolve.studies.study.unpacked_trials import B3DSource
 
 ACTIVATIONS = "activations.csv"
 RESULT, ERROR, EARLIER = RESULT_FILE, "error.txt", f"earlier_{RESULT_FILE}"
@@ -83,17 +84,6 @@ An object may have `made(path)`: whether an existing file is what it would make 
 """
 
 
-class Source(Protocol):
-    """A source of the input files of a trial, such as a file that holds many trials."""
-
-    @property
-    def is_unpacked(self) -> bool:
-        """Whether the files were written from the source as it is."""
-
-    def unpack(self) -> None:
-        """Write the files, unless they are up to date; raises InputError where there are none."""
-
-
 @dataclass(frozen=True)
 class Job:
     """A trial that is to be computed."""
@@ -108,7 +98,7 @@ class Job:
     # files beside the result by name, made in this order; None: not wanted, a file of an earlier result is removed
     further: Mapping[str, Further | None] = field(default_factory=dict)
     questions: tuple[str, ...] = ()  # further questions beside those of the trial file
-    source: Source | None = None  # what writes the input files, before they are read
+    source: B3DSource | None = None  # what writes the input files, before they are read
     # the variables of result.nc, which then has numbers of 32 bits; all unless given
     keep: tuple[str, ...] = ()
 
@@ -199,11 +189,9 @@ def analyze_with_uncertainty(
     samples: int | str | None,
     seed: int = SEED,
 ) -> tuple[xr.Dataset, list[Path], xr.Dataset | None]:
-    """Analyze a trial as `analyze` does, with samples over the sources of error, as in `uncertainty`, unless None:
-    uncertainty.nc.
+    """Analyze a trial as `analyze` does, and its uncertainty by samples, unless None: uncertainty.nc.
 
-    Returns:
-        The result, the files, and what `uncertainty` returns, None without samples.
+    Returns the result, the files, and what `uncertainty` returns.
     """
     if samples is None:
         return (*analyze(trial, folder, options, figures, progress), None)
@@ -231,17 +219,10 @@ def share_into(
     *,
     figures: bool = True,
 ) -> tuple[xr.Dataset, list[Path]]:
-    """Share the forces of an OpenSim model, draw and write: all files are written, or none.
+    """Share the forces of an OpenSim model, draw and write: result.nc, STO files and figures, all of them or none.
 
-    Args:
-        folder: for result.nc, the STO files (of MuJoCo and biorbd a table of activations) and the figures.
-        inputs: model, coordinates and moments (None where the options have loads).
-        options: further keywords of `share_model`.
-        progress: called with the name of each stage and the share of the work that is done.
-        figures: whether they are drawn.
-
-    Returns:
-        The result and the files.
+    MuJoCo and biorbd have a table of activations instead of STO files. inputs: model, coordinates and moments
+    (None where the options have loads). options: further keywords of `share_model`.
     """
     from musclesolve.results.export.time_series import ENDINGS, activation_csv, storage_files
 

@@ -326,19 +326,28 @@ def _found(
 
 def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> Generator[TrialRecord]:
     """Yield the records from processes on this machine, each as soon as it is ready."""
+    with closing(in_processes(attempt_task, todo, workers, report)) as results:
+        for job, found in results:
+            if isinstance(found, Lost):
+                message = f"{found.reason}\n  remedy: compute fewer trials at a time, with --jobs"
+                found = job.record(Outcome.FAILED, message)
+            yield found
+
+
+def in_processes(
+    function: Callable[[None, Job, Progress], Any], todo: Sequence[Job], workers: int, report: TrialsProgress
+) -> Generator[tuple[Job, Any]]:
+    """Yield each trial with what a function of a module makes of it, or `Lost`, as soon as it is ready."""
     from musclesolve.sharing.solver.batch import compile_kernel
 
     def running(numbers: list[int], done: float) -> None:
         report([todo[number].name for number in numbers], done)
 
-    pool = Pool(attempt_task, None, todo, min(workers, len(todo)))
+    pool = Pool(function, None, todo, min(workers, len(todo)))
     pool.beside = compile_kernel  # once, and not in every process
     with closing(pool.results(running)) as results:
         for number, found in results:
-            if isinstance(found, Lost):
-                message = f"{found.reason}\n  remedy: compute fewer trials at a time, with --jobs"
-                found = todo[number].record(Outcome.FAILED, message)
-            yield found
+            yield todo[number], found
 
 
 def attempt_task(shared: None, job: Job, progress: Progress) -> TrialRecord:

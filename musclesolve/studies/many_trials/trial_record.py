@@ -24,7 +24,7 @@ from muscle_db.regular_file import RECORDING, FileState, file_state, open_regula
 from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import file_error
-from musclesolve.plotting.page.page_style import PageStyle, current_style
+from musclesolve.plotting.page.page_style import current_style
 from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.text.text_file import hash_of, name_in
 from musclesolve.recording.trial.trial_file import named_hashes
@@ -75,7 +75,7 @@ def recipe(
         "files": dict(hashes),
         "settings": settings,
         "written": sorted(written),
-        "page": _page(current_style()),
+        "page": _page(),
     }
     return json.dumps(made, sort_keys=True)
 
@@ -86,12 +86,12 @@ def is_current(text: str, trial: Path, folder: Path, options: Mapping[str, objec
     No file of the result may be missing in the folder, nor its figures, in the style in force, if they are wanted.
     """
     made = _read(text)
-    return (
-        {key: made.get(key) for key in ("version", "options")} == _choices(options)
-        and not changed_inputs(made["files"], trial)
-        and all((folder / name).is_file() for name in made["written"])
-        and (not figures or _drawn(made.get("page", _page(PageStyle())), made["written"]))
-    )
+    if {key: made.get(key) for key in ("version", "options")} != _choices(options):
+        return False
+    page, written = made["page"], made["written"]
+    drawn = page == _page() and any(name.endswith(page["file_format"]) for name in written)
+    whole = all((folder / name).is_file() for name in written)
+    return whole and (drawn or not figures) and not changed_inputs(made["files"], trial)
 
 
 def _read(text: str) -> dict[str, Any]:
@@ -100,9 +100,8 @@ def _read(text: str) -> dict[str, Any]:
         made = json.loads(text)
     except ValueError:
         return {}
-    return (
-        made if isinstance(made, dict) and {"files", "written", "options", "settings"} <= made.keys() else {}
-    )
+    whole = isinstance(made, dict) and {"files", "written", "options", "settings", "page"} <= made.keys()
+    return made if whole else {}
 
 
 def changed_inputs(files: Mapping[str, str], trial: Path) -> list[str]:
@@ -137,15 +136,9 @@ def options_in(text: str) -> dict[str, Any]:
     return {key: value for key, value in options.items() if " sha256:" not in str(value)}
 
 
-def _drawn(page: dict[str, Any], written: list[str]) -> bool:
-    """Whether figures were written, in the style in force."""
-    return page == _page(current_style()) and any(name.endswith(page["file_format"]) for name in written)
-
-
-def _page(style: PageStyle) -> dict[str, Any]:
-    """The style of figures in the form of JSON."""
-    page: dict[str, Any] = json.loads(json.dumps(asdict(style)))
-    return page
+def _page() -> Any:
+    """The style of figures in force, in the form of JSON."""
+    return json.loads(json.dumps(asdict(current_style())))
 
 
 def _choices(options: Mapping[str, object]) -> dict[str, Any]:

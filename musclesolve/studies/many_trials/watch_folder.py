@@ -83,11 +83,7 @@ class NamePattern:
 
 
 class Template:
-    """Settings of a trial file that hold for every recording of its protocol.
-
-    Args:
-        path: the trial file; its own recordings need not be there.
-    """
+    """Settings of a trial file that hold for every recording of its protocol; its own need not be there."""
 
     def __init__(self, path: Path) -> None:
         self.path = Path(os.path.realpath(path))
@@ -181,13 +177,7 @@ class Template:
         return None if self.cameras is None else trial.with_name(f"{trial.stem}_cameras.toml")
 
     def texts(self, path: Path, inputs: Mapping[Place, Path], subject: Mapping[str, Any]) -> dict[Path, str]:
-        """The trial file of a recording, and its camera file, by their paths.
-
-        Args:
-            path: of the trial file.
-            inputs: table and key -> the file of this recording.
-            subject: what replaces values of [subject].
-        """
+        """The trial file of a recording at a path, and its camera file, by their paths; subject: for [subject]."""
         tables, texts = with_paths(self.content, self.path.parent, path), dict[Path, str]()
         for name, keys in OF_ONE.items():
             if keys is None:
@@ -325,7 +315,7 @@ class Watch:
         """
         ready, now, changed = list[Job](), self.clock(), False
         self._read_template()
-        there = list(self._motions())
+        there = self._motions()
         changed |= any(self._found.pop(path).record is not None for path in {*self._found} - {*there})
         for path in there:
             if path not in self._found:
@@ -349,14 +339,14 @@ class Watch:
             job = Job(
                 each.name, each.trial, self.results / each.name, {}, figures=False, further=self.further
             )
+            if missing:
+                each.record = job.record(Outcome.WAITING, f"waits for {missing}")
+                each.is_open, changed = False, True
+                continue
             try:
-                if missing:
-                    raise _Waits(missing)
                 if self._fault is not None:
                     raise self._fault
                 self._write(path, each.trial, inputs)
-            except _Waits as waits:
-                each.record, each.is_open, changed = job.record(Outcome.WAITING, str(waits)), False, True
             except MuscleSolveError as error:
                 each.record, each.is_open, changed = job.record(Outcome.REFUSED, str(error)), False, True
                 leave_message(each.record)
@@ -389,7 +379,7 @@ class Watch:
         except MuscleSolveError as error:
             self._fault = error
 
-    def _motions(self) -> Iterator[Path]:
+    def _motions(self) -> list[Path]:
         """The recordings of motions by name: walk_2 before walk_10."""
         found = list[Path]()
         for folder, below, names in os.walk(self.folder):
@@ -399,7 +389,7 @@ class Watch:
                 path = here / name
                 if not name.startswith(".") and self.template.motion(path) and file_state(path) is not None:
                     found.append(path)
-        return iter(sorted(found, key=lambda path: natural_place(str(path))))
+        return sorted(found, key=lambda path: natural_place(str(path)))
 
     def _named(self, path: Path) -> _Recording:
         """Register a new recording under a unique name."""
@@ -512,13 +502,6 @@ class Computer:
         if self._helper is not None:
             self._helper.end()
         self._helper = None
-
-
-class _Waits(Exception):
-    """A recording waits for files that belong to it."""
-
-    def __init__(self, missing: str) -> None:
-        super().__init__(f"waits for {missing}")
 
 
 def is_untouched(text: str) -> bool:

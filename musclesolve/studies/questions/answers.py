@@ -127,12 +127,8 @@ def answer(
 ) -> xr.Dataset:
     """Answer a question about a trial; without an answer an attribute of the dataset has the reason.
 
-    Args:
-        name: one of `QUESTIONS`; [questions] of the trial states scenarios and bounds.
-        trial: what `read_trial` returned.
-        result: of this trial.
-        options: keyword arguments of `run` with which the result was computed.
-        progress: called with the name of each stage and the share of the work that is done.
+    [questions] of the trial states scenarios and bounds; options are keyword arguments of `run` with which the result
+    was computed.
     """
     settings = trial.settings.questions
     given = {key: value for key, value in (options or {}).items() if value is not None and key != "solver"}

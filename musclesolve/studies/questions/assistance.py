@@ -264,14 +264,8 @@ def cooperation(part: SharingGroup, sharing: Sharing, limits: Limits, target: Ta
 def optimal_torque(part: SharingGroup, sharing: Sharing, limits: Limits) -> tuple[Array, Array]:
     """Find torques within limits that minimize the cost of the muscles of a part.
 
-    Args:
-        part: the part.
-        sharing: with the cost and the solver.
-        limits: of shared degrees of freedom of the part.
-
-    Returns:
-        Torques (T, shared) [N m], zero about the other degrees of freedom; NaN in frames without a solution. And the
-        certificate (T,) of each frame, of muscles and torques together.
+    Returns torques (T, shared) [N m], zero about the other degrees of freedom, NaN in frames without a solution; and
+    the certificate (T,) of each frame, of muscles and torques together.
     """
     _, solution, count, columns, largest = _solve_with_torques(part, sharing, limits, None)
     torque = np.einsum("tmk,tk->tm", columns, solution.activation[:, -count:] * largest)

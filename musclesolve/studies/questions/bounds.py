@@ -168,14 +168,6 @@ def possible_frames(problem: Problem) -> Mask:
     return np.asarray(solve(exact, "force_squared").status == Status.SOLVED)
 
 
-def with_length(part: SharingGroup, parameter: str, factor: Array) -> SharingGroup:
-    """The part with factors (n,) on a parameter of CHANGED_LENGTHS of its muscles, with rigid tendons."""
-    state = part.state
-    changed = replace(state.parameters, **{parameter: factor * getattr(state.parameters, parameter)})
-    lengths = state.musculotendon_length, state.musculotendon_velocity
-    return replace(part, state=MuscleState.from_lengths(changed, *lengths, state.moment_arm))
-
-
 def length_range(
     part: SharingGroup, sharing: Sharing, parameter: str, muscles: Sequence[str], counted: Mask
 ) -> tuple[float, float]:
@@ -184,10 +176,15 @@ def length_range(
     The search goes outward from 1 in steps of COARSE, and bisects the first step in which a frame becomes impossible to
     FINE. It ends at FURTHEST: the factor is then 1 - FURTHEST or 1 + FURTHEST.
     """
-    chosen = np.isin(part.state.parameters.names, list(muscles))
+    state, parameters = part.state, part.state.parameters
+    lengths = state.musculotendon_length, state.musculotendon_velocity
+    chosen = np.isin(parameters.names, list(muscles))
 
     def possible(change: float) -> bool:
-        changed = with_length(part, parameter, np.where(chosen, 1.0 + change, 1.0))
+        """Whether they stay possible with a factor 1 + change, with rigid tendons."""
+        factor = np.where(chosen, 1.0 + change, 1.0)
+        own = replace(parameters, **{parameter: factor * getattr(parameters, parameter)})
+        changed = replace(part, state=MuscleState.from_lengths(own, *lengths, state.moment_arm))
         problem = sharing_problem(changed, sharing).frames(np.flatnonzero(counted))
         return bool(possible_frames(problem).all())
 

@@ -33,7 +33,7 @@ from musclesolve.results.tables.study_tables import comparisons_csv
 from musclesolve.settings.commands import VALUES_FORMATS
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.study.compare_subjects import ComparedSubjects, compare_subjects
-from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, Design, compare_curves
+from musclesolve.studies.study.curve_tests import FEWEST_SUBJECTS, LEG, compare_curves
 from musclesolve.studies.study.cycles_file import CYCLES
 from musclesolve.studies.study.means import (
     CURVES,
@@ -260,11 +260,6 @@ def analyze_study(
     subject_values.csv, curves.csv, comparisons.csv and, with the reasons why trials do not count, trials.csv into the
     folder of the study. Where nothing has changed since an earlier call, all but trials.csv is kept, and the result is
     read.
-
-    Args:
-        computed: the trials.
-        progress: called with the name of each stage and the share of the work that is done.
-        values_format: "csv" or "parquet".
     """
     report, folder = progress or no_progress, computed.folder
     with reserved(folder):
@@ -423,7 +418,7 @@ class _Plan:
         chosen: dict[str, Any] = {**design.stated, **tested, "quantities": self.variables}
         try:
             means = with_values(means, design.outcomes or (), self.of_subjects(values), self.legs)
-            comparisons = compare_curves(means, Design(**chosen))
+            comparisons = compare_curves(means, chosen)
         except InputError as error:
             if error.code != "missing_package":
                 raise

@@ -2,7 +2,7 @@
 
 import shlex
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,17 +10,16 @@ from typing import Any
 
 from musclesolve._util.messages import Progress, count_of, no_progress
 from musclesolve._util.processes import cores
-from musclesolve._util.worker_pool import Lost, Pool
+from musclesolve._util.worker_pool import Lost
 from musclesolve.constants import STUDY_DRAFT
 from musclesolve.errors import InputError, input_error
 from musclesolve.results.judgement import Report, counted_verdicts
-from musclesolve.sharing.solver.batch import compile_kernel
 from musclesolve.studies.many_trials.one_trial import Job
-from musclesolve.studies.many_trials.run_many import TrialsProgress, find_trials
+from musclesolve.studies.many_trials.run_many import TrialsProgress, find_trials, in_processes
 from musclesolve.studies.questions.answers import check_with_questions
 from musclesolve.studies.study.run_study import prepared
 from musclesolve.studies.study.study_file import read_study
-from musclesolve.studies.study.unpacked_trials import B3DSource, unpacked_notes
+from musclesolve.studies.study.unpacked_trials import unpacked_notes
 
 
 @dataclass(frozen=True)
@@ -99,10 +98,8 @@ def check_study(path: str | Path, jobs: int | None = None, progress: Progress | 
     study = read_study(path)
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:
         trials, refused, notes = prepared(study, Path(folder))
-        reports, lost = _reports({trial.name: trial for trial in trials}, jobs, progress)
-        notes += unpacked_notes(
-            {trial.name: trial.source for trial in trials if isinstance(trial.source, B3DSource)}
-        )
+        reports, lost = _reports(trials, jobs, progress)
+        notes += unpacked_notes({trial.name: trial.source for trial in trials if trial.source is not None})
     lost = {record.name: record.message for record in refused} | lost
     return StudyCheck(study.path, reports, lost, (*study.notes, *notes))
 
@@ -122,29 +119,25 @@ def check_folder(folder: Path, progress: Progress | None = None) -> StudyCheck:
             return check_study(folder / STUDY_DRAFT, progress=progress)
         remedy = f"musclesolve init {shlex.quote(str(folder))} drafts one from the recordings in it"
         raise input_error(error.key, file=folder, remedy=remedy) from None
-    jobs = {trial.name: Job(trial.name, trial, folder, {}) for trial in trials}
+    jobs = [Job(trial.name, trial, folder, {}) for trial in trials]
     reports, lost = _reports(jobs, None, progress)
     return StudyCheck(folder, reports, lost, (), of_folder=True)
 
 
 def _reports(
-    trials: Mapping[str, Job], jobs: int | None, progress: Progress | None
+    trials: Sequence[Job], jobs: int | None, progress: Progress | None
 ) -> tuple[dict[str, Report], dict[str, str]]:
     """Check trials side by side: the report of each, in order, and the reason for each that has none."""
-    names = list(trials)
-    report = TrialsProgress(len(names), progress or no_progress)
+    report = TrialsProgress(len(trials), progress or no_progress)
     reports, lost = dict[str, Report](), dict[str, str]()
-    compile_kernel()  # once, and not in every process
-    pool = Pool(_check, None, list(trials.values()), min(jobs or cores(), max(len(names), 1)))
-    running = pool.results(lambda which, done: report([names[number] for number in which], done))
-    with closing(running) as results:
-        for number, found in results:
+    with closing(in_processes(_check, trials, jobs or cores(), report)) as results:
+        for trial, found in results:
             report.done += 1
             if isinstance(found, Report):
-                reports[names[number]] = found
+                reports[trial.name] = found
             else:
-                lost[names[number]] = found.reason if isinstance(found, Lost) else found
-    return {name: reports[name] for name in names if name in reports}, lost
+                lost[trial.name] = found.reason if isinstance(found, Lost) else found
+    return {trial.name: reports[trial.name] for trial in trials if trial.name in reports}, lost
 
 
 def _check(shared: None, trial: Job, progress: Progress) -> Report | str:

@@ -47,19 +47,6 @@ BETWEEN = (-1.0, 1.0)
 NOTHING_VARIES = "not tested: nothing varies between the subjects, or no percentage is common"
 
 
-class Design(DesignSettings):
-    """Design of the comparisons: the curves compared, and the level of the tests; keys as in [design] of a study.
-
-    The first of the groups is the reference; without `quantities` the set "compared" is compared.
-    """
-
-    def __init__(self, **values: Any) -> None:
-        """Refuse a level or a correction that a study file may not state."""
-        super().__init__(**values)
-        for name in ("level", "correction"):
-            check_value(self[name], settings_of(DesignSettings)[name], f"[design] {name}")
-
-
 @dataclass
 class _Test:
     """A test of one effect on one curve, and what it finds at its level."""
@@ -110,7 +97,7 @@ class _Test:
         return means[high] - means[low], f"{self.levels[high][0]} - {self.levels[low][0]}"
 
 
-def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] | None = None) -> xr.Dataset:
+def compare_curves(means: xr.Dataset, design: DesignSettings | Mapping[str, Any] | None = None) -> xr.Dataset:
     """Test every curve of the quantities for differences between conditions and groups.
 
     The groups and conditions determine the tests:
@@ -135,7 +122,8 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] | None 
 
     Args:
         means: what `subject_means` returned, of both legs together or by side.
-        design: groups, conditions, quantities, outcomes, level, correction and covariate.
+        design: groups (the first is the reference), conditions, quantities (the set "compared" unless given), outcomes,
+            level, correction and covariate, as in [design] of a study.
 
     Returns:
         Dataset over ``test`` (one for each curve and effect): ``statistic`` (test, percent), NaN where not tested, and
@@ -155,9 +143,10 @@ def compare_curves(means: xr.Dataset, design: Design | Mapping[str, Any] | None 
     Raises:
         InputError: no spm1d, quantities or a covariate that are not there, ``means`` of something else.
     """
-    if not isinstance(design, Design):
-        stated = dict(design or {})
-        design = Design(**{key: value for key, value in stated.items() if value is not None})
+    if not isinstance(design, DesignSettings):
+        design = DesignSettings(**{key: value for key, value in (design or {}).items() if value is not None})
+    for name in ("level", "correction"):
+        check_value(design[name], settings_of(DesignSettings)[name], f"[design] {name}")
     check_means(means)
     random_field_theory()  # refuses to begin without its package
     curves = [str(name) for name, variable in means.data_vars.items() if PERCENT in variable.dims]
@@ -467,7 +456,7 @@ OF_CLUSTER = {
 
 
 def _assembled(
-    means: xr.Dataset, design: Design, layout: _Layout, tests: list[_Test], left_out: list[str]
+    means: xr.Dataset, design: DesignSettings, layout: _Layout, tests: list[_Test], left_out: list[str]
 ) -> xr.Dataset:
     """Compute thresholds at the level of each test and clusters, and assemble one Dataset."""
     percent = np.asarray(means[PERCENT].values, float) if PERCENT in means.coords else np.empty(0)
@@ -553,7 +542,7 @@ def _assembled(
     )
 
 
-def _inferred(tests: Sequence[_Test], count: Mapping[str, int], design: Design) -> list[_Test]:
+def _inferred(tests: Sequence[_Test], count: Mapping[str, int], design: DesignSettings) -> list[_Test]:
     """The tests with threshold and clusters at their level, without followers of a test that found nothing.
 
     The tests of a family share its level; tests that follow the same test share the level of a test.
@@ -579,7 +568,7 @@ def _of_subjects(numbers: set[int]) -> str:
     return f" ({count_of(most, 'subject') if fewest == most else f'{fewest} to {most} subjects'})"
 
 
-def _said(design: Design, layout: _Layout, tests: list[_Test], count: Mapping[str, int]) -> list[str]:
+def _said(design: DesignSettings, layout: _Layout, tests: list[_Test], count: Mapping[str, int]) -> list[str]:
     """Return sentences on the tests and their methods."""
     if not tests:
         if max(map(len, (layout.groups, layout.conditions, layout.legs))) > 1 or layout.covariate is not None:

@@ -9,6 +9,7 @@ from musclesolve._util.arrays import Array, mean_of_known, sd_of_known
 from musclesolve._util.sides import LEG_JOINTS, joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import file_error
+from musclesolve.results.cycles.gait_cycles import curves_of
 from musclesolve.results.cycles.gait_scores import (
     LOG_SCORE,
     POINTS,
@@ -106,16 +107,12 @@ def draft_norms(
 
 def _curves(means: xr.Dataset, name: str, percent: Array, factor: float) -> dict[Curve, Array]:
     """The curves (S, P) of a quantity of every subject, at some percentages, in the sense of a norm, times a factor."""
-    variable = means[name].transpose("subject", "percent", ...)
     places = np.asarray(means["percent"].values, dtype=float)
-    dims = [str(dim) for dim in variable.dims[2:]]
-    table = factor * np.asarray(variable.values, dtype=float)
-    table = table.reshape(*table.shape[:2], -1)
-    labels = [str(label) for label in means[dims[0]].values] if dims else [name]
     flipped = listed(means, "extension_positive") if name in ("joint_angle", "joint_moment") else ()
     found: dict[Curve, Array] = {}
-    for label, column in zip(labels, np.moveaxis(table, 2, 0), strict=True):
-        curve = np.stack([np.interp(percent, places, each) for each in column])
+    for label, variable in curves_of(means[name]):
+        values = factor * variable.transpose("subject", "percent").values.astype(float)
+        curve = np.stack([np.interp(percent, places, each) for each in values])
         if np.isfinite(curve).any():
             found[name, in_models().get(label, label)] = -curve if label in flipped else curve
     if name != "joint_power":

@@ -43,7 +43,6 @@ def subject_means(
     by_side: bool = False,
     legs: Sequence[str] = (),
     outliers: bool = True,
-    all_subjects: bool = False,
 ) -> xr.Dataset:
     """Average the cycles of each subject in each condition.
 
@@ -60,8 +59,6 @@ def subject_means(
         legs: names of the legs by the coordinate ``cycle_leg``, such as ("sound", "affected"): keep these apart
             (dimension ``leg``); cycles of neither do not count.
         outliers: whether cycles that are marked as outliers count.
-        all_subjects: whether cycles count that a study leaves out, as their subject cannot be right (coordinate
-            ``counts``, see `compare_subjects`).
 
     Returns:
         Dataset over subject, condition, (side or leg,) percent, dof, muscle, joint, axis: each variable by its name is
@@ -92,7 +89,7 @@ def subject_means(
         used &= np.isin(side, list(legs))
     if not outliers and "outlier" in cycles.variables:
         used &= ~cycles["outlier"].values.astype(bool)
-    if not all_subjects and "counts" in cycles.variables:
+    if "counts" in cycles.variables:
         used &= cycles["counts"].values.astype(bool)
     if not used.any():
         raise input_error(
@@ -330,11 +327,7 @@ def column(*parts: str, unit: str = "") -> str:
 
 
 def curves_table(means: xr.Dataset) -> pd.DataFrame:
-    """Mean curves of the subjects: a row for each subject, condition (leg) and percentage, a column for each curve.
-
-    Args:
-        means: as `subject_means` returns them.
-    """
+    """Mean curves of the subjects: a row for each subject, condition (leg) and percentage, a column for each curve."""
     over = ["subject", "condition", *(["leg"] if "leg" in means.dims else []), PERCENT]
     sizes = [means.sizes[dim] for dim in over]
     columns: dict[str, np.ndarray] = {}

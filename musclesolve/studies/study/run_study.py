@@ -33,7 +33,7 @@ from musclesolve.studies.study.study_file import (
     lacking_text,
     read_study,
 )
-from musclesolve.studies.study.unpacked_trials import B3DSource, source_of, unpacked_notes
+from musclesolve.studies.study.unpacked_trials import source_of, unpacked_notes
 
 TRIALS = "trials"
 """Folder of the folders of the trials."""
@@ -111,7 +111,7 @@ def compute_trials(
             )
         else:
             write(done)
-    sources = {job.name: job.source for job in jobs_of if isinstance(job.source, B3DSource)}
+    sources = {job.name: job.source for job in jobs_of if job.source is not None}
     notes += unpacked_notes(sources)
     unusual = {name: source.notes for name, source in sources.items()}
     known = {each.name: each for each in (*done, *refused)}
@@ -147,8 +147,8 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
         try:
             files, source = source_of(study, trial, output)
             job = replace(job, source=source)
-            made = trial_file(study, trial, files, path)
-            content = made.text.encode("utf-8")
+            text, named, differs = trial_file(study, trial, files, path)
+            content = text.encode("utf-8")
             if not path.is_file() or path.read_bytes() != content:
                 # its contents decide whether a result is current
                 write_files(path.parent, {path.name: content})
@@ -161,8 +161,8 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
             continue
         todo.append(job)
         what = (trial.side, sorted(trial.time.items()), trial.settings, source and source.trial)
-        inputs[trial.name] = str(what), made.inputs if source is None else (source.b3d,)
-        for note in made.notes:
+        inputs[trial.name] = str(what), named if source is None else (source.b3d,)
+        for note in differs:
             differing.setdefault(note, []).append(trial.name)
     if misspelt is not None and not todo and "questions" in study.settings:
         raise study.document.placed(misspelt, "settings.questions", str(misspelt.where).split()[-1])
@@ -245,9 +245,12 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
         for outcome in list(open_ones):
             _, text, variable, name = outcome
             answer, curves = QUANTITIES[variable].answer, known.curves(variable)
+            stems = [curve.rpartition(" ")[0] for curve in curves or ()]
+            vectors = QUANTITIES[variable].dims[-1:] == ("axis",)  # values of vectors have magnitudes, too
+            magnitudes = {f"{stem} {RESULTANT}".strip() for stem in stems if vectors}
             if answer and answer not in known.asked:
                 unasked[text] = answer
-            elif name and curves is not None and name not in {*curves, *_resultants(variable, curves)}:
+            elif name and curves is not None and name not in {*curves, *magnitudes}:
                 there.setdefault(text, {}).update(dict.fromkeys(f"{variable} {curve}" for curve in curves))
             else:
                 open_ones.remove(outcome)
@@ -263,37 +266,20 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
         )
 
 
-def _resultants(variable: str, curves: Iterable[str]) -> set[str]:
-    """The names of magnitudes, which values of vectors have."""
-    if QUANTITIES[variable].dims[-1:] != ("axis",):
-        return set()
-    return {f"{curve.rpartition(' ')[0]} {RESULTANT}".strip() for curve in curves}
-
-
 TRIAL_HEAD = (
     "# Written by `musclesolve study`: what the study says of this trial; changes belong in the study file.\n"
 )
 
 
-@dataclass(frozen=True)
-class TrialFile:
-    """The text of a trial file, its input files, and the differences of the study file from the trial's own file."""
-
-    text: str
-    inputs: tuple[Path, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path], path: Path) -> TrialFile:
-    """Return the trial file of a trial of a study.
+def trial_file(
+    study: Study, trial: StudyTrial, source: Mapping[str, str | Path], path: Path
+) -> tuple[str, tuple[Path, ...], list[str]]:
+    """Return the text of the trial file of a trial of a study, its input files, and notes.
 
     Settings and subject of the study file replace the ones of the trial's own file; where the two differ, a note says
     so. Settings of the line of the trial replace those for all trials, key by key.
 
-    Args:
-        study, trial: of the study file.
-        source: the keys of `StudyTrial.source`, but for b3d the files that it will be unpacked to.
-        path: where the trial file is to be.
+    source: the keys of `StudyTrial.source`, but for b3d the files that it will be unpacked to.
     """
     here = study.path.parent
     if "file" in source:
@@ -359,4 +345,4 @@ def trial_file(study: Study, trial: StudyTrial, source: Mapping[str, str | Path]
     for name, table in ordered.items():
         if name in known and isinstance(table, Mapping):
             ordered[name] = {key: table[key] for key in (*known[name].settings, *table) if key in table}
-    return TrialFile(TRIAL_HEAD + "\n" + tables_text(ordered), inputs, tuple(notes))
+    return TRIAL_HEAD + "\n" + tables_text(ordered), inputs, notes

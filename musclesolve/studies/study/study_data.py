@@ -23,7 +23,7 @@ from musclesolve._util.messages import Progress, no_progress, shortened
 from musclesolve.constants import STUDY_FILE
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.text_file import file_path
-from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike
+from musclesolve.results.cycles.cycle_averages import PROBLEM, check_alike, common
 from musclesolve.results.cycles.gait_cycles import SPREAD, STRENGTH
 from musclesolve.results.cycles.movement_landmarks import NO_CYCLE
 from musclesolve.results.cycles.normalization import OF_SUBJECT, normalized
@@ -408,7 +408,7 @@ class _Layout:
 
     wanted: set[str]  # curves
     cycles: int = 0
-    labels: dict[str, dict[str, int]] = field(default_factory=dict)  # dimension -> label -> its place
+    labels: dict[str, dict[str, None]] = field(default_factory=dict)  # dimension -> its labels
     beside: dict[str, tuple[str, dict[str, str]]] = field(default_factory=dict)  # texts of labels
     percent: Array = field(default_factory=lambda: np.empty(0))
     variables: dict[str, tuple[tuple[str, ...], Any]] = field(default_factory=dict)
@@ -431,9 +431,7 @@ class _Layout:
                 coords={"percent": percent, "muscle": list(muscles)}, attrs=alike
             )
         for dim, names in labels.items():
-            places = self.labels.setdefault(dim, {})
-            for label in names:
-                places.setdefault(label, len(places))
+            self.labels.setdefault(dim, {}).update(dict.fromkeys(names))
         coordinates = _coordinates(source)
         for name, variable in source.variables.items():
             dims, kind = variable.dimensions, _kind(variable)
@@ -451,14 +449,14 @@ class _Layout:
         choices = list(self.choices.values())
         check_alike(choices)
         size = {CYCLE: self.cycles, "percent": self.percent.size}
-        size |= {dim: len(places) for dim, places in self.labels.items()}
+        size |= {dim: len(labels) for dim, labels in self.labels.items()}
         for dim, length in size.items():
             target.createDimension(dim, length)
         percent = target.createVariable("percent", NUMBER, ("percent",))
         percent[:] = self.percent
         percent.setncatts({"units": "%", "long_name": "share of the cycle"})
-        for dim, places in self.labels.items():
-            target.createVariable(dim, TEXT, (dim,))[:] = np.array(list(places), object)
+        for dim, labels in self.labels.items():
+            target.createVariable(dim, TEXT, (dim,))[:] = np.array(list(labels), object)
         for name, (dim, known) in self.beside.items():
             values = [known.get(label, "") for label in self.labels[dim]]
             target.createVariable(name, TEXT, (dim,))[:] = np.array(values, object)
@@ -474,18 +472,12 @@ class _Layout:
                 _created(target, name, kind, dims)
         for name in OF_STUDY:
             target.createVariable(name, TEXT, (CYCLE,))
-        first, others = choices[0].attrs, choices[1:]
-        common = {
-            key: value
-            for key, value in first.items()
-            if all(other.attrs.get(key) == value for other in others)
-        }
         stated = {
             "title": storable(computed.study.title),
             "musclesolve_version": __version__,
             "coordinates": " ".join([*self.coordinates, *OF_STUDY, *self.beside]),
         }
-        target.setncatts({**common, **stated})
+        target.setncatts({**common(choices), **stated})
 
     def arrays(
         self, target: netCDF4.Dataset, cycles: xr.Dataset, said: Mapping[str, str]
@@ -495,25 +487,21 @@ class _Layout:
         arrays: dict[str, AnyArray] = {
             name: np.array([storable(text)] * count, object) for name, text in said.items()
         }
+        every = {dim: list(labels) for dim, labels in self.labels.items() if dim in cycles.dims}
+        cycles = cycles.reindex(every)
         for name, (dims, kind) in self.variables.items():
-            shape = (count, *(target.dimensions[dim].size for dim in dims[1:]))
-            empty: Any = {TEXT: "", FLAG: 0}.get(kind, np.nan)
-            arrays[name] = np.full(shape, empty, object if kind is TEXT else kind)
             if name not in cycles.variables or not count:
+                shape = (count, *(target.dimensions[dim].size for dim in dims[1:]))
+                empty: Any = {TEXT: "", FLAG: 0}.get(kind, np.nan)
+                arrays[name] = np.full(shape, empty, object if kind is TEXT else kind)
                 continue
             variable = cycles.variables[name].transpose(*dims)
             self._same_unit(target[name], name, variable.attrs, said["trial"])
             if kind is TEXT:
                 own = [said["trial"]] * count if name == "cycle_trial" else variable.values
-                arrays[name][:] = [storable(str(each)) for each in own]
-                continue
-            places = [
-                range(shape[k + 1])
-                if dim == "percent"
-                else [self.labels[dim][label] for label in cycles.variables[dim].values]
-                for k, dim in enumerate(dims[1:])
-            ]
-            arrays[name][np.ix_(range(count), *places)] = variable.values
+                arrays[name] = np.array([storable(str(each)) for each in own], object)
+            else:
+                arrays[name] = variable.values.astype(kind)
         return arrays
 
     def _same_unit(self, target: netCDF4.Variable, name: str, attrs: Mapping[str, Any], trial: str) -> None:

@@ -195,12 +195,7 @@ def each_once(found: Mapping[str, Sequence[Finding]]) -> list[Listed]:
 
 
 def of_kind(found: Mapping[str, Sequence[Finding]], one: Finding) -> list[tuple[str, Finding]]:
-    """The findings of all trials that have the code and severity of one, each with its trial; this one first.
-
-    Args:
-        found: name of a trial -> its findings.
-        one: a finding among them, as `each_once` chooses it.
-    """
+    """The findings of all trials that have the code and severity of one, each with its trial; this one first."""
     named = ((name, entry) for name, findings in found.items() for entry in findings)
     alike = [pair for pair in named if (pair[1].severity, pair[1].code) == (one.severity, one.code)]
     return sorted(alike, key=lambda own: own[1] is not one)

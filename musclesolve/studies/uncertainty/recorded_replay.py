@@ -47,25 +47,6 @@ from musclesolve.studies.uncertainty.replay import (
     sharing_shapes,
 )
 
-
-def error_shapes(
-    trial: Trial, placed: Sequence[ScaledMuscles], markers: MarkerErrors, plates: int, segments: int
-) -> dict[str, tuple[int, ...]]:
-    """Source -> shape of its parameters, in the order of ``sources.toml``."""
-    assumed_tilt = trial.static is None and shows_spines(trial.mapping)
-    muscles = sum(len(group.names) for group in placed)
-    shapes: dict[str, tuple[int, ...]] = {
-        **muscle_shapes(muscles),
-        "muscle_path": (sum(len(group.paths.standing) for group in placed), 3),
-        "marker_placement": (len(markers.placed), 3),
-        "hip_center": (len(SIDES), 3),
-        "soft_tissue": (len(markers.walk.names), 3, 2),
-        "center_of_pressure": (plates, 2),
-        "segment_mass": (segments,),
-    }
-    return shapes | {"pelvis_tilt": (1,)} if assumed_tilt else shapes
-
-
 OF_MARKERS = "marker_placement", "hip_center", "soft_tissue"
 """Sources that move markers of every trial."""
 
@@ -119,7 +100,17 @@ class RecordedReplay(Replay):
         inside = np.isin(measured.time, recorded.motion.time)
         segments = list(model.topology.segments)
         placed = prepared.placed
-        shapes = error_shapes(trial, placed, markers, len(plates), len(segments))
+        shapes: dict[str, tuple[int, ...]] = {  # in the order of sources.toml
+            **muscle_shapes(sum(len(group.names) for group in placed)),
+            "muscle_path": (sum(len(group.paths.standing) for group in placed), 3),
+            "marker_placement": (len(markers.placed), 3),
+            "hip_center": (len(SIDES), 3),
+            "soft_tissue": (len(markers.walk.names), 3, 2),
+            "center_of_pressure": (len(plates), 2),
+            "segment_mass": (len(segments),),
+        }
+        if trial.static is None and shows_spines(trial.mapping):
+            shapes["pelvis_tilt"] = (1,)
         shapes |= sharing_shapes(len(prepared.muscles), len(prepared.joints))
         if trial.predicted_spans is not None:
             shapes |= prediction_shapes()

@@ -99,12 +99,7 @@ def standard_deviations(
 def check_sources(
     given: Mapping[str, float], body: str, person: bool = False, predicted: bool = False
 ) -> None:
-    """Refuse standard deviations, by key, of sources that a body does not have, but for zeros.
-
-    Args:
-        given: standard deviations of a trial file and of the caller.
-        body, person, predicted: what the errors are of, see `error_keys`.
-    """
+    """Refuse standard deviations, by key, of sources that a body does not have (`error_keys`), but for zeros."""
     known = error_keys(body, person, predicted)
     about = {source.key: source.about for source in sources().values()}
     for key, sd in given.items():

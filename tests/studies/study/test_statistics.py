@@ -16,7 +16,6 @@ from thorough import THOROUGH
 from musclesolve.results.plausibility import NOT_PLAUSIBLE, PLAUSIBLE
 from musclesolve.studies import compare_curves, group_means, subject_means
 from musclesolve.studies.study import random_field as module
-from musclesolve.studies.study.curve_tests import Design
 from musclesolve.studies.study.study_findings import LegVerdict, believable, sensitivity
 
 ALONE = {"correction": "none"}
@@ -260,7 +259,7 @@ def test_regression_on_a_number_of_the_subjects(rng):
     age = rng.uniform(20.0, 80.0, 12)
     curves = smooth(rng, 12, 1, 1) + (age[:, None, None, None] - 50.0) * 0.1 * bump(60)
     data = cycles(curves, repeats=1).assign_coords(age_years=("cycle", age))
-    found = compare_curves(subject_means(data), Design(covariate="age_years", correction="none"))
+    found = compare_curves(subject_means(data), {"covariate": "age_years", "correction": "none"})
     expected = spm1d.stats.regress(curves[:, 0, 0], age)
     np.testing.assert_allclose(found["statistic"].values[0], expected.z)
     assert found["threshold"].values[0] == pytest.approx(expected.inference(0.05).zstar)
@@ -278,7 +277,7 @@ def test_a_value_is_regressed_on_the_covariate_as_by_scipy(rng):
         (0.01 * age + rng.normal(size=9))[:, None],
         {"units": "s"},
     )
-    found = compare_curves(means, Design(outcomes=["stride_time"], covariate="age", correction="none"))
+    found = compare_curves(means, {"outcomes": ["stride_time"], "covariate": "age", "correction": "none"})
     row = found["variable"].values.tolist().index("stride_time")
     expected = stats.linregress(age, means["stride_time"].values[:, 0])
     assert found["p_largest"].values[row] == pytest.approx(expected.pvalue)
@@ -447,9 +446,9 @@ def test_bad_input_is_refused(rng, monkeypatch):
     with refused("unknown_name", "knee_angle", "joint_moment"):
         compare_curves(means, {"quantities": ["knee_angle"]})
     with refused("bad_number", "level"):
-        Design(level=5.0)
+        compare_curves(means, {"level": 5.0})
     with refused("bad_number", "holm"):
-        Design(correction="holm")
+        compare_curves(means, {"correction": "holm"})
     with refused("bad_result", "subject"):
         subject_means(means)
     with refused("bad_type", "subject_means"):

@@ -159,9 +159,9 @@ def test_the_trial_file_has_what_the_study_says(path: Path) -> None:
         encoding="utf-8",
     )
     study, written = read_study(path), path.parent / "out" / "trials" / "S01_1" / "trial.toml"
-    made = trial_file(study, study.trials[0], study.trials[0].source, written)
+    made, _, notes = trial_file(study, study.trials[0], study.trials[0].source, written)
     written.parent.mkdir(parents=True)
-    written.write_text(made.text, encoding="utf-8")
+    written.write_text(made, encoding="utf-8")
     content = trial_document(written).content
     own_and_said = {"name": "S01", "mass_kg": 71.0, "stature_m": 1.7, "sex": "male", "age_years": 30}
     assert content["subject"] == own_and_said
@@ -170,7 +170,7 @@ def test_the_trial_file_has_what_the_study_says(path: Path) -> None:
     assert content["sharing"] == {"cost": "stress_cubed"}
     assert content["time"] == {"start_s": 0.5}
     assert content["force"] == [{"side": "r"}]
-    assert made.notes == ("subject mass_kg is 71.0 by the study and 70.0 by its own file",)
+    assert notes == ["subject mass_kg is 71.0 by the study and 70.0 by its own file"]
 
 
 def test_the_trial_file_of_a_model_lacks_what_no_model_has(path: Path) -> None:
@@ -179,10 +179,10 @@ def test_the_trial_file_of_a_model_lacks_what_no_model_has(path: Path) -> None:
     for name in ("m.osim", "ik.mot", "grf.mot"):
         (path.parent / name).touch()
     study, written = read_study(path), path.parent / "out" / "trial.toml"
-    made = trial_file(study, study.trials[1], study.trials[1].source, written)
-    assert "laboratory" not in made.text
-    assert 'model = "../m.osim"' in made.text
-    assert 'cost = "stress_cubed"' in made.text
+    made = trial_file(study, study.trials[1], study.trials[1].source, written)[0]
+    assert "laboratory" not in made
+    assert 'model = "../m.osim"' in made
+    assert 'cost = "stress_cubed"' in made
 
 
 def test_toml_is_read_back_as_it_was(tmp_path: Path) -> None:

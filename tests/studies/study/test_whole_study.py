@@ -38,10 +38,10 @@ from musclesolve.results.finding import Finding, finding
 from musclesolve.results.judgement import Report
 from musclesolve.results.plausibility import FLAGS
 from musclesolve.results.tables.study_tables import comparisons_csv
+from musclesolve.settings.other_files import DesignSettings
 from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.analysis import StudyResult, analyze_study
 from musclesolve.studies.study.check_study import StudyCheck
-from musclesolve.studies.study.curve_tests import Design
 from musclesolve.studies.study.run_study import compute_trials, prepared
 from musclesolve.studies.study.study_data import write_study_data
 
@@ -385,7 +385,7 @@ def test_values_of_arms_are_on_the_page_as_outcomes_alone(whole):
     moments = whole.values[whole.values["variable"] == "joint_moment"].assign(name="elbow_flexion")
     arms = replace(whole, values=moments)
     assert "elbow flexion" not in study_page(arms)
-    design = Design(outcomes=("joint_moment elbow_flexion max",))
+    design = DesignSettings(outcomes=("joint_moment elbow_flexion max",))
     study = replace(whole.computed.study, design=design)
     assert "elbow flexion" in study_page(replace(arms, computed=replace(whole.computed, study=study)))
 
