@@ -285,7 +285,7 @@ def device_force(
         system = path_system(model, (device.path,))
         for part, _, paths in path_blocks(system, value):
             nodes = solve_paths(*paths)
-            unit = system.sums(nodes, np.eye(len(model.bodies)))[:, 0]
+            unit = system.sums(system.wrenches(nodes), np.eye(len(model.bodies)))[:, 0]
             rate = (unit * twist[part]).sum(axis=(1, 2))
             tension = device.law(np.stack([nodes.length[:, 0], rate], axis=1))
             wrench[part] = -tension[:, None, None] * unit
