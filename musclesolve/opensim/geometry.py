@@ -164,35 +164,6 @@ def path_lines(model: OpenSimModel, values: Array, muscles: Sequence[str]) -> Pa
     return PathLines.joined(blocks, len(values))
 
 
-def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], tendon_force: Array) -> Array:
-    """Return wrenches (T, B, 6) of tendon forces (T, n) [N] on bodies: moment about the ground's origin and force.
-
-    A node pulls its body with -F dL/dr.
-    """
-    total = np.zeros((len(values), len(model.bodies), 6))
-    if not muscles:
-        return total
-    chosen = model.chosen(muscles)
-    for muscle, force in zip(chosen, tendon_force.T, strict=True):
-        if not muscle.points and force.any():
-            raise file_error(
-                "unsupported",
-                (model.file, muscle.name),
-                "the path of the muscle is a function of coordinates, without points",
-                "muscles with points, which show where their forces act",
-                "leave out the muscle, or use the model from which the functions were fitted",
-            )
-    drawn = [k for k, muscle in enumerate(chosen) if muscle.points]
-    if drawn:
-        system = path_system(model, tuple(chosen[k] for k in drawn))
-        for part, _, paths in path_blocks(system, values):
-            together = tendon_force[part, None, drawn]
-            total[part] = -system.sums(
-                system.wrenches(solve_paths(*paths)), np.eye(len(model.bodies)), together
-            )[:, 0]
-    return total
-
-
 def path_pulls(
     model: OpenSimModel,
     values: Array,

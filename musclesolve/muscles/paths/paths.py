@@ -428,14 +428,6 @@ class PathState:
         )
         return out
 
-    def pull(self, bodies: Indices, frames: Indices | None = None) -> Array:
-        """Sum of dL_MT/dr over the nodes on some bodies, (T, n, 3): minus the force of unit tension on them.
-
-        The body of a node on a moving frame is the frame's body; if frames (k,) are given, nodes on these count, too.
-        """
-        on = self.paths.groups_on(bodies, frames)
-        return self.pulls(on[None], np.zeros((len(self.q), 1, 3)))[0][:, 0]
-
     def pulls(self, on: Mask, centers: Array) -> tuple[Array, Array]:
         """Sums of dL_MT/dr and of (r - c) x dL_MT/dr [m] over j sets of groups, (T, j, n, 3) each.
 
