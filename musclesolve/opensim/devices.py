@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -54,80 +54,43 @@ def deflection(
     return np.concatenate([angles, place, rates, change], axis=1), axes
 
 
-@dataclass(frozen=True, eq=False)
-class LimitLaw:
+def limit_force(
+    x: Array, limits: tuple[float, float], stiffness: tuple[float, float], damping: float, transition: float
+) -> Array:
     """OpenSim's CoordinateLimitForce: a spring and a damper that set in beyond a range of a coordinate.
 
     f = K_l(q) (q_l - q) - K_u(q) (q - q_u) - d (K_u / k_u + K_l / k_l) qd, with smooth steps K over the transition.
     """
-
-    limits: tuple[float, float]
-    stiffness: tuple[float, float]
-    damping: float
-    transition: float
-
-    def value(self, x: Array) -> Array:
-        """See Law."""
-        (lower, upper), (of_lower, of_upper) = self.limits, self.stiffness
-        below = smooth_step(lower - self.transition, lower, 1.0, 0.0).value(x[:, :1])
-        above = smooth_step(upper, upper + self.transition, 0.0, 1.0).value(x[:, :1])
-        spring = of_lower * below * (lower - x[:, 0]) - of_upper * above * (x[:, 0] - upper)
-        return np.asarray(spring - self.damping * (below + above) * x[:, 1])
+    (lower, upper), (of_lower, of_upper) = limits, stiffness
+    below = smooth_step(lower - transition, lower, 1.0, 0.0).value(x[:, :1])
+    above = smooth_step(upper, upper + transition, 0.0, 1.0).value(x[:, :1])
+    spring = of_lower * below * (lower - x[:, 0]) - of_upper * above * (x[:, 0] - upper)
+    return np.asarray(spring - damping * (below + above) * x[:, 1])
 
 
-@dataclass(frozen=True, eq=False)
-class BushingLaw:
-    """f_i = -g_i(x) - d_i xd_i of six functions g of the deflection (T, 6) and the damping (6,) of its rates.
-
-    An expression is a function of the whole deflection, any other function of its own part.
-    """
-
-    functions: tuple[Law, ...]
-    damping: Array
-
-    def value(self, x: Array) -> Array:
-        """See Law."""
-        parts = [
-            function.value(x[:, :6] if isinstance(function, Expression) else x[:, k : k + 1])
-            for k, function in enumerate(self.functions)
-        ]
-        return np.asarray(-np.stack(parts, axis=1) - self.damping * x[:, 6:])
+def bushing_force(x: Array, parts: Sequence[tuple[Law, slice]], damping: Array) -> Array:
+    """f_i = -g_i(x) - d_i xd_i of six functions g of parts of a deflection (T, 6), with the damping (6,) of rates."""
+    forces = [function(x[:, part]) for function, part in parts]
+    return np.asarray(-np.stack(forces, axis=1) - damping * x[:, 6:])
 
 
-@dataclass(frozen=True, eq=False)
-class StretchLaw:
+def strand_tension(
+    x: Array, slack: float, unit: float, scale: float, function: Function, damping: float = 0.0
+) -> Array:
     """Tension f = scale g((L - l0) / unit) (1 + d Ld), of a strand that does not push; d [s/m]."""
-
-    slack: float
-    unit: float
-    scale: float
-    function: Function
-    damping: float = 0.0
-
-    def value(self, x: Array) -> Array:
-        """See Law."""
-        stretch = (x[:, :1] - self.slack) / self.unit
-        return np.asarray(self.scale * self.function.value(stretch) * (1.0 + self.damping * x[:, 1]))
+    stretch = (x[:, :1] - slack) / unit
+    return np.asarray(scale * function.value(stretch) * (1.0 + damping * x[:, 1]))
 
 
-@dataclass(frozen=True, eq=False)
-class BlankevoortLaw:
+def blankevoort_tension(x: Array, slack: float, stiffness: float, transition: float, damping: float) -> Array:
     """OpenSim's Blankevoort1991Ligament: f = k s^2 / (2 e) up to a strain s of e, then k (s - e / 2), plus d sd.
 
     The damper acts while the strand, longer than its slack length, becomes longer.
     """
-
-    slack: float
-    stiffness: float
-    transition: float
-    damping: float
-
-    def value(self, x: Array) -> Array:
-        """See Law."""
-        strain, rate = x[:, 0] / self.slack - 1.0, x[:, 1] / self.slack
-        toe = 0.5 * strain**2 / self.transition
-        spring = np.where(strain < self.transition, toe, strain - 0.5 * self.transition)
-        return np.where(strain > 0.0, self.stiffness * spring + self.damping * np.maximum(rate, 0.0), 0.0)
+    strain, rate = x[:, 0] / slack - 1.0, x[:, 1] / slack
+    toe = 0.5 * strain**2 / transition
+    spring = np.where(strain < transition, toe, strain - 0.5 * transition)
+    return np.where(strain > 0.0, stiffness * spring + damping * np.maximum(rate, 0.0), 0.0)
 
 
 _OPERATORS: dict[type, Callable[..., Array]] = {
@@ -148,42 +111,39 @@ _CALLS: dict[str, Callable[..., Array]] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class Expression:
-    """A formula of named variables, as OpenSim writes it: "-30*q^2*sin(q) - 2*qdot"."""
+def read_formula(text: str, variables: Sequence[str]) -> Law | None:
+    """A formula of named variables, as OpenSim writes it: "-30*q^2*sin(q) - 2*qdot".
 
-    text: str
-    variables: tuple[str, ...]
-    tree: ast.expr = field(repr=False)
+    None for what is no formula of these variables, or uses other functions.
+    """
+    numbers = {variable: k for k, variable in enumerate(variables)}
+    try:
+        law = partial(_formula, ast.parse(text.strip().replace("^", "**"), mode="eval").body, numbers)
+        law(np.full((1, len(variables)), 0.5))
+    except (SyntaxError, KeyError, TypeError, RecursionError):
+        return None
+    return law
 
-    @classmethod
-    def read(cls, text: str, variables: Sequence[str]) -> Expression | None:
-        """The formula of a text; None for what is no formula of these variables, or uses other functions."""
-        try:
-            read = cls(text, tuple(variables), ast.parse(text.strip().replace("^", "**"), mode="eval").body)
-            read.value(np.full((1, len(variables)), 0.5))
-        except (SyntaxError, KeyError, TypeError, RecursionError):
-            return None
-        return read
 
-    def value(self, x: Array) -> Array:
-        """Value (T,) at variables x (T, c)."""
-        with np.errstate(all="ignore"):
-            return np.asarray(self._of(self.tree, x) + np.zeros(len(x)))
+def _formula(tree: ast.expr, numbers: Mapping[str, int], x: Array) -> Array:
+    """Value (T,) of a formula at variables x (T, c)."""
 
-    def _of(self, node: ast.expr, x: Array) -> Array:
+    def value(node: ast.expr) -> Array:
         match node:
             case ast.Constant(value=int() | float() as number):
                 return np.asarray(number, dtype=float)
             case ast.Name(id=name):
-                return np.asarray(x[:, {variable: k for k, variable in enumerate(self.variables)}[name]])
+                return np.asarray(x[:, numbers[name]])
             case ast.UnaryOp(op=sign, operand=inner):
-                return _OPERATORS[type(sign)](self._of(inner, x))
+                return _OPERATORS[type(sign)](value(inner))
             case ast.BinOp(left=one, op=between, right=other):
-                return _OPERATORS[type(between)](self._of(one, x), self._of(other, x))
+                return _OPERATORS[type(between)](value(one), value(other))
             case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
-                return _CALLS[name](*(self._of(argument, x) for argument in arguments))
+                return _CALLS[name](*map(value, arguments))
         raise KeyError(ast.dump(node))
+
+    with np.errstate(all="ignore"):
+        return np.asarray(value(tree) + np.zeros(len(x)))
 
 
 _ENDS = ("socket_frame1", "socket_frame2")
@@ -213,57 +173,76 @@ def read_device(
     def vector(tag: str) -> Array:
         return element.vector_in(tag, 0.0)
 
-    def formula(tag: str, *variables: str) -> Expression | None:
-        return Expression.read(element.text_of(tag) or "0", variables)
+    def formula(tag: str, *variables: str) -> Law | None:
+        return read_formula(element.text_of(tag) or "0", variables)
 
     kind, coordinate = element.tag, last_part(element.text_of("coordinate"))
     law: Law | None = None
     frames: tuple[Frame, Frame] | None = None
     if kind == "SpringGeneralizedForce":
-        stiffness = number("stiffness")
-        law = LinearFunction(-np.array([stiffness, number("viscosity")]), stiffness * number("rest_length"))
+        stiffness, rates = number("stiffness"), -np.array([number("stiffness"), number("viscosity")])
+        law = LinearFunction(rates, stiffness * number("rest_length")).value
     elif kind == "ExpressionBasedCoordinateForce":
         law = formula("expression", "q", "qdot")
     elif kind == "CoordinateLimitForce":
         # of an angle all numbers are in degrees
         unit = np.radians(1.0) if coordinate in known and known[coordinate].rotational else 1.0
-        law = LimitLaw(
-            (unit * number("lower_limit"), unit * number("upper_limit")),
-            (number("lower_stiffness", 1.0) / unit, number("upper_stiffness", 1.0) / unit),
-            number("damping", 0.001) / unit,
-            unit * number("transition", 0.1),
+        law = partial(
+            limit_force,
+            limits=(unit * number("lower_limit"), unit * number("upper_limit")),
+            stiffness=(number("lower_stiffness", 1.0) / unit, number("upper_stiffness", 1.0) / unit),
+            damping=number("damping", 0.001) / unit,
+            transition=unit * number("transition", 0.1),
         )
     elif kind.endswith("BushingForce"):
-        functions: list[Law | None]
+        # an expression is a function of the whole deflection, any other function of its own part
+        part_of = [slice(k, k + 1) for k in range(6)]
+        functions: Sequence[Law | None]
         if kind == "BushingForce":
             stiffness_of = (*vector("rotational_stiffness"), *vector("translational_stiffness"))
-            functions = [LinearFunction(np.array([each]), 0.0) for each in stiffness_of]
+            functions = [LinearFunction(np.array([each]), 0.0).value for each in stiffness_of]
         elif kind == "ExpressionBasedBushingForce":
             functions = [formula(f"{part}_expression", *_DEFLECTIONS) for part in _PARTS]
+            part_of = [slice(6)] * 6
         else:
             named = [f"{part[0].lower()}_{part[1]}_{each}_function" for part, each in _AXES]
             holders = [element.find(tag) for tag in named]
-            functions = [Constant(0.0) if holder is None else function_in(holder) for holder in holders]
+            read = [Constant(0.0) if holder is None else function_in(holder) for holder in holders]
+            functions = [None if function is None else function.value for function in read]
         ends = [context.frame(element, tag) for tag in _ENDS if element.filled(tag)]
         damping = np.concatenate([vector("rotational_damping"), vector("translational_damping")])
         match ends:
             case [Frame() as first, Frame() as second] if None not in functions:
-                frames, law = (first, second), BushingLaw(tuple(filter(None, functions)), damping)
+                parts = list(zip(filter(None, functions), part_of, strict=True))
+                frames, law = (first, second), partial(bushing_force, parts=parts, damping=damping)
     elif path is not None and any(point.moving for point in path.points):
         return None
     elif kind == "PathSpring":
-        law = StretchLaw(number("resting_length"), 1.0, number("stiffness"), _SLACK, number("dissipation"))
+        law = partial(
+            strand_tension,
+            slack=number("resting_length"),
+            unit=1.0,
+            scale=number("stiffness"),
+            function=_SLACK,
+            damping=number("dissipation"),
+        )
     elif kind == "Ligament":
         stated = [read_function(child) for child in element.children if child.name == "force_length_curve"]
         curve = (stated or [simm_spline(*_LIGAMENT)])[0]
         if curve is not None:
-            law = StretchLaw(0.0, number("resting_length"), number("pcsa_force"), curve)
+            rest, scale = number("resting_length"), number("pcsa_force")
+            law = partial(strand_tension, slack=0.0, unit=rest, scale=scale, function=curve)
     elif kind == "Blankevoort1991Ligament":
-        names = ("linear_stiffness", "transition_strain", "damping_coefficient")
-        law = BlankevoortLaw(number("slack_length"), *map(number, names, (1.0, 0.06, 0.003)))
+        law = partial(
+            blankevoort_tension,
+            slack=number("slack_length"),
+            stiffness=number("linear_stiffness", 1.0),
+            transition=number("transition_strain", 0.06),
+            damping=number("damping_coefficient", 0.003),
+        )
     elif kind == "PointToPointSpring":
         stiffness = number("stiffness", 1.0)
-        law = LinearFunction(np.array([stiffness, 0.0]), -stiffness * number("rest_length"))
+        law = LinearFunction(np.array([stiffness, 0.0]), -stiffness * number("rest_length")).value
     elif kind == "ExpressionBasedPointToPointForce":
         law = formula("expression", "d", "ddot")
     if kind in ("PointToPointSpring", "ExpressionBasedPointToPointForce"):
@@ -301,19 +280,19 @@ def device_force(
     wrench, force = np.zeros_like(twist), np.zeros_like(value)
     if device.coordinate:
         column = model.coordinate_number[device.coordinate]
-        force[:, column] = device.law.value(np.stack([value[:, column], speed[:, column]], axis=1))
+        force[:, column] = device.law(np.stack([value[:, column], speed[:, column]], axis=1))
     elif device.path is not None:
         system = path_system(model, (device.path,))
         for part, _, paths in path_blocks(system, value):
             nodes = solve_paths(*paths)
-            unit = system.sums(nodes, np.eye(len(model.bodies)))[:, 0]
+            unit = system.sums(system.wrenches(nodes), np.eye(len(model.bodies)))[:, 0]
             rate = (unit * twist[part]).sum(axis=(1, 2))
-            tension = device.law.value(np.stack([nodes.length[:, 0], rate], axis=1))
+            tension = device.law(np.stack([nodes.length[:, 0], rate], axis=1))
             wrench[part] = -tension[:, None, None] * unit
     elif device.frames is not None:
         numbers, (first, second), (p, q) = frames_in_ground(model, device.frames, pose)
         x, axes = deflection((first, second), (p, q), (twist[:, numbers[0]], twist[:, numbers[1]]))
-        pull = device.law.value(x)
+        pull = device.law(x)
         at_place = (first @ pull[:, 3:, None])[..., 0]
         turn = np.linalg.solve(axes.swapaxes(1, 2), pull[:, :3, None])[..., 0]
         of_second = np.concatenate([turn + vector_product(q, at_place), at_place], axis=1)

@@ -21,7 +21,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, at_times, long_enough, true_runs, vector_product
 from musclesolve._util.checks import check_choice
-from musclesolve._util.messages import check_known, few, unknown_name
+from musclesolve._util.messages import check_known, few
 from musclesolve._util.sides import SIDES
 from musclesolve._util.splines import HoleLimits
 from musclesolve.constants import LOADED_FROM_N
@@ -305,23 +305,21 @@ def read_external_loads(
     model: OpenSimModel,
     time: Array | None = None,
     pose: BodyMotion | None = None,
-    bodies: Mapping[str, str] | None = None,
     feet: str = "stated",
 ) -> list[ExternalLoad]:
     """Loads on the bodies of a model.
 
     A file with the suffix .xml is an ExternalLoads file, with its <datafile> in the same folder. Any other file is a
     MOT or STO file of ground reactions: columns such as ground_force_vx, ground_force_px and ground_torque_x, with a
-    number or a side in their common part (1_ground_force_vx, ground_force_r_vx). A plate acts on the body in `bodies`,
-    else, contact by contact, on the foot under its force; the side in the column name decides for a contact that does
-    not show its foot, and without a pose. A plate on which both feet stand in turn results in a load for each foot,
+    number or a side in their common part (1_ground_force_vx, ground_force_r_vx). A plate acts, contact by contact, on
+    the foot under its force; the side in the column name decides for a contact that does not show its foot, and
+    without a pose. A plate on which both feet stand in turn results in a load for each foot,
     zero while the other foot is on it, and NaN while both are.
 
     Args:
         path: the file.
         model: with the bodies on which the loads act. time: (T,) [s] of the pose. pose: of all bodies, to find the
             feet; needed if columns name no side.
-        bodies: body by common part of the column names ("ground_force_", "1_ground_force_", ...).
         feet: of an ExternalLoads file: "stated" for the bodies in the file, "nearest" for feet by their contacts.
 
     Raises:
@@ -345,7 +343,7 @@ def read_external_loads(
         ]
     table, loads = read_mot(file), []
     for stem, force, point, moment in list(_plates(table)):
-        loads += _plate_loads(model, _load(table, stem, "", force, point, moment), bodies or {}, time, pose)
+        loads += _plate_loads(model, _load(table, stem, "", force, point, moment), time, pose)
     return loads
 
 
@@ -533,15 +531,10 @@ FEET = settings_of(ModelPlateSettings)["feet"]
 def _plate_loads(
     model: OpenSimModel,
     load: ExternalLoad,
-    bodies: Mapping[str, str],
     time: Array | None,
     pose: BodyMotion | None,
 ) -> list[ExternalLoad]:
     """The loads of a plate on the bodies that stand on it; empty for a plate without load."""
-    if load.name in bodies:
-        if bodies[load.name] not in model.body_number:
-            raise unknown_name(bodies[load.name], "body", model.bodies, f" in {model.name!r}")
-        return [replace(load, body=bodies[load.name])]
     side = side_in(load.name)
     if time is not None and pose is not None:
         return _on_feet(model, load, side, time, pose)

@@ -33,7 +33,7 @@ from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_v
 from musclesolve.opensim.model import OpenSimModel, OpenSimMuscle, OpenSimPath, OpenSimPoint
 
 if TYPE_CHECKING:
-    from musclesolve.opensim.joint_kernel import MuscleNodes
+    from musclesolve.opensim.joint_kernel import MuscleGroups
 
 FULL_TURN = 2.0 * np.pi
 """Angle [rad] that no joint exceeds; in degrees the angles of a step do."""
@@ -164,33 +164,6 @@ def path_lines(model: OpenSimModel, values: Array, muscles: Sequence[str]) -> Pa
     return PathLines.joined(blocks, len(values))
 
 
-def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], tendon_force: Array) -> Array:
-    """Return wrenches (T, B, 6) of tendon forces (T, n) [N] on bodies: moment about the ground's origin and force.
-
-    A node pulls its body with -F dL/dr.
-    """
-    total = np.zeros((len(values), len(model.bodies), 6))
-    if not muscles:
-        return total
-    chosen = model.chosen(muscles)
-    for muscle, force in zip(chosen, tendon_force.T, strict=True):
-        if not muscle.points and force.any():
-            raise file_error(
-                "unsupported",
-                (model.file, muscle.name),
-                "the path of the muscle is a function of coordinates, without points",
-                "muscles with points, which show where their forces act",
-                "leave out the muscle, or use the model from which the functions were fitted",
-            )
-    drawn = [k for k, muscle in enumerate(chosen) if muscle.points]
-    if drawn:
-        system = path_system(model, tuple(chosen[k] for k in drawn))
-        for part, _, paths in path_blocks(system, values):
-            together = tendon_force[part, None, drawn]
-            total[part] = -system.sums(solve_paths(*paths), np.eye(len(model.bodies)), together)[:, 0]
-    return total
-
-
 def path_pulls(
     model: OpenSimModel,
     values: Array,
@@ -223,10 +196,11 @@ def path_pulls(
     for part, moved, paths in () if system is None else path_blocks(system, values, motion):
         assert system is not None
         nodes = solve_paths(*paths)
+        wrench = system.wrenches(nodes)
         if groups is None:
-            pulls[part][:, drawn] = system.sums(nodes, beyond)
+            pulls[part][:, drawn] = system.sums(wrench, beyond)
         else:
-            pulls[part] = system.sums(nodes, beyond, groups[part][:, :, drawn])
+            pulls[part] = system.sums(wrench, beyond, groups[part][:, :, drawn])
         arms[part][:, :, drawn] = system.arms(nodes, moved, coordinates)
     fitted = [muscle.by_function is not None for muscle in chosen]
     if any(fitted):
@@ -252,9 +226,9 @@ class PathSystem:
 
     node_body (N,) and object_body (O,): index of the body; local (P, 3) [m]: place in it, of fixed points;
     center (O, 3), axes (O, 3, 3): of the wrap objects in it. moving: point, axis of its frame, coordinate and function
-    of each component of a moving point. nodes: of the muscles, with the joints between their bodies, as the compiled
-    code takes them; moved_nodes: with all joints that move them; beyond (J, B): 1 for the bodies that a joint moves, -1
-    if it moves its parent, else 0.
+    of each component of a moving point. node_group (N,): the group of each node; groups: with the joints between their
+    bodies, as the compiled code takes them; moved_groups: with all joints that move them; beyond (J, B): 1 for the
+    bodies that a joint moves, -1 if it moves its parent, else 0.
     """
 
     model: OpenSimModel
@@ -267,8 +241,9 @@ class PathSystem:
     center: Array
     axes: Array
     moving: list[tuple[int, int, int, Function]]
-    nodes: MuscleNodes
-    moved_nodes: MuscleNodes
+    node_group: Indices
+    groups: MuscleGroups
+    moved_groups: MuscleGroups
     beyond: Array
 
     def on(self, values: Array) -> Mask:
@@ -308,20 +283,27 @@ class PathSystem:
             position[:, p] = (motion.rotation[:, body] @ places[..., None])[..., 0] + motion.position[:, body]
         return position, center, motion.rotation[:, self.object_body] @ self.axes
 
-    def sums(self, nodes: PathNodes, on: Array, tension: Array | None = None) -> Array:
-        """Sums (T, n, S, 6) of (r x dL/dr, dL/dr) over the nodes on sets (S, B) of bodies.
+    def wrenches(self, nodes: PathNodes) -> Array:
+        """Sums (T, G, 6) of (r x dL/dr, dL/dr) over the nodes of each group."""
+        from musclesolve.muscles.paths.kernel.entry import WRENCHES
 
-        tension: (T, G, n) [N]: then sums (T, G, S, 6) of G groups of muscles with these tensions.
+        wrench = np.empty((len(nodes.length), len(self.groups.body), 6))
+        WRENCHES.load()(nodes.position, nodes.gradient, self.node_group, wrench)
+        return wrench
+
+    def sums(self, wrench: Array, on: Array, tension: Array | None = None) -> Array:
+        """Sums (T, n, S, 6) of `wrenches` on sets (S, B) of bodies.
+
+        tension: (T, H, n) [N]: then sums (T, H, S, 6) of all muscles with each of H choices of tensions.
         """
-        from musclesolve.opensim.joint_kernel import GROUPS, SUMS
+        from musclesolve.opensim.joint_kernel import SUMS, TENSIONS
 
-        (frames, count), where = nodes.length.shape, (nodes.position, nodes.gradient)
         if tension is not None:
-            sums = np.empty((frames, tension.shape[1], on.shape[1], 6))
-            GROUPS.load()(self.nodes, *where, contiguous(tension), sums, self._work)
+            sums = np.empty((*tension.shape[:2], on.shape[1], 6))
+            TENSIONS.load()(self.groups, wrench, contiguous(tension), sums)
             return np.asarray(on @ sums)
-        sums = np.empty((frames, count, len(on), 6))
-        SUMS.load()(self.nodes, contiguous(on), *where, sums, self._work)
+        sums = np.empty((len(wrench), len(self.muscles), len(on), 6))
+        SUMS.load()(self.groups, contiguous(on), wrench, sums)
         return sums
 
     def arms(
@@ -335,8 +317,8 @@ class PathSystem:
 
         values, arms = motion.value, np.empty((len(nodes.length), len(names), len(self.muscles)))
         terms = joint_axes(self.model).terms(values, names)
-        of_nodes = self.moved_nodes if as_opensim else self.nodes, self.beyond
-        ARMS.load()(*of_nodes, nodes.position, nodes.gradient, terms, motion.unit, arms, self._work)
+        groups = self.moved_groups if as_opensim else self.groups
+        ARMS.load()(groups, self.beyond, self.wrenches(nodes), terms, motion.unit, arms, np.empty(6))
         if self.moving:  # points that move in their bodies
             chain = coordinate_chain(self.model, values, names)
         for p, axis, coordinate, function in self.moving:
@@ -346,15 +328,11 @@ class PathSystem:
             arms[:, :, self.layout.point_muscle[p]] -= chain[:, coordinate] * rate[:, None]
         return arms
 
-    @property
-    def _work(self) -> Array:
-        return np.empty((len(self.model.bodies) + 1, 6))
-
 
 @lru_cache(maxsize=8)
 def path_system(model: OpenSimModel, muscles: tuple[OpenSimPath, ...]) -> PathSystem:
     """The paths of some muscles of a model."""
-    from musclesolve.opensim.joint_kernel import MuscleNodes
+    from musclesolve.opensim.joint_kernel import MuscleGroups
 
     points = tuple(point for muscle in muscles for point in muscle.points)
     wraps = [
@@ -374,8 +352,10 @@ def path_system(model: OpenSimModel, muscles: tuple[OpenSimPath, ...]) -> PathSy
     )
     node_body = np.concatenate([body, np.repeat(object_body[layout.wrap_object], 2)])
     carriers = [np.unique(node_body[layout.node_muscle == m]) for m in range(len(muscles))]
-    place = [
-        np.searchsorted(carriers[m], body) for m, body in zip(layout.node_muscle, node_body, strict=True)
+    first_group, group_body = _joined(carriers)
+    node_group = [
+        first_group[m] + np.searchsorted(carriers[m], body)
+        for m, body in zip(layout.node_muscle, node_body, strict=True)
     ]
     joints = joint_axes(model).arrays
     beyond = np.eye(len(model.bodies))
@@ -385,8 +365,6 @@ def path_system(model: OpenSimModel, muscles: tuple[OpenSimPath, ...]) -> PathSy
     between = [np.flatnonzero(np.ptp(beyond[:, some], axis=1)) for some in carriers]
     inward = [np.flatnonzero(beyond[:, some].any(axis=1)) for some in carriers]
     beyond[joints.backward] *= -1.0
-    firsts = layout.arrays.first_point, layout.arrays.first_wrap
-    of_nodes = *firsts, np.array(place, np.intp), *_joined(carriers)
     return PathSystem(
         model=model,
         muscles=tuple(muscle.name for muscle in muscles),
@@ -405,8 +383,9 @@ def path_system(model: OpenSimModel, muscles: tuple[OpenSimPath, ...]) -> PathSy
             if (moving := point.moving) is not None
             for axis, (name, function) in enumerate(zip(moving.coordinates, moving.functions, strict=True))
         ],
-        nodes=MuscleNodes(*of_nodes, *_joined(between)),
-        moved_nodes=MuscleNodes(*of_nodes, *_joined(inward)),
+        node_group=np.array(node_group, np.intp),
+        groups=MuscleGroups(first_group, group_body, *_joined(between)),
+        moved_groups=MuscleGroups(first_group, group_body, *_joined(inward)),
         beyond=beyond,
     )
 

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, vector_product
-from musclesolve._util.checks import check_array, check_increasing, check_real_array, check_type
+from musclesolve._util.checks import check_array, check_increasing, check_type
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve.errors import file_error, input_error
 from musclesolve.opensim.devices import device_force
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench
-from musclesolve.opensim.geometry import path_wrenches
 from musclesolve.opensim.kinematics import BodyMotion, body_motion, coordinate_values, joint_axes
-from musclesolve.opensim.model import BodyMass, Device, Frame, OpenSimModel
+from musclesolve.opensim.model import BodyMass, Device, OpenSimModel
 from musclesolve.opensim.segments import segments
 
 
@@ -169,16 +168,10 @@ def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
     With the mass center at c: force m (a_c - g), moment about the origin I alpha + omega x I omega + c x force. NaN of
     a body whose mass properties cannot be used.
     """
-
-    def of_frames(rotation: Array, position: Array, twist: Array, acceleration: Array) -> Array:
-        some = BodyDynamics(BodyMotion(rotation, position, twist[:, None]), twist, acceleration)
-        mass, center, inertia = body_masses(model, some.pose)
-        force = mass[:, None] * (center_accelerations(some, center) - model.gravity)
-        moment = momentum_rates(some, inertia) + vector_product(center, force)
-        return np.concatenate([moment, force], axis=-1)
-
-    pose = bodies.pose
-    return in_blocks(of_frames, pose.rotation, pose.position, bodies.twist, bodies.acceleration)
+    mass, center, inertia = body_masses(model, bodies.pose)
+    force = mass[:, None] * (center_accelerations(bodies, center) - model.gravity)
+    moment = momentum_rates(bodies, inertia) + vector_product(center, force)
+    return np.concatenate([moment, force], axis=-1)
 
 
 def body_masses(model: OpenSimModel, pose: BodyMotion) -> tuple[Array, Array, Array]:
@@ -238,11 +231,10 @@ def require_masses(model: OpenSimModel, names: Sequence[str], force: Array) -> N
 
 @dataclass(frozen=True, eq=False)
 class JointReactions:
-    """Reactions on the child body of each joint (J) from its parent over time (T), in the axes of the ground.
+    """Reactions on the distal body of each joint (J) from the proximal one over time (T), in the axes of the ground.
 
     force (T, J, 3) [N]; moment (T, J, 3) [N m] about the point; point (T, J, 3) [m]: origin of the joint's frame on
-    the child. With muscle forces it is the contact force; the moment about the joint's axes is then the part that
-    muscles do not balance: reserves, ligaments and couplings.
+    the distal body, whichever of its bodies is the child.
     """
 
     joints: tuple[str, ...]
@@ -251,40 +243,13 @@ class JointReactions:
     point: Array
 
 
-def joint_reactions(
-    model: OpenSimModel,
-    dynamics: InverseDynamics,
-    motion: ModelMotion,
-    muscles: Sequence[str] = (),
-    tendon_force: Array | None = None,
-) -> JointReactions:
-    """Joint reactions; contact forces if tendon forces (T, n) [N] of muscles are given.
-
-    Joint and muscles together supply the wrench that the bodies from the joint outward need.
-
-    Raises:
-        InputError: a muscle is unknown or not supported, or the forces are of another shape.
-    """
-    wrench = dynamics.wrench
-    if tendon_force is not None:
-        shape = (len(motion.time), len(muscles))
-        force = check_real_array(
-            tendon_force, "tendon_force", f"shape {shape}", where="joint_reactions", shapes=(shape,)
-        )
-        wrench = wrench - path_wrenches(model, motion.value, muscles, force)
-    return _reactions(model, dynamics, wrench, [joint.child for joint in model.joints])
-
-
 def distal_reactions(model: OpenSimModel, dynamics: InverseDynamics) -> JointReactions:
-    """Joint reactions without muscle forces on the distal body of each joint, whichever of its bodies is the child."""
+    """Joint reactions without muscle forces.
+
+    A joint supplies the wrench that the bodies from it outward need.
+    """
     distal = segments(model).distal
-    return _reactions(model, dynamics, dynamics.wrench, [distal(joint) for joint in model.joints])
-
-
-def _reactions(
-    model: OpenSimModel, dynamics: InverseDynamics, wrench: Array, on: Sequence[Frame]
-) -> JointReactions:
-    """Joint reactions on one frame of each joint, about its origin, from the wrenches (T, B, 6) that bodies need."""
+    on = [distal(joint) for joint in model.joints]
     pose = dynamics.bodies.pose
     body = [model.body_number[frame.body] for frame in on]
     outer = [model.body_number[joint.outboard.body] for joint in model.joints]
@@ -299,7 +264,7 @@ def _reactions(
         return force, about_origin - vector_product(point, force), point
 
     names = tuple(joint.name for joint in model.joints)
-    return JointReactions(names, *in_blocks(of_frames, wrench, pose.rotation, pose.position))
+    return JointReactions(names, *in_blocks(of_frames, dynamics.wrench, pose.rotation, pose.position))
 
 
 @dataclass(frozen=True, eq=False)

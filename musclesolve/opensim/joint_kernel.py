@@ -45,14 +45,11 @@ class Terms(NamedTuple):
     slope: Array  # (T, E)
 
 
-class MuscleNodes(NamedTuple):
-    """Nodes of the paths of n muscles, the bodies that carry them, and the joints that move these."""
+class MuscleGroups(NamedTuple):
+    """Groups (G) of the nodes of n muscles, each of a muscle on one body, and the joints that move these bodies."""
 
-    first_point: Indices  # (n+1,)
-    first_wrap: Indices  # (n+1,)
-    place: Indices  # (N,) of the body of a node among the bodies of its muscle
-    first_body: Indices  # (n+1,)
-    body: Indices  # bodies of the muscles, one muscle after the other
+    first_group: Indices  # (n+1,)
+    body: Indices  # (G,) one muscle after the other
     first_joint: Indices  # (n+1,)
     joint: Indices  # joints that move some of them, one muscle after the other
 
@@ -192,66 +189,43 @@ def place_points(rotation, position, body, local, placed):
 
 
 @compiled_in_order
-def sum_by_body(muscles, n, position, gradient, work):
-    """Sums (b, 6) of r x dL/dr and dL/dr over the nodes (N, 3) of muscle n on each of its bodies."""
-    for b in range(muscles.first_body[n + 1] - muscles.first_body[n]):
-        for k in range(6):
-            work[b, k] = 0.0
-    first, wrap, stop = muscles.first_point[n], muscles.first_wrap[n], muscles.first_point[n + 1]
-    tangents = muscles.first_point[muscles.first_point.size - 1] + 2 * wrap
-    for i in range(stop - first + 2 * (muscles.first_wrap[n + 1] - wrap)):
-        node = first + i if first + i < stop else tangents + first + i - stop
-        b, r, g = muscles.place[node], position[node], gradient[node]
-        work[b, 0] += r[1] * g[2] - r[2] * g[1]
-        work[b, 1] += r[2] * g[0] - r[0] * g[2]
-        work[b, 2] += r[0] * g[1] - r[1] * g[0]
-        for x in range(3):
-            work[b, 3 + x] += g[x]
-
-
-@compiled_in_order
-def weigh(muscles, n, weight, work, total):
-    """Sum (6,) of the sums of muscle n on its bodies with weights (B,)."""
+def weigh(muscles, n, weight, wrench, total):
+    """Sum (6,) of the wrenches (G, 6) of muscle n on its bodies with weights (B,)."""
     for k in range(6):
         total[k] = 0.0
-    for b in range(muscles.first_body[n], muscles.first_body[n + 1]):
-        if weight[muscles.body[b]] != 0.0:
+    for g in range(muscles.first_group[n], muscles.first_group[n + 1]):
+        if weight[muscles.body[g]] != 0.0:
             for k in range(6):
-                total[k] += weight[muscles.body[b]] * work[b - muscles.first_body[n], k]
+                total[k] += weight[muscles.body[g]] * wrench[g, k]
 
 
-def sum_nodes(muscles, on, position, gradient, sums, work):
-    """Sums of (r x dL/dr, dL/dr) over the nodes on sets (S, B) of bodies, (T, n, S, 6)."""
-    for t in range(position.shape[0]):
-        for n in range(muscles.first_body.size - 1):
-            sum_by_body(muscles, n, position[t], gradient[t], work)
+def sum_sets(muscles, on, wrench, sums):
+    """Sums (T, n, S, 6) of the wrenches (T, G, 6) on sets (S, B) of bodies."""
+    for t in range(wrench.shape[0]):
+        for n in range(sums.shape[1]):
             for s in range(on.shape[0]):
-                weigh(muscles, n, on[s], work, sums[t, n, s])
+                weigh(muscles, n, on[s], wrench[t], sums[t, n, s])
 
 
-def sum_groups(muscles, position, gradient, tension, sums, work):
-    """Sums of (r x dL/dr, dL/dr) over the nodes on each body with tensions (T, G, n) of G groups, (T, G, B, 6)."""
-    for t in range(position.shape[0]):
+def sum_tensions(muscles, wrench, tension, sums):
+    """Sums (T, H, B, 6) of the wrenches (T, G, 6) on each body, with H choices of tensions (T, H, n)."""
+    for t in range(wrench.shape[0]):
         sums[t] = 0.0
-        for n in range(muscles.first_body.size - 1):
-            sum_by_body(muscles, n, position[t], gradient[t], work)
-            first = muscles.first_body[n]
-            for b in range(first, muscles.first_body[n + 1]):
-                for g in range(tension.shape[1]):
+        for n in range(tension.shape[2]):
+            for g in range(muscles.first_group[n], muscles.first_group[n + 1]):
+                for h in range(tension.shape[1]):
                     for k in range(6):
-                        sums[t, g, muscles.body[b], k] += tension[t, g, n] * work[b - first, k]
+                        sums[t, h, muscles.body[g], k] += tension[t, h, n] * wrench[t, g, k]
 
 
-def moment_arms(muscles, beyond, position, gradient, terms, unit, arm, work):
+def moment_arms(muscles, beyond, wrench, terms, unit, arm, total):
     """Moment arms -dL/dq (T, m, n) of nodes that are fixed to their bodies; beyond (J, B): see `PathSystem`."""
-    total = work[work.shape[0] - 1]
     for t in range(arm.shape[0]):
         arm[t] = 0.0
         for n in range(arm.shape[2]):
-            sum_by_body(muscles, n, position[t], gradient[t], work)
             for i in range(muscles.first_joint[n], muscles.first_joint[n + 1]):
                 j = muscles.joint[i]
-                weigh(muscles, n, beyond[j], work, total)
+                weigh(muscles, n, beyond[j], wrench[t], total)
                 for e in range(terms.first[j], terms.first[j + 1]):
                     along = 0.0
                     for k in range(6):
@@ -261,7 +235,7 @@ def moment_arms(muscles, beyond, position, gradient, terms, unit, arm, work):
 
 _JOINTS = tuple_of(JointArrays, "i1 i1 b1 r4 r3 i1 r2 b1")
 _TERMS = tuple_of(Terms, "i1 i1 i1 r2")
-_MUSCLES = types.NamedUniTuple(types_of("i1")[0], 7, MuscleNodes)
+_MUSCLES = types.NamedUniTuple(types_of("i1")[0], 4, MuscleGroups)
 
 _on_disk = on_disk(
     "compiling the joints of OpenSim models for this machine, once (a few seconds)",
@@ -272,6 +246,6 @@ POSES = _on_disk(place_bodies, _JOINTS, "r2 r4 r3 r3 r3")
 TWISTS = _on_disk(add_twists, _JOINTS, _TERMS, "r3 r4")
 MOTIONS = _on_disk(move_bodies, _JOINTS, "r3 r2 r2 r3 r3 r2")
 POINTS = _on_disk(place_points, "r4 r3 i1 r2 r3")
-SUMS = _on_disk(sum_nodes, _MUSCLES, "r2 r3 r3 r4 r2")
-GROUPS = _on_disk(sum_groups, _MUSCLES, "r3 r3 r3 r4 r2")
-ARMS = _on_disk(moment_arms, _MUSCLES, "r2 r3 r3", _TERMS, "r3 r3 r2")
+SUMS = _on_disk(sum_sets, _MUSCLES, "r2 r3 r4")
+TENSIONS = _on_disk(sum_tensions, _MUSCLES, "r3 r3 r4")
+ARMS = _on_disk(moment_arms, _MUSCLES, "r2 r3", _TERMS, "r3 r3 r1")

@@ -1,10 +1,9 @@
 """Skeleton and muscles of an OpenSim model, in OpenSim's own axes (x forward, y up, z right)."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -214,12 +213,8 @@ class OpenSimPath:
     is_geodesic: bool = field(default=False, kw_only=True)
 
 
-class Law(Protocol):
-    """A force as a function of deflections and their rates."""
-
-    def value(self, x: Array) -> Array:
-        """Force (T,) [N m or N] at a coordinate or length and its rate (T, 2), or (T, 6) at a deflection (T, 12)."""
-        ...
+Law = Callable[[Array], Array]
+"""Force (T,) [N m or N] at a coordinate or length and its rate (T, 2), or (T, 6) at a deflection (T, 12)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from wrapped_leg import pull_on
 
 import muscle_db
 from musclesolve.muscles import muscle_change, muscle_state, point_derivatives, scale_muscles
@@ -134,7 +135,7 @@ def test_path_points(model, muscles, motion):
             atol = accuracy * max(1.0, np.abs(theirs).max())
             np.testing.assert_allclose(value, theirs, rtol=0, atol=atol, err_msg=name)
         shank = model.distal_bodies(f"knee_flexion_{muscles.sides[0]}")
-        pulls = [state.path.pull(shank) for state in states]
+        pulls = [pull_on(state.path, shank) for state in states]
         theirs = (8 * (pulls[0] - pulls[1]) - (pulls[2] - pulls[3])) / (12 * step)
         value = np.einsum("txps,ps,pn->tnx", found.pull(shank), direction, of_muscle)
         np.testing.assert_allclose(value, theirs, rtol=0, atol=accuracy * np.abs(theirs).max())

@@ -148,11 +148,10 @@ def test_gaps_are_refused_only_where_they_matter(tmp_path: Path, small: OpenSimM
     given = columns("ground_force_r_", "ground_torque_r_")
     given["ground_force_r_px"][0] = np.nan
     path = save(tmp_path / "grf.mot", given)
-    where = {"ground_force_r_": "talus_r"}
-    assert len(read_external_loads(path, small, bodies=where)) == 1
+    assert len(read_external_loads(path, small)) == 1
     given["ground_force_r_px"][2] = np.nan
     with refused("missing_samples", "grf.mot", "line", "ground_force_r_px"):
-        read_external_loads(save(path, given), small, bodies=where)
+        read_external_loads(save(path, given), small)
 
 
 PAIRS = [
@@ -287,10 +286,6 @@ def test_nearest_feet_instead_of_those_of_an_xml(
 def test_names_with_a_side(walking: tuple[OpenSimModel, Table, Array, BodyMotion]) -> None:
     model, table, *_ = walking
     assert [load.body for load in read_external_loads(table.path, model)] == ["calcn_r", "calcn_l"]
-    named = read_external_loads(table.path, model, bodies={"ground_force_r_": "toes_r"})
-    assert [load.body for load in named] == ["toes_r", "calcn_l"]
-    with refused("unknown_name", "hoof_r"):
-        read_external_loads(table.path, model, bodies={"ground_force_r_": "hoof_r"})
 
 
 def test_files_without_plates(tmp_path: Path, small: OpenSimModel) -> None:

@@ -11,8 +11,7 @@ from recorded_data import recorded
 from refusals import refused
 
 import musclesolve as ms
-from musclesolve.opensim import inverse_dynamics, opensim_geometry
-from musclesolve.opensim.inverse_dynamics import joint_reactions, model_motion
+from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.read_model import with_function_paths
 
 COEFFICIENTS = np.array([0.3, 0.02, -0.03, 0.04, 0.05, -0.06])
@@ -70,13 +69,6 @@ def test_contact_forces_need_a_line_of_action(tmp_path: Path) -> None:
     shared = ms.share_model(model, motion, loads=loads)
     assert shared["contact_force_component"].sizes["joint"] == 1  # the hip alone
     assert any("no line of action" in note for note in shared.attrs["notes"])
-    read = ms.read_osim(model)
-    names = [name for name in motion if name != "time"]
-    still = {name: np.zeros(len(motion["time"])) for name in names}
-    moving = model_motion(read, motion["time"], {name: motion[name] for name in names}, still, still)
-    pull = np.full((len(motion["time"]), 1), 100.0)
-    with refused("unsupported", "soleus_r"):
-        joint_reactions(read, inverse_dynamics(read, moving), moving, ["soleus_r"], pull)
     # a file beside the model leaves the points, which show it
     file = beside(tmp_path, function_path("/forceset/soleus_r", KNEE_AND_ANKLE))
     with_lines = ms.share_model(plain, motion, loads=loads, paths=file)

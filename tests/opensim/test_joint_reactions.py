@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from refusals import refused
+from model_reactions import contact_reactions, path_wrenches
 from sampled_motion import at_rest, free_names, sine_motion
 
 from musclesolve.opensim import inverse_dynamics, opensim_geometry
-from musclesolve.opensim.geometry import path_wrenches
-from musclesolve.opensim.inverse_dynamics import joint_reactions
+from musclesolve.opensim.inverse_dynamics import distal_reactions
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
 
@@ -41,7 +39,7 @@ def test_about_the_axes_of_a_joint_muscles_and_reaction_make_the_moment(small: O
     motion = sine_motion(small, TIME)
     dynamics = inverse_dynamics(small, motion)
     force = np.random.default_rng(3).uniform(10.0, 500.0, (len(TIME), 3))
-    found = joint_reactions(small, dynamics, motion, MUSCLES, force)
+    found = contact_reactions(small, dynamics, motion.value, MUSCLES, force)
     ankle = found.joints.index("ankle_r")
     names = ["ankle_a_r", "ankle_b_r"]
     given = {name: motion.value[:, small.coordinate_number[name]] for name in free_names(small)}
@@ -56,7 +54,7 @@ def test_about_the_axes_of_a_joint_muscles_and_reaction_make_the_moment(small: O
 
 def test_without_muscles_a_joint_carries_what_hangs_on_it(small: OpenSimModel) -> None:
     motion = at_rest(small, sine_motion(small, TIME).value)
-    found = joint_reactions(small, inverse_dynamics(small, motion), motion)
+    found = distal_reactions(small, inverse_dynamics(small, motion))
     knee = found.joints.index("knee_joint_r")
     beyond = sum(small.masses[body].mass for body in ("tibia_r", "talus_r"))
     np.testing.assert_allclose(found.force[:, knee], np.tile(-beyond * small.gravity, (len(TIME), 1)))
@@ -66,17 +64,10 @@ def test_tension_across_a_joint_presses_its_bodies_together(small: OpenSimModel)
     motion = at_rest(small, sine_motion(small, TIME).value)
     dynamics = inverse_dynamics(small, motion)
     pull = 250.0
-    net = joint_reactions(small, dynamics, motion)
-    contact = joint_reactions(small, dynamics, motion, ["three_r"], np.full((len(TIME), 1), pull))
+    net = distal_reactions(small, dynamics)
+    contact = contact_reactions(small, dynamics, motion.value, ["three_r"], np.full((len(TIME), 1), pull))
     ankle = net.joints.index("ankle_r")
     added = contact.force[:, ankle] - net.force[:, ankle]
     np.testing.assert_allclose(np.linalg.norm(added, axis=1), pull)  # a straight muscle from shank to talus
     elsewhere = [k for k in range(len(net.joints)) if k != ankle]
     np.testing.assert_allclose(contact.force[:, elsewhere], net.force[:, elsewhere], atol=1e-9)
-
-
-@pytest.mark.parametrize("shape", [(11, 2), (10, 1), (11,)])
-def test_forces_of_another_shape_are_refused(small: OpenSimModel, shape: tuple[int, ...]) -> None:
-    motion = sine_motion(small, TIME)
-    with refused("bad_shape", "tendon_force"):
-        joint_reactions(small, inverse_dynamics(small, motion), motion, ["one_r"], np.ones(shape))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from model_reactions import contact_reactions
 from opensim_answers import answers, task
 from sampled_motion import sine_motion
 from small_model import COUPLER, TEXT, axis, save_model
@@ -14,7 +15,7 @@ from small_model import COUPLER, TEXT, axis, save_model
 from musclesolve import read_osim
 from musclesolve._util.arrays import Array
 from musclesolve.opensim import inverse_dynamics
-from musclesolve.opensim.inverse_dynamics import ModelMotion, joint_reactions, model_motion
+from musclesolve.opensim.inverse_dynamics import ModelMotion, model_motion
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import OpenSimModel
 
@@ -113,7 +114,7 @@ def test_contact_forces(public_model: Callable[[str], OpenSimModel]) -> None:
     }
     (answer,) = answers(task("reactions", model.file, names, motion.value, motion.speed, **given))
     motion.acceleration[0] = answer["acceleration"]
-    found = joint_reactions(model, inverse_dynamics(model, motion), motion, muscles, force)
+    found = contact_reactions(model, inverse_dynamics(model, motion), motion.value, muscles, force)
     for k, joint in enumerate(found.joints):
         expected, moment = answer["loads"][joint]
         np.testing.assert_allclose(found.force[0, k], expected, atol=1e-4)

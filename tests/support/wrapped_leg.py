@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from muscle_db.model import LEG_DOFS
+from musclesolve._util.arrays import Array, Indices
 from musclesolve.muscles import MuscleParameters
 from musclesolve.muscles.paths.engine import KINDS, PathLayout
-from musclesolve.muscles.paths.paths import MovingFrames, NaturalSpline, Paths, WrapObjects
+from musclesolve.muscles.paths.paths import MovingFrames, NaturalSpline, Paths, PathState, WrapObjects
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
 
 GLIDING, PATELLA = 0, 1
@@ -124,3 +125,9 @@ def wrapped_leg(model):
     paths, dofs = wrapped_paths(model), tuple(f"{dof}_r" for dof in LEG_DOFS)
     every = np.ones((len(dofs), len(names)), bool)
     return ScaledMuscles(("r",), dofs, parameters, tuple(names), groups, paths, {}, every)
+
+
+def pull_on(state: PathState, bodies: Indices) -> Array:
+    """Sum (T, n, 3) of dL/dr over the nodes on some bodies: minus the force of unit tension on them."""
+    centers = np.zeros((len(state.q), 1, 3))
+    return state.pulls(state.paths.groups_on(bodies)[None], centers)[0][:, 0]

@@ -326,11 +326,13 @@ class Paths:
         Poses are evaluated in blocks, whose nodes are not stored: they need twice the memory of the wrenches.
         """
         parts = [self._evaluated(q[part], coordinates[part]) for part in blocks(len(q), _BLOCK)]
-        length, wrench, frames = parts[0] if len(parts) == 1 else _stacked(parts)
-        return PathState(self, q, coordinates, length, wrench, frames)
+        length, wrench, *frames = (
+            parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+        )
+        return PathState(self, q, coordinates, length, wrench, FrameMotion(*frames))
 
-    def _evaluated(self, q: Array, coordinates: Array) -> tuple[Array, Array, FrameMotion]:
-        """Lengths, wrenches and moving frames in the poses of one block.
+    def _evaluated(self, q: Array, coordinates: Array) -> tuple[Array, ...]:
+        """Lengths, wrenches and the arrays of the moving frames in the poses of one block.
 
         A wrench has the sums of r x dL/dr and dL/dr over the nodes of a group, (T, G, 6).
         """
@@ -340,7 +342,7 @@ class Paths:
         length, position, gradient = solve_paths(self.layout, *poses)
         wrench = np.empty((len(q), len(self.groups.muscle), 6))
         WRENCHES.load()(position, gradient, contiguous(self.groups.of_node, np.intp), wrench)
-        return length, wrench, frames
+        return length, wrench, *frames
 
     def lines(self, q: Array, coordinates: Array, trimmed: bool = True) -> PathLines:
         """The paths as lines through points, arcs on wrap objects included, for drawing.
@@ -354,13 +356,6 @@ class Paths:
 
     def _traced(self, q: Array, coordinates: Array) -> PathLines:
         return trace_paths(self.layout, *self.place(q, coordinates)[0])
-
-
-def _stacked(parts: Sequence[tuple[Array, Array, FrameMotion]]) -> tuple[Array, Array, FrameMotion]:
-    """Lengths, wrenches and frames of all poses, from the results of blocks of poses."""
-    length, wrench, frames = zip(*parts, strict=True)
-    joined = (np.concatenate(blocks) for blocks in zip(*frames, strict=True))
-    return np.concatenate(length), np.concatenate(wrench), FrameMotion(*joined)
 
 
 @dataclass(frozen=True)
@@ -432,14 +427,6 @@ class PathState:
             of_groups, bodies, motion, moved, self.explicit, self.paths.moving_dofs, contiguous(rates), out
         )
         return out
-
-    def pull(self, bodies: Indices, frames: Indices | None = None) -> Array:
-        """Sum of dL_MT/dr over the nodes on some bodies, (T, n, 3): minus the force of unit tension on them.
-
-        The body of a node on a moving frame is the frame's body; if frames (k,) are given, nodes on these count, too.
-        """
-        on = self.paths.groups_on(bodies, frames)
-        return self.pulls(on[None], np.zeros((len(self.q), 1, 3)))[0][:, 0]
 
     def pulls(self, on: Mask, centers: Array) -> tuple[Array, Array]:
         """Sums of dL_MT/dr and of (r - c) x dL_MT/dr [m] over j sets of groups, (T, j, n, 3) each.

@@ -43,12 +43,13 @@ _NAMED = 6
 class SharedChoice:
     """Shared coordinates `dofs` (m) and the `muscles` (n) that act on them.
 
-    crossing: coordinates on which each muscle depends; notes: sentences on coordinates and muscles left out.
+    crossing: independent coordinates on which the length of each muscle depends; notes: sentences on coordinates and
+    muscles left out.
     """
 
     dofs: tuple[str, ...]
     muscles: tuple[OpenSimMuscle, ...]
-    crossing: Crossing
+    crossing: Mapping[str, frozenset[str]]
     notes: tuple[str, ...]
 
     @cached_property
@@ -232,10 +233,6 @@ def _known(names: Sequence[str], known: Iterable[str], what: str, model: OpenSim
                 "duplicate_name", problem=f"{what} {name} occurs twice", expected=f"every {what} once"
             )
     return names
-
-
-Crossing = Mapping[str, frozenset[str]]
-"""Muscle -> independent coordinates on which its length depends."""
 
 
 COMPARED = 256

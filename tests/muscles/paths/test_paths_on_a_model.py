@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from wrapped_leg import MUSCLES, wrapped_leg
+from wrapped_leg import MUSCLES, pull_on, wrapped_leg
 
 from musclesolve.dynamics import expand, projected_moments
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
@@ -83,8 +83,8 @@ def test_rates_are_the_derivative_of_length_and_the_power_of_the_moments(model, 
 
 def test_pulls_on_all_bodies_balance(model, leg, state):
     bodies = np.unique(leg.paths.body)
-    assert np.abs(state.path.pull(bodies)).max() < 1e-12
-    distal = state.path.pull(model.distal_bodies("knee_flexion_r"))
+    assert np.abs(pull_on(state.path, bodies)).max() < 1e-12
+    distal = pull_on(state.path, model.distal_bodies("knee_flexion_r"))
     nodes = np.isin(leg.paths.body, model.distal_bodies("knee_flexion_r"))
     own = leg.paths.layout.node_muscle[:, None] == np.arange(leg.paths.layout.muscles)
     np.testing.assert_allclose(
@@ -122,7 +122,7 @@ def test_derivatives_by_path_points(model, leg, posed):
             theirs = (getattr(ahead, name) - getattr(behind, name)) / (2 * step)
             ours = np.einsum("...px,px,pn->...n", getattr(found, name), direction, of_muscle)
             np.testing.assert_allclose(ours, theirs, atol=3e-6 * np.abs(theirs).max(), err_msg=name)
-        theirs = (ahead.path.pull(shank) - behind.path.pull(shank)) / (2 * step)
+        theirs = (pull_on(ahead.path, shank) - pull_on(behind.path, shank)) / (2 * step)
         ours = np.einsum("txps,ps,pn->tnx", found.pull(shank), direction, of_muscle)
         np.testing.assert_allclose(ours, theirs, atol=3e-6 * np.abs(theirs).max())
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from model_reactions import contact_reactions, path_wrenches
 from recorded_data import recorded
 from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
@@ -18,8 +19,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.files import Table, write_mot
 from musclesolve.opensim import inverse_dynamics, opensim_geometry
 from musclesolve.opensim.external_loads import read_external_loads
-from musclesolve.opensim.geometry import path_wrenches
-from musclesolve.opensim.inverse_dynamics import joint_reactions
+from musclesolve.opensim.inverse_dynamics import distal_reactions
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
@@ -106,9 +106,8 @@ def test_contact_forces_of_the_result(small: OpenSimModel, loads: Path) -> None:
     dynamics = load_dynamics(small, motion, read_external_loads(loads, small))
     forces = {"joint_reaction": result["muscle_force"].values, "joint_reaction_net": np.zeros((len(TIME), 3))}
     for name, force in forces.items():
-        reaction = joint_reactions(
-            small, dynamics.dynamics, dynamics.motion, ["one_r", "two_r", "three_r"], force
-        )
+        muscles = ["one_r", "two_r", "three_r"]
+        reaction = contact_reactions(small, dynamics.dynamics, dynamics.motion.value, muscles, force)
         at_ankle = reaction.force[:, reaction.joints.index("ankle_r")]
         np.testing.assert_allclose(
             result[name].sel(joint="ankle_r"), at_ankle[:, [0, 2, 1]] * [1.0, -1.0, 1.0], atol=1e-8
@@ -156,7 +155,7 @@ def test_moments_at_joints_are_those_of_joint_reactions(small: OpenSimModel) -> 
     motion = whole_motion(small, coordinate_motion(small, small_motion(small), None))
     found, names = load_dynamics(small, coordinate_motion(small, small_motion(small), None), ()), ("three_r",)
     force = np.random.default_rng(5).uniform(10.0, 500.0, (len(TIME), 1))
-    expected = joint_reactions(small, found.dynamics, motion, names, force)
+    expected = contact_reactions(small, found.dynamics, motion.value, names, force)
     ankle = next(joint for joint in small.joints if joint.name == "ankle_r")
     loads, row = found.joint_loads([ankle], names), expected.joints.index("ankle_r")
     moment, contact = loads.carried(force)["contact_moment"]["ankle_r"], loads.contact(force)["ankle_r"]
@@ -187,7 +186,7 @@ def test_the_power_of_a_joint_is_what_muscles_leave(public_model, name: str) -> 
     arms = opensim_geometry(model, given, names, muscles).moment_arm
     twist, net = (
         body_motion(model, value, names).twist,
-        joint_reactions(model, found.dynamics, found.motion),
+        distal_reactions(model, found.dynamics),
     )
     for joint in joints:
         inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
