@@ -138,17 +138,13 @@ class Replay:
         return self.stacked("seconds")
 
     @property
-    def frames_per_second(self) -> float:
-        """Frames a second of computation."""
-        return len(self.frames) / float(self.seconds.sum())
-
-    @property
     def sentence(self) -> str:
         """Speed of the replay and number of usable frames, in a sentence."""
         median, slowest = 1e3 * np.quantile(self.seconds, [0.5, 0.999])
+        rate = len(self.frames) / self.seconds.sum()
         valid = int(is_solved(self.stacked("status")).all(axis=1).sum())
         return (
-            f"Live: {len(self.frames)} frames, {valid} of them valid, {self.frames_per_second:.0f} frames a second; "
+            f"Live: {len(self.frames)} frames, {valid} of them valid, {rate:.0f} frames a second; "
             f"{median:.2f} ms a frame (median), 99.9 % within {slowest:.2f} ms; {1e3 * self.live.lag:g} ms behind the "
             "newest sample."
         )

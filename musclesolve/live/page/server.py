@@ -90,14 +90,12 @@ def _serve(connection: Connection, memory: Any) -> None:
         EOFError, ConnectionError: the session has ended before it knew the address.
     """
     order: Order = connection.recv()
-    with contextlib.closing(socket.socket()) as listening:
-        try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind((HOST, order.port))
-            listening.listen(64)
-        except OSError as error:
-            connection.send(("refused", error.strerror or str(error)))
-            return
+    try:
+        opened = socket.create_server((HOST, order.port), backlog=64)
+    except OSError as error:
+        connection.send(("refused", os.strerror(error.errno) if error.errno else str(error)))
+        return
+    with contextlib.closing(opened) as listening:
         port = listening.getsockname()[1]
         server = PageServer(order, FrameRing(memory, order.kind), port)
         connection.send(("ready", server.address))
@@ -326,7 +324,7 @@ class PageServer:
     def _choose(self, stated: Any) -> None:
         """Take other settings, for all browsers; instead of those that cannot be they get the old ones."""
         with contextlib.suppress(InputError):
-            self.state.choose(PageSettings.from_document(stated, self.order.setup.keys))
+            self.state.settings = PageSettings.from_document(stated, self.order.setup.keys)
             self.trouble = ""
             if self.order.file is not None:
                 try:
