@@ -57,9 +57,7 @@ def choice(
 
     choices: value -> text in the list. about: a sentence on a value. others: whether other values may be typed.
     """
-    trial = view.desk.trial
-    assert trial is not None
-    value = trial.value(table, key)
+    value = view.desk.opened.value(table, key)
     default = setting_at(view, table, key).default or ""
     shown = value if value is not None else default
 
@@ -84,8 +82,7 @@ def field(
 
     then: called once the value was taken, such as `view.refresh` where other fields depend on it.
     """
-    trial = view.desk.trial
-    assert trial is not None
+    trial = view.desk.opened
     setting = setting_at(view, table, key)
     value, default = trial.value(table, key), setting.default
     title = title or title_of(key, setting)

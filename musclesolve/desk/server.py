@@ -13,6 +13,7 @@ stream of the page lie below it. Nothing is loaded from elsewhere and no other p
 import asyncio
 import contextlib
 import logging
+import os
 import secrets
 import signal
 import socket
@@ -136,20 +137,16 @@ def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None])
 
 
 def _listening(port: int) -> socket.socket:
-    listening = socket.socket()
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((HOST, port))
-        listening.listen(64)
+        return socket.create_server((HOST, port), backlog=64)
     except (OSError, OverflowError) as error:
-        listening.close()
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
         raise input_error(
             "no_stream",
             where="--port",
-            problem=f"port {port} cannot be used: {getattr(error, 'strerror', None) or error}",
+            problem=f"port {port} cannot be used: {reason}",
             remedy="leave --port out: then one that is free is taken",
         ) from error
-    return listening
 
 
 def _application(desk: Desk, token: str) -> FastAPI:

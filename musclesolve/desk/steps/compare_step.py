@@ -97,12 +97,10 @@ class Compare:
     def _command(self) -> None:
         for name in self._costs:
             hint(f"{name.replace('_', ' ')}: {about_cost(name)}")
-        assert self.desk.trial is not None
-        words = ["musclesolve", "compare", self.desk.trial.path.name]
+        words = ["musclesolve", "compare", self.desk.opened.path.name]
         words += [word for name in self._costs for word in ("--cost", name)]
         words += ["--side", self.desk.options.side] if self.desk.options.side != "both" else []
-        line = shlex.join([*words, "-o", self.desk.in_folder(self.desk.comparison)])
-        same_command(line)
+        same_command(shlex.join([*words, "-o", self.desk.in_folder(self.desk.comparison)]))
 
     def _compare(self) -> None:
         with self.view.saying():

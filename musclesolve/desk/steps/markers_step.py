@@ -193,8 +193,7 @@ class MarkersStep:
             self._point_out()
 
     def _knows_axes(self) -> bool:
-        trial = self.desk.trial
-        return trial is not None and all(trial.value("laboratory", key) for key in ("forward", "up"))
+        return all(self.desk.opened.value("laboratory", key) for key in ("forward", "up"))
 
     def _point_out(self) -> None:
         if self.meaning is None:
@@ -615,7 +614,7 @@ class MarkersStep:
             "A cluster is three or more markers that move as one body. It carries markers that only the standing trial "
             "shows, such as markers of the medial epicondyles, into the motion."
         )
-        own = self.desk.trial.value("clusters") or {} if self.desk.trial is not None else {}
+        own = self.desk.opened.value("clusters") or {}
         for name, markers in meaning.clusters.items():
             carries = [marker for marker, cluster in meaning.carried.items() if cluster == name]
             with ui.row().classes("ms-field"):
@@ -751,16 +750,16 @@ def state(desk: Desk) -> State:
     """Return the state of the step: whether every required landmark is mapped, in known axes; by the text alone before
     files were read.
     """
-    assert desk.trial is not None
     if desk.is_model:
         return "done"
-    meaning = desk.meanings.known(desk.trial.path, desk.trial.text)
+    trial = desk.opened
+    meaning = desk.meanings.known(trial.path, trial.text)
     if meaning is not None:
         if any(finding.severity == "error" for finding in meaning.faults):
             return "fault"
         return "open" if meaning.missing or meaning.axes_to_state else "done"
-    chosen = marker_sets().get(desk.trial.value("markers", "set") or "")
-    mapped = {*(desk.trial.value("mapping") or ()), *(chosen.mapping if chosen else ())}
+    chosen = marker_sets().get(trial.value("markers", "set") or "")
+    mapped = {*(trial.value("mapping") or ()), *(chosen.mapping if chosen else ())}
     needed = [
         landmark for landmark in landmarks().values() if landmark.required and landmark.name not in mapped
     ]

@@ -20,7 +20,6 @@ from musclesolve.desk.view import Step, View, hint, show_fault, small_button
 from musclesolve.drafting.study.draft_study import NAME
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.finding import Finding
-from musclesolve.results.judgement import Report
 from musclesolve.settings.other_files import SubjectLineSettings
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import SubjectSettings
@@ -379,16 +378,16 @@ class StudyStep:
     # ---- check and run
 
     def _check(self) -> None:
-        found = self.study.findings
-        if isinstance(found, Exception):
-            show_fault(str(found))
-        if not isinstance(found, dict):
+        check = self.study.checked
+        if isinstance(check, Exception):
+            show_fault(str(check))
+        if check is None or isinstance(check, Exception):
             return
-        css = "good" if found["ok"] else "error"
-        ui.label(found["verdict"]).classes(f"ms-verdict ms-{css}").props('role="status"')
-        for name, why in found["refused"].items():
+        css = "good" if check.ok else "error"
+        ui.label(check.verdict).classes(f"ms-verdict ms-{css}").props('role="status"')
+        for name, why in check.refused.items():
             self._finding("error", f"{name}: {why}", "", [name], {})
-        findings = {name: Report.from_dict(report).all_findings for name, report in found["trials"].items()}
+        findings = {name: report.all_findings for name, report in check.reports.items()}
         for each, names in each_once(findings):
             alike = of_kind(findings, each)
             of_trials = {name: next(other for own, other in alike if own == name) for name in names}
