@@ -13,7 +13,7 @@ short when the power failed is left out by the readers.
 import csv
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from itertools import product
 from math import isfinite
@@ -402,22 +402,17 @@ def _recorded() -> dict[str, tuple[str, ...]]:
     return of_frame | of_formulas | {"reserve_moment": ("side", "shared_dof")}
 
 
-def _labels(live: Live) -> dict[str, tuple[str, ...]]:
-    """The names along each dimension."""
-    return {
+def frame_columns(live: Live) -> list[tuple[str, str]]:
+    """Name and unit of the columns of numbers of the table of frames, "muscle_force.soleus_r" and "N"."""
+    labels: dict[str, Iterable[str]] = {
         "side": live.sides,
         "dof": live.dofs,
         "shared_dof": live.shared,
-        "component": tuple(COMPONENTS),
+        "component": COMPONENTS,
         "muscle": live.muscles,
         "joint": live.joints,
-        "axis": ("x", "y", "z"),
+        "axis": "xyz",
     }
-
-
-def frame_columns(live: Live) -> list[tuple[str, str]]:
-    """Name and unit of the columns of numbers of the table of frames, "muscle_force.soleus_r" and "N"."""
-    labels = _labels(live)
     columns = [("part", "1"), ("time", "s"), ("sample_time", "s"), ("latency", "ms")]
     for variable, dims in _recorded().items():
         unit = "1" if variable == "cost" else QUANTITIES[variable].units
