@@ -198,15 +198,11 @@ def is_older(path: Path, than: Path) -> bool:
     return path.stat().st_mtime < than.stat().st_mtime
 
 
-def of_same_input(one: Path, other: Path) -> bool:
-    """Return whether two files were computed from the same recordings and the same trial file."""
-    stated = [result_attributes(path).get("inputs") for path in (one, other)]
-    return stated[0] is not None and stated[0] == stated[1]
-
-
 def report_inputs(result: Path, others: Iterable[Path]) -> list[Path]:
-    """The input files of a report: the result, and other files computed from the same input."""
-    return [result, *(path for path in others if path.is_file() and of_same_input(path, result))]
+    """The input files of a report: the result, and other files from the same recordings and the same trial file."""
+    inputs = result_attributes(result).get("inputs")
+    there = [path for path in others if inputs is not None and path.is_file()]
+    return [result, *(path for path in there if result_attributes(path).get("inputs") == inputs)]
 
 
 def zipped(folder: Path) -> Path:

@@ -263,10 +263,10 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        given = scope["path"].lstrip("/").partition("/")[0]
-        refusal = refusal_of(Headers(scope=scope), self.port, given, self.token, "the desk")
-        status = 403
-        if not refusal and self._announced(scope) > self.largest:
+        headers, given = Headers(scope=scope), scope["path"].lstrip("/").partition("/")[0]
+        refusal, status = refusal_of(headers, self.port, given, self.token, "the desk"), 403
+        announced = headers.get("content-length", "")
+        if not refusal and announced.isdecimal() and int(announced) > self.largest:
             refusal, status = "the upload is too large", 413
         if not refusal and len(scope["path"]) > LONGEST_PATH:
             refusal, status = f"the address is longer than {LONGEST_PATH} letters", 414
@@ -277,11 +277,6 @@ class Guard:
             await answer(scope, receive, send)
         else:
             await self.app(scope, self._counted(receive), _with_headers(send))
-
-    @staticmethod
-    def _announced(scope: Scope) -> int:
-        stated = Headers(scope=scope).get("content-length", "0")
-        return int(stated) if stated.isdecimal() else 0
 
     def _counted(self, receive: Receive) -> Receive:
         """Return a receiver that ends a request that is longer than it announced."""

@@ -90,18 +90,17 @@ class Events:
         )
         if seen.trouble:
             ui.label(seen.trouble).classes("ms-bad")
-        chart = TimeCurves(
+        TimeCurves(
             "Vertical ground force on both feet, with heel strikes, toe-offs and the analyzed range",
             "vertical force [N]",
             curves,
             self._handles(start, end),
             [(float(first), start), (end, float(last))],
+            self.view.focus.time,
             self._moved,
             self._removed,
             self._picked,
         )
-        if self.view.focus.time is not None:
-            chart.show_cursor(self.view.focus.time)
         self._range(start, end)
         self._table()
 
