@@ -23,6 +23,7 @@ from musclesolve.errors import MuscleSolveError
 from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE
 from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.results.finding import Finding
+from musclesolve.results.judgement import Report
 from musclesolve.settings.trial import is_model_trial
 from musclesolve.studies.many_trials.trial_record import (
     ATTRIBUTE,
@@ -38,6 +39,7 @@ from musclesolve.studies.study.study_file import GROUP, SUBJECT, TIME, Study, St
 
 if TYPE_CHECKING:
     from musclesolve.studies.many_trials.watch_folder import Watch
+    from musclesolve.studies.study.check_study import StudyCheck
 
 
 Changes = dict[Place, Any]
@@ -154,7 +156,7 @@ class StudyDesk:
 
     def __init__(self, root: WorkFolder, start: Callable[..., Task]) -> None:
         self._root, self._start = root, start
-        self._checked: tuple[str, dict[str, Any] | Exception] | None = None
+        self._checked: tuple[str, StudyCheck | Exception] | None = None
         self.document: StudyDocument | None = None
         self.choose(root.path)
 
@@ -222,7 +224,7 @@ class StudyDesk:
         return shlex.join(["musclesolve", "study", names[0], "-o", names[1]])
 
     @property
-    def findings(self) -> dict[str, Any] | Exception | None:
+    def checked(self) -> StudyCheck | Exception | None:
         """Findings of `check` on the present text, or its error; None before the check."""
         return None if self.document is None else self.document.of_settings(self._checked)
 
@@ -297,7 +299,7 @@ class Desk:
         self.draft: FolderDraft | None = None
         self.options = RunOptions()
         self.study = StudyDesk(self.folder, self.start)
-        self._checked: tuple[str, dict[str, Any] | Exception] | None = None
+        self._checked: tuple[str, Report | Exception] | None = None
         self._failed: tuple[str, Exception] | None = None
         self._read: tuple[object, dict[str, str]] = (None, {})
         self._listeners = dict[object, Callable[[Change], None]]()
@@ -308,6 +310,12 @@ class Desk:
             self.open(trials[0])
 
     # ---- trial files
+
+    @property
+    def opened(self) -> TrialDocument:
+        """The open trial file, where a step that needs one is shown."""
+        assert self.trial is not None
+        return self.trial
 
     @property
     def trials(self) -> list[Path]:
@@ -333,12 +341,8 @@ class Desk:
         self.trial = None
         self.open(paths[0], by)
 
-    def state(self, place: Place, value: Any, by: object = None) -> None:
-        """State a value of the trial file; see `TrialDocument.state`."""
-        self.state_all({place: value}, by)
-
     def state_all(self, values: Mapping[Place, Any], by: object = None) -> None:
-        """State several values in one change; see `TrialDocument.state_all`."""
+        """State values of the trial file in one change; see `TrialDocument.state_all`."""
         with self.changing(by) as trial:
             trial.state_all(values)
 
@@ -348,8 +352,8 @@ class Desk:
 
         The findings of `check` still hold after a decision on a draft (`TrialDocument.decided`).
         """
-        assert self.trial is not None
-        trial, before = self.trial, self.trial.text
+        trial = self.opened
+        before = trial.text
         try:
             yield trial
         finally:
@@ -379,8 +383,7 @@ class Desk:
     @property
     def output(self) -> Path:
         """Folder of the result of the open trial."""
-        assert self.trial is not None
-        return self.folder.path / RESULTS / self.trial.path.stem
+        return self.folder.path / RESULTS / self.opened.path.stem
 
     @property
     def result(self) -> Path | None:
@@ -408,9 +411,8 @@ class Desk:
     @property
     def command(self) -> str:
         """The command line that computes the same in the folder."""
-        assert self.trial is not None
         output = ["-o", self.in_folder(self.output)]
-        return shlex.join(["musclesolve", "run", self.trial.path.name, *output, *self.options.words])
+        return shlex.join(["musclesolve", "run", self.opened.path.name, *output, *self.options.words])
 
     @property
     def _attributes(self) -> dict[str, str]:
@@ -438,19 +440,8 @@ class Desk:
         return [name for name in names if not same or name != self.trial.path.name]
 
     @property
-    def findings(self) -> dict[str, Any] | None:
-        """Findings of `check` on the present text, None before `check` has examined it."""
-        said = self._said
-        return said if isinstance(said, dict) else None
-
-    @property
-    def check_failure(self) -> Exception | None:
-        """Error that kept `check` from examining the present text."""
-        said = self._said
-        return said if isinstance(said, Exception) else None
-
-    @property
-    def _said(self) -> dict[str, Any] | Exception | None:
+    def checked(self) -> Report | Exception | None:
+        """Findings of `check` on the present text, or the error that kept it from them; None before the check."""
         return None if self.trial is None else self.trial.of_settings(self._checked)
 
     @property
@@ -460,23 +451,19 @@ class Desk:
 
     def check(self) -> Task:
         """Begin to check the trial."""
-        assert self.trial is not None
-        self._read_again()
-        settings = self.trial.settings
+        trial = self._read_again()
+        settings = trial.settings
 
         def keep(task: Task) -> None:
             if not task.canceled:
                 self._checked = settings, task.outcome
 
-        return self.start("Check of the recording", "check", keep, trial=self.trial.path)
+        return self.start("Check of the recording", "check", keep, trial=trial.path)
 
     def run(self) -> Task:
         """Begin to compute the muscle forces of the trial, as `command` does."""
-        assert self.trial is not None
-        self._read_again()
-        settings = self.trial.settings
-
-        result = self.output / RESULT_FILE
+        trial = self._read_again()
+        settings, result = trial.settings, self.output / RESULT_FILE
 
         def keep(task: Task) -> None:
             self._failed = None if task.error is None else (settings, task.error)
@@ -487,7 +474,7 @@ class Desk:
             "Muscle forces",
             "run",
             keep,
-            trial=self.trial.path,
+            trial=trial.path,
             output=self.output,
             options={"side": self.options.side},
             figures=self.options.figures,
@@ -496,12 +483,10 @@ class Desk:
 
     def compare(self, costs: list[str]) -> Task:
         """Begin to share the forces of the trial under several costs."""
-        assert self.trial is not None
-        self._read_again()
         return self.start(
             "Comparison of costs",
             "compare",
-            trial=self.trial.path,
+            trial=self._read_again().path,
             folder=self.comparison,
             costs=costs,
             side=self.options.side,
@@ -568,10 +553,11 @@ class Desk:
         self.runner.cancel()
         self.changed("task")
 
-    def _read_again(self) -> None:
-        """Read the trial file again, which another program may have changed, because tasks read the file."""
+    def _read_again(self) -> TrialDocument:
+        """The trial file, read again because another program may have changed it and tasks read the file."""
         with self.changing() as trial:
             trial.reload()
+        return trial
 
     # ---- listeners
 

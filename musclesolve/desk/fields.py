@@ -57,9 +57,7 @@ def choice(
 
     choices: value -> text in the list. about: a sentence on a value. others: whether other values may be typed.
     """
-    trial = view.desk.trial
-    assert trial is not None
-    value = trial.value(table, key)
+    value = view.desk.opened.value(table, key)
     default = setting_at(view, table, key).default or ""
     shown = value if value is not None else default
 
@@ -84,8 +82,7 @@ def field(
 
     then: called once the value was taken, such as `view.refresh` where other fields depend on it.
     """
-    trial = view.desk.trial
-    assert trial is not None
+    trial = view.desk.opened
     setting = setting_at(view, table, key)
     value, default = trial.value(table, key), setting.default
     title = title or title_of(key, setting)
@@ -150,12 +147,15 @@ def field(
             hint(f"{capitalized(setting.about)}.")
             with ui.column().classes("ms-beside") as suggested:
                 item = trial.asked((table, key))
-                if item is not None and value is None:
-                    _suggestion(item, take)
-                elif item is not None:
+                if item is not None:
                     ui.label(f"{capitalized(item.why)}.").classes("ms-suggested")
-                    confirm = ui.button(f"Confirm {value_text(value)}", on_click=lambda: confirmed(item))
-                    confirm.props("outline dense")
+                    if value is not None:
+                        small_button(f"Confirm {value_text(value)}", lambda: confirmed(item))
+                    elif item.value is not None:
+                        with ui.row():
+                            small_button(
+                                f"Take the guess: {value_text(item.value)}", lambda: take(item.value)
+                            )
 
 
 def heading(text: str) -> None:
@@ -243,11 +243,3 @@ def _number_or_word(title: str, setting: Setting, value: Any, taken: Callable[[A
         number.bind_visibility_from(select, "value", value=NUMBER)
         for each in (select, number):
             each.classes("w-full")
-
-
-def _suggestion(each: Open, take: Callable[[Any], object]) -> None:
-    """Show the open decision of the draft, with a button that takes its value."""
-    ui.label(f"{capitalized(each.why)}.").classes("ms-suggested")
-    with ui.row():
-        if each.value is not None:
-            small_button(f"Take the guess: {value_text(each.value)}", lambda: take(each.value))

@@ -227,7 +227,7 @@ class Meanings:
         if self._last is None or self._last[:2] != (path, text):
             return None
         meaning = self._last[2]
-        return meaning if all(map(self._recordings.known, meaning.files)) else None
+        return meaning if all(self._recordings.known(file) is not None for file in meaning.files) else None
 
     def read(self, path: Path, text: str) -> Meaning:
         """The meaning; reads the files where they are new, which takes a moment."""

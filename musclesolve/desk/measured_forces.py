@@ -20,7 +20,7 @@ from musclesolve.motion.events.foot_events import FIRM_WEIGHTS, FootLoads, conta
 from musclesolve.motion.events.gait import GaitEvents, gait_events
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
 from musclesolve.recording.c3d.force_platforms import read_plates
-from musclesolve.recording.data import SIDES, PlateForce, Side, Trial
+from musclesolve.recording.data import SIDES, Side, Trial
 from musclesolve.recording.formats import read_forces_table
 from musclesolve.recording.plates.foot_forces import is_stated, plate_of
 from musclesolve.recording.schema import Document
@@ -139,13 +139,13 @@ def _steps(time: Array, vertical: Array, trial: Trial) -> Steps:
     for first, last in np.clip(found, time[0], time[-1]):
         middle = (first + last) / 2.0
         force = float(np.interp(middle, time, vertical))
-        whose = [plate.side for plate in trial.forces if abs(_at(plate, middle) - force) < SAME_FORCE]
+        whose = [
+            plate.side
+            for plate in trial.forces
+            if abs(np.interp(middle, plate.time, plate.force[:, 2]) - force) < SAME_FORCE
+        ]
         steps.append((float(first), float(last), whose[0] if whose else None))
     return tuple(steps)
-
-
-def _at(plate: PlateForce, time: float) -> float:
-    return float(np.interp(time, plate.time, plate.force[:, 2]))
 
 
 def _landmark(trial: Trial, name: str) -> Array | None:
@@ -226,6 +226,7 @@ class TimeCurves(Element, component="time_curves.js"):
         curves: name, color, time (S,) [s] and value (S,) of each.
         handles: the instants.
         outside: first and last time of what is shown in gray [s].
+        cursor: an instant that is marked [s].
         moved: called with the id of a handle and its new time [s].
         removed: called with the id of a handle on which Delete was pressed.
         picked: called with a time that was clicked [s].
@@ -238,6 +239,7 @@ class TimeCurves(Element, component="time_curves.js"):
         curves: Sequence[tuple[str, str, Array, Array]],
         handles: Sequence[Handle] = (),
         outside: Sequence[tuple[float, float]] = (),
+        cursor: float | None = None,
         moved: Callable[[str, float], Any] = lambda name, time: None,
         removed: Callable[[str], Any] = lambda name: None,
         picked: Callable[[float], Any] = lambda time: None,
@@ -255,14 +257,11 @@ class TimeCurves(Element, component="time_curves.js"):
             "handles": [asdict(handle) for handle in handles],
             "outside": [list(span) for span in outside],
         }
+        if cursor is not None:
+            self._props["cursor"] = cursor
         self.on("moved", lambda event: moved(str(event.args["id"]), float(event.args["time"])))
         self.on("removed", lambda event: removed(str(event.args["id"])))
         self.on("picked", lambda event: picked(float(event.args["time"])))
-
-    def show_cursor(self, time: float) -> None:
-        """Mark an instant [s]."""
-        self._props["cursor"] = time
-        self.update()
 
 
 def _thinned(name: str, color: str, time: Array, value: Array) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import ContactPeak, Facts
 from musclesolve.results.files.result_netcdf import read_result, result_attributes
-from musclesolve.results.judgement import NOT_USABLE, USABLE, judge
+from musclesolve.results.judgement import NOT_USABLE, USABLE, Judgement, judge
 from musclesolve.results.statements import chosen, rows, statements
 from musclesolve.results.tables.comparison_tables import ComparisonFacts
 from musclesolve.studies.compare_results import peak_rows
@@ -30,23 +30,21 @@ Rows = list[dict[str, Any]]
 class ResultFacts:
     """A result in words and rows.
 
-    verdict: one of `results.judgement`, with label, sign, reason, findings and remarks.
-    summary: the lines that `musclesolve run` prints, subject and statement. contact, muscles: rows of tables.
+    why: use and reasons of the judgement. summary: the lines that `musclesolve run` prints, subject and statement.
+    contact, muscles: rows of tables.
     """
 
-    verdict: str
-    label: str
-    mark: str
+    judgement: Judgement
     why: str
     remarks: list[str]
     summary: list[tuple[str, str]]
     contact: Rows
     muscles: Rows
 
-    @property
-    def css(self) -> str:
-        """Class of the verdict: green is for a usable result alone."""
-        return {USABLE: "good", NOT_USABLE: "error"}.get(self.verdict, "warning")
+
+def css_of(verdict: str) -> str:
+    """Class of a verdict: green is for a usable result alone."""
+    return {USABLE: "good", NOT_USABLE: "error"}.get(verdict, "warning")
 
 
 def result_facts(path: Path) -> ResultFacts:
@@ -55,9 +53,7 @@ def result_facts(path: Path) -> ResultFacts:
     said = statements(facts, read_result(beside) if beside.is_file() else None)
     top = judge(facts)
     return ResultFacts(
-        top.verdict,
-        top.label,
-        top.mark,
+        top,
         " ".join((top.use, *top.why)),
         [statement.sentence for statement in chosen(said, "error", "warning", "remark")],
         rows(said),
@@ -202,15 +198,11 @@ def is_older(path: Path, than: Path) -> bool:
     return path.stat().st_mtime < than.stat().st_mtime
 
 
-def of_same_input(one: Path, other: Path) -> bool:
-    """Return whether two files were computed from the same recordings and the same trial file."""
-    stated = [result_attributes(path).get("inputs") for path in (one, other)]
-    return stated[0] is not None and stated[0] == stated[1]
-
-
 def report_inputs(result: Path, others: Iterable[Path]) -> list[Path]:
-    """The input files of a report: the result, and other files computed from the same input."""
-    return [result, *(path for path in others if path.is_file() and of_same_input(path, result))]
+    """The input files of a report: the result, and other files from the same recordings and the same trial file."""
+    inputs = result_attributes(result).get("inputs")
+    there = [path for path in others if inputs is not None and path.is_file()]
+    return [result, *(path for path in there if result_attributes(path).get("inputs") == inputs)]
 
 
 def zipped(folder: Path) -> Path:

@@ -13,6 +13,7 @@ stream of the page lie below it. Nothing is loaded from elsewhere and no other p
 import asyncio
 import contextlib
 import logging
+import os
 import secrets
 import signal
 import socket
@@ -136,20 +137,16 @@ def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None])
 
 
 def _listening(port: int) -> socket.socket:
-    listening = socket.socket()
     try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((HOST, port))
-        listening.listen(64)
+        return socket.create_server((HOST, port), backlog=64)
     except (OSError, OverflowError) as error:
-        listening.close()
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
         raise input_error(
             "no_stream",
             where="--port",
-            problem=f"port {port} cannot be used: {getattr(error, 'strerror', None) or error}",
+            problem=f"port {port} cannot be used: {reason}",
             remedy="leave --port out: then one that is free is taken",
         ) from error
-    return listening
 
 
 def _application(desk: Desk, token: str) -> FastAPI:
@@ -266,10 +263,10 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        given = scope["path"].lstrip("/").partition("/")[0]
-        refusal = refusal_of(Headers(scope=scope), self.port, given, self.token, "the desk")
-        status = 403
-        if not refusal and self._announced(scope) > self.largest:
+        headers, given = Headers(scope=scope), scope["path"].lstrip("/").partition("/")[0]
+        refusal, status = refusal_of(headers, self.port, given, self.token, "the desk"), 403
+        announced = headers.get("content-length", "")
+        if not refusal and announced.isdecimal() and int(announced) > self.largest:
             refusal, status = "the upload is too large", 413
         if not refusal and len(scope["path"]) > LONGEST_PATH:
             refusal, status = f"the address is longer than {LONGEST_PATH} letters", 414
@@ -280,11 +277,6 @@ class Guard:
             await answer(scope, receive, send)
         else:
             await self.app(scope, self._counted(receive), _with_headers(send))
-
-    @staticmethod
-    def _announced(scope: Scope) -> int:
-        stated = Headers(scope=scope).get("content-length", "0")
-        return int(stated) if stated.isdecimal() else 0
 
     def _counted(self, receive: Receive) -> Receive:
         """Return a receiver that ends a request that is longer than it announced."""

@@ -1,4 +1,4 @@
-"""Computations of the desk in a process of their own, by the functions of the commands; each returns plain data."""
+"""Computations of the desk in a process of their own, by the functions of the commands."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from musclesolve.errors import MuscleSolveError
 from musclesolve.results.files.atomic_writing import patient, write_files
 
 if TYPE_CHECKING:
+    from musclesolve.results.judgement import Report
     from musclesolve.studies.many_trials.one_trial import Job
     from musclesolve.studies.many_trials.trial_record import TrialRecord
+    from musclesolve.studies.study.check_study import StudyCheck
 
 Request = tuple[str, dict[str, Any]]
 """Name of a task, and its arguments."""
@@ -54,12 +56,12 @@ class _Messages(logging.Handler):
         self._progress(record.getMessage(), self._fraction)
 
 
-def check(progress: Progress, trial: Path) -> dict[str, Any]:
-    """Check a trial; the document of `musclesolve check --json`."""
+def check(progress: Progress, trial: Path) -> Report:
+    """Check a trial, as `musclesolve check`."""
     progress("checking", 0.1)
     from musclesolve.studies.questions.answers import check_with_questions
 
-    return check_with_questions(trial, progress).as_dict()
+    return check_with_questions(trial, progress)
 
 
 def run(
@@ -144,11 +146,11 @@ def recording(progress: Progress, job: Job) -> TrialRecord:
     return attempt(job, progress)
 
 
-def check_study(progress: Progress, study: Path) -> dict[str, Any]:
-    """Check the trials of a study; the document of `musclesolve check --json`."""
+def check_study(progress: Progress, study: Path) -> StudyCheck:
+    """Check the trials of a study, as `musclesolve check`."""
     from musclesolve.studies.study.check_study import check_study as examine_study
 
-    return examine_study(study, progress=progress).as_dict()
+    return examine_study(study, progress=progress)
 
 
 def study(progress: Progress, study: Path, folder: Path) -> list[Path]:

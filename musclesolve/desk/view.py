@@ -22,6 +22,7 @@ from musclesolve.desk.desk import Change, Desk
 from musclesolve.desk.trial_document import Edit, Open, Place, TrialDocument, change_title
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.finding import Finding
+from musclesolve.results.judgement import Report
 
 PLACE = "ms-place"
 """Event of the page: the buttons Back and Forward of the browser have changed its address."""
@@ -50,10 +51,10 @@ SHOWN_STATES = ("ms-here", "ms-none", *(f"ms-{state}" for state in STATES if sta
 CHANGED = "The file has changed since you began to type: Apply replaces it, Discard shows it."
 
 
-def what_of(found: Mapping[str, Any]) -> tuple[object, ...]:
+def what_of(found: Finding) -> tuple[object, ...]:
     """Return what a finding is about, in all checks alike: its code and place, but no times and lines."""
-    where = dict.fromkeys(("line", "times")) | {"markers": sorted(found["where"]["markers"])}
-    return found["code"], found["side"], found["where"] | where
+    markers = tuple(sorted(found.where.markers))
+    return found.code, found.side, replace(found.where, line=None, times=(), markers=markers)
 
 
 @dataclass(frozen=True)
@@ -78,14 +79,14 @@ class Step:
 class Focus:
     """Place that the window shows: a marker, an instant [s], a foot; set by a finding of `check`.
 
-    field: table and key of the trial file, "[subject] mass_kg". finding: `Finding.as_dict`, shown beside it.
+    field: table and key of the trial file, "[subject] mass_kg". finding: shown beside it.
     """
 
     markers: tuple[str, ...] = ()
     time: float | None = None
     side: str | None = None
     field: str = ""
-    finding: Mapping[str, Any] | None = None
+    finding: Finding | None = None
 
 
 def by_click(text: str) -> str:
@@ -132,7 +133,7 @@ class View:
         self._was_busy = False
         self._lasting: ui.notification | None = None
         self._passing: ui.notification | None = None
-        self._mended: Mapping[str, Any] | None = None
+        self._mended: Finding | None = None
         self._task_listeners: list[Callable[[], None]] = []
         desk.listen(self, self._on_change)
 
@@ -208,15 +209,6 @@ class View:
         """State several values of the trial file in one change; see `state`."""
         with self.saying():
             self.desk.state_all(values, by=self)
-            self.refresh_frame()
-            return True
-        return False
-
-    def write(self, text: str) -> bool:
-        """Replace the text of the trial file; returns whether it was taken."""
-        with self.saying():
-            with self.desk.changing(self) as trial:
-                trial.write(text)
             self.refresh_frame()
             return True
         return False
@@ -317,7 +309,9 @@ class View:
             )
             self._history_button("Undo", desk.trial.to_undo, TrialDocument.undo)
             self._history_button("Redo", desk.trial.to_redo, TrialDocument.redo)
-            ui.button("Trial file", on_click=self._drawer_toggle).props("flat dense icon=description")
+            ui.button("Trial file", on_click=lambda: self._drawer.toggle()).props(
+                "flat dense icon=description"
+            )
         ui.button("Close", on_click=self._close).props("flat dense icon=power_settings_new").tooltip(
             "end the desk; everything is in the folder"
         )
@@ -379,8 +373,8 @@ class View:
             return
         with ui.row().classes("ms-apply").props('role="status"'):
             with ui.column().classes("ms-words"):
-                ui.label(Finding.from_dict(found).sentence).classes("ms-what")
-                ui.label(by_click(found["remedy"])).classes("ms-remedy")
+                ui.label(found.sentence).classes("ms-what")
+                ui.label(by_click(found.remedy)).classes("ms-remedy")
             self.mend_button(found)
             ui.button("Back to the check", on_click=lambda: self.go("check")).props("flat dense")
 
@@ -407,18 +401,15 @@ class View:
             trial.decided(item)
         self.refresh()
 
-    def mend_button(self, found: Mapping[str, Any]) -> None:
+    def mend_button(self, found: Finding) -> None:
         """A button that states what mends a finding, where the trial file alone does, and checks again."""
-        change = Finding.from_dict(found).change
-        if change:
-            button = ui.button(change_title(change), on_click=lambda: self._mend(found))
+        if found.change:
+            button = ui.button(change_title(found.change), on_click=lambda: self._mend(found))
             button.props("outline dense icon=build")
 
-    def _mend(self, found: Mapping[str, Any]) -> None:
+    def _mend(self, found: Finding) -> None:
         """State what mends a finding, and check again; the window says whether it is found still."""
-        trial = self.desk.trial
-        assert trial is not None
-        if self.state_all(trial.after_check(Finding.from_dict(found).change)):
+        if self.state_all(self.desk.opened.after_check(found.change)):
             with self.saying():
                 self.desk.check()
             self._mended = found
@@ -427,16 +418,16 @@ class View:
 
     def _say_mended(self) -> None:
         """Say whether what was mended is found still, once the check has ended."""
-        found, findings = self._mended, self.desk.findings
-        if found is None or findings is None:
+        found, report = self._mended, self.desk.checked
+        if found is None or not isinstance(report, Report):
             return
         self._mended = None
-        still = next((entry for entry in findings["findings"] if what_of(entry) == what_of(found)), None)
+        still = next((entry for entry in report.findings if what_of(entry) == what_of(found)), None)
         with self._drawer:
             if still is None:
                 self.say("Checked again: it is mended.")
             else:
-                self.say(f"Checked again, and found still: {still['what']}", bad=True)
+                self.say(f"Checked again, and found still: {still.what}", bad=True)
 
     @ui.refreshable_method
     def _trial_text(self) -> None:
@@ -453,11 +444,10 @@ class View:
     # ---- what happens
 
     def _apply(self, text: str) -> None:
-        if self.write(text):
+        with self.saying():
+            with self.desk.changing(self) as trial:
+                trial.write(text)
             self.refresh()
-
-    def _drawer_toggle(self) -> None:
-        self._drawer.toggle()
 
     def _close(self) -> None:
         ui.notify("The desk is closed. Everything is in the folder.", timeout=0)

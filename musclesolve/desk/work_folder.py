@@ -14,11 +14,9 @@ import stat
 import tempfile
 import zipfile
 import zlib
-from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
-from threading import Lock
 from typing import IO
 
 from muscle_db.regular_file import file_state
@@ -219,12 +217,11 @@ class Recordings:
     """Marker recordings by their path; may be used from several threads at once."""
 
     def __init__(self) -> None:
-        self._kept = OrderedDict[Path, tuple[Stamp, Markers | InputError]]()
-        self._lock = Lock()
+        self._kept = dict[Path, tuple[Stamp, Markers | InputError]]()
 
     def markers(self, path: Path) -> Markers:
         """The markers of a file, as `read_markers` returns them; read where the file is new or has changed."""
-        known = self._known(path)
+        known = self.known(path)
         if known is None:
             stamp = _stamp((path,))
             try:
@@ -232,25 +229,18 @@ class Recordings:
                 stamp = _stamp((path, *known.sources))
             except InputError as error:
                 known = error
-            with self._lock:
-                self._kept[path] = stamp, known
-                self._kept.move_to_end(path)
-                while len(self._kept) > MOST_KEPT:
-                    self._kept.popitem(last=False)
+            others = [item for item in self._kept.items() if item[0] != path]
+            self._kept = dict(
+                [*others, (path, (stamp, known))][-MOST_KEPT:]
+            )  # a new one: other threads read it
         if isinstance(known, InputError):
             raise known
         return known
 
-    def known(self, path: Path) -> bool:
-        """Return whether `markers` needs no reading of the file."""
-        return self._known(path) is not None
-
-    def _known(self, path: Path) -> Markers | InputError | None:
-        with self._lock:
-            kept = self._kept.get(path)
-        if kept is None or _stamp(kept[0]) != kept[0]:
-            return None
-        return kept[1]
+    def known(self, path: Path) -> Markers | InputError | None:
+        """The markers of a file or the error that refuses it; None where the file has to be read for them."""
+        kept = self._kept.get(path)
+        return kept[1] if kept is not None and _stamp(kept[0]) == kept[0] else None
 
 
 def _stamp(paths: Iterable[Path]) -> Stamp:

@@ -22,7 +22,7 @@ sum_M |W_dj| / sum_j |W_dj|, are more than `HOLE_SHARE`, the filter gives no res
 import numpy as np
 from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number
 from musclesolve.motion.signals.low_pass import smoothing_spline
 
@@ -93,55 +93,44 @@ class CausalFilter:
         own = np.abs(self.weights[: orders + 1])
         self._shares = own / own.sum(axis=1, keepdims=True)
         self.noise_gain: Array = np.linalg.norm(self.weights, axis=1)
-        self._length = self.weights.shape[1]
-        # Every sample occurs twice, N apart, so that the last N samples are one piece of memory.
-        self._samples = np.full((2 * self._length, signals), np.nan)
-        self._missing = np.ones(2 * self._length, bool)
-        self.clear()
+        length = self.weights.shape[1]
+        self._samples = np.zeros((length, signals))  # the newest one last
+        self._missing = np.ones(length, bool)
+        self._count = 0
 
     def clear(self) -> None:
         """Forget all samples."""
-        self._next, self.count, self._lost = 0, 0, 0
+        self._count = 0
 
     @property
     def ready(self) -> bool:
         """Whether the window is full, the newest sample was not lost, at most half of the others were, and long holes
         have little weight.
         """
-        newest_lost = self._missing[self._next + self._length - 1]
-        full = self.count >= self._length and not newest_lost and 2 * self._lost <= self._length
-        return full and (self._lost <= self._longest or not self._holes_weigh())
-
-    def _holes_weigh(self) -> bool:
-        """Whether holes that are not bridged have more than `HOLE_SHARE` of the weights."""
-        _, missing = self._window()
+        missing = self._missing
+        lost = np.count_nonzero(missing)
+        if self._count < len(missing) or missing[-1] or 2 * lost > len(missing):
+            return False
+        if lost <= self._longest:
+            return True
         edges = np.flatnonzero(np.diff(missing, prepend=False, append=False)).reshape(-1, 2)
         share = sum(self._shares[:, a:b].sum(axis=1) for a, b in edges if b - a > self._longest)
-        return bool(np.max(share) > HOLE_SHARE)
+        return bool(np.max(share) <= HOLE_SHARE)
 
     def push(self, sample: ArrayLike | None) -> None:
         """Take the next sample (k,); None, or one with a number that is not finite, was lost."""
         values = None if sample is None else np.asarray(sample, dtype=float)
         missing = values is None or not np.isfinite(values).all()
-        if self.count >= self._length:
-            self._lost -= int(self._missing[self._next])
-        for place in (self._next, self._next + self._length):
-            self._missing[place] = missing
-            self._samples[place] = 0.0 if missing else values
-        self._lost += int(missing)
-        self._next = (self._next + 1) % self._length
-        self.count += 1
-
-    def _window(self) -> tuple[Array, Mask]:
-        now = slice(self._next, self._next + self._length)
-        return self._samples[now], self._missing[now]
+        self._samples[:-1], self._missing[:-1] = self._samples[1:], self._missing[1:]
+        self._samples[-1], self._missing[-1] = 0.0 if missing else values, missing
+        self._count += 1
 
     def value(self) -> Array:
         """Position, velocity and acceleration (3, k) of the signals a lag behind the newest sample; NaN until ready."""
-        samples, missing = self._window()
+        samples, missing = self._samples, self._missing
         if not self.ready:
             return np.full((3, samples.shape[1]), np.nan)
-        if self._lost:
+        if missing.any():
             samples = samples.copy()
             own = self._smoother[missing]
             rest = np.eye(len(own)) - own[:, missing]

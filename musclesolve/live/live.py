@@ -318,7 +318,7 @@ class Live:
         self._poses = SamplePoses(recording, mechanics, self.rate, self.bridge)
         self.marker_bodies = self._poses.marker_bodies
         walk = self._poses.walk
-        self.labels = MarkerLabels.from_trial(recording, self.markers, walk, self.rate, self._poses.moves)
+        self.labels = MarkerLabels(recording, self.markers, walk, self.rate, self._poses.moves)
         self._feet = np.array([self.model.body(f"foot_{side}") for side in SIDES])
         self._emg = StreamEmg(self.body, max(self.bridge, 1.5 / self.rate))
         self.channels = self._emg.channels
@@ -348,11 +348,6 @@ class Live:
             f"<Live {str(self.trial.path)!r}: {len(self.markers)} markers and {count_of(len(self.plates), 'plate')} at "
             f"{self.rate:g} Hz, {len(self.muscles)} muscles {1e3 * self.lag:g} ms behind>"
         )
-
-    @property
-    def unloaded_below(self) -> float:
-        """Vertical force under which a plate counts as unloaded [N]."""
-        return self.trial.unloaded_below
 
     @property
     def stuck_plates(self) -> Mask:

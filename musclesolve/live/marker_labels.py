@@ -225,32 +225,22 @@ class _Out:
     right: int = 0
 
 
-@dataclass(eq=False)
 class MarkerLabels:
     """The labels of a stream.
 
-    names: of its n markers. groups: by which they are tested. rate: samples a second.
+    Args:
+        trial: with the labels right.
+        names: of its n needed markers.
+        walk: along which they go (T, n, 3) [m], without gaps.
+        rate: samples a second.
+        moves: whether the motion of the trial shows how far skin moves.
 
     Attributes:
         faults: all of them, in their order.
     """
 
-    names: tuple[str, ...]
-    groups: list[_Group]
-    rate: float
-    faults: list[MarkerFault] = field(default_factory=list)
-
-    @classmethod
-    def from_trial(
-        cls, trial: Trial, names: Sequence[str], walk: Array, rate: float, moves: bool
-    ) -> MarkerLabels:
-        """Labels of a trial with its needed markers, which go along walk (T, n, 3) [m], without gaps.
-
-        moves: whether the motion of the trial shows how far skin moves.
-        """
-        return cls(tuple(names), _groups(trial, names, walk, moves), rate)
-
-    def __post_init__(self) -> None:
+    def __init__(self, trial: Trial, names: Sequence[str], walk: Array, rate: float, moves: bool) -> None:
+        self.names, self.groups, self.rate = tuple(names), _groups(trial, names, walk, moves), rate
         self._members = np.unique([k for group in self.groups for k in group.members]).astype(int)
         self._limits = np.array([group.limit for group in self.groups])
         self._usual = np.array([group.usual for group in self.groups])
@@ -262,7 +252,7 @@ class MarkerLabels:
 
     def clear(self) -> None:
         """Forget all samples and faults."""
-        self.faults = []
+        self.faults = list[MarkerFault]()
         self.begin_anew()
 
     def begin_anew(self) -> None:

@@ -13,9 +13,8 @@ short when the power failed is left out by the readers.
 import csv
 import logging
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import product
 from math import isfinite
 from pathlib import Path
@@ -122,32 +121,25 @@ class _Item(NamedTuple):
     order: NDArray[np.intp] | None
 
 
-@dataclass(frozen=True)
-class NumberRows:
-    """Rows of k numbers as text with a fixed count of decimals.
+def rows_text(
+    values: Array, decimals: Sequence[int], separator: str, missing: str = "", behind: str = ""
+) -> bytes:
+    """Rows of numbers as text, each with the end of its line.
 
     Args:
-        decimals: k, of each number.
+        values: rows (T, k).
+        decimals: k, of each number, which is rounded to so many.
         separator: between two numbers.
         missing: what stands for a number that is not finite.
-        more: how many separators follow a row that ends with such a number: OpenSim does not count an empty cell that
-            ends a line, a tab behind it makes it count.
+        behind: what follows a row that ends with such a number: OpenSim does not count an empty cell that ends a line,
+            a tab behind it makes it count.
     """
-
-    decimals: Sequence[int]
-    separator: str
-    missing: str = ""
-    more: int = 0
-
-    def text(self, values: Array) -> bytes:
-        """Rows (T, k) as text, rounded to their decimals, each with the end of its line."""
-        forms, text = [f"z.{places}f" for places in self.decimals], ""
-        for row in values.tolist():
-            cells = [format(x, f) if isfinite(x) else self.missing for x, f in zip(row, forms, strict=True)]
-            behind = "" if isfinite(row[-1]) else self.more * self.separator
-            text += f"{self.separator.join(cells)}{behind}\n"
-            sleep(0.0)  # a frame that is due goes first
-        return text.encode()
+    forms, text = [f"z.{places}f" for places in decimals], ""
+    for row in values.tolist():
+        cells = [format(x, form) if isfinite(x) else missing for x, form in zip(row, forms, strict=True)]
+        text += f"{separator.join(cells)}{'' if isfinite(row[-1]) else behind}\n"
+        sleep(0.0)  # a frame that is due goes first
+    return text.encode()
 
 
 class Recorder:
@@ -189,18 +181,11 @@ class Recorder:
         self._live = live
         # p_file = p_global R: row vectors
         self._axes = rotation_of(live.trial.document, live.trial.settings.laboratory)
-        count = len(live.plates)
-        self._marker_rows = NumberRows([0, 8] + [5] * 3 * len(live.markers), "\t", more=1)
-        self._plate_rows = NumberRows([8] + [5, 5, 5, 8, 8, 8, 6, 6, 6] * count, "\t", "nan")
-        self._emg_rows = NumberRows([8] + [8] * len(live.channels), "\t", "nan")
         columns = frame_columns(live)
-        self._frame_rows = NumberRows(
-            [
-                0 if name == "part" else 15 if name.startswith("kkt_residual") else _DECIMALS.get(unit, 8)
-                for name, unit in columns
-            ],
-            ",",
-        )
+        self._decimals = [
+            0 if name == "part" else 15 if name.startswith("kkt_residual") else _DECIMALS.get(unit, 8)
+            for name, unit in columns
+        ]
         names = [f"{name} [{unit}]" for name, unit in columns]
         head = ",".join([*names, *(f"status.{side} []" for side in live.sides)])
         self._begin_part(1)
@@ -302,14 +287,18 @@ class Recorder:
             markers[at] = 1e3 * np.array(named) @ self._axes
             plates[at] = np.reshape([sample.plates for sample in samples], (len(at), -1, 3)) @ self._axes
             flat = [each.reshape(len(numbers), -1) for each in (markers, plates)]
-            self._markers.waiting += self._marker_rows.text(np.column_stack([numbers + 1, time, flat[0]]))
+            rows, decimals = np.column_stack([numbers + 1, time, flat[0]]), [0, 8] + [5] * flat[0].shape[1]
+            self._markers.waiting += rows_text(rows, decimals, "\t", behind="\t")
             if self._forces is not None:
-                self._forces.waiting += self._plate_rows.text(np.column_stack([time, flat[1]]))
+                rows = np.column_stack([time, flat[1]])
+                decimals = [8] + [5, 5, 5, 8, 8, 8, 6, 6, 6] * len(live.plates)
+                self._forces.waiting += rows_text(rows, decimals, "\t", "nan")
             if self._emg is not None:
                 emg = np.full((len(numbers), len(live.channels)), np.nan)
                 for row, sample in zip(at, samples, strict=True):
                     emg[row] = np.nan if sample.emg is None else sample.emg
-                self._emg.waiting += self._emg_rows.text(np.column_stack([time, emg]))
+                rows = np.column_stack([time, emg])
+                self._emg.waiting += rows_text(rows, [8] * rows.shape[1], "\t", "nan")
             self._written = int(slots[-1])
 
         frames = [item.frame for item in items]
@@ -322,8 +311,9 @@ class Recorder:
         }
         known |= by_formula(known, "live")
         values = [np.reshape(known[name], (count, -1)) for name in _recorded()]
-        rows = self._frame_rows.text(np.column_stack([part, times - live.lag, stamp, latency, *values]))
-        for frame, row in zip(frames, rows.split(b"\n"), strict=False):
+        rows = np.column_stack([part, times - live.lag, stamp, latency, *values])
+        lines = rows_text(rows, self._decimals, ",").split(b"\n")
+        for frame, row in zip(frames, lines, strict=False):
             words = ",".join(STATUS_NAMES[int(code)].lower() for code in frame.status)
             self._frames.waiting += b"%s,%s\n" % (row, words.encode())
         for item in items:
@@ -412,22 +402,17 @@ def _recorded() -> dict[str, tuple[str, ...]]:
     return of_frame | of_formulas | {"reserve_moment": ("side", "shared_dof")}
 
 
-def _labels(live: Live) -> dict[str, tuple[str, ...]]:
-    """The names along each dimension."""
-    return {
+def frame_columns(live: Live) -> list[tuple[str, str]]:
+    """Name and unit of the columns of numbers of the table of frames, "muscle_force.soleus_r" and "N"."""
+    labels: dict[str, Iterable[str]] = {
         "side": live.sides,
         "dof": live.dofs,
         "shared_dof": live.shared,
-        "component": tuple(COMPONENTS),
+        "component": COMPONENTS,
         "muscle": live.muscles,
         "joint": live.joints,
-        "axis": ("x", "y", "z"),
+        "axis": "xyz",
     }
-
-
-def frame_columns(live: Live) -> list[tuple[str, str]]:
-    """Name and unit of the columns of numbers of the table of frames, "muscle_force.soleus_r" and "N"."""
-    labels = _labels(live)
     columns = [("part", "1"), ("time", "s"), ("sample_time", "s"), ("latency", "ms")]
     for variable, dims in _recorded().items():
         unit = "1" if variable == "cost" else QUANTITIES[variable].units

@@ -138,17 +138,13 @@ class Replay:
         return self.stacked("seconds")
 
     @property
-    def frames_per_second(self) -> float:
-        """Frames a second of computation."""
-        return len(self.frames) / float(self.seconds.sum())
-
-    @property
     def sentence(self) -> str:
         """Speed of the replay and number of usable frames, in a sentence."""
         median, slowest = 1e3 * np.quantile(self.seconds, [0.5, 0.999])
+        rate = len(self.frames) / self.seconds.sum()
         valid = int(is_solved(self.stacked("status")).all(axis=1).sum())
         return (
-            f"Live: {len(self.frames)} frames, {valid} of them valid, {self.frames_per_second:.0f} frames a second; "
+            f"Live: {len(self.frames)} frames, {valid} of them valid, {rate:.0f} frames a second; "
             f"{median:.2f} ms a frame (median), 99.9 % within {slowest:.2f} ms; {1e3 * self.live.lag:g} ms behind the "
             "newest sample."
         )
@@ -159,8 +155,63 @@ class Replay:
 
     @property
     def result(self) -> xr.Dataset:
-        """The frames within the time range of the trial as `run` labels them, see `result_of`."""
-        return result_of(self)
+        """The result of a replay with the variables of `run`: the live frames whose motion is known.
+
+        Angles, moments, activations, forces, status and certificate are taken from the frames. What a frame does not
+        hold (velocities of fibers, knee contacts, drawings) is computed from its coordinates and ground reactions by
+        the functions that the frames were computed with. Gait events are taken from the recording.
+        """
+        live, body = self.live, self.live.body
+        trial = body.trial
+        known = np.isfinite(self.stacked("coordinates")).all(axis=1)
+        chosen = np.flatnonzero(known & trial.inside(self.stacked("time"), *trial.time_range))
+        frames = stretch(chosen)
+        if not len(chosen):
+            raise input_error(
+                "too_few_frames",
+                problem=f"no live frame of {trial.path} from {trial.time_range[0]:g} to "
+                f"{trial.time_range[1]:g} s has a motion",
+                expected="samples from before the time range on, with all needed markers",
+                remedy="begin the recording earlier, or lower the lag",
+            )
+        time, coordinates, rates, second, wrench = (
+            self.stacked(name, frames) for name in ("time", "coordinates", "rates", "accelerations", "wrench")
+        )
+        model, first = live.model, body.mechanics
+        motion = motion_from(model, time, coordinates, rates, second)
+        pushed = np.nan_to_num(wrench)
+        reactions = list[GroundReaction]()
+        for ground in first.reactions:
+            k, heights = SIDES.index(ground.side), nearest_known(ground.center_of_pressure[:, 2])
+            force, moment = pushed[:, k, :3], pushed[:, k, 3:]
+            at = center_of_pressure(force, moment, np.interp(time, first.motion.time, heights))
+            reactions.append(GroundReaction(ground.side, force, moment, at))
+        joints = coordinates[:, : model.tree.joint_count]
+        rest = Rest(joints, np.zeros_like(joints))
+        shift = self.stacked("shift", frames)
+        fit = Fit(coordinates, motion.q, shift, first.fit.points, rest, first.fit.locked)
+        placed, turned = (
+            {name: motion.q[:, model.slot(name)] for name in names}
+            for names in (first.measured.points, first.measured.directions)
+        )
+        measured = replace(first.measured, time=time, points=placed, directions=turned)
+        mechanics = in_files(Mechanics(measured, model, fit, motion, reactions, first.predicted))
+        block = _with_moments(recorded_body(trial, body.options, mechanics), live, frames, self)
+        analysis = _with_solutions(share(block), frames, self)
+        of_recording = [
+            # live forces are predicted without the future, and have errors of their own in the findings of the samples
+            found
+            for found in findings_of(body, trial)
+            if not (live.predicts and found.code == "predicted_forces")
+        ]
+        stated = {(found.code, found.where.markers) for found in of_recording}
+        of_samples = [found for found in self.findings if (found.code, found.where.markers) not in stated]
+        result = with_verdict(assemble(analysis, sorted_findings([*of_recording, *of_samples])))
+        lost = int((self.stacked("status") == Status.INTERRUPTED).any(axis=1).sum())
+        notes = [str(note) for note in np.atleast_1d(result.attrs.get("notes", []))]
+        result.attrs["notes"] = [self.sentence, f"{lost} samples gave no frame.", *notes]
+        result.attrs |= {"live_lag_s": live.lag, "live_cutoff_hz": live.cutoff}
+        return result
 
 
 def replay(
@@ -208,66 +259,6 @@ def replay(
 
     frames = PassedFrames(live, in_time(), count)
     return Replay(live, frames, perf_counter() - begun, live.findings)
-
-
-def result_of(replayed: Replay) -> xr.Dataset:
-    """The result of a replay with the variables of `run`: the live frames whose motion is known.
-
-    Angles, moments, activations, forces, status and certificate are taken from the frames. What a frame does not hold
-    (velocities of fibers, knee contacts, drawings) is computed from its coordinates and ground reactions by the
-    functions that the frames were computed with. Gait events are taken from the recording.
-    """
-    live, body = replayed.live, replayed.live.body
-    trial = body.trial
-    known = np.isfinite(replayed.stacked("coordinates")).all(axis=1)
-    chosen = np.flatnonzero(known & trial.inside(replayed.stacked("time"), *trial.time_range))
-    frames = stretch(chosen)
-    if not len(chosen):
-        raise input_error(
-            "too_few_frames",
-            problem=f"no live frame of {trial.path} from {trial.time_range[0]:g} to "
-            f"{trial.time_range[1]:g} s has a motion",
-            expected="samples from before the time range on, with all needed markers",
-            remedy="begin the recording earlier, or lower the lag",
-        )
-    time, coordinates, rates, second, wrench = (
-        replayed.stacked(name, frames) for name in ("time", "coordinates", "rates", "accelerations", "wrench")
-    )
-    model, first = live.model, body.mechanics
-    motion = motion_from(model, time, coordinates, rates, second)
-    pushed = np.nan_to_num(wrench)
-    reactions = list[GroundReaction]()
-    for ground in first.reactions:
-        k, heights = SIDES.index(ground.side), nearest_known(ground.center_of_pressure[:, 2])
-        force, moment = pushed[:, k, :3], pushed[:, k, 3:]
-        at = center_of_pressure(force, moment, np.interp(time, first.motion.time, heights))
-        reactions.append(GroundReaction(ground.side, force, moment, at))
-    joints = coordinates[:, : model.tree.joint_count]
-    rest = Rest(joints, np.zeros_like(joints))
-    shift = replayed.stacked("shift", frames)
-    fit = Fit(coordinates, motion.q, shift, first.fit.points, rest, first.fit.locked)
-    placed, turned = (
-        {name: motion.q[:, model.slot(name)] for name in names}
-        for names in (first.measured.points, first.measured.directions)
-    )
-    measured = replace(first.measured, time=time, points=placed, directions=turned)
-    mechanics = in_files(Mechanics(measured, model, fit, motion, reactions, first.predicted))
-    block = _with_moments(recorded_body(trial, body.options, mechanics), live, frames, replayed)
-    analysis = _with_solutions(share(block), frames, replayed)
-    of_recording = [
-        # live forces are predicted without the future, and have errors of their own in the findings of the samples
-        found
-        for found in findings_of(body, trial)
-        if not (live.predicts and found.code == "predicted_forces")
-    ]
-    stated = {(found.code, found.where.markers) for found in of_recording}
-    of_samples = [found for found in replayed.findings if (found.code, found.where.markers) not in stated]
-    result = with_verdict(assemble(analysis, sorted_findings([*of_recording, *of_samples])))
-    lost = int((replayed.stacked("status") == Status.INTERRUPTED).any(axis=1).sum())
-    notes = [str(note) for note in np.atleast_1d(result.attrs.get("notes", []))]
-    result.attrs["notes"] = [replayed.sentence, f"{lost} samples gave no frame.", *notes]
-    result.attrs |= {"live_lag_s": live.lag, "live_cutoff_hz": live.cutoff}
-    return result
 
 
 def _with_moments(block: RecordedBody, live: Live, frames: slice | Indices, replayed: Replay) -> RecordedBody:

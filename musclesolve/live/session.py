@@ -12,13 +12,11 @@ import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from musclesolve._util.arrays import Array, Mask
+from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_type
 from musclesolve._util.messages import few, suggestion
@@ -29,24 +27,8 @@ from musclesolve.live.joining import Joined, Stream, Wanted, wait_for
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import SAMPLES, Arrival, Passed, Sink, run_session
 
-
-@dataclass(frozen=True)
-class Adapter:
-    """A kind of stream, an entry of adapters.toml; source and sink are empty where there is none."""
-
-    name: str
-    summary: str
-    address: str
-    source: str = ""
-    sink: str = ""
-    packages: tuple[str, ...] = ()
-    extra: str = ""
-
-
-ADAPTERS = {
-    name: Adapter(name, **keys)
-    for name, keys in bundled_toml("musclesolve.live.adapters", "adapters.toml").items()
-}
+ADAPTERS: dict[str, dict[str, Any]] = bundled_toml("musclesolve.live.adapters", "adapters.toml")
+"""Word of a kind of stream -> its entry."""
 
 
 def check_streams(sources: Iterable[str], sinks: Iterable[str]) -> None:
@@ -71,19 +53,19 @@ def open_sink(text: str) -> Sink:
 def _place(text: str, role: str) -> Any:
     """The class of the source or sink of a kind of stream."""
     kind, option = text.partition(":")[0], "--from" if role == "source" else "--to"
-    kinds = {name: each for name, each in ADAPTERS.items() if getattr(each, role)}
+    kinds = {name: adapter for name, adapter in ADAPTERS.items() if role in adapter}
     if kind not in kinds:
         raise input_error(
             "unknown_name",
             where=option,
             problem=f"there is no {role} '{kind}'",
-            expected=f"one of {'; '.join(map(str, (each.address for each in kinds.values())))}",
+            expected=f"one of {'; '.join(adapter['address'] for adapter in kinds.values())}",
             remedy=suggestion(kind, kinds),
         )
     adapter = kinds[kind]
-    if missing := [name for name in adapter.packages if importlib.util.find_spec(name) is None]:
-        raise not_installed(f"'{text}' needs", missing[0], adapter.extra, where=option)
-    module, name = getattr(adapter, role).split(":")
+    if missing := [name for name in adapter.get("packages", ()) if importlib.util.find_spec(name) is None]:
+        raise not_installed(f"'{text}' needs", missing[0], adapter["extra"], where=option)
+    module, name = adapter[role].split(":")
     return getattr(importlib.import_module(f"musclesolve.live.adapters.{module}"), name)
 
 
@@ -189,11 +171,10 @@ class SessionWatch:
         """See Sink."""
         self._live, self._said = live, dict[str, float]()  # when each sentence was said
         self._weight = live.model.weight
-        self._hidden_since = np.full(len(live.markers), np.nan)
-        self._silent_since = np.full(len(live.plates), np.nan)
+        self._parts = *live.markers, *(f"plate {k + 1}" for k in range(len(live.plates))), "EMG"
+        self._missing_since = np.full(len(self._parts), np.nan)
         self._empty = np.zeros(len(live.plates))  # samples since the last look without a load under a foot
         self._samples, self._missing = 0, Counter[str]()  # how many of them lack a marker, a plate, EMG
-        self._without_emg_since = np.nan
         self._late = dict[str, list[float]]()  # delays of what came too late since the last look [s]
         self._residual = deque[tuple[float, float]]()  # time [s] and force [N]
         self._vertical = deque[tuple[float, np.ndarray]]()  # of the plates (P,) [N]
@@ -206,18 +187,15 @@ class SessionWatch:
         if frame.taken.refusal:
             return
         if frame.taken.anew:
-            self._hidden_since[:] = self._silent_since[:] = self._without_emg_since = np.nan
-        self._hidden_since = _since(self._hidden_since, ~np.isfinite(markers).all(axis=1), time)
+            self._missing_since[:] = np.nan
+        hidden, empty = np.asarray(~np.isfinite(markers).all(axis=1)), self._live.empty_plates
         silent = ~np.isfinite(np.asarray(plates)[:, 2]) | self._live.stuck_plates
-        self._empty += self._live.empty_plates
-        self._silent_since = _since(self._silent_since, silent, time)
         without = bool(self._live.channels) and (emg is None or not np.isfinite(emg).any())
-        self._now, self._samples = time, self._samples + 1
-        self._missing.update(self._live.markers[k] for k in np.flatnonzero(~np.isfinite(markers).all(axis=1)))
-        without_load = silent | self._live.empty_plates
-        self._missing.update(_plates(without_load))
-        self._missing.update(["EMG"] * without)
-        self._without_emg_since = float(_since(self._without_emg_since, without, time))
+        missing, since = np.concatenate([hidden, silent, [without]]), self._missing_since
+        self._missing_since = np.where(missing, np.where(np.isnan(since), time, since), np.nan)
+        self._now, self._samples, self._empty = time, self._samples + 1, self._empty + empty
+        missing[len(hidden) : -1] |= empty
+        self._missing.update(self._parts[k] for k in np.flatnonzero(missing))
         for about, delay in arrival.late:
             self._late.setdefault(about, []).append(delay)
         # in the first samples another unit makes all markers appear off their places: the session is refused for it
@@ -252,9 +230,10 @@ class SessionWatch:
 
     def _look(self, time: float, markers: Array) -> None:
         """Report the present faults; markers (n, 3) [m] of the newest sample."""
-        for k in np.flatnonzero(time - self._hidden_since >= HIDDEN):
-            name = self._live.markers[k]
-            self._report(name, f"the marker {name} is hidden for {time - self._hidden_since[k]:.0f} s")
+        lasting, count = time - self._missing_since, len(markers)
+        for k in np.flatnonzero(lasting[:count] >= HIDDEN):
+            name = self._parts[k]
+            self._report(name, f"the marker {name} is hidden for {lasting[k]:.0f} s")
         seldom = LATE_SHARE * WATCH_INTERVAL * self._live.rate
         late = {about: max(delays) for about, delays in self._late.items() if len(delays) > seldom}
         for follows, those in (
@@ -268,7 +247,7 @@ class SessionWatch:
                     f"the readings of {few(those)} come up to {1e3 * most:.0f} ms after their samples, too late, and "
                     f"then {follows}: end other programs, or begin again with --wait-ms {wait_for(most):.0f}",
                 )
-        silent = time - self._silent_since >= HIDDEN
+        silent = lasting[count:-1] >= HIDDEN
         timely = [f"plate {k + 1}" not in late for k in range(len(silent))]
         silent &= np.array(timely, bool)  # of no plate, too
         stuck = self._live.stuck_plates
@@ -278,17 +257,17 @@ class SessionWatch:
             ("shown no load under a foot", self._empty > EMPTY_SHARE * WATCH_INTERVAL * self._live.rate),
         ):
             if which.any():
-                since = np.nanmin(np.where(which & silent, self._silent_since, time - WATCH_INTERVAL))
-                names = few(_plates(which))
+                since = np.nanmin(np.where(which & silent, time - lasting[count:-1], time - WATCH_INTERVAL))
+                names = few([self._parts[count + k] for k in np.flatnonzero(which)])
                 self._report(
                     f"{how}, {names}",
                     f"{names} {'has' if which.sum() == 1 else 'have'} {how} for {time - since:.0f} s, and "
                     "the legs there are not measured: see whether amplifiers and streams run",
                 )
-        if time - self._without_emg_since >= HIDDEN and "EMG" not in late:
+        if lasting[-1] >= HIDDEN and "EMG" not in late:
             self._report(
                 "EMG",
-                f"no EMG has come for {time - self._without_emg_since:.0f} s, and forces follow the cost alone: see "
+                f"no EMG has come for {lasting[-1]:.0f} s, and forces follow the cost alone: see "
                 "whether its stream runs",
             )
         seen = np.isfinite(markers).all(axis=1)
@@ -337,13 +316,3 @@ class SessionWatch:
         if not 0.0 <= self._now - self._said.get(about, -np.inf) < REPEATED:
             self._said[about] = self._now
             self._say(sentence)
-
-
-def _since(before: ArrayLike, lasts: ArrayLike, time: float) -> Array:
-    """Since when each of some conditions lasts [s], NaN where it does not; before: the result for the sample before."""
-    return np.where(lasts, np.where(np.isnan(before), time, before), np.nan)
-
-
-def _plates(which: Mask) -> list[str]:
-    """Names of plates (P,)."""
-    return [f"plate {k + 1}" for k in np.flatnonzero(which)]

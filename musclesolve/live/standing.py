@@ -189,7 +189,6 @@ class Standing:
         written = [*mapped, *clustered, *settings.carried]
         self.markers = tuple(dict.fromkeys([*written, *of_set]))
         self.optional = frozenset(of_set) - set(written)
-        self.unloaded_below = settings.filter.unloaded_below_n
         self._axes = rotation_of(self.document, settings.laboratory)
 
     def _rate(self) -> float:

@@ -86,11 +86,6 @@ class Expected(Protocol):
     optional: frozenset[str]
 
     @property
-    def unloaded_below(self) -> float:
-        """Vertical force under which a plate counts as unloaded [N]."""
-        ...
-
-    @property
     def document(self) -> Document:
         """The trial file, which says the axes of the laboratory."""
         ...
@@ -312,7 +307,10 @@ class FirstMarkers:
     """
 
     def __init__(self, standing: Array) -> None:
-        self._standing, self._taken = standing, list[Array]()
+        self._standing = standing
+        self._taken = list[
+            tuple[Array, Array]
+        ]()  # what was seen of each, and its places on the standing subject
 
     def check(self, markers: Array) -> None:
         """Look at a sample, markers (n, 3) [m], of which half or more have to be seen.
@@ -325,15 +323,10 @@ class FirstMarkers:
         seen = np.isfinite(markers).all(axis=1)
         if seen.mean() < 0.5 or not _size(markers[seen]) > 0.0:
             return
-        self._taken.append(np.array(markers))
+        self._taken.append((markers[seen], self._standing[seen]))
         if len(self._taken) < SAMPLES:
             return
-        each = [np.isfinite(taken).all(axis=1) for taken in self._taken]
-        sizes = [
-            (_size(taken[known]), _size(self._standing[known]))
-            for taken, known in zip(self._taken, each, strict=True)
-        ]
-        size, usual = np.median(sizes, axis=0)
+        size, usual = np.median([[_size(taken), _size(standing)] for taken, standing in self._taken], axis=0)
         factor = unit_factor(size / usual, LENGTH_FAULTS, LENGTH_BAND)
         if factor is not None:
             raise input_error(
@@ -345,10 +338,7 @@ class FirstMarkers:
                 remedy="state the unit where the samples are sent: as the unit of the channels of an "
                 'LSL stream, or as "unit": "mm" in each datagram',
             )
-        directions = [
-            _up(self._standing[known], taken[known]) for taken, known in zip(self._taken, each, strict=True)
-        ]
-        up = np.median(directions, axis=0)
+        up = np.median([_up(standing, taken) for taken, standing in self._taken], axis=0)
         if up[2] < LEAST_UP:
             place = int(np.abs(up).argmax())
             axis = OPPOSITE_AXES[place][int(up[place] < 0.0)]

@@ -201,20 +201,6 @@ class Report:
             "judgement": self.judgement.as_dict(),
         }
 
-    @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Report:
-        """Return the report of a document of `as_dict`."""
-        given = document["judgement"]
-        sides = {name: side for side, name in SIDE_NAMES.items()}
-        judgement = Judgement(
-            tuple(map(Finding.from_dict, given["findings"])),
-            {sides.get(name, name): verdict for name, verdict in given["legs"].items()},
-            given["verdict"],
-            tuple(given["why"]),
-            tuple(given.get("because", ())),
-        )
-        return cls(Path(document["trial"]), tuple(map(Finding.from_dict, document["findings"])), judgement)
-
 
 def judge_findings(findings: Sequence[Finding]) -> Judgement:
     """Judge a trial without a result, by its findings alone."""

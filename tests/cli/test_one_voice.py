@@ -107,11 +107,11 @@ def test_the_report_says_what_check_says(said, computed, monkeypatch, tmp_path):
 def test_the_desk_says_what_check_says(trial, said, computed):
     desk = pytest.importorskip("musclesolve.desk.result_facts")
     facts = desk.result_facts(computed)
-    assert (facts.verdict, facts.label) == (said.verdict, said.label)
+    assert (facts.judgement.verdict, facts.judgement.label) == (said.verdict, said.label)
     assert facts.remarks[: len(lines(said))] == lines(said)
     from musclesolve.desk.tasks import check as desk_check
 
-    assert desk_check(lambda stage, share: None, trial[1])["judgement"] == said.as_dict()
+    assert desk_check(lambda stage, share: None, trial[1]).judgement.as_dict() == said.as_dict()
 
 
 def full(data):

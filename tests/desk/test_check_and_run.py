@@ -89,28 +89,19 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[Given]:
     ],
 )
 def test_a_finding_leads_to_the_step_that_shows_its_place(where, step, looks_at):
-    name, focus = check_step.target(where.as_dict(), STEPS)
+    name, focus = check_step.target(where, STEPS)
     assert (name, (focus.markers, focus.time, focus.side)) == (step, looks_at)
 
 
 def test_where_no_step_shows_the_place_it_is_the_text_of_the_trial_file():
-    assert check_step.target(Where(file=Path("trial.toml"), line=3).as_dict(), STEPS) is None
-    assert check_step.target(Where(field="[fascicle] file").as_dict(), STEPS) is None
-    assert check_step.target(Where(markers=("RASI",)).as_dict(), ("files", "result")) is None
+    assert check_step.target(Where(file=Path("trial.toml"), line=3), STEPS) is None
+    assert check_step.target(Where(field="[fascicle] file"), STEPS) is None
+    assert check_step.target(Where(markers=("RASI",)), ("files", "result")) is None
 
 
 def test_steps_are_named_for_tables_that_exist():
     assert set(check_step.STEP_OF) <= set(tables_of(RecordedSettings))
     assert set(check_step.STEP_OF.values()) <= set(STEPS)
-
-
-def test_a_finding_is_the_same_after_its_way_through_a_document():
-    where = Where(Path("walk.trc").absolute(), markers=("A", "B"), times=((0.1, 0.2),))
-    report = Report(Path("trial.toml"), (Finding("noise", "warning", "what", "remedy", where),))
-    document = report.as_dict()
-    assert check_step.place(document["findings"][0]["where"]) == str(where)
-    assert Report.from_dict(document) == report
-    assert check_step.color(document["judgement"]) == "warning"
 
 
 def test_what_check_says_holds_for_the_text_that_it_looked_at(desk, processes):
@@ -120,19 +111,19 @@ def test_what_check_says_holds_for_the_text_that_it_looked_at(desk, processes):
     name, arguments = process.tasks[0]
     process.sent = [(DONE, tasks.TASKS[name](no_progress, **arguments))]
     assert desk.runner.poll()
-    assert desk.findings is not None and check_step.state(desk) == "done"
-    desk.state(("subject", "mass_kg"), 3000.0)
-    assert desk.findings is None and check_step.state(desk) == "open"
+    assert isinstance(desk.checked, Report) and check_step.state(desk) == "done"
+    desk.state_all({("subject", "mass_kg"): 3000.0})
+    assert desk.checked is None and check_step.state(desk) == "open"
 
 
 def test_a_decision_leaves_what_check_said(desk):
     with desk.changing() as trial:
         trial.write("# TODO: look at the name\n" + trial.text)
-    desk._checked = desk.trial.settings, Report(desk.trial.path, ()).as_dict()
+    desk._checked = desk.trial.settings, Report(desk.trial.path, ())
     assert check_step.state(desk) == "warning"  # no green for what is left to decide
     with desk.changing() as trial:
         trial.decided(trial.opens[0])
-    assert not desk.trial.opens and desk.findings is not None and check_step.state(desk) == "done"
+    assert not desk.trial.opens and desk.checked is not None and check_step.state(desk) == "done"
 
 
 def test_a_check_that_fails_says_why_and_is_a_fault(desk, processes):
@@ -140,7 +131,7 @@ def test_a_check_that_fails_says_why_and_is_a_fault(desk, processes):
     error = InputError("a fault", code="bad_value")
     processes[0].sent = [(DONE, error)]
     desk.runner.poll()
-    assert desk.check_failure is error and check_step.state(desk) == "fault"
+    assert desk.checked is error and check_step.state(desk) == "fault"
 
 
 # ---- Run
@@ -170,7 +161,7 @@ def test_the_command_line_that_is_shown_gives_the_same_numbers(desk, processes):
     printed = [" ".join(line.split()) for line in done.output.splitlines()]
     assert all(" ".join(f"{subject} {words}".split()) in printed for subject, words in said.summary)
     assert result_step.state(desk) in ("done", "warning", "fault")
-    desk.state(("sharing", "cost"), "stress_cubed")
+    desk.state_all({("sharing", "cost"): "stress_cubed"})
     assert desk.changed_inputs == ["trial.toml"] and result_step.state(desk) == "open"
 
 
@@ -187,7 +178,7 @@ def test_an_error_is_a_fault_of_the_text_that_it_is_of(desk, processes):
     processes[0].sent = [(DONE, InputError("a fault", code="bad_value"))]
     desk.runner.poll()
     assert desk.run_failure is not None and result_step.state(desk) == "fault"
-    desk.state(("sharing", "cost"), "stress_cubed")
+    desk.state_all({("sharing", "cost"): "stress_cubed"})
     assert desk.run_failure is None and result_step.state(desk) == "open"
 
 
@@ -220,7 +211,7 @@ def test_a_canceled_run_ends_at_once_and_the_next_waits_for_its_files(desk, proc
 
 def test_a_finding_on_other_markers_is_not_the_one_that_was_mended() -> None:
     one, other, later = (
-        Finding("labels_exchanged", "error", "", "", Where(markers=names, times=((0.1, end),))).as_dict()
+        Finding("labels_exchanged", "error", "", "", Where(markers=names, times=((0.1, end),)))
         for names, end in ((("A", "B"), 0.2), (("C", "D"), 0.2), (("B", "A"), 0.3))
     )
     assert what_of(one) == what_of(later) != what_of(other)

@@ -171,9 +171,9 @@ def computed(hands: Hands) -> Hands:
         hands.state(list(hands.names))
     hands.page.goto(hands.address)
     if not is_known:
-        hands.step("Run")
+        hands.step("Result")
         hands.page.get_by_role("button", name="Run", exact=True).click()
-        hands.page.get_by_role("button", name="Show the result").wait_for()
+        hands.page.get_by_role("heading", name="Figures", exact=True).wait_for()
     return hands
 
 

@@ -109,7 +109,7 @@ def test_axes_that_are_not_stated_or_wrong_are_those_that_the_markers_show(desk:
 def test_a_marker_that_is_absent_or_used_twice_is_reported_at_its_landmark(
     desk: Desk, marker: str, said: str
 ):
-    desk.state(("mapping", "toe_r"), marker)
+    desk.state_all({("mapping", "toe_r"): marker})
     mapped = meaning_of(desk).mapped["toe_r"]
     assert said in mapped.problem and cell_text(mapped)[1] == "bad"
     assert state(desk) == "fault"

@@ -24,7 +24,7 @@ from musclesolve.data import reference_stride
 from musclesolve.desk import result_facts as facts_of
 from musclesolve.desk import tasks
 from musclesolve.desk.desk import Desk
-from musclesolve.desk.result_facts import compared_costs, compared_results, result_facts
+from musclesolve.desk.result_facts import compared_costs, compared_results, css_of, result_facts
 from musclesolve.desk.steps import compare_step, export_step, result_step
 from musclesolve.plotting import figure_names
 from musclesolve.plotting.page import page_style
@@ -58,7 +58,7 @@ def desk(computed: Path, tmp_path: Path) -> Iterator[Desk]:
 
 def test_a_result_is_said_in_words_and_rows(desk):
     facts, result = result_facts(desk.result), ms.read_result(desk.result)
-    assert facts.label == LABELS[facts.verdict]
+    assert facts.judgement.label == LABELS[facts.judgement.verdict]
     assert {row["name"] for row in facts.contact} >= {"hip", "knee", "ankle"}
     first, force = facts.muscles[0], result["muscle_force"].max("time")
     strongest = force.isel(muscle=int(force.values.argmax()))
@@ -82,8 +82,9 @@ def test_green_is_for_a_usable_result_alone(desk):
         path = desk.output / f"{name}.nc"
         write_result(result.assign(changed), path)
         facts = result_facts(path)
-        shown[name] = facts.verdict, facts.css
-        assert (facts.css == "good") == (facts.verdict == "usable")
+        verdict = facts.judgement.verdict
+        shown[name] = verdict, css_of(verdict)
+        assert (css_of(verdict) == "good") == (verdict == "usable")
     assert shown["too strong"] == ("not_plausible", "warning")
     assert shown["not solved"] == ("not_usable", "error")
 
@@ -93,24 +94,24 @@ def test_the_result_of_a_recording_with_an_error_is_not_usable(desk):
     path = desk.output / "faulty.nc"
     write_result(ms.read_result(desk.result).assign_attrs({FINDINGS: json.dumps(found)}), path)
     facts = result_facts(path)
-    assert facts.css == "error" and facts.remarks[0].startswith("W.")
+    assert css_of(facts.judgement.verdict) == "error" and facts.remarks[0].startswith("W.")
 
 
 def test_the_state_of_the_step_follows_result_and_trial(desk):
     usable = desk.measures.plausibility != "not plausible" and not desk.measures.without_solution
     assert result_step.state(desk) == ("done" if usable else "fault")
-    desk.state(("sharing", "cost"), "stress_cubed")
+    desk.state_all({("sharing", "cost"): "stress_cubed"})
     assert result_step.state(desk) == "open"
     desk.result.unlink()
     assert result_step.state(desk) == "open"
 
 
 def test_a_question_or_a_comment_makes_no_result_old(desk):
-    desk.state(("questions", "scenarios"), ["weak calf: triceps_surae=0.8"])
+    desk.state_all({("questions", "scenarios"): ["weak calf: triceps_surae=0.8"]})
     with desk.changing() as trial:
         trial.write("# a comment\n" + trial.text)
     assert "scenarios" in desk.trial.path.read_text(encoding="utf-8") and desk.changed_inputs == []
-    desk.state(("subject", "mass_kg"), desk.trial.value("subject", "mass_kg") + 1.0)
+    desk.state_all({("subject", "mass_kg"): desk.trial.value("subject", "mass_kg") + 1.0})
     assert desk.changed_inputs == [desk.trial.path.name]
 
 

@@ -135,7 +135,7 @@ def test_the_peak_of_each_step_is_that_of_its_frames_and_has_none_where_one_is_n
     state, ring = state_of(live)
     good = next(frame for _, frame in frames if frame.valid.all())
     bad = np.full_like(good.status, Status.INFEASIBLE)
-    state.choose(replace(state.settings, quantity="joint_reaction:knee_r", low=2.5))
+    state.settings = replace(state.settings, quantity="joint_reaction:knee_r", low=2.5)
     for k in range(420):
         at = 0.01 * k
         step, phase = divmod(at, 1.0)
@@ -150,7 +150,7 @@ def test_the_peak_of_each_step_is_that_of_its_frames_and_has_none_where_one_is_n
     places = [step["place"] for step in feedback["steps"]["r"]]
     assert places == ["below", "unknown", "in", "in"] and feedback["steps"]["l"] == []
     assert feedback["place"] == "in" and feedback["done"] == 4
-    state.choose(replace(state.settings, during="cycle"))
+    state.settings = replace(state.settings, during="cycle")
     values = [step["value"] for step in state.feedback()["steps"]["r"]]
     assert values == [pytest.approx(5.0), None, pytest.approx(5.0)], "with what comes in swing"
 
@@ -190,7 +190,7 @@ def test_curves_are_the_values_of_the_frames_and_late_ones_are_left_out(live, fr
         ring.write(perf_counter(), frame)
     state.take(*ring.read())
     weight = live.model.mass.total * STANDARD_GRAVITY
-    state.choose(replace(state.settings, curves=("joint_reaction:knee_l", "muscle_force:soleus_r")))
+    state.settings = replace(state.settings, curves=("joint_reaction:knee_l", "muscle_force:soleus_r"))
     time, values = state.curves(-1)
     assert (np.diff(time) > 0.0).all()
     by_time = {frame.time: frame for frame in taken}

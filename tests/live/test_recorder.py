@@ -23,7 +23,7 @@ from musclesolve.files import read_mot, read_trc
 from musclesolve.live import Recorder, read_frames, samples
 from musclesolve.live.joining import Wanted
 from musclesolve.live.live import Taken
-from musclesolve.live.recorder import NumberRows
+from musclesolve.live.recorder import rows_text
 from musclesolve.live.session import SessionWatch, open_source
 from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival, StreamEnded, run_session
@@ -79,14 +79,14 @@ def test_numbers_are_written_to_their_decimals():
     values = rng.normal(size=(20, 9)) * 10.0 ** rng.uniform(-9, 7, (20, 9))
     values[3, 4], values[5, 8], values[6, 0], values[7, 7] = np.nan, np.inf, 0.0, 9.9999999e-7
     decimals = range(9)
-    lines = NumberRows(decimals, ",", "nan").text(values).decode().splitlines()
+    lines = rows_text(values, decimals, ",", "nan").decode().splitlines()
     for line, row in zip(lines, values, strict=True):
         for cell, value, places in zip(line.split(","), row, decimals, strict=True):
             assert cell == ("nan" if not np.isfinite(value) else f"{value:.{places}f}".removeprefix("-")) or (
                 abs(float(cell) - value) <= 0.5000001 * 10.0**-places
             )
             assert len(cell.partition(".")[2]) == places or cell == "nan"
-    assert NumberRows(decimals[:2], "\t", more=1).text(np.array([[1.0, np.nan]])) == b"1\t\t\n"
+    assert rows_text(np.array([[1.0, np.nan]]), decimals[:2], "\t", behind="\t") == b"1\t\t\n"
 
 
 def test_the_offline_result_of_what_was_recorded_is_that_of_the_recording(live, tmp_path):

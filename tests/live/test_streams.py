@@ -625,14 +625,14 @@ def test_what_fails_to_open_leaves_nothing_open(live, port):
 
 
 def test_every_kind_of_stream_has_its_classes(live):
-    for adapter in ADAPTERS.values():
-        assert adapter.source or adapter.sink
-        for place in filter(None, (adapter.source, adapter.sink)):
-            module, name = place.split(":")
+    for word, adapter in ADAPTERS.items():
+        assert {"source", "sink"} & set(adapter)
+        for role in {"source", "sink"} & set(adapter):
+            module, name = adapter[role].split(":")
             kind = getattr(importlib.import_module(f"musclesolve.live.adapters.{module}"), name)
-            needed = ("begin", "take", "close") if place == adapter.sink else ("read", "close", "remarks")
+            needed = ("begin", "take", "close") if role == "sink" else ("read", "close", "remarks")
             assert all(hasattr(kind, method) for method in needed)
-        assert adapter.address.startswith(adapter.name) and bool(adapter.packages) == bool(adapter.extra)
+        assert adapter["address"].startswith(word) and ("packages" in adapter) == ("extra" in adapter)
 
 
 # --- the command ------------------------------------------------------------------------------------------------------

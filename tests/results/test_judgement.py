@@ -198,13 +198,10 @@ def test_a_trial_without_a_result_is_judged_by_its_findings():
     assert judge_findings([NOTE]).verdict == USABLE
 
 
-def test_findings_and_reports_survive_their_documents():
+def test_findings_survive_their_documents():
     where = Where(markers=("R.Knee",), times=((0.1, 0.2),))
     found = Finding("gap", "warning", "a gap", "fill it", where, cost=Cost(120.0, "N", "soleus_r"), side="r")
     assert Finding.from_dict(json.loads(json.dumps(found.as_dict()))) == found
-    report = Report(path=Path("t.toml"), findings=(found,), judgement=of(result(), found))
-    again = Report.from_dict(json.loads(json.dumps(report.as_dict())))
-    assert again.judgement == report.judgement and again.findings == report.findings
 
 
 def test_the_warnings_of_an_older_result_are_findings():

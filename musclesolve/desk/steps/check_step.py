@@ -1,19 +1,19 @@
 """Check: faults of the recording and the trial file before any computation, with the places to correct them."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from itertools import groupby
+from math import isfinite
 
 from nicegui import ui
 
 from musclesolve._util.messages import capitalized
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading, title_of
-from musclesolve.desk.trial_document import Open
+from musclesolve.desk.result_facts import css_of
 from musclesolve.desk.view import STEP_OF, Focus, State, Step, StepView, by_click, hint, show_fault
-from musclesolve.results.finding import SEVERITIES, Finding, Where
+from musclesolve.results.finding import Finding, Where
 from musclesolve.results.judgement import NOT_USABLE, USABLE, Report
 from musclesolve.settings.schema import tables_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
@@ -24,17 +24,17 @@ READ = "keep it in mind"
 """The remedy of a note that has none."""
 
 
-def target(where: Mapping[str, Any], steps: Collection[str]) -> tuple[str, Focus] | None:
+def target(where: Where, steps: Collection[str]) -> tuple[str, Focus] | None:
     """The step with the place of a finding, and the place in the step; None: the text of the trial file.
 
     Args:
-        where: `Where.as_dict` of the finding.
+        where: the place of the finding.
         steps: names of the steps that there are.
     """
-    times = [first for first, _ in where["times"] if first is not None]
-    foot = where["plate"] and where["plate"][0]
-    focus = Focus(tuple(where["markers"]), times[0] if times else None, foot, where["field"] or "")
-    table = re.match(r"\[\[?(\w+)", where["field"] or "")
+    times = [first for first, _ in where.times if isfinite(first)]
+    foot = where.plate and where.plate[0]
+    focus = Focus(where.markers, times[0] if times else None, foot, where.field or "")
+    table = re.match(r"\[\[?(\w+)", focus.field)
     for applies, step in (
         (bool(focus.markers), "markers"),
         (foot is not None and not table, "plates"),
@@ -44,23 +44,6 @@ def target(where: Mapping[str, Any], steps: Collection[str]) -> tuple[str, Focus
         if applies:
             return (step, focus) if step in steps else None
     return None
-
-
-def place(where: Mapping[str, Any]) -> str:
-    """The place of a finding in words."""
-    spans = tuple((first, last) for first, last in where["times"] if first is not None and last is not None)
-    path = Path(where["file"]) if where["file"] else None
-    return str(Where(**{**where, "file": path, "times": spans, "markers": tuple(where["markers"])}))
-
-
-def counted(findings: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
-    """The findings on the trial and its result by severity, the most serious first, each once."""
-    every = Report.from_dict(findings).all_findings
-    return {
-        name: own
-        for name in SEVERITIES
-        if (own := [found.as_dict() for found in every if found.severity == name])
-    }
 
 
 class Check(StepView):
@@ -78,7 +61,7 @@ class Check(StepView):
 
     @property
     def _unknown(self) -> bool:
-        return self.desk.findings is None and self.desk.check_failure is None
+        return self.desk.checked is None
 
     @property
     def _state(self) -> object:
@@ -100,8 +83,7 @@ class Check(StepView):
         return task is not None and task.name == "check" and task.canceled
 
     def _todos(self) -> None:
-        assert self.desk.trial is not None
-        opens = self.desk.trial.opens
+        opens = self.desk.opened.opens
         if not opens:
             return
         heading("Please decide")
@@ -122,7 +104,8 @@ class Check(StepView):
                     if item.value is not None and item.key:
                         ui.label(f"Suggested: {item.value}").classes("ms-suggested")
                 with ui.row().classes("ms-turn-small"):
-                    self._show_button(target(where_of(item), self._steps), name)
+                    place = Where(field=f"[{item.table}] {item.key or ''}")
+                    self._show_button(target(place, self._steps), name)
                     done = ui.button("Done", on_click=lambda _, item=item: self.view.decided(item))
                     done.props("outline dense data-focus=done").props["aria-label"] = f"Done: {name}"
 
@@ -144,65 +127,51 @@ class Check(StepView):
     @ui.refreshable_method
     def _said(self) -> None:
         self._shown = self._state
-        findings, task = self.desk.findings, self.desk.runner.task
+        report, task = self.desk.checked, self.desk.runner.task
         with ui.row().classes("ms-turn-small"):
-            again = ui.button("Check again" if findings else "Check", on_click=self._begin)
+            again = ui.button("Check again" if isinstance(report, Report) else "Check", on_click=self._begin)
             again.props("outline icon=fact_check").set_enabled(not self.desk.runner.busy)
             if self.desk.runner.busy and task is not None:
                 ui.spinner()
                 waits = "" if task.name == "check" else " The check follows."
                 ui.label(f"{task.title} …{waits}").props('role="status"')
-        if (failure := self.desk.check_failure) is not None:
-            show_fault(str(failure))
-        if findings is None:
+        if isinstance(report, Exception):
+            show_fault(str(report))
+        if not isinstance(report, Report) or report.judgement is None:
             return
-        judged = findings["judgement"]
-        said = f"{judged['label']}. {' '.join(judged['why'])}"
-        ui.label(said).classes(f"ms-verdict ms-{color(judged)}").props('role="status"')
-        for severity, own in counted(findings).items():
-            heading(f"{HEADINGS[severity]} ({len(own)})")
-            for each in own:
-                self._finding(each)
+        verdict_class = css_of(report.judgement.verdict)
+        ui.label(report.verdict).classes(f"ms-verdict ms-{verdict_class}").props('role="status"')
+        for severity, findings in groupby(report.all_findings, lambda found: found.severity):
+            alike = list(findings)
+            heading(f"{HEADINGS[severity]} ({len(alike)})")
+            for found in alike:
+                self._finding(found)
 
-    def _finding(self, each: dict[str, Any]) -> None:
-        with ui.row().classes(f"ms-finding ms-{each['severity']}"):
-            ui.icon(SIGNS[each["severity"]]).classes("ms-sign").props(f'aria-label="{each["severity"]}"')
+    def _finding(self, found: Finding) -> None:
+        with ui.row().classes(f"ms-finding ms-{found.severity}"):
+            ui.icon(SIGNS[found.severity]).classes("ms-sign").props(f'aria-label="{found.severity}"')
             with ui.column().classes("ms-words"):
-                said = Finding.from_dict(each).sentence
-                ui.label(capitalized(said)).classes("ms-what")
-                if not each["remedy"].startswith(READ):
-                    ui.label(f"Remedy: {by_click(each['remedy'])}").classes("ms-remedy")
-                if at := place(each["where"]):
-                    ui.label(at).classes("ms-place")
-            to, inside = target(each["where"], self._steps), each["where"]["field"] or each["where"]["line"]
+                ui.label(capitalized(found.sentence)).classes("ms-what")
+                if not found.remedy.startswith(READ):
+                    ui.label(f"Remedy: {by_click(found.remedy)}").classes("ms-remedy")
+                if place := str(found.where):
+                    ui.label(place).classes("ms-place")
+            to, inside = target(found.where, self._steps), found.where.field or found.where.line
             with ui.column().classes("ms-turn-small"):
                 if to is not None or inside:
                     self._show_button(
-                        None if to is None else (to[0], replace(to[1], finding=each)), each["what"]
+                        None if to is None else (to[0], replace(to[1], finding=found)), found.what
                     )
-                self.view.mend_button(each)
-
-
-def where_of(each: Open) -> dict[str, Any]:
-    """Return the open decision of a draft as the place of a finding."""
-    return Where(field=f"[{each.table}] {each.key or ''}").as_dict()
-
-
-def color(judgement: Mapping[str, Any]) -> str:
-    """The class of a verdict: green is for a usable result alone."""
-    return {USABLE: "good", NOT_USABLE: "error"}.get(judgement["verdict"], "warning")
+                self.view.mend_button(found)
 
 
 def state(desk: Desk) -> State:
     """Return green only for a usable trial without open decisions; unknown until checked since the last change."""
-    assert desk.trial is not None
-    if desk.check_failure is not None:
-        return "fault"
-    if desk.findings is None:
-        return "open"
-    verdict = desk.findings["judgement"]["verdict"]
-    states: dict[str, State] = {USABLE: "warning" if desk.trial.opens else "done", NOT_USABLE: "fault"}
-    return states.get(verdict, "warning")
+    report = desk.checked
+    if not isinstance(report, Report) or report.judgement is None:
+        return "open" if report is None else "fault"
+    states: dict[str, State] = {USABLE: "warning" if desk.opened.opens else "done", NOT_USABLE: "fault"}
+    return states.get(report.judgement.verdict, "warning")
 
 
 CHECK = Step(

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nicegui import events, ui
+from nicegui import ui
 
 from musclesolve.constants import COMPARISON_FILE, USUAL_COST
 from musclesolve.desk.fields import OTHERS, same_command
@@ -58,13 +58,13 @@ class Compare:
         with ui.tabs().props("dense no-caps align=left") as tabs:
             for title in parts:
                 ui.tab(title)
-        with ui.tab_panels(tabs, value=self._part, on_change=self._turned).classes("w-full"):
+        panels = ui.tab_panels(
+            tabs, value=self._part, on_change=lambda event: setattr(self, "_part", event.value)
+        )
+        with panels.classes("w-full"):
             for title, draw in parts.items():
                 with ui.tab_panel(title).classes("ms-part-of-step"):
                     draw()
-
-    def _turned(self, event: events.ValueChangeEventArguments) -> None:
-        self._part = event.value
 
     # ---- costs
 
@@ -97,12 +97,10 @@ class Compare:
     def _command(self) -> None:
         for name in self._costs:
             hint(f"{name.replace('_', ' ')}: {about_cost(name)}")
-        assert self.desk.trial is not None
-        words = ["musclesolve", "compare", self.desk.trial.path.name]
+        words = ["musclesolve", "compare", self.desk.opened.path.name]
         words += [word for name in self._costs for word in ("--cost", name)]
         words += ["--side", self.desk.options.side] if self.desk.options.side != "both" else []
-        line = shlex.join([*words, "-o", self.desk.in_folder(self.desk.comparison)])
-        same_command(line)
+        same_command(shlex.join([*words, "-o", self.desk.in_folder(self.desk.comparison)]))
 
     def _compare(self) -> None:
         with self.view.saying():

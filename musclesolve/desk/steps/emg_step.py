@@ -147,19 +147,19 @@ class EmgChannelsStep:
 
     @property
     def _stated(self) -> Mapping[str, str | list[str]]:
-        assert self.desk.trial is not None
-        return self.desk.trial.value("emg", "channels") or {}
+        return self.desk.opened.value("emg", "channels") or {}
 
     async def _look(self) -> None:
-        assert self.desk.trial is not None
-        path = self.desk.trial.path
-        names = [self.desk.trial.value(*place) for place in (("emg", "file"), ("files", "markers"))]
+        trial = self.desk.opened
+        names = [trial.value(*place) for place in (("emg", "file"), ("files", "markers"))]
         try:
             files = (await asyncio.to_thread(folder_contents, self.desk.folder.path)).emg
         except MuscleSolveError as error:
             self._channels.refresh(str(error))
             return
-        named = [file for name in names if name for file in files if _same(file.path, path.parent / name)]
+        named = [
+            file for name in names if name for file in files if _same(file.path, trial.path.parent / name)
+        ]
         self.file = next(iter([*named, *(files if names[0] is None else ())]), None)
         self._channels.refresh()
         if self.file is not None:
@@ -244,8 +244,7 @@ class EmgChannelsStep:
         )
 
     def _state(self, rows: Mapping[str, Shown]) -> None:
-        assert self.desk.trial is not None
-        self.view.state_all(stating(self.desk.trial, self.file, rows))
+        self.view.state_all(stating(self.desk.opened, self.file, rows))
         self._channels.refresh()
 
 
@@ -269,10 +268,9 @@ def _same(one: Path, other: Path) -> bool:
 
 def state(desk: Desk) -> State:
     """Return the state of the step; nothing is needed here, but decisions that a draft left open remain."""
-    assert desk.trial is not None
-    if any(item.table.partition(".")[0] == "emg" for item in desk.trial.opens):
+    if any(item.table.partition(".")[0] == "emg" for item in desk.opened.opens):
         return "open"
-    return "done" if desk.trial.value("emg") is not None else ""
+    return "done" if desk.opened.value("emg") is not None else ""
 
 
 EMG = Step(

@@ -65,8 +65,7 @@ class Events:
         if self.desk.is_model:
             ui.label("Steps of an OpenSim model are found in its loads.")
         else:
-            assert self.desk.trial is not None
-            path = self.desk.trial.path
+            path = self.desk.opened.path
             self._measured = Loaded(lambda: measured_forces(path), self._curves)
             self._measured.draw()
             load(self._measured)
@@ -91,18 +90,17 @@ class Events:
         )
         if seen.trouble:
             ui.label(seen.trouble).classes("ms-bad")
-        chart = TimeCurves(
+        TimeCurves(
             "Vertical ground force on both feet, with heel strikes, toe-offs and the analyzed range",
             "vertical force [N]",
             curves,
             self._handles(start, end),
             [(float(first), start), (end, float(last))],
+            self.view.focus.time,
             self._moved,
             self._removed,
             self._picked,
         )
-        if self.view.focus.time is not None:
-            chart.show_cursor(self.view.focus.time)
         self._range(start, end)
         self._table()
 
@@ -131,13 +129,11 @@ class Events:
         return handles
 
     def _range(self, start: float, end: float) -> None:
-        assert self.desk.trial is not None
         with ui.row().classes("items-center"):
             for name, label, time in ((START, "Analyzed from [s]", start), (END, "to [s]", end)):
                 number = ui.number(label, value=round(time, 3), step=0.01)
                 number.on("change", lambda _, n=number, name=name: self._moved(name, n.value))
-            stated = any(self.desk.trial.value("time", key) is not None for key in ("start_s", "end_s"))
-            if stated:
+            if any(self.desk.opened.value("time", key) is not None for key in ("start_s", "end_s")):
                 small_button("As found", self._range_found).tooltip("for each leg what was measured of it")
             else:
                 hint("As found: for each leg what was measured of it.")
@@ -158,7 +154,6 @@ class Events:
 
     def _line(self, side: Side, kind: EventKind, name: str) -> None:
         """The events of one kind and foot, each as a number."""
-        assert self.desk.trial is not None
         alike = [event for event in self.shown if (event.event.side, event.event.kind) == (side, kind)]
         key = f"{kind}_{side}"
         with ui.row().classes("items-center"):
@@ -174,7 +169,7 @@ class Events:
                         f'flat dense round size=sm icon=close aria-label="Remove {SIDE_NAMES[side]} {name} at '
                         f'{item.event.time:.2f} s"'
                     )
-            if self.desk.trial.value("events", key) is not None:
+            if self.desk.opened.value("events", key) is not None:
                 small_button("As found", lambda: self._state(("events", key), None))
             elif not alike:
                 hint("none")

@@ -150,10 +150,9 @@ FURTHER = drawn_keys(RecordedSettings, "subject", *USUAL)
 
 def show_subject(view: View) -> None:
     """Draw the values that describe the subject."""
-    assert view.desk.trial is not None
     for key in USUAL:
         field(view, "subject", key)
-    stated = view.desk.trial.value("subject") or {}
+    stated = view.desk.opened.value("subject") or {}
     with ui.expansion("Further measures", value=any(key in stated for key in FURTHER)).classes("w-full"):
         for key in FURTHER:
             field(view, "subject", key)
@@ -161,10 +160,8 @@ def show_subject(view: View) -> None:
 
 def subject_state(desk: Desk) -> State:
     """Return the state of the step: whether all required values are stated."""
-    assert desk.trial is not None
-    if desk.is_model:
-        return "done"
-    return "done" if all(desk.trial.value("subject", key) is not None for key in REQUIRED_KEYS) else "open"
+    stated = all(desk.opened.value("subject", key) is not None for key in REQUIRED_KEYS)
+    return "done" if desk.is_model or stated else "open"
 
 
 OF_MODEL = "The subject is the model itself: it is scaled already."

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -193,15 +194,17 @@ class MarkersStep:
             self._point_out()
 
     def _knows_axes(self) -> bool:
-        trial = self.desk.trial
-        return trial is not None and all(trial.value("laboratory", key) for key in ("forward", "up"))
+        return all(self.desk.opened.value("laboratory", key) for key in ("forward", "up"))
 
     def _point_out(self) -> None:
         if self.meaning is None:
             return
         mapped = None if self.shown.landmark is None else self.meaning.mapped[self.shown.landmark]
-        marked = [*self.view.focus.markers, *(mapped.markers if mapped else ())]
-        self.scene.point_out(self.shown.marker, marked, markers_of(mapped.suggestion) if mapped else ())
+        self.scene.change(
+            selected=self.shown.marker or "",
+            marked=[*self.view.focus.markers, *(mapped.markers if mapped else ())],
+            offered=list(markers_of(mapped.suggestion) if mapped else ()),
+        )
 
     # ---- changes
 
@@ -232,7 +235,7 @@ class MarkersStep:
         if len(markers) > 1:
             self.shown.near = tuple(markers)
             self.chosen.draw()
-            self.scene.point_out(None, (), markers)
+            self.scene.change(selected="", marked=[], offered=markers)
         else:
             await self._picked(markers[0] if markers else None)
 
@@ -306,14 +309,14 @@ class MarkersStep:
                 )
             shifts = ui.checkbox(
                 "Drag moves",
-                value=self.scene.drag_shifts,
-                on_change=lambda event: self.scene.let_drag_shift(event.value),
+                value=self.scene.props["shifts"],
+                on_change=lambda event: self.scene.change(shifts=event.value),
             ).props("dense")
             shifts.tooltip("dragging moves the picture instead of turning it; so do Shift and two fingers")
             ui.checkbox(
                 "All names",
-                value=self.scene.names_all,
-                on_change=lambda event: self.scene.name_all(event.value),
+                value=self.scene.props["all"],
+                on_change=lambda event: self.scene.change(all=event.value),
             ).props("dense")
         with ui.row().classes("ms-scene-row"):
             instant = ui.label(f"{time[frame]:.2f} s").classes("ms-instant-text")
@@ -321,7 +324,7 @@ class MarkersStep:
             def moved(event: Any) -> None:
                 self.shown.frame = round(event.value)
                 instant.set_text(f"{time[self.shown.frame]:.2f} s")
-                self.scene.show_frame(picture, self.shown.frame)
+                self.scene.change(moment=picture.moment(self.shown.frame))
 
             slider = ui.slider(min=0, max=time.size - 1, step=1, value=frame, on_change=moved)
             slider.props('aria-label="Instant"').classes("ms-instant")
@@ -361,8 +364,9 @@ class MarkersStep:
                 shows = meaning.landmark_of.get(marker)
                 button = ui.button(marker, on_click=lambda _, m=marker: self._picked(m))
                 button.props("outline dense").tooltip(in_words(shows) if shows else "shows no landmark")
+                point_out = partial(self.scene.change, selected=marker, marked=[], offered=list(markers))
                 for event in ("mouseenter", "focus"):
-                    button.on(event, lambda _, m=marker: self.scene.point_out(m, (), markers))
+                    button.on(event, lambda _, point_out=point_out: point_out())
 
     def _of_landmark(self, meaning: Meaning, mapped: Mapped) -> None:
         known = landmarks()[mapped.name]
@@ -615,7 +619,7 @@ class MarkersStep:
             "A cluster is three or more markers that move as one body. It carries markers that only the standing trial "
             "shows, such as markers of the medial epicondyles, into the motion."
         )
-        own = self.desk.trial.value("clusters") or {} if self.desk.trial is not None else {}
+        own = self.desk.opened.value("clusters") or {}
         for name, markers in meaning.clusters.items():
             carries = [marker for marker, cluster in meaning.carried.items() if cluster == name]
             with ui.row().classes("ms-field"):
@@ -751,16 +755,16 @@ def state(desk: Desk) -> State:
     """Return the state of the step: whether every required landmark is mapped, in known axes; by the text alone before
     files were read.
     """
-    assert desk.trial is not None
     if desk.is_model:
         return "done"
-    meaning = desk.meanings.known(desk.trial.path, desk.trial.text)
+    trial = desk.opened
+    meaning = desk.meanings.known(trial.path, trial.text)
     if meaning is not None:
         if any(finding.severity == "error" for finding in meaning.faults):
             return "fault"
         return "open" if meaning.missing or meaning.axes_to_state else "done"
-    chosen = marker_sets().get(desk.trial.value("markers", "set") or "")
-    mapped = {*(desk.trial.value("mapping") or ()), *(chosen.mapping if chosen else ())}
+    chosen = marker_sets().get(trial.value("markers", "set") or "")
+    mapped = {*(trial.value("mapping") or ()), *(chosen.mapping if chosen else ())}
     needed = [
         landmark for landmark in landmarks().values() if landmark.required and landmark.name not in mapped
     ]

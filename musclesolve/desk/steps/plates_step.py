@@ -28,8 +28,7 @@ class Plates(StepView):
 
     def show(self) -> None:
         """Draw it."""
-        assert self.desk.trial is not None
-        path = self.desk.trial.path
+        path = self.desk.opened.path
         self._measured = Loaded(lambda: measured_forces(path), self._plates)
         self._measured.draw()
         load(self._measured)
@@ -183,14 +182,12 @@ def plan(seen: MeasuredForces) -> str:
 
 def state(desk: Desk) -> State:
     """Return the state of the step: whether the trial names forces, and the foot of each plate of a text file."""
-    assert desk.trial is not None
     if desk.is_model:
         return "done"
-    markers = str(desk.trial.value("files", "markers") or "").lower()
-    forces = str(desk.trial.value("files", "forces") or "").lower()
+    markers, forces = (str(desk.opened.value("files", name) or "").lower() for name in ("markers", "forces"))
     if forces == PREDICTED or (forces or markers).endswith(".c3d"):
         return "done"
-    plates = desk.trial.value("force") or []
+    plates = desk.opened.value("force") or []
     return "done" if plates and all("side" in plate for plate in plates) else "open"
 
 

@@ -68,8 +68,7 @@ class Questions:
 
     @ui.refreshable_method
     def _question(self) -> None:
-        name, trial = self._name, self.desk.trial
-        assert trial is not None
+        name, trial = self._name, self.desk.opened
         hint(WHY[name])
         if name == "what_if":
             stated = trial.value("questions", "scenarios") or ()
@@ -90,8 +89,7 @@ class Questions:
 
     def _answer(self) -> None:
         with self.view.saying():
-            assert self.desk.trial is not None and self.desk.result is not None
-            if self._name == "what_if" and not self.desk.trial.value("questions", "scenarios"):
+            if self._name == "what_if" and not self.desk.opened.value("questions", "scenarios"):
                 raise input_error(
                     "missing_argument",
                     where="Scenarios",

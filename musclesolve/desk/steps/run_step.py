@@ -12,6 +12,7 @@ from musclesolve.constants import FAST, USUAL_COST
 from musclesolve.desk.fields import choice, drawn_keys, field, heading, same_command
 from musclesolve.desk.view import StepView, hint
 from musclesolve.errors import InputError
+from musclesolve.results.judgement import Report
 from musclesolve.settings.trial import ModelSettings, RecordedSettings
 from musclesolve.sharing.cost.cost_registry import costs, find_cost
 
@@ -137,7 +138,7 @@ class Run(StepView):
             title = "Run" if self.desk.result is None else "Run again"
             ui.button(title, on_click=self._begin).props("unelevated icon=play_arrow")
             failed = self.desk.run_failure is not None
-            if self.desk.findings is not None and not self.desk.findings["ok"]:
+            if isinstance(self.desk.checked, Report) and not self.desk.checked.ok:
                 ui.label("The check has found errors: the result would be wrong.").classes("ms-bad")
                 failed = True
             if failed:

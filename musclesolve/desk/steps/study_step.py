@@ -1,8 +1,7 @@
 """Study: many subjects and conditions, from folders of recordings to the page that compares them."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,12 +14,11 @@ from musclesolve.desk.fields import OTHERS, heading, number_field, same_command,
 from musclesolve.desk.result_facts import address, is_older
 from musclesolve.desk.steps.check_step import HEADINGS, SIGNS
 from musclesolve.desk.steps.work import TrialList, Work
-from musclesolve.desk.trial_document import Open, Place, change_title
+from musclesolve.desk.trial_document import Place, change_title
 from musclesolve.desk.view import Step, View, hint, show_fault, small_button
 from musclesolve.drafting.study.draft_study import NAME
 from musclesolve.errors import MuscleSolveError
 from musclesolve.results.finding import Finding
-from musclesolve.results.judgement import Report
 from musclesolve.settings.other_files import SubjectLineSettings
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import SubjectSettings
@@ -79,12 +77,17 @@ class StudyStep:
         assert self.study.document is not None
         return self.study.document
 
-    @contextmanager
-    def _changing(self) -> Iterator[None]:
-        """Change the study file: other windows show the change, and an error is reported."""
+    def _change(
+        self, do: Callable[[StudyDocument], object], anew: Callable[[], object] | None = None
+    ) -> None:
+        """Change the study file: other windows show the change, and an error is reported; then draw the page anew.
+
+        anew: draws what depends on the change, where that is less than the whole page.
+        """
         with self.view.saying():
-            yield
+            do(self._document)
             self.desk.changed("text", by=self.view)
+        (anew or self.view.refresh)()
 
     # ---- folder and draft
 
@@ -99,7 +102,7 @@ class StudyStep:
             draft = ui.button("Draft the study anew" if there else "Draft the study", on_click=self._draft)
             draft.props(f"{'outline' if there else 'unelevated'} icon=auto_fix_high")
             if there:
-                undo = ui.button("Undo in the study", on_click=self._undo)
+                undo = ui.button("Undo in the study", on_click=lambda: self._change(StudyDocument.undo))
                 edit = self._document.to_undo
                 undo.props("flat icon=undo").set_enabled(edit is not None)
                 if edit is not None:
@@ -156,11 +159,6 @@ class StudyStep:
             self.view.say(f"Written: {NAME}")
         self.view.refresh()
 
-    def _undo(self) -> None:
-        with self._changing():
-            self._document.undo()
-        self.view.refresh()
-
     @ui.refreshable_method
     def _left_open(self) -> None:
         opens = self._document.opens
@@ -179,7 +177,9 @@ class StudyStep:
                     button = small_button("Take", take)
                     button.props["aria-label"] = f"Take the marker of {item.key}"
                     continue
-                done = ui.button("Done", on_click=partial(self._decided, item))
+                done = ui.button(
+                    "Done", on_click=lambda _, item=item: self._change(lambda of: of.decided(item))
+                )
                 done.props("outline dense").props["aria-label"] = f"Done: {item.why}"
 
     def _take(self, place: Place, field: ui.input) -> None:
@@ -188,14 +188,7 @@ class StudyStep:
         if not name:
             self.view.say(f"Enter the name of the marker of {place[-1]} as it stands in the recordings.")
             return
-        with self._changing():
-            self._document.state(place, name)
-        self.view.refresh()
-
-    def _decided(self, each: Open) -> None:
-        with self._changing():
-            self._document.decided(each)
-        self.view.refresh()
+        self._change(lambda document: document.state(place, name))
 
     # ---- trials
 
@@ -282,18 +275,13 @@ class StudyStep:
                 names,
                 value=names[0],
                 label=f"{ALONE[key]} that the others are compared with",
-                on_change=lambda event: self._compare_with(key, event.value),
+                on_change=lambda event: self._change(
+                    lambda document: document.compare_with(key, event.value), self._drawn_anew
+                ),
             ).classes("ms-wide")
 
-    def _compare_with(self, key: str, name: str) -> None:
-        with self._changing():
-            self._document.compare_with(key, name)
-        self._drawn_anew()
-
     def _move(self, names: set[str], subject: str, condition: str | None) -> None:
-        with self._changing():
-            self._document.move(names, subject, condition)
-        self.view.refresh()
+        self._change(lambda document: document.move(names, subject, condition))
 
     def _leave_out(self, names: set[str], why: str | None) -> None:
         if why == "":
@@ -303,10 +291,9 @@ class StudyStep:
 
     def _exclude(self, reasons: Mapping[str, str | None]) -> None:
         """Leave trials out, each with its reason, or take them in, with None."""
-        with self._changing():
-            self._document.state_all({("trials", name, "exclude"): why for name, why in reasons.items()})
         self._chosen = set()
-        self._drawn_anew()
+        changes: dict[Place, Any] = {("trials", name, "exclude"): why for name, why in reasons.items()}
+        self._change(lambda document: document.state_all(changes), self._drawn_anew)
 
     def _drawn_anew(self) -> None:
         """Draw what depends on the study file; the fields of the subjects stay."""
@@ -346,9 +333,8 @@ class StudyStep:
         """The field of a subject in the table; lacks: whether a value is needed."""
 
         def taken(stated: Any) -> None:
-            with self._changing():
-                self._document.state_subject(name, key, None if stated == "" else stated)
-            self._drawn_anew()
+            value = None if stated == "" else stated
+            self._change(lambda document: document.state_subject(name, key, value), self._drawn_anew)
             mark(name in self._absent.get(key, ()))
 
         def mark(lacks: bool) -> None:
@@ -379,16 +365,16 @@ class StudyStep:
     # ---- check and run
 
     def _check(self) -> None:
-        found = self.study.findings
-        if isinstance(found, Exception):
-            show_fault(str(found))
-        if not isinstance(found, dict):
+        check = self.study.checked
+        if isinstance(check, Exception):
+            show_fault(str(check))
+        if check is None or isinstance(check, Exception):
             return
-        css = "good" if found["ok"] else "error"
-        ui.label(found["verdict"]).classes(f"ms-verdict ms-{css}").props('role="status"')
-        for name, why in found["refused"].items():
+        css = "good" if check.ok else "error"
+        ui.label(check.verdict).classes(f"ms-verdict ms-{css}").props('role="status"')
+        for name, why in check.refused.items():
             self._finding("error", f"{name}: {why}", "", [name], {})
-        findings = {name: Report.from_dict(report).all_findings for name, report in found["trials"].items()}
+        findings = {name: report.all_findings for name, report in check.reports.items()}
         for each, names in each_once(findings):
             alike = of_kind(findings, each)
             of_trials = {name: next(other for own, other in alike if own == name) for name in names}
@@ -435,9 +421,7 @@ class StudyStep:
                     leave.props("outline dense").props["aria-label"] = f"Leave out {', '.join(names)}"
 
     def _mend(self, change: Mapping[Any, Any]) -> None:
-        with self._changing():
-            self._document.state_all(change)
-        self._begin()
+        self._change(lambda document: document.state_all(change), self._begin)
         self.view.refresh()
 
     def _begin(self) -> None:
@@ -463,8 +447,9 @@ class StudyStep:
         editor, path, redraw = self.view.editor, document.path, self.view.refresh
 
         def apply(text: str) -> None:
-            with self._changing():
+            with self.view.saying():
                 document.write(text)
+                self.desk.changed("text", by=self.view)
                 redraw()  # only then: a faulty text stays in the field
 
         def keep_open(event: events.ValueChangeEventArguments) -> None:

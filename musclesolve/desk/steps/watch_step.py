@@ -31,12 +31,11 @@ class WatchStep(StepView):
 
     @ui.refreshable_method
     def _switch(self) -> None:
-        desk = self.desk
-        assert desk.trial is not None
+        desk, trial = self.desk, self.desk.opened
         if desk.watching is None:
             hint(
                 f"Save recordings of the same protocol into {desk.folder.path}: the settings of "
-                f"{desk.trial.path.name} hold for all of them; {OTHER_SUBJECT[desk.is_model]}"
+                f"{trial.path.name} hold for all of them; {OTHER_SUBJECT[desk.is_model]}"
             )
         else:
             ui.label(
@@ -54,8 +53,7 @@ class WatchStep(StepView):
             if desk.runner.busy and task is not None and task.name == "recording":
                 ui.spinner()
                 ui.label(f"{task.title} …").props('role="status"')
-        words = ["musclesolve", "watch", ".", "--template", desk.trial.path.name]
-        same_command(shlex.join(words))
+        same_command(shlex.join(["musclesolve", "watch", ".", "--template", trial.path.name]))
 
     def _turn(self, on: bool) -> None:
         with self.view.saying():

@@ -20,12 +20,12 @@ from musclesolve._util.messages import capitalized
 from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import heading
-from musclesolve.desk.result_facts import ResultFacts, address
+from musclesolve.desk.result_facts import ResultFacts, address, css_of
 from musclesolve.desk.runner import Task
 from musclesolve.desk.view import View, show_fault
 from musclesolve.errors import MuscleSolveError
 from musclesolve.plotting.figure_names import REPORT
-from musclesolve.results.judgement import LABELS, NOT_USABLE, ORDER, USABLE
+from musclesolve.results.judgement import LABELS, ORDER
 from musclesolve.studies.many_trials.trial_record import PARTED, Outcome
 
 Found = TypeVar("Found")
@@ -167,8 +167,9 @@ def load(*parts: Loaded[Any]) -> None:
 def show_verdict(desk: Desk, facts: ResultFacts) -> None:
     """Show the verdict, reasons, cautions and remarks; above them the changes since the computation."""
     show_age(desk)
-    with ui.column().classes(f"ms-verdict ms-{facts.css}").props('role="status"'):
-        ui.label(f"{facts.mark} {facts.label}").classes("ms-what")
+    judgement = facts.judgement
+    with ui.column().classes(f"ms-verdict ms-{css_of(judgement.verdict)}").props('role="status"'):
+        ui.label(f"{judgement.mark} {judgement.label}").classes("ms-what")
         ui.label(facts.why)
     _list(facts.remarks[:FIRST])
     if more := facts.remarks[FIRST:]:
@@ -233,7 +234,7 @@ def _row(row: dict[str, str]) -> Row:
         message = row["message"].replace(f"{trial.parent}{os.sep}", "")
         css = "waits" if row["status"] in (Outcome.WAITING, Outcome.STOPPED, Outcome.EXCLUDED) else "error"
         return Row(row["name"], row["status"].capitalize(), message, css, trial, None)
-    css = {USABLE: "good", NOT_USABLE: "error"}.get(row["verdict"], "warning")
+    css = css_of(row["verdict"])
     peaks = [(joint, row.get(f"peak_{joint}_contact_force_body_weights", "")) for joint in LEG_JOINTS]
     forces = ", ".join(f"{joint} {float(value):.1f}" for joint, value in peaks if value not in ("", "nan"))
     words = f"Peak contact forces [body weights]: {forces}." if forces else ""

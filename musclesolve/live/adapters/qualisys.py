@@ -23,6 +23,8 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.messages import few, often
 from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
+from musclesolve.recording.schema import validated
+from musclesolve.settings.trial import RecordedSettings
 
 CONNECTED_WITHIN = 5.0
 """Time to wait for an answer of QTM [s]."""
@@ -56,6 +58,7 @@ class QualisysStream:
                 remedy="--from qualisys:127.0.0.1",
             )
         self.clock, self._wanted, self._local = f"qualisys:{place}", wanted, frame == "plate"
+        self._filter = validated(wanted.live.document, RecordedSettings).filter
         self._host, self._port, self._vanished = host, int(port or 22223), 0
         self._loop = asyncio.new_event_loop()
         self._connection: qtm_rt.QRTConnection | None = None
@@ -191,7 +194,7 @@ class QualisysStream:
         # the result of one plate holds for another until that plate shows its own
         shown = np.unique(self._sense[self._sense != 0.0])
         sense = np.where(self._sense == 0.0, shown[0] if len(shown) == 1 else 0.0, self._sense)
-        unknown = (sense == 0.0) & (np.abs(plates[:, 2]) > self._wanted.live.unloaded_below)
+        unknown = (sense == 0.0) & (np.abs(plates[:, 2]) > self._filter.unloaded_below_n)
         plates[:, [0, 1, 2, 6, 7, 8]] *= np.where(sense == 0.0, 1.0, sense)[:, None]
         plates[unknown] = np.nan
         return plates

@@ -203,11 +203,8 @@ def _numbers(values: object, count: int, name: str) -> Sequence[float]:
     """
     if values is None:
         return [np.nan] * count
-    if not isinstance(values, list) or len(values) != count:
-        raise Malformed(f"{name} is no list of {count} numbers")
-    if not all(
-        value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in values
-    ):
+    kinds = (int, float, type(None))  # a truth is no number
+    if not isinstance(values, list) or len(values) != count or any(type(x) not in kinds for x in values):
         raise Malformed(f"{name} is no list of {count} numbers")
     try:
         return [np.nan if value is None else float(value) for value in values]

@@ -270,6 +270,7 @@ class Order:
 class PageState:
     """The state of a page; `take` brings it up to date.
 
+    settings: may be replaced; the values of the steps follow, as far back as frames are kept.
     number: of the newest frame, -1 before the first; received: when its sample arrived (`perf_counter` [s]).
     """
 
@@ -321,10 +322,6 @@ class PageState:
         while self._recent and self._recent[0][0] < self.received - RECENT:
             self._recent.popleft()
 
-    def choose(self, settings: PageSettings) -> None:
-        """Take other settings; the values of the steps follow, as far back as frames are kept."""
-        self.settings = settings
-
     def _forget_contacts(self) -> None:
         for foot in self._feet.values():
             foot.clear()
@@ -363,13 +360,13 @@ class PageState:
         self._time[k], self._numbers[k], self._values[k] = time, number, values
         self._count += 1
 
-    def curves(self, since: int, columns: tuple[str, ...] | None = None) -> tuple[Array, NDArray[np.float32]]:
+    def curves(self, since: int) -> tuple[Array, NDArray[np.float32]]:
         """Times (k,) [s] and values (k, c) of the chosen quantities, of the frames with a number above `since`."""
         first = int(np.searchsorted(self._numbers[: self._count], since, side="right"))
         if self._count:
             newest = self._time[self._count - 1]
             first = max(first, int(np.searchsorted(self._time[: self._count], newest - self.settings.span)))
-        chosen = [self.columns[key] for key in (self.settings.curves if columns is None else columns)]
+        chosen = [self.columns[key] for key in self.settings.curves]
         return self._time[first : self._count], self._values[first : self._count, chosen]
 
     def packed_curves(self, since: int) -> dict[str, str]:

@@ -74,29 +74,17 @@ class Client:
 
 
 def serve(connection: Connection, memory: Any) -> None:
-    """Serve the page until the connection ends; the function of the page's process."""
+    """Serve the page that the session orders until the connection ends; the function of the page's process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the session, which then ends this
     if hasattr(os, "nice"):
         os.nice(NICE)
     # whenever the session ends, its end of the connection is closed, and this process ends, too
-    with contextlib.suppress(EOFError, ConnectionError):
-        _serve(connection, memory)
-
-
-def _serve(connection: Connection, memory: Any) -> None:
-    """Serve the page that the session orders.
-
-    Raises:
-        EOFError, ConnectionError: the session has ended before it knew the address.
-    """
-    order: Order = connection.recv()
-    with contextlib.closing(socket.socket()) as listening:
+    with contextlib.suppress(EOFError, ConnectionError), contextlib.ExitStack() as closing:
+        order: Order = connection.recv()
         try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind((HOST, order.port))
-            listening.listen(64)
+            listening = closing.enter_context(socket.create_server((HOST, order.port), backlog=64))
         except OSError as error:
-            connection.send(("refused", error.strerror or str(error)))
+            connection.send(("refused", os.strerror(error.errno) if error.errno else str(error)))
             return
         port = listening.getsockname()[1]
         server = PageServer(order, FrameRing(memory, order.kind), port)
@@ -326,7 +314,7 @@ class PageServer:
     def _choose(self, stated: Any) -> None:
         """Take other settings, for all browsers; instead of those that cannot be they get the old ones."""
         with contextlib.suppress(InputError):
-            self.state.choose(PageSettings.from_document(stated, self.order.setup.keys))
+            self.state.settings = PageSettings.from_document(stated, self.order.setup.keys)
             self.trouble = ""
             if self.order.file is not None:
                 try:
