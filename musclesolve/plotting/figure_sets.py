@@ -96,18 +96,15 @@ def figures_again(
     return files, in_every_format(files if only else all_files)
 
 
-def chosen(figures: Figures, names: Collection[str]) -> Figures:
-    """The figures of these names, or all of them without names."""
-    check_known(names, "figure", figures)
-    return {name: draw for name, draw in figures.items() if not names or name in names}
-
-
 def drawable_of(result: xr.Dataset, figures: Figures, names: Collection[str]) -> Figures:
     """The figures of these names, or all of them without names whose variable the result has."""
-    requested = chosen(figures, names)
-    for name in requested if names else ():
+    check_known(names, "figure", figures)
+    if not names:
+        return {name: draw for name, draw in figures.items() if FIGURE_NAMES[name].is_drawable(result)}
+    requested = {name: draw for name, draw in figures.items() if name in names}
+    for name in requested:
         FIGURE_NAMES[name].check(result)
-    return {name: draw for name, draw in requested.items() if FIGURE_NAMES[name].is_drawable(result)}
+    return requested
 
 
 def check(result: xr.Dataset) -> None:

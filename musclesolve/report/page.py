@@ -105,7 +105,12 @@ def write_report(
     if questions:
         _answer(paths, questions, report)
     inputs = read_inputs(paths)
-    if beside := _answers_of(inputs):
+    given = {os.path.realpath(source.path) for source in inputs.sources}
+    results = [source.path for source in inputs.sources if source.kind == RESULT]
+    beside = [
+        file for path in results for file in answers_beside(path) if os.path.realpath(file) not in given
+    ]
+    if beside:
         inputs = read_inputs([*paths, *beside])
     if geometry is not None and inputs.trials:
         inputs.trials[0].base = with_geometry(inputs.trials[0].base, geometry)
@@ -132,13 +137,6 @@ def write_report(
         page = report_page(inputs, report)
         (written,) = write_files(target.parent, {target.name: page.encode("utf-8", "replace")})
     return written, inputs
-
-
-def _answers_of(inputs: Inputs) -> list[Path]:
-    """Return the files of answers that were made with the results, without those that are given."""
-    given = {os.path.realpath(source.path) for source in inputs.sources}
-    results = [source.path for source in inputs.sources if source.kind == RESULT]
-    return [file for path in results for file in answers_beside(path) if os.path.realpath(file) not in given]
 
 
 def _answer(paths: Sequence[str | Path], questions: Sequence[str], report: Progress) -> None:

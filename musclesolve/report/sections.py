@@ -28,23 +28,6 @@ LAST = "further"
 
 
 @dataclass(frozen=True)
-class Section:
-    """The data of a section for the templates."""
-
-    name: str
-    title: str
-    lead: str
-    content: Mapping[str, Any]
-    figures: Sequence[Picture]
-    said: Sequence[Statement] = ()
-    absent: str = ""
-    note: str = ""  # reason without figures
-    template: str = ""
-    # number of figures and of tables that are shown at once; None where the whole section is folded
-    first: tuple[int, int] | None = None
-
-
-@dataclass(frozen=True)
 class Headline:
     """Headline at the top of a page."""
 
@@ -121,8 +104,10 @@ def moving(trial: TrialFiles) -> Picture:
     return Picture("", "picture", "", Markup(fragment))
 
 
-def sections_of(trial: TrialFiles, key: str, figures: Mapping[str, Picture], shown: Picture) -> list[Section]:
-    """All sections of a trial, in their order, with its figures by name; shown: its moving picture."""
+def sections_of(
+    trial: TrialFiles, key: str, figures: Mapping[str, Picture], shown: Picture
+) -> list[dict[str, Any]]:
+    """The sections of a trial for the templates, in order, with its figures by name; shown: its moving picture."""
     named = {name for spec in specifications().values() for name in spec["figures"]}
     sections = []
     for name, spec in specifications().items():
@@ -143,13 +128,20 @@ def sections_of(trial: TrialFiles, key: str, figures: Mapping[str, Picture], sho
             absent = str(why)
         except DAMAGE as error:
             absent = f"This section cannot be made of this file: {reason(error)}"
-        own = [] if absent else [figures[each] for each in wanted if each in figures]
-        note = ONE_FRAME if wanted and not absent and trial.base.sizes["time"] < 2 else ""
-        lead, sentences = spec.get("lead", ""), chosen(trial.said, "", section=name)
-        template = "answer" if name in ANSWERS else name
-        first = tuple(spec["first"]) if "first" in spec and not absent else None
         sections.append(
-            Section(name, spec["title"], lead, said, own, sentences, absent, note, template, first)
+            {
+                "name": name,
+                "title": spec["title"],
+                "lead": spec.get("lead", ""),
+                "content": said,
+                "figures": [] if absent else [figures[each] for each in wanted if each in figures],
+                "said": chosen(trial.said, "", section=name),
+                "absent": absent,
+                "note": ONE_FRAME if wanted and not absent and trial.base.sizes["time"] < 2 else "",
+                "template": "answer" if name in ANSWERS else name,
+                # number of figures and of tables that are shown at once; None where the section is folded
+                "first": None if absent else spec.get("first"),
+            }
         )
     return sections
 

@@ -36,7 +36,15 @@ from musclesolve.results.dataset.result_quantities import (
     text,
 )
 from musclesolve.results.finding import FINDINGS, Finding, finding, stored_findings
-from musclesolve.results.movement import RUNNING, WALKING, Movement, SeenMotion, ground_support, movement
+from musclesolve.results.movement import (
+    FEWEST_FRAMES,
+    LOST,
+    RUNNING,
+    WALKING,
+    Movement,
+    SeenMotion,
+    movement,
+)
 from musclesolve.sharing.analysis.reserve_check import NEGLIGIBLE, share_of_peak, worst_reserve
 from musclesolve.sharing.status import is_solved
 
@@ -590,15 +598,17 @@ class Facts:
         m = mean vertical ground force / (g + change of the vertical velocity over the time); the pelvis represents the
         center of mass.
         """
-        support = ground_support(self._seen)
-        if support is None:
+        seen, masses, times = self._seen, [], []
+        if seen.time.size < FEWEST_FRAMES or len(seen.legs) < 2:
             return None
-        masses, times = [], []
-        for first, stop in support.known:
-            duration = support.time[stop - 1] - support.time[first]
-            change = support.rise[stop - 1] - support.rise[first]
+        vertical = np.sum(list(seen.force.values()), axis=0)  # [body weights]
+        rise, known = np.gradient(seen.hips[:, 2], seen.time), np.zeros(seen.time.size, dtype=bool)
+        for name, first, stop in seen.phases:
+            known[first:stop] = name != LOST
+        for first, stop in true_runs(known & np.isfinite(vertical)):
+            duration, change = seen.time[stop - 1] - seen.time[first], rise[stop - 1] - rise[first]
             if duration >= SHORTEST_CARRIED and np.isfinite(change):
-                force = self.body_weight * np.mean(support.vertical[first:stop])
+                force = self.body_weight * np.mean(vertical[first:stop])
                 masses.append(force / (STANDARD_GRAVITY + change / duration))
                 times.append(duration)
         return float(np.average(masses, weights=times)) if times else None

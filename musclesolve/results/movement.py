@@ -129,32 +129,6 @@ def movement(seen: SeenMotion) -> Movement:
     return Movement(stated, True, speed, "" if shown in (UNKNOWN, stated) or stated == OTHER else shown)
 
 
-@dataclass(frozen=True, eq=False)
-class GroundSupport:
-    """Support of the body by the ground, over T frames: both feet together.
-
-    time [s]; vertical: ground reaction [body weights]; rise: vertical velocity of the pelvis [m/s], NaN where it is not
-    known; known: runs of frames (first, one after the last) in which all support of the body is measured.
-    """
-
-    time: Array
-    vertical: Array
-    rise: Array
-    known: list[tuple[int, int]]
-
-
-def ground_support(seen: SeenMotion) -> GroundSupport | None:
-    """The ground reaction of both feet; None where the reaction of one of them is not in the result."""
-    if seen.time.size < FEWEST_FRAMES or len(seen.legs) < 2:
-        return None
-    known = np.zeros(seen.time.size, dtype=bool)
-    for name, first, stop in seen.phases:
-        known[first:stop] = name != LOST
-    vertical = np.sum(list(seen.force.values()), axis=0)
-    known &= np.isfinite(vertical)
-    return GroundSupport(seen.time, vertical, np.gradient(seen.hips[:, 2], seen.time), true_runs(known))
-
-
 def _recognized(seen: SeenMotion) -> str:
     if len(seen.legs) == 1:
         return _of_one_leg(seen)

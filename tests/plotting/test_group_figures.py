@@ -12,7 +12,8 @@ from synthetic_study import bump, cycles, smooth
 
 from musclesolve.plotting import page_style
 from musclesolve.plotting.figure_names import group_figures_in
-from musclesolve.plotting.study.group_figures import group_curves, group_drawings, group_files
+from musclesolve.plotting.page.page_style import figures_of
+from musclesolve.plotting.study.group_figures import group_curves, group_drawings
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.studies import compare_curves, group_means, subject_means
 
@@ -94,7 +95,7 @@ def test_several_effects_are_drawn_over_their_thresholds():
 
 def test_files_have_the_names_of_the_variables(tmp_path):
     means, found = study()
-    files = group_files(means, found)
+    files = figures_of(means, group_drawings(means, found))
     assert list(files) == ["group_joint_angle.png"]
     own = {*files, "group_muscle_force_2.pdf"}
     for name in own | {"group_photo.png", "group_joint_angle.txt"}:

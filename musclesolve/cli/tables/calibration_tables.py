@@ -12,6 +12,7 @@ import numpy as np
 import xarray as xr
 from rich.table import Table
 
+from musclesolve._util.arrays import median_of_known
 from musclesolve.muscles.person import COMPARED, PersonMuscles
 from musclesolve.results.tables.lines import decimal, line, lines, names, numbers, titled_table, words
 
@@ -210,8 +211,8 @@ def calibration_document(
 
 def _median(trade_off: xr.Dataset, name: str) -> list[float]:
     """Median over the channels whose correlation is known at each weight, (W,)."""
-    rows = trade_off[name].transpose("weight", "channel").values
-    return [float(np.median(row[np.isfinite(row)])) if np.isfinite(row).any() else np.nan for row in rows]
+    medians: list[float] = median_of_known(trade_off[name].transpose("channel", "weight").values).tolist()
+    return medians
 
 
 def trade_off_table(trade_off: xr.Dataset) -> Table:

@@ -40,7 +40,7 @@ from musclesolve.motion.events.foot_events import (
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles, joined
 from musclesolve.recording.data import SIDES
 from musclesolve.report import picture
-from musclesolve.report.picture.bones import bones_of
+from musclesolve.report.picture.bones import Bones, bones_of
 from musclesolve.report.picture.encoded import moving_data, packed, page_data
 from musclesolve.report.picture.picture_data import (
     Arrows,
@@ -168,7 +168,7 @@ class LiveDrawing:
             time=row["time"][None],
             position=skeleton.position,
             path=path,
-            bones=base.bones.moved(skeleton),
+            bones=Bones.fixed(base.bones.standard, skeleton),
             legs=tuple(replace(leg, verdict=np.array([known[leg.side]])) for leg in base.legs),
             quantities=tuple(self._colored(quantity, values) for quantity in base.quantities),
             ground=replace(base.ground, force=force, place=place),

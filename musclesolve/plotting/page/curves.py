@@ -603,11 +603,9 @@ class NormBands:
     @classmethod
     def from_result(cls, result: xr.Dataset, x: Abscissa) -> NormBands:
         """Norms that fit a result; none on an axis of time, for a leg that does not walk, or in a style without."""
-        if not current_style().norms or not x.is_cycle:
-            return cls(())
         speeds = np.asarray(result["walking_speed"].values if "walking_speed" in result else (), dtype=float)
         known = speeds[np.isfinite(speeds)]
-        return cls.at_speed(float(known.mean()) if known.size else float("nan"), True)
+        return cls.at_speed(float(known.mean()) if known.size else float("nan"), x.is_cycle)
 
     @classmethod
     def at_speed(cls, speed: float, walks: bool) -> NormBands:

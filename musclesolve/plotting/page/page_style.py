@@ -24,7 +24,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from musclesolve._util.messages import Progress, as_text, check_known, no_progress
 from musclesolve._util.sides import SIDE_LETTERS, SIDE_NAMES
@@ -107,6 +107,7 @@ class PageStyle:
     dpi: int | None = RULES["dpi"].default  # of PNG files; without it "savefig.dpi" of matplotlib or 200
     axes: Any = None  # axes of a user, in place of a page
     look: Mapping[str, Any] = field(default_factory=dict)  # keywords of a figure (`LOOK`)
+    drawn: ClassVar[bool] = True  # whether matplotlib draws the page, not a browser
 
     def __post_init__(self) -> None:
         for name, key in (("width of a page", "width_mm"), ("size of the text", "font_pt")):
@@ -118,11 +119,6 @@ class PageStyle:
                     expected=f"{rule.minimum:g} to {rule.maximum:g} {rule.unit}",
                 )
         check_known([self.file_format], "format of figures", FORMATS)
-
-    @property
-    def drawn(self) -> bool:
-        """Return whether matplotlib draws the page, not a browser."""
-        return True
 
     @property
     def width(self) -> float:
@@ -170,10 +166,7 @@ class PageStyle:
 class BrowserStyle(PageStyle):
     """Style of a page that is described as data, and drawn by a browser, which breaks lines and finds the sizes."""
 
-    @property
-    def drawn(self) -> bool:
-        """See PageStyle."""
-        return False
+    drawn: ClassVar[bool] = False
 
 
 NOTE_COLOR, GRID_COLOR = "#555555", "#D9D9D9"
@@ -438,13 +431,8 @@ def figures_of(result: xr.Dataset, figures: Figures, progress: Progress | None =
     report, files = progress or no_progress, {}
     for number, (name, draw) in enumerate(figures.items()):
         report("drawing", number / len(figures))
-        files[file_name(name)] = file_content(draw(result))
+        files[f"{name}.{current_style().file_format}"] = file_content(draw(result))
     return files
-
-
-def file_name(figure: str) -> str:
-    """Name of the file of a figure, with the suffix of the style in force."""
-    return f"{figure}.{current_style().file_format}"
 
 
 def file_content(page: Figure) -> bytes:

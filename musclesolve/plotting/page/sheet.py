@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, signature
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import xarray as xr
@@ -38,12 +38,10 @@ from musclesolve.sharing.solution import Solution
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from musclesolve.plotting.page.drawn_sheet import DrawnSheet as Sheet
-else:
+    from musclesolve.plotting.page.drawn_sheet import DrawnSheet
 
-    class Sheet:
-        """The kind of a page in annotations; matplotlib is loaded where one is drawn."""
-
+Sheet: TypeAlias = "DrawnSheet"
+"""The kind of a page in annotations; matplotlib is loaded where one is drawn."""
 
 OF_EACH_SIDE = ("status", "valid", "kkt_residual", "cost", "least_cost")
 """Variables of a frame, which a result has for each side."""

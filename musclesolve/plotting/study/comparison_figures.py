@@ -238,7 +238,8 @@ def _page(
     side: the first one of the comparison unless given.
     """
     comparison = as_result(comparison)
-    _check(comparison)
+    if comparison.sizes["time"] < 2:
+        raise input_error("too_few_frames", problem="a comparison of a single frame has no curves to draw")
     side = side or frames.sides(comparison)[0]
     # The frames are the same under every cost; the first cost decides which pass of several is drawn first.
     first = comparison.isel(cost=0)
@@ -308,11 +309,6 @@ def curve_colors() -> Sequence[str]:
     """Colors of compared curves: the usual ones, or of "axes.prop_cycle" where a user has changed it."""
     cycle = page_style.changed_setting("axes.prop_cycle")
     return cycle.by_key().get("color", COST_COLORS) if cycle else COST_COLORS
-
-
-def _check(comparison: xr.Dataset) -> None:
-    if comparison.sizes["time"] < 2:
-        raise input_error("too_few_frames", problem="a comparison of a single frame has no curves to draw")
 
 
 @native

@@ -16,7 +16,7 @@ import numpy as np
 import xarray as xr
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.messages import Progress, check_known, unknown_name
+from musclesolve._util.messages import check_known, unknown_name
 from musclesolve._util.sides import joint_kind
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.plotting.page.curves import MARKED, NormBands, mark_range, percents
@@ -28,7 +28,6 @@ from musclesolve.plotting.page.page_style import (
     RIGHT,
     area,
     current_style,
-    figures_of,
     line,
     line_scale,
     text_width,
@@ -87,19 +86,6 @@ TICK_PAD = 2.5
 """From an axis to its numbers [points]."""
 FEWEST = 3
 """Least number of subjects for a mean where others have no value."""
-
-
-def group_files(
-    means: xr.Dataset,
-    comparisons: xr.Dataset | None = None,
-    progress: Progress | None = None,
-    drawn: Sequence[str] | None = None,
-) -> dict[str, bytes]:
-    """The content of the file of every figure of the groups of a study, by its name; progress as in `figures_of`.
-
-    A variable with more curves than fit on a page has several: group_muscle_force.png, group_muscle_force_2.png.
-    """
-    return figures_of(means, group_drawings(means, comparisons, drawn), progress)
 
 
 Cell = tuple[str, str]
@@ -256,11 +242,16 @@ def group_curves(
         (name, key): curves["_count"][name].sel(_where(key)).values for name in wanted for key in drawn
     }
     varies = any(np.ptp(count) > 0 for count in numbers.values())
-    stack = _Stack(varies, len(bars), bool(effects))
-    sheet, panels = _panels(means, variable, wanted, stack, len(beside))
+    # below a panel, at the default size of text [inch]: numbers of subjects, bars, a statistic, and free space
+    bars_top = (COUNT_GAP + COUNT) * varies
+    below = bars_top + len(bars) * BAR_ROW + (GAP + STRIP) * bool(effects)
+    below += GAP if below else 0.0
+    sheet, panels = _panels(means, variable, wanted, below, bool(effects), len(beside))
     fewer, colors = list[int](), {key: style["color"] for key, style in styles.items()}
     several, of_band = len(beside) > 1, _band_words(means, band)
-    speed, marks = _first_speed(means, drawn), dict[str, str]()
+    speed, marks = float("nan"), dict[str, str]()  # of the first group and condition of the page [m/s]
+    if "walking_speed" in means and drawn:
+        speed = float(means["walking_speed"].sel(_where(drawn[0][:2])).mean())
     norms = NormBands.at_speed(speed, set(listed(means, "movements")) == {WALKING})
     drawn_in = with_panels(panels, list(product(wanted, range(len(beside)))))
     places = [(axes, name, column) for axes, (name, column) in drawn_in]
@@ -303,17 +294,17 @@ def group_curves(
         if axes.get_ylim()[0] < 0.0 < axes.get_ylim()[1]:
             zero_line(axes)
         lowest = places.index((axes, name, column)) + panels.shape[1] >= len(places)
-        below = 72.0 * (stack.height - GAP) * current_style().scale if stack.height else 0.0
-        axes.tick_params(axis="x", labelbottom=lowest, pad=below + TICK_PAD)
+        points = 72.0 * (below - GAP) * current_style().scale if below else 0.0
+        axes.tick_params(axis="x", labelbottom=lowest, pad=points + TICK_PAD)
         if varies:
             _counts(axes, percent, {key: numbers[name, key] for key in of_column[column]}, styles)
         if bars:
             here = {each for key in of_column[column] for each in key[:2]} - {""}
             of_all = [test for test in tests[name] if not test.compared and column == 0]
             single = [test for test in tests[name] if test.compared in here]
-            _bars(axes, [*of_all, *single], bars, effects, colors, stack.bars_top)
+            _bars(axes, [*of_all, *single], bars, effects, colors, bars_top)
             if effects and column == 0:
-                _strip(axes, percent, of_all, effects, stack.height)
+                _strip(axes, percent, of_all, effects, below)
     cycle = set(listed(means, "movements")) <= {WALKING, RUNNING}
     of = _unit_words(variable, unit)
     sheet.label_axes("gait cycle [%]" if cycle else "cycle [%]", f"{variable.replace('_', ' ')} [{of}]")
@@ -382,28 +373,8 @@ def _styles(means: xr.Dataset) -> dict[tuple[str, ...], dict[str, Any]]:
     return styles
 
 
-@dataclass(frozen=True)
-class _Stack:
-    """Parts below a panel, at the default size of text [inch]: numbers of subjects, bars, a statistic."""
-
-    counts: bool
-    bars: int
-    strip: bool
-
-    @property
-    def bars_top(self) -> float:
-        """Top of the bars, below the panel."""
-        return (COUNT_GAP + COUNT) * self.counts
-
-    @property
-    def height(self) -> float:
-        """Height of the whole drawing, with the space below."""
-        height = self.bars_top + self.bars * BAR_ROW + (GAP + STRIP) * self.strip
-        return height + GAP if height else 0.0
-
-
 def _panels(
-    means: xr.Dataset, variable: str, names: Sequence[str], stack: _Stack, columns: int
+    means: xr.Dataset, variable: str, names: Sequence[str], below: float, strip: bool, columns: int
 ) -> tuple[Sheet, np.ndarray]:
     """A page with as many panels side by side as leave every heading two lines, or with these columns."""
     style, several, sharey = current_style(), columns > 1, "row" if columns > 1 else False
@@ -412,8 +383,8 @@ def _panels(
         labels = [LABELS.get(variable, {}).get(name, name).replace("_", " ") for name in names]
         columns = fitting_columns(labels, most, 2)
     rows = len(names) if several else max(1, -(-len(names) // columns))
-    height = min(1.0, 0.12 + ((0.11 if several else 0.135) + 0.06 * stack.strip) * rows)
-    space = {"below": stack.height, "least": 0.5}
+    height = min(1.0, 0.12 + ((0.11 if several else 0.135) + 0.06 * strip) * rows)
+    space = {"below": below, "least": 0.5}
     title = f"{heading_of(variable)}: groups and conditions"
     return page(means, title, rows, columns, height=height, space=space, sharey=sharey)
 
@@ -421,14 +392,6 @@ def _panels(
 def _where(key: tuple[str, ...]) -> dict[str, str]:
     """The place of a curve: group, condition and, where legs are compared, leg."""
     return dict(zip(("group", "condition", "leg"), key, strict=False))
-
-
-def _first_speed(means: xr.Dataset, drawn: Sequence[tuple[str, ...]]) -> float:
-    """Mean walking speed of the first group and condition of a page [m/s]; NaN where not known."""
-    if "walking_speed" not in means or not drawn:
-        return float("nan")
-    speed = means["walking_speed"].sel(group=drawn[0][0], condition=drawn[0][1])
-    return float(speed.mean())
 
 
 NORM_UNITS = {"deg": 1.0, "N m/kg": 1.0, "W/kg": 1.0, "N/kg": 1.0, "BW": 1.0 / STANDARD_GRAVITY}

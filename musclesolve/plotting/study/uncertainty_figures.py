@@ -143,6 +143,8 @@ def error_sources_contact_forces(samples: xr.Dataset) -> Sheet:
     """Draw the standard deviation of every contact force [body weights], divided among the sources."""
     legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
 
+    sources = _sources(samples)
+
     def fill(axes: Axes, side: str, name: str) -> None:
         force = samples.sel(joint=name)
         parts = (force["contact_force_contribution"] * force["contact_force_sd"]).values / weight
@@ -150,9 +152,7 @@ def error_sources_contact_forces(samples: xr.Dataset) -> Sheet:
             shown = ~part.repeated & ~legs.validity[side].failed[part.index]
             heights = np.where(shown, np.nan_to_num(parts[:, part.index]), np.nan)
             edges = np.cumsum([0.0 * heights[0], *heights], axis=0)
-            for low, high, color, label in zip(
-                edges, edges[1:], _colors(samples), _labels(samples), strict=False
-            ):
+            for low, high, (label, color) in zip(edges, edges[1:], sources, strict=False):
                 axes.fill_between(part.place, low, high, color=color, label=label, linewidth=0.0)
         legs.mark_stance(axes, side)
         heading(axes, _in_words(name))
@@ -185,7 +185,7 @@ def error_sources_muscle_forces(samples: xr.Dataset) -> Sheet:
                 shares[:, row] = np.nan_to_num(at.shares.values)
             text = "-" if at is None else f"{at.value:.0f} ± {at.sd:.0f}"
             axes.text(1.01, row, text, fontsize=style.note_pt, va="center", color=NOTE_COLOR)
-        for share, color, label in zip(shares, _colors(samples), _labels(samples), strict=True):
+        for share, (label, color) in zip(shares, _sources(samples), strict=True):
             filled: dict[str, Any] = {"color": color, "height": 0.8, "linewidth": 0.0, "label": label}
             axes.barh(np.arange(len(edge)), share, left=edge, **filled)
             edge = edge + share
@@ -268,19 +268,16 @@ def _title(what: str, samples: xr.Dataset) -> str:
     return f"{what}: nominal (line), half (dark) and 95 % (pale) of {count} samples"
 
 
-def _colors(samples: xr.Dataset) -> list[str]:
-    return [SOURCE_COLOR[str(name)] for name in samples["source"].values]
-
-
-def _labels(samples: xr.Dataset) -> list[str]:
-    return list(map(str, samples["source_label"].values))
+def _sources(samples: xr.Dataset) -> list[tuple[str, str]]:
+    """Label and color of each source."""
+    colors = (SOURCE_COLOR[str(name)] for name in samples["source"].values)
+    return list(zip(map(str, samples["source_label"].values), colors, strict=True))
 
 
 def _entries(samples: xr.Dataset, stance_of: Sequence[str] = ()) -> dict[str, Any]:
     """Return the legend entries of the sources, and of the bars of stance."""
     entries: dict[str, Any] = {
-        label: area(color=color, linewidth=0.0, of=label)
-        for label, color in zip(_labels(samples), _colors(samples), strict=True)
+        label: area(color=color, linewidth=0.0, of=label) for label, color in _sources(samples)
     }
     if stance_of and "ground_reaction_force" in samples:
         bars = tuple(

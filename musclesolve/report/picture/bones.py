@@ -122,10 +122,6 @@ class Bones:
         moved = {name: named.get(name, each) for name, each in simple.surfaces.items()}
         return replace(self, surfaces=surfaces, standard=SimpleBones(moved, knees))
 
-    def moved(self, skeleton: Skeleton) -> Bones:
-        """The bones with their surfaces on other poses of the skeleton."""
-        return Bones.fixed(self.standard, skeleton)
-
 
 def _between(before: str, side: str) -> tuple[str, str]:
     """Names of the surfaces of a knee."""

@@ -62,9 +62,9 @@ def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
         "points": list(data.points),
         "lines": data.lines.tolist(),
         "bones": _bones(data.bones),
-        "heads": heads_of(data),
-        "ribs": ribs_of(data),
-        "hoops": hoops(),
+        "heads": _numbered(data, "head", ("points",), ("points", "up")),
+        "ribs": _numbered(data, "ribs", ("spine", "across"), ("spine", "across")),
+        "hoops": bundled_toml(__package__, "picture.toml")["hoops"],
         "shapes": _shapes(data.shapes),
         "events": data.events,
         "muscles": [dict(zip(MUSCLE, muscle, strict=True)) for muscle in columns],
@@ -161,25 +161,10 @@ def verdict_of(name: str) -> dict[str, str]:
     return {"kind": "none", "text": f"no valid solution: {verdict_reason(name)}"}
 
 
-def heads_of(data: PictureData) -> list[dict[str, Any]]:
-    """For every subject without a skull, the first head of picture.toml whose points are present, by numbers."""
-    return _numbered(data, "head", ("points",), ("points", "up"))
-
-
-def ribs_of(data: PictureData) -> list[dict[str, Any]]:
-    """For every subject without a thorax, the first ribs of picture.toml whose points are present, by numbers."""
-    return _numbered(data, "ribs", ("spine", "across"), ("spine", "across"))
-
-
-def hoops() -> dict[str, Any]:
-    """The shape of the ribs, the same for every subject."""
-    return dict(bundled_toml(__package__, "picture.toml")["hoops"])
-
-
 def _numbered(
     data: PictureData, table: str, needed: Sequence[str], ends: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """For every subject, the first entry of a table of picture.toml whose points are present, by numbers."""
+    """For every subject without the segment (skull, thorax), the first entry of a table whose points are present."""
     number, chosen = {name: k for k, name in enumerate(data.points)}, []
     for before in data.subjects:
         for entry in bundled_toml(__package__, "picture.toml")[table].values():

@@ -254,13 +254,8 @@ class View:
     def height(self) -> float:
         """Height from the floor to the top of the head [m]."""
         every = np.concatenate([self.data.position, self.data.path], axis=1)
-        top = float(np.nanmax(every[..., 2], initial=self.floor + 1.0))
-        return top - self.floor + 0.08
-
-    @property
-    def floor(self) -> float:
-        """Height of the ground [m]."""
-        return self.data.floor
+        top = float(np.nanmax(every[..., 2], initial=self.data.floor + 1.0))
+        return top - self.data.floor + 0.08
 
     @cached_property
     def reach(self) -> float:
@@ -276,7 +271,7 @@ class View:
         time = self.data.time - self.data.time[0]
         order = min(len(time) - 1, 1)
         fitted = np.asarray(np.vander(time, order + 1) @ np.polyfit(time, self.data.middle, order))
-        fitted[:, 2] = self.floor
+        fitted[:, 2] = self.data.floor
         return fitted
 
     def flat(self, points: Array, frame: int) -> Array:
@@ -345,7 +340,7 @@ class View:
         low, high = np.full(steps.shape, -2.0), np.full(steps.shape, 2.0)
         across = np.stack([np.stack([steps, low], 1), np.stack([steps, high], 1)], 1)
         flat = np.concatenate([across, across[..., ::-1]]) + np.array([x, y])
-        ends = np.concatenate([flat, np.full((*flat.shape[:2], 1), self.floor)], axis=2)
+        ends = np.concatenate([flat, np.full((*flat.shape[:2], 1), self.data.floor)], axis=2)
         return self.flat(ends.reshape(-1, 3), frame).reshape(-1, 2, 3)[..., :2]
 
     def _rims(self, frame: int, width: float) -> tuple[Array, Array, Array]:

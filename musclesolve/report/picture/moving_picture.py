@@ -32,7 +32,7 @@ from musclesolve.errors import InputError, input_error
 from musclesolve.recording.text.text_file import file_path
 from musclesolve.report.picture.encoded import as_dict, json_text
 from musclesolve.report.picture.film import RATES, film, still
-from musclesolve.report.picture.picture_data import GEOMETRY, PictureData, check_kind, picture_data
+from musclesolve.report.picture.picture_data import GEOMETRY, PictureData, picture_data
 from musclesolve.report.rendering import filled
 from musclesolve.results.dataset.checked import MODEL
 from musclesolve.results.files.atomic_writing import write_files
@@ -76,7 +76,6 @@ def picture_fragment(result: xr.Dataset) -> str:
 
 
 def _fragment(result: xr.Dataset, mode: str) -> str:
-    check_kind(result)
     data = picture_data(result)
     if data.empty:
         return _sentence(NOTHING)

@@ -70,21 +70,14 @@ class Shapes:
         center, axes = self.placed(frame)
         own = np.einsum("kx,sxi->ski", normals, axes)
         corner = np.sign(own) * self.half[:, None, None] * np.array([1.0, 1.0, 0.0])
-        reach = corner + support_gradient(own, self.semi_axes, self.order)
+        # the gradient of h(n) = |(a_1 n_1, a_2 n_2, a_3 n_3)|_p with 1/p + 1/order = 1; zero without extension
+        dual = (self.order / (self.order - 1.0))[:, None, None]
+        scaled = np.abs(self.semi_axes[:, None] * own)
+        size = np.sum(scaled**dual, axis=2, keepdims=True) ** (1.0 / dual)
+        share = (scaled / np.where(size > 0.0, size, 1.0)) ** (dual - 1.0)
+        reach = corner + np.where(size > 0.0, self.semi_axes[:, None] * np.sign(own) * share, 0.0)
         round_part = np.where(self.half > 0.0, 0.0, self.radius)[:, None, None] * normals
         return center[:, None] + np.einsum("sxi,ski->skx", axes, reach) + round_part
-
-
-def support_gradient(normals: Array, semi_axes: Array, order: Array) -> Array:
-    """Points (S, k, 3) of ellipsoids where their normals are (S, k, 3), all in their own axes.
-
-    The gradient of h(n) = |(a_1 n_1, a_2 n_2, a_3 n_3)|_p with 1/p + 1/order = 1; zero without extension.
-    """
-    dual = (order / (order - 1.0))[:, None, None]
-    scaled = np.abs(semi_axes[:, None] * normals)
-    size = np.sum(scaled**dual, axis=2, keepdims=True) ** (1.0 / dual)
-    share = (scaled / np.where(size > 0.0, size, 1.0)) ** (dual - 1.0)
-    return np.asarray(np.where(size > 0.0, semi_axes[:, None] * np.sign(normals) * share, 0.0))
 
 
 def shapes_of(result: xr.Dataset) -> Shapes | None:
@@ -134,19 +127,8 @@ class Bellies:
     tendon: Array
 
     @classmethod
-    def of(cls, muscles: xr.Dataset, path: Array, first: Indices) -> Bellies:
-        """Bellies of the muscles of a result with the points (T, P, 3) [m] of their paths."""
-        strength, fiber = (
-            np.asarray(muscles[name].values, dtype=float)
-            if name in muscles
-            else np.full(muscles.sizes["muscle"], np.nan)
-            for name in ("max_isometric_force", "optimal_fiber_length")
-        )
-        return cls.sized(strength, fiber, path, first)
-
-    @classmethod
     def sized(cls, strength: Array, fiber: Array, path: Array, first: Indices) -> Bellies:
-        """Bellies from maximum isometric forces (n,) [N] and optimal fiber lengths (n,) [m]."""
+        """Bellies from maximum isometric forces (n,) [N], optimal fiber lengths (n,) [m], paths (T, P, 3) [m]."""
         strength, fiber = (
             np.where(np.isfinite(each) & (each > 0.0), each, instead)
             for each, instead in zip((strength, fiber), UNKNOWN, strict=True)
@@ -339,6 +321,11 @@ def picture_data(result: xr.Dataset) -> PictureData:
     kept, path, first = _paths(result)
     bones = bones.reaching(ends_of(path, first))
     muscles = result.isel(muscle=kept)
+    unknown = np.full(len(kept), np.nan)
+    strength, fiber = (
+        np.asarray(muscles[name].values if name in muscles else unknown, dtype=float)
+        for name in ("max_isometric_force", "optimal_fiber_length")
+    )
     short_names = muscles["short_name"] if "short_name" in muscles.variables else muscles["muscle"]
     legs = []
     for side, part in () if simulated else frames.part_names(result).items():
@@ -369,7 +356,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
         lines=lines_beside(skeleton, bones),
         muscles=tuple(map(str, muscles["muscle"].values)),
         short_names=tuple(split_side(str(name))[0].replace("_", " ") for name in short_names.values),
-        bellies=Bellies.of(muscles, path, first),
+        bellies=Bellies.sized(strength, fiber, path, first),
         path=path,
         first=first,
         legs=tuple(legs),

@@ -50,11 +50,14 @@ def page_and_card(data: DataSet, computed: ComputedStudy) -> tuple[str, str]:
     """Return the page of a data set, which needs no other file, and its card in Markdown, with the same tables."""
     result, colors = StudyResult(computed), verdict_words()
     citations, described, unusual = Citations(), _described(data), list(_unusual(data.trials))
+    every = count_of(len(data.trials), "trial")
+    fit = " or ".join(f"“{LABELS[verdict]}”" for verdict in FIT_FOR_USE)
     columns = ("subject", "movement", "quantity", "subject’s median", "median of all", "distance [SD]")
     values: dict[str, Any] = {
         "title": computed.study.title,
-        "lead": _lead(data),
-        "usable": _usable(data),
+        "lead": f"{count_of(len(data.subjects), 'subject')}, {len(data)} of {every} with a result, "
+        f"{count_of(int(data.subjects['frames'].sum()), 'frame')}.",
+        "usable": f"A trial can be used if its verdict is {fit}: {len(data.names())} of {every}.",
         "care": len(data.names()) < len(data.trials),
         "verdicts": _verdicts(data.trials),
         "notes": computed.notes,
@@ -92,21 +95,6 @@ def _codes(computed: ComputedStudy, name: str) -> str:
     found = computed.records[name].measures
     codes = [] if found is None else [plain(code.partition(" ")[2]) for code in found.codes]
     return ", ".join(dict.fromkeys(codes))
-
-
-def _lead(data: DataSet) -> str:
-    frames = int(data.subjects["frames"].sum())
-    return (
-        f"{count_of(len(data.subjects), 'subject')}, {len(data)} of {count_of(len(data.trials), 'trial')} with a "
-        f"result, {count_of(frames, 'frame')}."
-    )
-
-
-def _usable(data: DataSet) -> str:
-    """Return a sentence on the trials that may be used."""
-    named = " or ".join(f"“{LABELS[verdict]}”" for verdict in FIT_FOR_USE)
-    usable = f"{len(data.names())} of {count_of(len(data.trials), 'trial')}"
-    return f"A trial can be used if its verdict is {named}: {usable}."
 
 
 def _verdicts(trials: pd.DataFrame) -> PageTable:

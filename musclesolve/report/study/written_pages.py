@@ -9,8 +9,8 @@ from typing import Any
 
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve.plotting.figure_names import DATASET_PAGE, REPORT, STUDY_PAGE, group_figures_in
-from musclesolve.plotting.page.page_style import changed_settings, current_style
-from musclesolve.plotting.study.group_figures import group_files
+from musclesolve.plotting.page.page_style import changed_settings, current_style, figures_of
+from musclesolve.plotting.study.group_figures import group_drawings
 from musclesolve.recording.text.text_file import file_path, hash_of
 from musclesolve.report.page import trial_report, versions
 from musclesolve.report.study.dataset_page import CARD, page_and_card
@@ -64,7 +64,8 @@ def study_into(
         outdated = [path.name for path in paths]
         text = study_page(result, report).encode("utf-8", "replace")
         if figures and result.groups is not None:
-            there = group_files(result.groups, result.comparisons, report, result.computed.study.design.drawn)
+            drawings = group_drawings(result.groups, result.comparisons, result.computed.study.design.drawn)
+            there = figures_of(result.groups, drawings, report)
         hashes = [hashlib.sha256(there[name]).hexdigest() for name in sorted(there)]
         paths = write_files(folder, there | {STUDY_PAGE: marked(text, *made_of, *hashes)}, outdated)
     return result, [*dict.fromkeys([page, *paths]), *result.files, folder / CSV]

@@ -472,32 +472,28 @@ def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bo
     NaN where a strike was not recorded. Results without strides, such as of an OpenSim model, have the times of the
     cycles, length and speed of cycles over the ground, and the stance of strides by the ground force.
     """
-    measures = dict[str, xr.Variable]()
-    for name in dict.fromkeys(name for cycle in used for name in cycle.landmarks):
-        values = np.array([cycle.landmarks.get(name, np.nan) for cycle in used])
-        measures[name] = xr.Variable("cycle", values, QUANTITIES[name].attrs)
+    names = dict.fromkeys(name for cycle in used for name in cycle.landmarks)
+    values = {name: np.array([cycle.landmarks.get(name, np.nan) for cycle in used]) for name in names}
+    times = np.array([cycle.end - cycle.start for cycle in used], float)
     if not walks:
-        return measures | {"cycle_time": _times(used, QUANTITIES["cycle_time"].attrs)}
-    if "stride" not in result.dims:
-        times = _times(used, QUANTITIES["stride_time"].attrs)
-        measures |= {
-            "stride_time": times,
-            "cadence": xr.Variable("cycle", 120.0 / times.values, QUANTITIES["cadence"].attrs),
-        }
-        measures |= _way_of_cycles(result, used)
+        values["cycle_time"] = times
+    elif "stride" not in result.dims:
+        values |= {"stride_time": times, "cadence": 120.0 / times} | _way_of_cycles(result, used)
         stances = np.array([cycle.stance for cycle in used])
         if np.isfinite(stances).any():
-            measures["stance_percent"] = xr.Variable("cycle", stances, QUANTITIES["stance_percent"].attrs)
+            values["stance_percent"] = stances
+    measures = {name: xr.Variable("cycle", of, QUANTITIES[name].attrs) for name, of in values.items()}
+    if not walks or "stride" not in result.dims:
         return measures
     own = np.flatnonzero(result["stride_side"].values == side)
     starts = result["stride_start"].values[own]
     for measure, variable in result.data_vars.items():
         if variable.dims == ("stride",):
-            values = np.full(len(used), np.nan)
+            found = np.full(len(used), np.nan)
             for place, cycle in enumerate(used):
                 same = own[np.abs(starts - cycle.start) < 1e-6]
-                values[place] = variable.values[same[0]] if same.size else np.nan
-            measures[str(measure)] = xr.Variable("cycle", values, variable.attrs)
+                found[place] = variable.values[same[0]] if same.size else np.nan
+            measures[str(measure)] = xr.Variable("cycle", found, variable.attrs)
     return measures
 
 
@@ -522,7 +518,7 @@ LEAST_WAY = 0.2
 """Least length of a stride over the ground; on a belt the body stays in its place [m]."""
 
 
-def _way_of_cycles(result: xr.Dataset, used: list[CoveredCycle]) -> dict[str, xr.Variable]:
+def _way_of_cycles(result: xr.Dataset, used: list[CoveredCycle]) -> dict[str, Array]:
     """Length and speed of cycles from the displacement of the skeleton over the ground; empty if it stays in place."""
     if "skeleton_position" not in result or not used:
         return {}
@@ -533,14 +529,7 @@ def _way_of_cycles(result: xr.Dataset, used: list[CoveredCycle]) -> dict[str, xr
     way = np.linalg.norm(at[:, :, 1] - at[:, :, 0], axis=0)
     if np.median(way) < LEAST_WAY:
         return {}
-    return {
-        name: xr.Variable("cycle", values, QUANTITIES[name].attrs)
-        for name, values in (("stride_length", way), ("walking_speed", way / (ends[:, 1] - ends[:, 0])))
-    }
-
-
-def _times(used: list[CoveredCycle], attrs: dict[str, str]) -> xr.Variable:
-    return xr.Variable("cycle", np.array([cycle.end - cycle.start for cycle in used], float), attrs)
+    return {"stride_length": way, "walking_speed": way / (ends[:, 1] - ends[:, 0])}
 
 
 def _attributes(

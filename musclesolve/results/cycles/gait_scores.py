@@ -196,27 +196,23 @@ def read_norms(path: str | Path) -> Norm:
         quantity, name = row["quantity"], row["name"] or row["quantity"]
         mean, sd, count = (_number(file, at_row, row, key) for key in ("mean", "sd", "subjects"))
         subjects.add(int(count))
+        what, units, remedy = "curve", UNITS, "write one of these quantities, in its unit"
         if not row["percent"]:
-            known = VALUE_UNITS.get(quantity, "1" if quantity == LOG_SCORE else None)
-            if row["unit"] not in (known, SAME_UNITS.get(known or "", known)):
-                raise file_error(
-                    "bad_value",
-                    (file, at_row),
-                    f"a row without percent of {quantity} in {row['unit'] or 'no unit'}",
-                    ", ".join(f"{key} in {unit}" for key, unit in (*VALUE_UNITS.items(), (LOG_SCORE, "1"))),
-                    "write one of these quantities in its unit, or the percentage of a curve",
-                )
-            values[quantity] = mean, sd
-            continue
-        if row["unit"] != UNITS.get(quantity):
+            what, units = "row without percent", VALUE_UNITS | {LOG_SCORE: "1"}
+            remedy = "write one of these quantities in its unit, or the percentage of a curve"
+        unit = units.get(quantity)
+        if row["unit"] not in (unit, SAME_UNITS.get(unit or "", unit)):
             raise file_error(
                 "bad_value",
                 (file, at_row),
-                f"a curve of {quantity} in {row['unit'] or 'no unit'}",
-                ", ".join(f"{key} in {unit}" for key, unit in UNITS.items()),
-                "write one of these quantities, in its unit",
+                f"a {what} of {quantity} in {row['unit'] or 'no unit'}",
+                ", ".join(f"{key} in {unit}" for key, unit in units.items()),
+                remedy,
             )
-        rows.setdefault((quantity, name), []).append((_number(file, at_row, row, "percent"), mean, sd))
+        if row["percent"]:
+            rows.setdefault((quantity, name), []).append((_number(file, at_row, row, "percent"), mean, sd))
+        else:
+            values[quantity] = mean, sd
     percent = np.linspace(0.0, 100.0, 51)
     curves = {}
     for (quantity, name), points in rows.items():
@@ -230,9 +226,7 @@ def read_norms(path: str | Path) -> Norm:
                 "write the missing rows, and each percentage once",
             )
         curves[quantity, name] = NormCurve(np.interp(percent, place, mean_), np.interp(percent, place, sd_))
-    people = f"{'to'.join(map(str, dict.fromkeys((min(subjects), max(subjects)))))} subjects".replace(
-        "to", " to "
-    )
+    people = f"{' to '.join(map(str, dict.fromkeys((min(subjects), max(subjects)))))} subjects"
     mean, sd = values.get(SPEED, (0.0, np.inf))
     speed = f"{mean:.2f} m/s" if SPEED in values else ""
     return Norm(

@@ -30,7 +30,7 @@ from musclesolve.errors import input_error
 from musclesolve.results.cycles.normalization import check_cycles
 from musclesolve.results.dataset.quantities import in_set, said_of
 
-JUDGED = tuple(in_set("judged"))
+JUDGED = in_set("judged")
 """Quantities that show a fault of markers, of forces, or an exchange of legs; muscle forces follow from them."""
 THRESHOLD = 7.0
 """Score above which a cycle is an outlier."""

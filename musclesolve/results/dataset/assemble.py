@@ -5,7 +5,7 @@
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial, singledispatch
+from functools import partial
 
 import numpy as np
 import xarray as xr
@@ -91,34 +91,24 @@ def knee_labels(analysis: Analysis, segment_axes: dict[str, Array]) -> Labels:
     return Labels(variables, {}, {"knee_contact_spacing": stated} if stated else {}, notes)
 
 
-@singledispatch
 def segment_axes(body: Body) -> dict[str, Array]:
     """Axes of `DIRECTIONS` of the segments at hips, knees and ankles, (T, 3, 3), by the names of the joints."""
+    if isinstance(body, RecordedBody):
+        return recording_axes(body)
     from musclesolve.results.dataset.model_labels import model_axes
 
-    return model_axes(body)  # type: ignore[arg-type]
+    return {} if isinstance(body, SimulatedBody) else model_axes(body)  # type: ignore[arg-type]
 
 
-segment_axes.register(RecordedBody, recording_axes)
-segment_axes.register(SimulatedBody, lambda body: {})
-
-
-@singledispatch
 def labels_of(body: Body, analysis: Analysis, paths: bool) -> Labels:
-    """Labels of one kind of body in an analysis, which no other kind has: of a model, unless registered."""
-    from musclesolve.results.dataset.model_labels import model_labels
+    """Labels of one kind of body in an analysis, which no other kind has."""
+    if isinstance(body, RecordedBody):
+        return recording_labels(body, analysis, paths)
+    from musclesolve.results.dataset.model_labels import model_labels, simulated_labels
 
+    if isinstance(body, SimulatedBody):
+        return simulated_labels(body, analysis, paths)
     return model_labels(body, analysis, paths)  # type: ignore[arg-type]
-
-
-labels_of.register(RecordedBody, recording_labels)
-
-
-@labels_of.register(SimulatedBody)
-def _(body: SimulatedBody, analysis: Analysis, paths: bool) -> Labels:
-    from musclesolve.results.dataset.model_labels import simulated_labels
-
-    return simulated_labels(body, analysis, paths)
 
 
 def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Collection[str]) -> Iterator[str]:

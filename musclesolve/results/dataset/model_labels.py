@@ -1,7 +1,7 @@
 """Labels of models of OpenSim, MuJoCo and biorbd: skeleton, paths of the muscles, loads, joints and provenance."""
 
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -269,13 +269,44 @@ def model_skeleton(model: OpenSimModel, motion: BodyMotion) -> Skeleton:
     The point of a joint is the origin of its frame on the distal body. If the joint translates, the proximal body has
     its own point, at the origin of this frame in the default pose.
     """
-    drawing = _Drawing(model, motion, body_motion(model, coordinate_values(model, {})))
+    rest, number = body_motion(model, coordinate_values(model, {})), model.body_number
+    points, bones = dict[str, Array](), list[tuple[str, str, str]]()
+
+    def place_of(body: str, local: Array) -> Array:
+        """Position (T, 3) [m] of a point of a body in the ground."""
+        return np.asarray(motion.rotation[:, number[body]] @ local + motion.position[:, number[body]])
+
+    def end_of(joint: Joint) -> str:
+        """Name of the point of the nearer body at a joint."""
+        inner, outer = (number[frame.body] for frame in (joint.inboard, joint.outboard))
+        at_rest = rest.rotation[0, outer] @ joint.outboard.position + rest.position[0, outer]
+        local = rest.rotation[0, inner].T @ (at_rest - rest.position[0, inner])
+        own = place_of(joint.inboard.body, local)
+        if np.linalg.norm(own - points[joint.name], axis=1).max() <= _SAME:
+            return joint.name
+        name = f"{joint.name} on {joint.inboard.body}"
+        points[name] = own
+        return name
+
     for joint in model.joints:
-        drawing.points[joint.name] = drawing.place(joint.outboard.body, joint.outboard.position)
-    for body in (joint.outboard.body for joint in model.joints):
-        drawing.draw(body)
-    points = drawing.points
-    ends = [(bone, points[bone[0]][0] - points[bone[1]][0]) for bone in drawing.bones]
+        points[joint.name] = place_of(joint.outboard.body, joint.outboard.position)
+    for joint in model.joints:
+        body, start = joint.outboard.body, joint.name
+        beyond = [end_of(other) for other in model.joints if other.inboard.body == body]
+        upright = body in labels.skeleton_table()["model"]["upright"]
+        if upright and len(beyond) > 1:
+            middle = f"middle of {body}"
+            points[middle] = np.mean([points[end] for end in beyond], axis=0)
+            bones.append((start, middle, body))
+            start = middle
+        bones += [(start, end, body) for end in beyond]
+        if len(beyond) > 2:
+            bones += [(a, b, body) for a, b in zip(beyond, [*beyond[1:], beyond[0]], strict=True)]
+        mass = model.masses.get(body)
+        if mass is not None and (upright or not beyond):
+            points[f"end of {body}"] = place_of(body, 2.0 * mass.center - joint.outboard.position)
+            bones.append((start, f"end of {body}", body))
+    ends = [(bone, points[bone[0]][0] - points[bone[1]][0]) for bone in bones]
     long = [bone for bone, way in ends if np.linalg.norm(way) > _SHORTEST_BONE]
     moved = [k for k, body in enumerate(model.bodies) if body in model.reachable and body != GROUND]
 
@@ -288,53 +319,6 @@ def model_skeleton(model: OpenSimModel, motion: BodyMotion) -> Skeleton:
     position, place, rotation = in_blocks(turned, motion.position, motion.rotation, *points.values())
     segments = tuple(model.bodies[k] for k in moved)
     return Skeleton(tuple(points), position, tuple(long), segments, place, rotation)
-
-
-@dataclass(eq=False)
-class _Drawing:
-    """The points (T, 3) and bones found so far, along a motion and with the default pose."""
-
-    model: OpenSimModel
-    motion: BodyMotion
-    rest: BodyMotion
-    points: dict[str, Array] = field(default_factory=dict)
-    bones: list[tuple[str, str, str]] = field(default_factory=list)
-
-    def place(self, body: str, local: Array) -> Array:
-        """Position (T, 3) [m] of a point of a body in the ground."""
-        number = self.model.body_number[body]
-        return np.asarray(self.motion.rotation[:, number] @ local + self.motion.position[:, number])
-
-    def draw(self, body: str) -> None:
-        """Add the bones of a body: lines from its joint to its distal joints, and to its tip."""
-        start = next(joint.name for joint in self.model.joints if joint.outboard.body == body)
-        beyond = [self._end(joint) for joint in self.model.joints if joint.inboard.body == body]
-        upright = body in labels.skeleton_table()["model"]["upright"]
-        if upright and len(beyond) > 1:
-            middle = f"middle of {body}"
-            self.points[middle] = np.mean([self.points[end] for end in beyond], axis=0)
-            self.bones.append((start, middle, body))
-            start = middle
-        self.bones += [(start, end, body) for end in beyond]
-        if len(beyond) > 2:
-            self.bones += [(a, b, body) for a, b in zip(beyond, [*beyond[1:], beyond[0]], strict=True)]
-        mass = self.model.masses.get(body)
-        if mass is not None and (upright or not beyond):
-            own = next(joint for joint in self.model.joints if joint.outboard.body == body)
-            self.points[f"end of {body}"] = self.place(body, 2.0 * mass.center - own.outboard.position)
-            self.bones.append((start, f"end of {body}", body))
-
-    def _end(self, joint: Joint) -> str:
-        """Name of the point of the nearer body at a joint."""
-        inner, outer = (self.model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
-        at_rest = self.rest.rotation[0, outer] @ joint.outboard.position + self.rest.position[0, outer]
-        local = self.rest.rotation[0, inner].T @ (at_rest - self.rest.position[0, inner])
-        own = self.place(joint.inboard.body, local)
-        if np.linalg.norm(own - self.points[joint.name], axis=1).max() <= _SAME:
-            return joint.name
-        name = f"{joint.name} on {joint.inboard.body}"
-        self.points[name] = own
-        return name
 
 
 def model_paths(model: OpenSimModel, values: Array, muscles: tuple[str, ...]) -> VariablesAndAttributes:

@@ -144,13 +144,9 @@ QUANTITIES = {
 """Every quantity by its name, in the order of tables and figures."""
 
 
-def in_set(*uses: Use) -> list[str]:
-    """Names of the quantities of a set, or of several sets at the same time."""
-    return list(_in_set(uses))
-
-
 @cache
-def _in_set(uses: tuple[Use, ...]) -> tuple[str, ...]:
+def in_set(*uses: Use) -> tuple[str, ...]:
+    """Names of the quantities of a set, or of several sets at the same time."""
     return tuple(each.name for each in QUANTITIES.values() if each.sets.issuperset(uses))
 
 

@@ -227,18 +227,12 @@ def heading_angle(result: xr.Dataset) -> xr.Variable | None:
     """Angle of the walking direction about the vertical [rad], (time) or of all frames; None where it is not known."""
     if "heading" in result:
         return result["heading"].variable
-    way = _travel(result)
-    return None if way is None else xr.Variable((), way)
-
-
-def _travel(result: xr.Dataset) -> float | None:
-    """Angle about the vertical of the displacement from the first to the last frame [rad]; None without one."""
     if "skeleton_position" not in result or result.sizes.get("time", 0) < 2:
         return None
     place = result["skeleton_position"]
     ends = place.isel(time=[0, -1]).mean([dim for dim in place.dims if dim not in ("time", "axis")])
     x, y = (np.diff(ends.sel(axis=axis).values)[0] for axis in "xy")
-    return float(np.arctan2(y, x)) if np.hypot(x, y) >= TRAVEL else None
+    return xr.Variable((), float(np.arctan2(y, x))) if np.hypot(x, y) >= TRAVEL else None
 
 
 def magnitude(vector: xr.DataArray) -> xr.DataArray:

@@ -87,7 +87,14 @@ def margin_tables(answer: xr.Dataset) -> list[Table]:
     if "pair_margin" in answer:
         tables.append(_pair_table(answer))
     if "length_range" in answer and answer.sizes["of_group"]:
-        tables.append(_length_table(answer))
+        # of tendons and fibers [% of now]
+        ranges = 100.0 * answer["length_range"].transpose("length", "of_group", ...).values
+        of_lengths = {"group": answer["of_group"].values} | {
+            f"{str(name).replace('_', ' ')} [%]": [" to ".join(f"{end:.1f}" for end in ends) for ends in own]
+            for name, own in zip(answer["length"].values, ranges, strict=True)
+        }
+        title = "lengths with which the motion is possible; 70 and 130: no limit was found up to there"
+        tables.append(show(title, pd.DataFrame(of_lengths), ("", *[".1f"] * len(ranges))))
     return tables
 
 
@@ -116,17 +123,6 @@ def _pair_margins(answer: xr.Dataset) -> dict[str, float]:
     if "pair_margin" not in answer:
         return {}
     return dict(zip(map(str, answer["pair"].values), answer["pair_margin"].values.tolist(), strict=True))
-
-
-def _length_table(answer: xr.Dataset) -> Table:
-    """Range of tendon and fiber lengths of each group in which the motion stays possible [% of now]."""
-    ranges = 100.0 * answer["length_range"].transpose("length", "of_group", ...).values
-    columns = {"group": answer["of_group"].values} | {
-        f"{str(name).replace('_', ' ')} [%]": [" to ".join(f"{end:.1f}" for end in ends) for ends in own]
-        for name, own in zip(answer["length"].values, ranges, strict=True)
-    }
-    title = "lengths with which the motion is possible; 70 and 130: no limit was found up to there"
-    return show(title, pd.DataFrame(columns), ("", *[".1f"] * len(ranges)))
 
 
 def assistance_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
