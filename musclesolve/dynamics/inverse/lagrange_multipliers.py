@@ -37,9 +37,8 @@ from musclesolve.errors import MuscleSolveError, input_error
 def acting_bodies(model: Model) -> tuple[Indices, Indices]:
     """Proximal and distal body of every joint (K,); a massless cross is passed over to the next body."""
     names = [bodies_of_joint(model.topology, dof) for dof in model.topology.dofs]
-    proximal, distal = (
-        np.array([[model.body(name) for name in pair] for pair in names], np.intp).reshape(-1, 2).T.copy()
-    )
+    numbers = np.array([[model.body(name) for name in pair] for pair in names], np.intp)
+    proximal, distal = numbers.reshape(-1, 2).T.copy()
     return proximal, distal
 
 
@@ -87,7 +86,8 @@ class Couples:
 
     def force(self, q: Array, moments: Array) -> Array:
         """Generalized force (T, N, 3) of joint moments (T, K) [N m] about their axes (2.77-2.82, correction B4)."""
-        return self.body_force(q, self.spread @ (self.axes(q) * moments[..., None]))
+        couple = self.spread @ (self.axes(q) * moments[..., None])
+        return self.model.rigid_bodies.generalized(q, self.model.rigid_bodies.moment_forces(q, couple))
 
     def unit_forces(self, q: Array) -> Array:
         """Generalized forces (T, K, N, 3) of a unit moment about each axis (2.85)."""
@@ -98,10 +98,6 @@ class Couples:
             force = picked.slot_forces(q, picked.moment_forces(q, sign * axes))
             rows += np.einsum("nks,tksx->tknx", picked.incidence, force)
         return rows
-
-    def body_force(self, q: Array, couple: Array) -> Array:
-        """Generalized force (T, N, 3) of couples (T, B, 3) [N m] on the bodies."""
-        return self.model.rigid_bodies.generalized(q, self.model.rigid_bodies.moment_forces(q, couple))
 
     def rates(self, q: Array, qd: Array) -> Array:
         """Rates (T, K) [rad/s], the shares of the axes in the relative angular velocity."""

@@ -174,12 +174,11 @@ class RigidBodies:
         """The bodies in T poses q with velocities qd, (T, N, 3) each: arrays of `BodyMotions` with frames first."""
         from musclesolve.dynamics.kernel.entry import MOVE_ALL
 
-        frames, bodies = len(q), len(self.slots)
-        rotation, place, twist = (np.empty((frames, bodies, *axes)) for axes in ((3, 3), (3,), (6,)))
-        MOVE_ALL.load()(
-            contiguous(q), contiguous(qd), self.compiled, BodyMotions.unset(1), (rotation, place, twist)
-        )
-        return BodyMotions(rotation, place, twist, np.empty(0))
+        shapes = ((3, 3), (3,), (6,))
+        moved = (np.empty((len(q), len(self.slots), *shape)) for shape in shapes)
+        motions = BodyMotions(*moved, np.empty((3, 3, 3)))
+        MOVE_ALL.load()(contiguous(q), contiguous(qd), self.compiled, motions)
+        return motions
 
     def slot_forces(self, q: Array, force: Array) -> Array:
         """Forces on (r_i, r_j, u, v), (T, B, 4, 3), on the six slots by virtual power, (T, B, 6, 3).
