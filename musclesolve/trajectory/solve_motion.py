@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem, equ
 if TYPE_CHECKING:
     from musclesolve.trajectory.collocation import Collocation
 
-    Method = BandedInteriorPoint | Collocation
+    Method: TypeAlias = BandedInteriorPoint | Collocation
 
 
 @dataclass(frozen=True, eq=False)

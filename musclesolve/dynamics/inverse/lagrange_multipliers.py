@@ -31,7 +31,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fit
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Wrench, check_frames
 from musclesolve.dynamics.model.topology import bodies_of_joint
-from musclesolve.errors import MuscleSolveError, input_error
+from musclesolve.errors import MuscleSolveError
 
 
 def acting_bodies(model: Model) -> tuple[Indices, Indices]:
@@ -158,50 +158,36 @@ def actuated_moments(
     motion: Motion,
     wrenches: list[Wrench],
     drivers: Collection[str] = (),
-    couples: Collection[str] | None = None,
 ) -> Multipliers:
     """Inverse dynamics in which each degree of freedom has a driver or an unknown couple (Silva 2003, 2.86).
 
     Args:
         motion: its motion over T frames.
         wrenches: external forces on its bodies over the same frames.
-        drivers: names of degrees of freedom with a driver.
-        couples: names of degrees of freedom with a couple (on the base, a force or a couple); None: all without driver.
+        drivers: names of degrees of freedom with a driver; the others have a couple (on the base, a force or a couple).
 
     Returns:
         Multipliers (T, c) of the constraints, and generalized forces (T, K+6) [N m; of the base N, then N m].
 
     Raises:
-        InputError: a name is unknown, or a degree of freedom is in both lists.
-        MuscleSolveError: a degree of freedom is in neither list; names it.
+        InputError: a name is unknown.
     """
     check_fits(model, motion)
     names, joints, (frames, slots) = model.topology.dof_names, model.tree.joint_count, motion.q.shape[:2]
-    check_known((*drivers, *(couples or ())), "degree of freedom", names)
+    check_known(drivers, "degree of freedom", names)
     driven = np.isin(names, list(drivers))
-    coupled = ~driven if couples is None else np.isin(names, list(couples))
-    if (both := driven & coupled).any():
-        twice = [names[k] for k in np.flatnonzero(both)]
-        raise input_error(
-            "conflict", problem=f"{twice} have a driver and a couple", expected="one actuator each"
-        )
-    if (free := ~driven & ~coupled).any():
-        raise MuscleSolveError(
-            f"nothing drives {', '.join(names[k] for k in np.flatnonzero(free))}: give each degree of freedom a driver "
-            "or a couple."
-        )
     rows = np.zeros((frames, 0, slots, 3))
     if driven.any():
         drive = driver_rows(model, motion, base=bool(driven[joints:].any()))
         chosen = np.flatnonzero(driven)
         rows = drive.jacobian[:, chosen]
-    parts = model.constraints.jacobian(motion.q), rows, couple_rows(model, motion)[:, coupled]
+    parts = model.constraints.jacobian(motion.q), rows, couple_rows(model, motion)[:, ~driven]
     stacked = np.concatenate(parts, axis=1).reshape(frames, -1, 3 * slots)
     needed = -required_force(model, motion.q, motion.qd, motion.qdd, wrenches).reshape(frames, -1)
     multipliers = minimum_norm(stacked, needed, "constraints, drivers and couples")
     first, count = len(model.constraints.names), int(driven.sum())
     moments = np.zeros((frames, len(names)))
-    moments[:, coupled] = -multipliers[:, first + count :]
+    moments[:, ~driven] = -multipliers[:, first + count :]
     if driven.any():
         multiplier = multipliers[:, first : first + count]
         moments[:, chosen] = drive.moment_factor[:, chosen] * multiplier

@@ -174,9 +174,9 @@ class RigidBodies:
         """The bodies in T poses q with velocities qd, (T, N, 3) each: arrays of `BodyMotions` with frames first."""
         from musclesolve.dynamics.kernel.entry import MOVE_ALL
 
-        shapes = ((3, 3), (3,), (6,))
-        moved = (np.empty((len(q), len(self.slots), *shape)) for shape in shapes)
-        motions = BodyMotions(*moved, np.empty((3, 3, 3)))
+        frames, bodies = len(q), len(self.slots)
+        rotation, place, twist = (np.empty((frames, bodies, *axes)) for axes in ((3, 3), (3,), (6,)))
+        motions = BodyMotions(rotation, place, twist, np.empty((3, 3, 3)))
         MOVE_ALL.load()(contiguous(q), contiguous(qd), self.compiled, motions)
         return motions
 
