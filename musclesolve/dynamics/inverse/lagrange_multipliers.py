@@ -23,7 +23,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows, residual_about_origin
@@ -139,9 +138,7 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
     check_fits(model, motion)
     check_frames(wrenches, len(motion.time))
     parts = []
-    for block in blocks(len(motion.time), _BLOCK):
-        acting = [wrench.frames(block) for wrench in wrenches]
-        some = motion.frames(block)
+    for _, some, acting in motion.blocks(wrenches, _BLOCK):
         constraint, drivers = model.constraints.jacobian(some.q), driver_rows(model, some)
         (frames, rows), joints = constraint.shape[:2], model.tree.joint_count
         jacobian = np.concatenate([constraint, drivers.jacobian], axis=1).reshape(frames, -1, some.q[0].size)
