@@ -187,11 +187,8 @@ class ReferenceStride:
         return projected_moments(self.model, motion, self._balanced(motion))
 
     def _balanced(self, motion: Motion) -> list[Wrench]:
-        joints, fitted = self.model.tree.joint_count, []
-        for number, side in enumerate(SIDES):
-            force, moment = self._ground(motion.time, number)
-            ball = motion.q[:, self.person.slot(f"toe_{side}")]
-            fitted.append(Wrench(f"foot_{side}", force, np.cross(ball, force) + moment))
+        joints = self.model.tree.joint_count
+        fitted = [self.fitted(motion, side) for side in range(2)]
         remainder = projected_moments(self.model, motion, fitted)[:, joints:]
         middle = motion.origin
         moment = remainder[:, 3:] + np.cross(middle, remainder[:, :3])
@@ -201,6 +198,12 @@ class ReferenceStride:
             Wrench(wrench.body, wrench.force + part * remainder[:, :3], wrench.moment + part * moment)
             for wrench, part in zip(fitted, share[..., None], strict=True)
         ]
+
+    def fitted(self, motion: Motion, side: int) -> Wrench:
+        """The wrench of the splines alone on the right foot (0) or the left one (1), without the remainder."""
+        force, moment = self._ground(motion.time, side)
+        ball = motion.q[:, self.person.slot(f"toe_{SIDES[side]}")]
+        return Wrench(f"foot_{SIDES[side]}", force, np.cross(ball, force) + moment)
 
     def _ground(self, time: Array, side: int) -> tuple[Array, Array]:
         """Force on a foot [N] and moment about its ball [N m] by the splines, (T, 3) each."""

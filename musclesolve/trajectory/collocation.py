@@ -324,13 +324,13 @@ class Collocation:
             result = solver(x0=program.start(*start), **program.bounds)
             statistics = solver.stats()
             x, of_rows, of_bounds = (np.asarray(result[name])[:, 0] for name in ("x", "lam_g", "lam_x"))
-            found, bounds = split_named(x, program.shapes), split_named(of_bounds, program.shapes)
+            unknowns, bounds = split_named(x, program.shapes), split_named(of_bounds, program.shapes)
             # the multipliers of Ipopt with the signs of certificate.py, which subtracts the terms that CasADi adds
             rows = split_named(-program.size * of_rows, program.row_shapes)
-            limits, none = rows["limits"], np.zeros((2, *found["state"][1:].shape))
+            limits, none = rows["limits"], np.zeros((2, *unknowns["state"][1:].shape))
             return MotionAttempt(
-                coordinate=found["state"],
-                activation=found["activation"],
+                coordinate=unknowns["state"],
+                activation=unknowns["activation"],
                 multiplier=rows["moments"] / program.row,
                 balance_multiplier=rows["balance"],
                 coordinate_multiplier=-program.size * bounds["state"],

@@ -251,7 +251,7 @@ def induced_accelerations(
 
         at (T, n, 3): the points; beyond (J, n): one for the points beyond a joint.
         """
-        arms, places = (np.expand_dims(each, tuple(range(2, force.ndim - 1))) for each in (at, centers))
+        arms, places = (np.expand_dims(x, tuple(range(2, force.ndim - 1))) for x in (at, centers))
         summed = np.einsum("jn,tn...->tj...", beyond, force)
         origin = np.einsum("jn,tn...->tj...", beyond, moment + vector_product(arms, force))
         return summed, origin - vector_product(places, summed)
