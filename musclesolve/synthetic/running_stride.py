@@ -43,7 +43,7 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion, cardan_de
 from musclesolve.dynamics.kinematics.pose_fit import fit_pose
 from musclesolve.dynamics.model.model import Model, mass_center
 from musclesolve.dynamics.model.rigid_body import Wrench
-from musclesolve.dynamics.rotations import from_cardan, from_vector, nearest_rotation, to_cardan, to_vector
+from musclesolve.dynamics.rotations import from_vector, nearest_rotation, to_cardan, to_vector
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.recording.data import SIDES
 from musclesolve.synthetic.reference_stride import ReferenceStride, StrideLayout, StrideSubject
@@ -57,8 +57,6 @@ ARMS = {
 }
 BENT = {"hip_flexion": 0.5, "knee_flexion": 1.0, "ankle_dorsiflexion": 0.2}
 """Start of the search for the leg angles [rad]: a straight knee could bend in either direction."""
-TILT = 0.0
-"""Tilt of the pelvis at foot strike [rad]."""
 KNEE = np.deg2rad([-8.0, 140.0])
 """Least flexion of a knee [rad]: straight, with some noise of the series."""
 ROUNDS, FRAMES = 8, 96
@@ -192,7 +190,7 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
 
 
 def _stride(layout: StrideLayout, coefficients: AnyArray, ground: RunGround) -> RunningStride:
-    base = running_base(layout.person.model, ground, lambda time: _joints(layout, coefficients, time), TILT)
+    base = running_base(layout.person.model, ground, lambda time: _joints(layout, coefficients, time))
     return RunningStride(layout, coefficients, ground, base)
 
 
@@ -441,21 +439,19 @@ class Base:
         return left[:, None] * alternating + self.amount * [0.0, 1.0, 0.0], rate[:, None] * alternating
 
 
-def running_base(model: Model, ground: RunGround, joints: Joints, tilt: float) -> Base:
-    """The motion of the pelvis for joint angles; `tilt` is its tilt at right heel strike [rad]."""
+def running_base(model: Model, ground: RunGround, joints: Joints) -> Base:
+    """The motion of the pelvis for joint angles; it is upright at right heel strike."""
     half = 0.5 * ground.period
     # Middles of the steps as well, for the Runge-Kutta method.
     fine = np.linspace(0.0, half, 2 * INTEGRATION_STEPS + 1)
     body, left = Carried.from_joints(model, joints(fine)), ground.alternation(fine)[0]
     left[-1] = -1.0
-    start = from_cardan(np.array([tilt]), np.zeros(1), np.zeros(1))[0]
 
     def rotations(amounts: Array) -> Array:
-        return _integrated(body, left, amounts, start, half / INTEGRATION_STEPS)
+        return _integrated(body, left, amounts, half / INTEGRATION_STEPS)
 
     def misfit(amounts: Array) -> Array:
-        ends = rotations(amounts)[-1]
-        return to_vector(start.T @ (MIRROR[:, None] * ends * MIRROR))
+        return to_vector(MIRROR[:, None] * rotations(amounts)[-1] * MIRROR)
 
     amount = np.zeros(3)
     for _ in range(20):
@@ -471,14 +467,14 @@ def running_base(model: Model, ground: RunGround, joints: Joints, tilt: float) -
     return Base(ground, amount, make_interp_spline(time, matrices, k=5, bc_type="periodic"))
 
 
-def _integrated(body: Carried, left: Array, amounts: Array, start: Array, step: float) -> Array:
+def _integrated(body: Carried, left: Array, amounts: Array, step: float) -> Array:
     """Rotations R (INTEGRATION_STEPS + 1, n, 3, 3) for n amounts of momentum (n, 3), by Runge-Kutta of fourth order.
 
     With R = R_n exp(p) the rate of p is w + p x w / 2 + p x (p x w) / 12, up to the fourth power of p.
     """
     inverse = np.linalg.inv(body.inertia)
     steady, alternating = amounts * [0.0, 1.0, 0.0], amounts * [1.0, 0.0, 1.0]
-    rotations = [np.repeat(start[None], len(amounts), axis=0)]
+    rotations = [np.repeat(np.eye(3)[None], len(amounts), axis=0)]
     for n in range(INTEGRATION_STEPS):
         here, vector = rotations[-1], np.zeros_like(amounts)
         rates: list[Array] = []

@@ -364,15 +364,20 @@ class MotionInteriorPoint:
         (_, moments), muscles = problem.moment.shape, problem.lower.shape[1]
         self.system = NewtonSystem(problem.basis, problem.mean_step, moments, muscles)
         self.size = 1.0
+        self.low, self.high = coordinate_bounds(problem, cost)
+        self.width = np.maximum(problem.upper - problem.lower, LEAST_WIDTH)
+
+    def distances(self, z: Array, a: Array, slack: Array) -> tuple[Array, ...]:
+        """Distances of z and a (T, n) from their bounds, below and above, then from the limits of activation."""
+        lower = self.problem.lower
+        return z - self.low, self.high - z, a - lower, lower + self.width - a, slack
 
     def start(self, z: Array) -> Iterate:
         """The first iterate: z (T, n) inside of its bounds, products sigma, without multipliers of the equations."""
         problem, basis = self.problem, self.problem.basis
-        lower, width = problem.lower, np.maximum(problem.upper - problem.lower, LEAST_WIDTH)
-        a = lower + FIRST_ACTIVATION * width
-        low, high = coordinate_bounds(problem, self.cost)
-        room = START_INSIDE * np.minimum(high - low, 1.0)
-        c = basis.coefficients(np.clip(z, low + room, high - room))
+        a = problem.lower + FIRST_ACTIVATION * self.width
+        room = START_INSIDE * np.minimum(self.high - self.low, 1.0)
+        c = basis.coefficients(np.clip(z, self.low + room, self.high - room))
         z = basis.values(c)
         slack = np.maximum(problem.activation_limits.slack(a), 0.01)
         missing = problem.activation_limits.slack(a) - slack
@@ -385,8 +390,7 @@ class MotionInteriorPoint:
             pull = np.abs(np.einsum("tkn,tk->tn", problem.lever, expected))
             self.size = max(1.0, SHARE_OF_PULL * float(np.quantile(pull, 0.9)))
         sigma = FIRST_SIGMA * self.size
-        distances = (z - low, high - z, a - lower, lower + width - a, slack)
-        barriers = tuple(Barrier(x, sigma / np.maximum(x, 0.1)) for x in distances)
+        barriers = tuple(Barrier(x, sigma / np.maximum(x, 0.1)) for x in self.distances(z, a, slack))
         omega = np.ones(a.shape[1])
         return Iterate(c, a, np.zeros_like(problem.moment), np.zeros_like(a), missing, barriers, omega, sigma)
 
@@ -398,11 +402,9 @@ class MotionInteriorPoint:
         At zero distance it is the optimum itself; the ratios of multipliers and distances are at most `ratio`.
         """
         problem, basis, limits = self.problem, self.problem.basis, self.problem.activation_limits
-        low, high = coordinate_bounds(problem, self.cost)
-        room = inside * np.minimum(high - low, 1.0)
-        z = np.clip(optimum.coordinate, low + room, high - room)
+        room, lower, width = inside * np.minimum(self.high - self.low, 1.0), problem.lower, self.width
+        z = np.clip(optimum.coordinate, self.low + room, self.high - room)
         c = basis.coefficients(z)
-        lower, width = problem.lower, np.maximum(problem.upper - problem.lower, LEAST_WIDTH)
         a = np.clip(optimum.activation, lower + inside * width, lower + (1.0 - inside) * width)
         # the multipliers of the bounds of a are the rest of its slope
         state = problem.state(z, basis.rates(c))
@@ -413,15 +415,8 @@ class MotionInteriorPoint:
         )
         of_a = by_activation + balance * state.capacity.value - limits.pull(of_limit)
         slack = np.maximum(limits.slack(a), inside)
-        pairs = (
-            (z - low, of_z),
-            (high - z, -of_z),
-            (a - lower, of_a),
-            (lower + width - a, -of_a),
-            (slack, of_limit),
-        )
-        barriers = []
-        for distance, held in pairs:
+        barriers, multipliers = [], (of_z, -of_z, of_a, -of_a, of_limit)
+        for distance, held in zip(self.distances(z, a, slack), multipliers, strict=True):
             x = np.maximum(distance, LEAST_DISTANCE)
             k = np.maximum(held, inside**2 / x)
             barriers.append(Barrier(x, np.minimum(k, ratio * x)))

@@ -68,9 +68,7 @@ def assemble_chain(basis: Basis, nodes: Nodes, i: int, share: float, band: Any) 
     This share of the negative eigenvalue of a frame is removed: the sum is convex for share 1.
     """
     frames = basis.first.size
-    for j in range(frames):
-        for p in range(HALF + 1):
-            band[j, p] = 0.0
+    band[:, :] = 0.0
     for t in range(frames):
         f, limit = basis.first[t], nodes.limit[i, t]
         g, h = nodes.by_z[i, t], nodes.by_y[i, t]
@@ -222,9 +220,7 @@ def response(basis: Basis, factor: Any, i: int, inverse: Any, gram: Any) -> None
 def blocks(lever: Any, compliance: Any, gram: Any, band: Any, work: Any) -> None:
     """The lower band of S, (m (reach + 1), T m): entry (i, j) in row i - j of column j. work: (m, n)."""
     frames, moments, muscles = lever.shape
-    for row in range(band.shape[0]):
-        for column in range(band.shape[1]):
-            band[row, column] = 0.0
+    band[:, :] = 0.0
     for t in range(frames):
         for q in range(min(gram.shape[1], frames - t)):
             for k in range(moments):

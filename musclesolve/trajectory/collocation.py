@@ -26,12 +26,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any, ClassVar
 
 import casadi
 import numpy as np
 
-from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.arrays import AnyArray, Array, split_named
 from musclesolve._util.checks import check_array, check_integer, check_number
 from musclesolve._util.locks import CASADI
 from musclesolve.errors import input_error
@@ -40,6 +41,7 @@ from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbo
 from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt
 from musclesolve.trajectory.certificate import MotionAttempt, coordinate_bounds
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
+from musclesolve.trajectory.solve_rate_limited import limit_rows
 
 TYPICAL = 0.5
 """Activation, and force over F0, at which the size of the slopes of a cost is taken."""
@@ -68,17 +70,18 @@ class Program:
         return cls(problem, cost, size, np.where(row > 0.0, row, 1.0))
 
     @property
-    def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """The shapes of the blocks of x: states, rates, activations, reserves."""
-        frames = self.problem.musculotendon_length.shape
-        return frames, frames, frames, (0, 1) if self.problem.reserve_weight is None else self.row.shape
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the blocks of x."""
+        states = dict.fromkeys(("state", "rate", "activation"), self.problem.musculotendon_length.shape)
+        return states | {"reserve": (0, 1) if self.problem.reserve_weight is None else self.row.shape}
 
     @property
-    def row_shapes(self) -> tuple[tuple[int, ...], ...]:
-        """The shapes of the blocks of g: moments, balance, rates, limits; no limits without time constants."""
+    def row_shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shapes of the blocks of g; no limits without time constants."""
         frames, muscles = self.problem.musculotendon_length.shape
         limits = (0, 1) if self.problem.limits is None else (2, frames - 1, muscles)
-        return self.row.shape, (frames, muscles), (frames, muscles), limits
+        equations = {"moments": self.row.shape} | dict.fromkeys(("balance", "rates"), (frames, muscles))
+        return equations | {"limits": limits}
 
     @cached_property
     def bounds(self) -> dict[str, Array]:
@@ -86,17 +89,16 @@ class Program:
         low, high = coordinate_bounds(self.problem, self.cost)
         muscles = self.problem.muscles
         low = np.where(muscles.curves.tendon(muscles.start).slope < FLAT_TENDON_SLOPE, low, low - MARGIN)
-        rates, reserves = np.full(self.shapes[1], np.inf), np.full(self.shapes[3], np.inf)
-        limits = self.row_shapes[3]
-        least = np.zeros(limits)
+        rates, reserves = (np.full(self.shapes[name], np.inf) for name in ("rate", "reserve"))
+        *equations, limits = map(np.zeros, self.row_shapes.values())
+        least = limits.copy()
         if self.problem.limits is not None:
             least[1] = self.problem.activation_limits.e_a - 1.0
-        equations = np.zeros(sum(int(np.prod(shape)) for shape in self.row_shapes[:3]))
         return {
             "lbx": joined(low, -rates, self.problem.lower, -reserves),
             "ubx": joined(high, rates, self.problem.upper, reserves),
-            "lbg": joined(equations, least),
-            "ubg": joined(equations, np.full(limits, np.inf)),
+            "lbg": joined(*equations, least),
+            "ubg": joined(*equations, limits + np.inf),
         }
 
     @cached_property
@@ -106,9 +108,7 @@ class Program:
 
         problem, step = self.problem, self.problem.mean_step
         count, muscles = problem.musculotendon_length.shape
-        blocks = [
-            casadi.MX.sym(name, int(np.prod(shape))) for name, shape in zip("zyas", self.shapes, strict=True)
-        ]
+        blocks = [casadi.MX.sym(name, prod(shape)) for name, shape in self.shapes.items()]
         z, y, a, s = blocks
 
         tendon = tendon_force(problem, z)
@@ -127,15 +127,20 @@ class Program:
         rates = each_muscle(of_state, muscles) @ z + each_muscle(of_rate / step, muscles) @ y
         rows = [moments - casadi.DM((problem.moment / self.row).ravel()), active - a * capacity, rates]
         if problem.limits is not None:
-            one, limits = np.ones(count - 1), problem.activation_limits
-            for pair in ((-limits.e_d[:, 0], one), (limits.e_a[:, 0], -one)):
-                matrix = sparse.diags(pair, [0, 1], shape=(count - 1, count))
-                rows.append(each_muscle(matrix, muscles) @ a)
+            rows.append(casadi_matrix(limit_rows(problem.activation_limits, (count, muscles))) @ a)
         return {"x": casadi.vertcat(*blocks), "f": objective, "g": casadi.vertcat(*rows)}
 
-    def start(self, z: Array, rate: Array, activation: Array) -> Array:
-        """The x of states, rates [1/s] and activations (T, n), without reserves."""
-        return joined(z, rate * self.problem.mean_step, activation, np.zeros(self.shapes[3]))
+    def start(self, states: Array, activations: Array) -> Array:
+        """The x of states and activations (T, n), with the rates of a spline through the states, without reserves."""
+        from scipy.interpolate import CubicSpline
+
+        time, named = self.problem.time, {"the tendon coordinate": states, "the activation": activations}
+        z, activation = (
+            check_array(part, name, self.shapes["state"], real=True, where="start")
+            for name, part in named.items()
+        )
+        rate = CubicSpline(time, z)(time, 1) * self.problem.mean_step
+        return joined(z, rate, activation, np.zeros(self.shapes["reserve"]))
 
 
 def spline_equations(time: Array) -> tuple[Any, Any]:
@@ -159,13 +164,6 @@ def spline_equations(time: Array) -> tuple[Any, Any]:
 def joined(*parts: Array) -> Array:
     """All numbers of some arrays, one after the other."""
     return np.concatenate([np.asarray(part, dtype=float).ravel() for part in parts])
-
-
-def split(values: Array, shapes: tuple[tuple[int, ...], ...]) -> list[Array]:
-    """The blocks of some shapes from values of `joined`."""
-    sizes = [int(np.prod(shape)) for shape in shapes]
-    parts = np.split(values, np.cumsum(sizes)[:-1])
-    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def each_muscle(matrix: Any, muscles: int) -> Any:
@@ -323,35 +321,24 @@ class Collocation:
                 "compl_inf_tol": COMPLEMENTARITY * self.tolerance,
             }
             solver = casadi_ipopt("motion", program.functions, settings)
-            result = solver(x0=first_guess(program, problem, start), **program.bounds)
+            result = solver(x0=program.start(*start), **program.bounds)
             statistics = solver.stats()
             x, of_rows, of_bounds = (np.asarray(result[name])[:, 0] for name in ("x", "lam_g", "lam_x"))
-            z, _, activation, _ = split(x, program.shapes)
+            unknowns, bounds = split_named(x, program.shapes), split_named(of_bounds, program.shapes)
             # the multipliers of Ipopt with the signs of certificate.py, which subtracts the terms that CasADi adds
-            moment, balance, _, rates = split(-program.size * of_rows, program.row_shapes)
+            rows = split_named(-program.size * of_rows, program.row_shapes)
+            limits, none = rows["limits"], np.zeros((2, *unknowns["state"][1:].shape))
             return MotionAttempt(
-                coordinate=z,
-                activation=activation,
-                multiplier=moment / program.row,
-                balance_multiplier=balance,
-                coordinate_multiplier=split(-program.size * of_bounds, program.shapes)[0],
-                limit_multiplier=np.maximum(rates, 0.0) if rates.size else np.zeros((2, *z[1:].shape)),
+                coordinate=unknowns["state"],
+                activation=unknowns["activation"],
+                multiplier=rows["moments"] / program.row,
+                balance_multiplier=rows["balance"],
+                coordinate_multiplier=-program.size * bounds["state"],
+                limit_multiplier=np.maximum(limits, 0.0) if limits.size else none,
                 iterations=statistics.get("iter_count", 0),
                 method=self.name,
                 message=sentence(statistics["return_status"]),
             )
-
-
-def first_guess(program: Program, problem: MotionProblem, start: tuple[Array, Array]) -> Array:
-    """The x from states and activations (T, n) of the frames, with the rates of a spline through the states."""
-    from scipy.interpolate import CubicSpline
-
-    shape = problem.musculotendon_length.shape
-    z, activation = (
-        check_array(part, name, shape, real=True, where="start")
-        for part, name in zip(start, ("the tendon coordinate", "the activation"), strict=True)
-    )
-    return program.start(z, CubicSpline(problem.time, z)(problem.time, 1), activation)
 
 
 _SENTENCES = {

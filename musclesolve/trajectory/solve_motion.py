@@ -2,35 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice, check_type
 from musclesolve.constants import USUAL_COST
 from musclesolve.errors import input_error
+from musclesolve.muscles.elastic.elastic_muscles import tendon_energy
 from musclesolve.sharing.certificate import needs_reserve
 from musclesolve.sharing.cost.cost_base import Cost
+from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import fallback_weight
 from musclesolve.sharing.solving import ON_INFEASIBLE, solve_part
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import Status, is_solved
 from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
+from musclesolve.trajectory.certificate import Certifier, MotionAttempt
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem, equilibrium
 
 if TYPE_CHECKING:
     from musclesolve.trajectory.collocation import Collocation
 
-    Method = BandedInteriorPoint | Collocation
-from numpy.typing import NDArray
-
-from musclesolve._util.arrays import Mask
-from musclesolve.muscles.elastic.elastic_muscles import tendon_energy
-from musclesolve.sharing.kernel.constants import TOLERANCE
-from musclesolve.sharing.status import is_solved
-from musclesolve.trajectory.certificate import Certifier, MotionAttempt
+    Method: TypeAlias = BandedInteriorPoint | Collocation
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,29 +162,14 @@ def unsolved(
     problem: MotionProblem, cost_name: str, status: Status, notes: tuple[str, ...], *, lacks: bool = False
 ) -> MotionSolution:
     """The solution of a motion that was not solved: NaN. lacks: because the muscles cannot produce the moments."""
-    shape, moments = problem.musculotendon_length.shape, problem.moment.shape
-    nothing = np.full(shape, np.nan)
-    fields = (
-        *("activation", "force", "passive_force", "force_capacity", "fiber_length", "fiber_velocity"),
-        *("cos_pennation", "tendon_length", "tendon_strain", "tendon_energy"),
-    )
-    return MotionSolution(
-        time=problem.time,
-        status=np.full(shape[0], status, dtype=np.int8),
-        kkt_residual=np.full(shape[0], np.inf),
-        cost=np.full(shape[0], np.nan),
-        **{name: nothing for name in fields},
-        reserve=np.full(moments, np.nan),
-        multiplier=np.full(moments, np.nan),
-        falling_multiplier=nothing[1:],
-        rising_multiplier=nothing[1:],
-        defect=nothing[1:],
-        cost_name=cost_name,
-        solver="",
-        iterations=0,
-        notes=notes,
-        lacks=lacks,
-    )
+    frames, nothing = problem.n_frames, np.full(problem.musculotendon_length.shape, np.nan)
+    by_moment = np.full(problem.moment.shape, np.nan)
+    other: dict[str, Any] = {"time": problem.time, "status": np.full(frames, status, dtype=np.int8)}
+    other |= {"kkt_residual": np.full(frames, np.inf), "cost": np.full(frames, np.nan)}
+    other |= dict.fromkeys(("reserve", "multiplier"), by_moment)
+    other |= dict.fromkeys(("falling_multiplier", "rising_multiplier", "defect"), nothing[1:])
+    other |= {"cost_name": cost_name, "solver": "", "iterations": 0, "notes": notes, "lacks": lacks}
+    return MotionSolution(**{field.name: nothing for field in fields(MotionSolution)} | other)
 
 
 SOFT, STIFF = (1e-3, 1e-5), (1e6, 1e5, 1e4)

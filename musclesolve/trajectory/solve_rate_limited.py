@@ -321,29 +321,26 @@ class ActivationCost:
         return np.full_like(self.problem.lower, np.inf)
 
 
-class CapacityCertifier:
+class CapacityCertifier(Certifier):
     """Certifies attempts by activations, multipliers of moments and of limits alone (certificate.py).
 
     z is the activation, and its multiplier mu = -R^T lambda, so that states and balance are exact.
     """
 
-    def __init__(self, motion: GivenCapacities, cost: ActivationCost) -> None:
-        self.motion, self.certifier = motion, Certifier(motion, cost)
-
     def reduced(self, attempt: MotionAttempt) -> MotionAttempt:
         """The attempt with z, its multipliers and the multipliers of soft rows eliminated."""
-        multiplier = attempt.multiplier[:, : self.motion.moment.shape[1]]
+        multiplier = attempt.multiplier[:, : self.problem.moment.shape[1]]
         return replace(
             attempt,
             coordinate=attempt.activation,
             multiplier=multiplier,
-            balance_multiplier=-np.einsum("tkn,tk->tn", self.motion.lever, multiplier),
+            balance_multiplier=-np.einsum("tkn,tk->tn", self.problem.lever, multiplier),
             coordinate_multiplier=np.zeros_like(attempt.activation),
         )
 
     def misses(self, attempt: MotionAttempt) -> Misses:
         """The misses of each condition by an attempt."""
-        return self.certifier.misses(self.reduced(attempt))
+        return super().misses(self.reduced(attempt))
 
 
 GOOD = 1e-8

@@ -245,35 +245,28 @@ def induced_accelerations(
     # loads of the joints by unit accelerations of the speeds, by gravity and by velocities
     beyond = np.array([joint.beyond for joint in joints], bool).reshape(len(joints), count)
     centers = np.stack([joint.center for joint in joints], axis=1) if joints else np.zeros((frames, 0, 3))
-    carries = beyond[:, carriers].astype(float)
 
-    def carried(force: Array, moment: Array) -> tuple[Array, Array]:
-        """Force and moment about the joints, (T, J, ..., 3), of forces at and moments about the mass centers."""
-        arms = np.expand_dims(bodies.center, tuple(range(2, force.ndim - 1)))
-        summed = np.einsum("jb,tb...->tj...", beyond.astype(float), force)
-        origin = np.einsum("jb,tb...->tj...", beyond.astype(float), moment + vector_product(arms, force))
-        places = np.expand_dims(centers, tuple(range(2, force.ndim - 1)))
+    def carried(force: Array, moment: Array, at: Array, beyond: Array) -> tuple[Array, Array]:
+        """Force and moment about the joints, (T, J, ..., 3), of forces (T, n, ..., 3) and their moments about points.
+
+        at (T, n, 3): the points; beyond (J, n): one for the points beyond a joint.
+        """
+        arms, places = (np.expand_dims(x, tuple(range(2, force.ndim - 1))) for x in (at, centers))
+        summed = np.einsum("jn,tn...->tj...", beyond, force)
+        origin = np.einsum("jn,tn...->tj...", beyond, moment + vector_product(arms, force))
         return summed, origin - vector_product(places, summed)
 
-    by_rate = carried(heavy, turned)
-    by_weight = carried(-weight, np.zeros_like(weight))
+    of_bodies = bodies.center, beyond.astype(float)
+    by_rate = carried(heavy, turned, *of_bodies)
+    by_weight = carried(-weight, np.zeros_like(weight), *of_bodies)
     bent = mass_of * (bodies.center_acceleration - np.einsum("tbkx,tk->tbx", reach, bodies.rates))
-    by_velocity = carried(bent, bodies.momentum_rate - np.einsum("tbkx,tk->tbx", turned, bodies.rates))
-
-    def of_ground(force: Array, moment: Array) -> tuple[Array, Array]:
-        """Loads (T, J, ..., 3) that ground reactions (T, L, ..., 3) at the points take from the joints."""
-        arms = np.expand_dims(points, tuple(range(2, force.ndim - 1)))
-        places = np.expand_dims(centers, tuple(range(2, force.ndim - 1)))
-        summed = np.einsum("jl,tl...->tj...", carries, force)
-        origin = np.einsum("jl,tl...->tj...", carries, moment + vector_product(arms, force))
-        return -summed, vector_product(places, summed) - origin
-
+    spun = bodies.momentum_rate - np.einsum("tbkx,tk->tbx", turned, bodies.rates)
+    by_velocity = carried(bent, spun, *of_bodies)
     total = bodies.mass.sum()
     of_center = heavy.sum(axis=1).swapaxes(1, 2) / total
 
     shares = {}
-    ahead = np.stack([foot.forward for foot in feet], axis=1) * [1.0, 1.0, 0.0]
-    ahead = unit_or_zero(ahead)
+    ahead = unit_or_zero(np.stack([foot.forward for foot in feet], axis=1) * [1.0, 1.0, 0.0])
     upward = np.broadcast_to(UP, ahead.shape)
     held_axes = {
         "point": np.zeros((frames, len(feet), 0, 3)),
@@ -310,10 +303,11 @@ def induced_accelerations(
         hover[:, :, of_residual] = push * hovering
         bearing[:, :, of_residual] += about * hovering
         loads = []
+        by_ground = carried(ground + hover, bearing, points, of_bodies[1][:, carriers])
         for inertia, weights, velocities, lifted in zip(
-            by_rate, by_weight, by_velocity, of_ground(ground + hover, bearing), strict=True
+            by_rate, by_weight, by_velocity, by_ground, strict=True
         ):
-            load = np.einsum("tjkx,tpk->tpjx", inertia, rates) + lifted.swapaxes(1, 2)
+            load = np.einsum("tjkx,tpk->tpjx", inertia, rates) - lifted.swapaxes(1, 2)
             load[:, of_gravity] += weights
             load[:, of_motion] += velocities
             loads.append(load)

@@ -60,8 +60,7 @@ def projected_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> A
     check_fits(model, motion)
     check_frames(wrenches, len(motion.q))
     parts = []
-    for block, some in motion.blocks():
-        acting = [wrench.frames(block) for wrench in wrenches]
+    for _, some, acting in motion.blocks(wrenches):
         force = required_force(model, some.q, some.qd, some.qdd, acting)
         parts.append(model.tree.project(some.q, some.origin, force))
     return np.concatenate(parts)

@@ -17,7 +17,6 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_type
-from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import check_known
 from musclesolve.dynamics.inverse.lagrange_multipliers import acting_bodies, actuated_moments, rigid_wrench
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -84,10 +83,9 @@ def joint_reactions(
         )
     check_frames(wrenches, len(check_type(motion, Motion, "motion", "a motion of the original model").time))
     parts = []
-    for block in blocks(len(motion.time), _BLOCK):
-        some = expanded.motion(motion.frames(block))
-        pushed = [wrench.frames(block) for wrench in wrenches]
-        solved = actuated_moments(expanded, some, pushed, drivers)
+    for _, original, acting in motion.blocks(wrenches, _BLOCK):
+        some = expanded.motion(original)
+        solved = actuated_moments(expanded, some, acting, drivers)
         parts.append((*reactions_of(expanded, some.q, solved.constraint), solved.moments))
     return RowReactions(
         tuple(expanded.joint_rows), *(np.concatenate(part) for part in zip(*parts, strict=True))

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows, residual_about_origin
@@ -31,15 +30,14 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_fit
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Wrench, check_frames
 from musclesolve.dynamics.model.topology import bodies_of_joint
-from musclesolve.errors import MuscleSolveError, input_error
+from musclesolve.errors import MuscleSolveError
 
 
 def acting_bodies(model: Model) -> tuple[Indices, Indices]:
     """Proximal and distal body of every joint (K,); a massless cross is passed over to the next body."""
     names = [bodies_of_joint(model.topology, dof) for dof in model.topology.dofs]
-    proximal, distal = (
-        np.array([[model.body(name) for name in pair] for pair in names], np.intp).reshape(-1, 2).T.copy()
-    )
+    numbers = np.array([[model.body(name) for name in pair] for pair in names], np.intp)
+    proximal, distal = numbers.reshape(-1, 2).T.copy()
     return proximal, distal
 
 
@@ -87,7 +85,8 @@ class Couples:
 
     def force(self, q: Array, moments: Array) -> Array:
         """Generalized force (T, N, 3) of joint moments (T, K) [N m] about their axes (2.77-2.82, correction B4)."""
-        return self.body_force(q, self.spread @ (self.axes(q) * moments[..., None]))
+        couple = self.spread @ (self.axes(q) * moments[..., None])
+        return self.model.rigid_bodies.generalized(q, self.model.rigid_bodies.moment_forces(q, couple))
 
     def unit_forces(self, q: Array) -> Array:
         """Generalized forces (T, K, N, 3) of a unit moment about each axis (2.85)."""
@@ -98,10 +97,6 @@ class Couples:
             force = picked.slot_forces(q, picked.moment_forces(q, sign * axes))
             rows += np.einsum("nks,tksx->tknx", picked.incidence, force)
         return rows
-
-    def body_force(self, q: Array, couple: Array) -> Array:
-        """Generalized force (T, N, 3) of couples (T, B, 3) [N m] on the bodies."""
-        return self.model.rigid_bodies.generalized(q, self.model.rigid_bodies.moment_forces(q, couple))
 
     def rates(self, q: Array, qd: Array) -> Array:
         """Rates (T, K) [rad/s], the shares of the axes in the relative angular velocity."""
@@ -143,9 +138,7 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
     check_fits(model, motion)
     check_frames(wrenches, len(motion.time))
     parts = []
-    for block in blocks(len(motion.time), _BLOCK):
-        acting = [wrench.frames(block) for wrench in wrenches]
-        some = motion.frames(block)
+    for _, some, acting in motion.blocks(wrenches, _BLOCK):
         constraint, drivers = model.constraints.jacobian(some.q), driver_rows(model, some)
         (frames, rows), joints = constraint.shape[:2], model.tree.joint_count
         jacobian = np.concatenate([constraint, drivers.jacobian], axis=1).reshape(frames, -1, some.q[0].size)
@@ -162,50 +155,36 @@ def actuated_moments(
     motion: Motion,
     wrenches: list[Wrench],
     drivers: Collection[str] = (),
-    couples: Collection[str] | None = None,
 ) -> Multipliers:
     """Inverse dynamics in which each degree of freedom has a driver or an unknown couple (Silva 2003, 2.86).
 
     Args:
         motion: its motion over T frames.
         wrenches: external forces on its bodies over the same frames.
-        drivers: names of degrees of freedom with a driver.
-        couples: names of degrees of freedom with a couple (on the base, a force or a couple); None: all without driver.
+        drivers: names of degrees of freedom with a driver; the others have a couple (on the base, a force or a couple).
 
     Returns:
         Multipliers (T, c) of the constraints, and generalized forces (T, K+6) [N m; of the base N, then N m].
 
     Raises:
-        InputError: a name is unknown, or a degree of freedom is in both lists.
-        MuscleSolveError: a degree of freedom is in neither list; names it.
+        InputError: a name is unknown.
     """
     check_fits(model, motion)
     names, joints, (frames, slots) = model.topology.dof_names, model.tree.joint_count, motion.q.shape[:2]
-    check_known((*drivers, *(couples or ())), "degree of freedom", names)
+    check_known(drivers, "degree of freedom", names)
     driven = np.isin(names, list(drivers))
-    coupled = ~driven if couples is None else np.isin(names, list(couples))
-    if (both := driven & coupled).any():
-        twice = [names[k] for k in np.flatnonzero(both)]
-        raise input_error(
-            "conflict", problem=f"{twice} have a driver and a couple", expected="one actuator each"
-        )
-    if (free := ~driven & ~coupled).any():
-        raise MuscleSolveError(
-            f"nothing drives {', '.join(names[k] for k in np.flatnonzero(free))}: give each degree of freedom a driver "
-            "or a couple."
-        )
     rows = np.zeros((frames, 0, slots, 3))
     if driven.any():
         drive = driver_rows(model, motion, base=bool(driven[joints:].any()))
         chosen = np.flatnonzero(driven)
         rows = drive.jacobian[:, chosen]
-    parts = model.constraints.jacobian(motion.q), rows, couple_rows(model, motion)[:, coupled]
+    parts = model.constraints.jacobian(motion.q), rows, couple_rows(model, motion)[:, ~driven]
     stacked = np.concatenate(parts, axis=1).reshape(frames, -1, 3 * slots)
     needed = -required_force(model, motion.q, motion.qd, motion.qdd, wrenches).reshape(frames, -1)
     multipliers = minimum_norm(stacked, needed, "constraints, drivers and couples")
     first, count = len(model.constraints.names), int(driven.sum())
     moments = np.zeros((frames, len(names)))
-    moments[:, coupled] = -multipliers[:, first + count :]
+    moments[:, ~driven] = -multipliers[:, first + count :]
     if driven.any():
         multiplier = multipliers[:, first : first + count]
         moments[:, chosen] = drive.moment_factor[:, chosen] * multiplier

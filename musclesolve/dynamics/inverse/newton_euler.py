@@ -159,10 +159,8 @@ def net_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
     if isinstance(motion, PointMotion):
         return projected_moments(model, motion, wrenches)
     moments = long_array((len(motion.time), model.tree.joint_count + 6))
-    for block, some in motion.blocks():
-        loads = distal_loads(
-            model, segment_motion(model, some), [wrench.frames(block) for wrench in wrenches]
-        )
+    for block, some, acting in motion.blocks(wrenches):
+        loads = distal_loads(model, segment_motion(model, some), acting)
         moments[block] = generalized_loads(model, some, loads)
     return moments
 

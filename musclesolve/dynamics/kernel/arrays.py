@@ -226,14 +226,6 @@ class PoseWork(NamedTuple):
         )
 
 
-class PlacedTree(NamedTuple):
-    """The frames (F) of a tree in one pose as x = shift + rotation x_standing, and work arrays."""
-
-    rotation: Array  # (F, 3, 3)
-    shift: Array  # (F, 3)
-    turn: Array  # (3, 3)
-
-
 class MovingTree(NamedTuple):
     """The frames (F) of a tree in motion, and work arrays: see `tree_motion`."""
 

@@ -15,7 +15,6 @@ from musclesolve.dynamics.kernel.arrays import (
     MovingTree,
     PairArrays,
     PlacedSurfaces,
-    PlacedTree,
     PoseWork,
     RowArrays,
     SegmentArrays,
@@ -54,17 +53,12 @@ def move(q, qd, bodies, motions, first):
         move_body(q, qd, bodies, b, motions, first + b)
 
 
-def move_all(q, qd, bodies, one, out):
-    """Rotations, places and twists of all bodies in every frame; q, qd (T, N, 3); one: work for a single body."""
-    rotation, place, twist = out
+def move_all(q, qd, bodies, motions):
+    """Rotations, places and twists of all bodies in every frame; q, qd (T, N, 3); motions: with frames first."""
     for t in range(q.shape[0]):
+        frame = BodyMotions(motions.rotation[t], motions.place[t], motions.twist[t], motions.work)
         for b in range(bodies.crossed.size):
-            move_body(q[t], qd[t], bodies, b, one, 0)
-            for x in range(3):
-                place[t, b, x] = one.place[0, x]
-                twist[t, b, x], twist[t, b, 3 + x] = one.twist[0, x], one.twist[0, 3 + x]
-                for y in range(3):
-                    rotation[t, b, x, y] = one.rotation[0, x, y]
+            move_body(q[t], qd[t], bodies, b, frame, b)
 
 
 def touch(motions, shapes, pairs, placed, touches):
@@ -89,8 +83,7 @@ def resist(state, bodies, motions, axes, joints, limits, wrench, force):
     q, qd = state
     for b in range(bodies.crossed.size):
         move_body(q, qd, bodies, b, motions, b)
-        for k in range(6):
-            wrench[b, k] = 0.0
+    wrench[:, :] = 0.0
     damp_joints(axes, joints, motions, wrench)
     stop_joints(axes, joints, limits[0], motions, wrench)
     limit_cones(q, limits[1], motions, wrench)
@@ -182,7 +175,6 @@ _TREE = tuple_of(TreeArrays, "i1 i1 i1 i1 i2 r2 r2 r2 i1 r2 r2")
 _TARGETS = tuple_of(TargetArrays, "i1 b1 r1 i1")
 _POSE_WORK = tuple_of(PoseWork, "r3 r2 r2 r2 r2 r2 r2 r2 r1 r1 r2 r2 r1 r1 r1 r1 r2")
 _MOVING = tuple_of(MovingTree, "r3 r2 r2 r2 r2 r2 r2 r2 r2 r2")
-_PLACED_TREE = tuple_of(PlacedTree, "r3 r2 r2")
 _MASSES = tuple_of(MassArrays, "r1 r2 r3 r1")
 _SEGMENTS = tuple_of(SegmentArrays, "r4 r3 r3 r3 r3")
 _MOVED = types.Tuple(types_of("r2 r2 r3 r3 r3 r3"))
@@ -196,7 +188,7 @@ PUSH = _on_disk(push, _TABLES, _BODIES, _MOTIONS, "i r2 r2")
 RESIST = _on_disk(resist, _TABLES, _BODIES, _MOTIONS, "r2", _JOINTS, types.Tuple([_STOPS, _CONES]), "r2 r2")
 SOLVE = _on_disk(solve, _STATE, _ROWS, _SOLVED, "i")
 NEAREST = _on_disk(nearest, _TREE, _TARGETS, "r3", _TABLES, _POSES, _POSES, "r1", _POSE_WORK, "r1")
-PLACE_TREE = _on_disk(place_tree, _TREE, _POSES, "i r3 r4", _PLACED_TREE)
+PLACE_TREE = _on_disk(place_tree, _TREE, _POSES, "i r3 r4", _MOVING)
 MOVE_TREE = _on_disk(move_tree, _TREE, _MASSES, _GIVEN, _MOVED, _SEGMENTS, _MOVING, "i")
 LOAD_TREE = _on_disk(load_tree, _TREE, _MASSES, _SEGMENTS, "r3", _CUBES, _MOVING)
-MOVE_ALL = _on_disk(move_all, "r3 r3", _BODIES, _MOTIONS, types.Tuple(types_of("r4 r3 r3")))
+MOVE_ALL = _on_disk(move_all, "r3 r3", _BODIES, tuple_of(BodyMotions, "r4 r3 r3 r3"))

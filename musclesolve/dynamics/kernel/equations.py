@@ -28,8 +28,7 @@ def set_lines(q, rows, out):
 def set_right(state, rows, out, kind):
     """Right-hand side of the rows."""
     products = rows.constant.size
-    for c in range(out.right.size):
-        out.right[c] = 0.0
+    out.right[:] = 0.0
     if kind == HOLD:
         return
     damping, spring = (state.numbers[1], state.numbers[2]) if kind == ACCELERATE else (0.0, 1.0)
@@ -187,11 +186,9 @@ def constrained(state, rows, out, kind):
     set_matrix(state, rows, out)
     if not factor_matrix(rows, out.factor):
         return SINGULAR
-    for slot in range(rows.place.size):
-        for x in range(3):
-            out.qdd[slot, x] = 0.0
+    out.qdd[:, :] = 0.0
+    out.multipliers[:] = 0.0
     for c in range(out.right.size):
-        out.multipliers[c] = 0.0
         out.off[c] = -out.right[c]
     for iteration in range(1, ITERATIONS + 1):
         for c in range(out.right.size):

@@ -313,8 +313,7 @@ def carry(starts, poses, t, back, work):
     first_angles, first_position, start = starts
     angles, position, base = poses
     share = -1.0
-    for x in range(3):
-        work.arm[x] = 0.0
+    work.arm[:] = 0.0
     for k in range(1, back + 1):
         share *= -(back - k + 1) / k
         for j in range(angles.shape[1]):
@@ -343,9 +342,7 @@ def find_nearest(tree, targets, values, rest, angles, position, base, limits, wo
     for _ in range(int(limits[1])):
         near = 1.0 if largest < NEAR_OPTIMUM else 0.0
         set_speeds(tree, position, work)
-        for f in range(work.sums.shape[0]):
-            for i in range(SUMS):
-                work.sums[f, i] = 0.0
+        work.sums[:, :] = 0.0
         for n in range(targets.slot.size):
             for x in range(3):
                 work.pull[x] = targets.weight[n] * (values[n, x] - work.place[n, x])
@@ -364,8 +361,7 @@ def find_nearest(tree, targets, values, rest, angles, position, base, limits, wo
                     work.hessian[j, j] += weight[free[j]]
             factorize(work.hessian)
         substitute(work.hessian, work.gradient)
-        for k in range(work.step.size):
-            work.step[k] = 0.0
+        work.step[:] = 0.0
         turned, length = 0.0, 0.0
         for j in range(free.size):
             work.step[free[j]] = work.gradient[j]

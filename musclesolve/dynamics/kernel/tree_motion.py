@@ -140,9 +140,8 @@ def sum_loads(tree, masses, segments, t, wrench, force, moment, work):
 
     F = sum m (a - g) - F_ext,  M = sum d(I w)/dt + r x m (a - g) - M_ext; wrench (B, 6): the external ones.
     """
-    for f in range(force.shape[0]):
-        for x in range(3):
-            force[f, x] = moment[f, x] = 0.0
+    force[:, :] = 0.0
+    moment[:, :] = 0.0
     push, momentum, turned = work.axes[0], work.axes[1], work.axes[2]
     for b in range(masses.mass.size):
         rotation, spin, twist = segments.rotation[t, b], segments.velocity[t, b], segments.acceleration[t, b]

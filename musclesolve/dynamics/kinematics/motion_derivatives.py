@@ -19,6 +19,7 @@ from musclesolve._util.splines import spline_through
 from musclesolve.dynamics.kernel.arrays import MovingTree, SegmentArrays
 from musclesolve.dynamics.model.joint_tree import Tree
 from musclesolve.dynamics.model.model import Model, check_model
+from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.dynamics.rotations import (
     cardan_rates,
     from_cardan,
@@ -82,10 +83,13 @@ class Motion:
         """The motion at some frames: a slice, a mask (T,) or indices."""
         return self.consistent(*(getattr(self, name)[keep] for name in self.__dataclass_fields__))
 
-    def blocks(self) -> Iterator[tuple[slice, Motion]]:
-        """Frames and motion of each block; a short motion is one."""
-        for part in blocks(len(self.time), BLOCK):
-            yield part, self if len(self.time) <= BLOCK else self.frames(part)
+    def blocks(
+        self, wrenches: list[Wrench], size: int = BLOCK
+    ) -> Iterator[tuple[slice, Motion, list[Wrench]]]:
+        """Frames, motion and wrenches of each block of at most `size` frames; a short motion is one."""
+        for part in blocks(len(self.time), size):
+            some = self if len(self.time) <= size else self.frames(part)
+            yield part, some, [wrench.frames(part) for wrench in wrenches]
 
 
 class PointMotion(Motion):

@@ -36,7 +36,7 @@ from musclesolve._util.arrays import Array, Indices, Mask, contiguous
 from musclesolve._util.checks import check_array, check_integer, check_number, check_type
 from musclesolve._util.long_arrays import blocks, in_blocks, long_array
 from musclesolve._util.splines import spline_through
-from musclesolve.dynamics.kernel.arrays import PlacedTree, PoseWork, TargetArrays
+from musclesolve.dynamics.kernel.arrays import MovingTree, PoseWork, TargetArrays
 from musclesolve.dynamics.kinematics.measured_targets import (
     Bent,
     Hinge,
@@ -306,10 +306,10 @@ class Pose(NamedTuple):
         """Natural coordinates (T, N, 3) and rotations of the bodies from standing (T, B, 3, 3)."""
         from musclesolve.dynamics.kernel.entry import PLACE_TREE
 
-        tree, frames, count = model.tree, len(self.angles), len(model.tree.distal_frames)
+        tree, frames = model.tree, len(self.angles)
         q = long_array((frames, len(model.standing), 3))
         rotation = long_array((frames, len(model.topology.bodies), 3, 3))
-        work = PlacedTree(np.empty((count, 3, 3)), np.empty((count, 3)), np.empty((3, 3)))
+        work = MovingTree.allocate(len(tree.distal_frames))
         for some in blocks(frames):
             pose = tuple(map(contiguous, self.frames(some)))
             PLACE_TREE.load()(tree.compiled, pose, tree.point_count, q[some], rotation[some], work)

@@ -260,11 +260,6 @@ class Tree:
         reach[:, :, :joints][:, ~moved] = 0.0
         return spin, reach
 
-    def angular_velocity(self, q: Array, speeds: Array) -> Array:
-        """Angular velocity (T, F, 3) [rad/s], global axes, of the frames at speeds (T, K+6) in the pose q (T, N, 3)."""
-        rotations = self.axes(q) * speeds[:, : self.joint_count, None]
-        return self.distal_frames @ rotations + speeds[:, None, self.joint_count + 3 :]
-
     def project(self, q: Array, origin: Array, force: Array) -> Array:
         """D^T f (T, K+6) of a generalized force f (T, N, 3) [N, N m], without forming D; q and origin as in `allowed`.
 
@@ -295,8 +290,8 @@ class Tree:
         joints = self.joint_count
         axes = self.axes(q)
         rotations = axes * speeds[:, :joints, None]
-        spin = vector_product(self.angular_velocity(q, speeds)[:, self.parent], rotations)
-        change = axes * rates[:, :joints, None] + spin
+        spin = self.distal_frames @ rotations + speeds[:, None, joints + 3 :]
+        change = axes * rates[:, :joints, None] + vector_product(spin[:, self.parent], rotations)
         linear, angular = rates[:, joints : joints + 3], rates[:, joints + 3 :]
         accelerated = self._moved_by(q, change, q[:, self.pivot], angular, origin, linear)
         angular, linear = speeds[:, joints + 3 :], np.zeros_like(linear)

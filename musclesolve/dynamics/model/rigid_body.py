@@ -176,10 +176,9 @@ class RigidBodies:
 
         frames, bodies = len(q), len(self.slots)
         rotation, place, twist = (np.empty((frames, bodies, *axes)) for axes in ((3, 3), (3,), (6,)))
-        MOVE_ALL.load()(
-            contiguous(q), contiguous(qd), self.compiled, BodyMotions.unset(1), (rotation, place, twist)
-        )
-        return BodyMotions(rotation, place, twist, np.empty(0))
+        motions = BodyMotions(rotation, place, twist, np.empty((3, 3, 3)))
+        MOVE_ALL.load()(contiguous(q), contiguous(qd), self.compiled, motions)
+        return motions
 
     def slot_forces(self, q: Array, force: Array) -> Array:
         """Forces on (r_i, r_j, u, v), (T, B, 4, 3), on the six slots by virtual power, (T, B, 6, 3).

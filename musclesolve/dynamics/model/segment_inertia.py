@@ -13,12 +13,11 @@ The head of the table is head and neck; `divided` divides it into two parts with
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, unit, vector_product
+from musclesolve._util.arrays import Array, unit, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_array, check_number, check_type
 from musclesolve._util.messages import check_known
@@ -106,81 +105,42 @@ def segment_inertia(
     line from mid-hip to the root of the neck, at the table's heights scaled by stature (the layout's unless given). The
     printed mass fractions are rounded; they are divided by their sum.
     """
-    parts, where = inertia_parts(topology, sex, age), named_points(topology, standing)
+    rows, where = segment_rows(sex, age), named_points(topology, standing)
+    places = bundled_toml(__package__, "definitions", "human_segments.toml")["segment"]
+    adult = bundled_toml(__package__, "anthropometry", "de_leva_1996.toml")[sex]["stature"]
     height = float(np.ptp(standing[: topology.point_count, 2])) if stature is None else stature
-    step = height / parts.stature * where["neck_base"] / np.linalg.norm(where["neck_base"])
+    step = height / adult * where["neck_base"] / np.linalg.norm(where["neck_base"])
     level = np.zeros(3)
-    for length, name in zip(parts.levels, _TRUNK_LEVELS, strict=True):
-        level = where[name] = level + step * length
-    start, end = (np.array([where[name] for name in names]) for names in (parts.start, parts.end))
+    for part, name in zip(_TRUNK_PARTS, _TRUNK_LEVELS, strict=True):
+        level = where[name] = level + step * rows[part]["length"]
+    # the parts of all segments, in the order of the file
+    start, end = (np.array([where[place[which]] for place in places]) for which in ("start", "end"))
+    fraction, middle, gyration = (
+        np.array([rows[place["source"]][key] for place in places])
+        for key in ("mass_fraction", "com_fraction", "gyration_fraction")
+    )
     line = end - start
-    axes, length = segment_axes(start, end, parts.transverse), np.linalg.norm(line, axis=1)
-    masses = mass * parts.mass
-    principal = masses[:, None] * (parts.gyration * length[:, None]) ** 2
+    axes = segment_axes(start, end, [place["transverse"] for place in places])
+    masses = mass * (fraction / fraction.sum())
+    principal = masses[:, None] * (gyration * np.linalg.norm(line, axis=1)[:, None]) ** 2
     inertia = (axes * principal[:, None]) @ axes.swapaxes(1, 2)
-    center = start + parts.center[:, None] * line
+    center = start + middle[:, None] * line
     # the parts of a segment as one (parallel-axis theorem), of which each body has its share
-    whole = parts.within @ masses
-    middle = (parts.within * masses) @ center / whole[:, None]
-    arm = center - middle[parts.segment]
-    about = np.vecdot(arm, arm)[:, None, None] * np.eye(3) - arm[:, :, None] * arm[:, None]
-    inertia = (parts.within @ (inertia + masses[:, None, None] * about).reshape(-1, 9)).reshape(-1, 3, 3)
-    return MassProperties(
-        mass=parts.share * whole[parts.body],
-        center=middle[parts.body],
-        inertia=parts.share[:, None, None] * inertia[parts.body],
-        names=tuple(body.name for body in topology.bodies),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class InertiaParts:
-    """Rows of a table of inertia (P,) and the bodies (B) of a model, which no length changes.
-
-    stature, levels: of the adult in the table, and lengths of the parts of the trunk; start, end: names of the ends of
-    each part, transverse: see `segment_axes`; mass, center, gyration (P, 3): shares of the mass of the body and of the
-    length of the part; segment (P,): the segment of each part, within (S, P): one for the parts of a segment; body,
-    share (B,): the segment of each body and its share of the segment.
-    """
-
-    stature: float
-    levels: tuple[float, ...]
-    start: tuple[str, ...]
-    end: tuple[str, ...]
-    transverse: list[str]
-    mass: Array
-    center: Array
-    gyration: Array
-    segment: Indices
-    within: Array
-    body: Indices
-    share: Array
-
-
-@lru_cache(maxsize=8)
-def inertia_parts(topology: Topology, sex: str, age: float | None) -> InertiaParts:
-    """The parts of a table, by sex and age (`segment_rows`), with the places of `human_segments.toml`."""
-    rows, places = (
-        segment_rows(sex, age),
-        bundled_toml(__package__, "definitions", "human_segments.toml")["segment"],
-    )
-    chosen = [rows[place["source"]] for place in places]
     names = list(dict.fromkeys(place["name"] for place in places))
-    segment = np.array([names.index(place["name"]) for place in places])
-    fraction = np.array([row["mass_fraction"] for row in chosen])
-    return InertiaParts(
-        stature=bundled_toml(__package__, "anthropometry", "de_leva_1996.toml")[sex]["stature"],
-        levels=tuple(rows[part]["length"] for part in _TRUNK_PARTS),
-        start=tuple(place["start"] for place in places),
-        end=tuple(place["end"] for place in places),
-        transverse=[place["transverse"] for place in places],
-        mass=fraction / fraction.sum(),
-        center=np.array([row["com_fraction"] for row in chosen]),
-        gyration=np.array([row["gyration_fraction"] for row in chosen]),
-        segment=segment,
-        within=np.eye(len(names))[:, segment],
-        body=np.array([names.index(body.segment) for body in topology.bodies]),
-        share=np.array([body.share for body in topology.bodies]),
+    segment = [names.index(place["name"]) for place in places]
+    within = np.eye(len(names))[:, segment]
+    whole = within @ masses
+    middle = (within * masses) @ center / whole[:, None]
+    arm = center - middle[segment]
+    about = np.vecdot(arm, arm)[:, None, None] * np.eye(3) - arm[:, :, None] * arm[:, None]
+    inertia = (within @ (inertia + masses[:, None, None] * about).reshape(-1, 9)).reshape(-1, 3, 3)
+    body = [names.index(body.segment) for body in topology.bodies]
+    share = np.array([body.share for body in topology.bodies])
+    return MassProperties(
+        mass=share * whole[body],
+        center=middle[body],
+        inertia=share[:, None, None] * inertia[body],
+        names=tuple(body.name for body in topology.bodies),
     )
 
 

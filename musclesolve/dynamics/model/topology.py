@@ -519,16 +519,8 @@ def load_topology(name: str | Path = HUMAN) -> Topology:
         12
     """
     check_type(name, str | Path, "name", "a bundled definition or a path")  # type: ignore[arg-type]
-    return _of_file(Path(name)) if Path(name).suffix == ".toml" else _bundled(str(name))
-
-
-def _of_file(path: Path) -> Topology:
+    path = locate(name, __package__, "definitions")
     return _parsed(read_text(path, "model definition"), path)
-
-
-@lru_cache(maxsize=4)
-def _bundled(name: str) -> Topology:
-    return _of_file(locate(name, __package__, "definitions"))
 
 
 @lru_cache(maxsize=16)

@@ -218,20 +218,19 @@ class Sensitivity:
             for name in names
             for axis in np.eye(3)
         ]
-        sources = tuple(f"{name} {axis}" for name in names for axis in "xyz")
-        return cls("measured point", "m", model.topology.dof_names, sources, np.stack(values, axis=2))
+        sources, dofs = _components(*names), model.topology.dof_names
+        return cls("measured point", "m", dofs, sources, np.stack(values, axis=2))
 
 
 def body_directions(model: Model, motion: Motion, body: int, point: Array) -> tuple[Array, Array]:
     """Angular velocity of a body and velocity of its point (T, 3) [m] per unit speed, (T, K+6, 3) each."""
-    check_fits(model, motion)
     one = np.array([body])
     spin, reach = model.tree.body_directions(motion.q, motion.origin, one, point[:, None])
     return spin[:, 0], reach[:, 0]
 
 
-def _components(name: str) -> tuple[str, ...]:
-    return tuple(f"{name} {axis}" for axis in "xyz")
+def _components(*names: str) -> tuple[str, ...]:
+    return tuple(f"{name} {axis}" for name in names for axis in "xyz")
 
 
 STEP = 1e-5
