@@ -588,7 +588,7 @@ def angles_on_a_line(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(case, coordinates=on_column(table, name, straight)), f"{name} on a straight line for 0.3 s"
 
 
-@kind("foot_height", "direction", "angle_offset", "mass", "foot_slides", "points_outside")
+@kind("foot_height", "direction", "angle_offset", "mass", "foot_slides", "pressure_outside")
 def pelvis_off(case: Case, draw: np.random.Generator) -> Drawn:
     name = pick(
         draw,

@@ -87,6 +87,10 @@ LEAN = 2.0
 the spine takes back what the pelvis turns."""
 ALONG, ROLLS = 9.5, 0.1
 """Mean angle between pressure and feet [degrees] that no feet have, and the way of the pressure that shows it [m]."""
+UNDER, BESIDE, ON_TOES = (0.35, 0.95), 0.03, 0.17
+"""Mean place of the pressure of both feet: as a share of the way from heel to toe, 0.49 to 0.79 in 15 sound walks, and
+beside this way [m], 0.008 there. Height of the heel above the toe, over their distance, of a person who walks on the
+toes, 0.06 there."""
 RANGES, MEANS, LIKE = 2.0, 0.6, 0.7
 """Most that ranges of an angle of both legs differ as a factor, and means as a share of the range, and the least
 correlation of both half a stride apart, or at the same time; walks of public models have 1.6, 0.48 and 0.71 but for the
@@ -434,19 +438,32 @@ def _slips(
 def pressure_along_feet(
     fixed: Motion, pressures: Iterable[tuple[Sole, Array, Mask]], where: Where
 ) -> Iterator[Finding]:
-    """Find feet that are turned from the way of the pressure (T, 3) [m] under them in some frames (T,)."""
-    turns = {}
+    """Find feet that are turned from the way of the pressure (T, 3) [m] under them in some frames (T,), or beside it.
+
+    Both feet pass over the pressure alike: the means of both leave out a person who loads the outer edges of the feet.
+    The pressure of a person who walks on the toes lies far ahead.
+    """
+    turns, places = {}, {}
     for sole, point, frames in pressures:
         heel = sole.heel[frames][:, [0, 2]]
         ahead, at = sole.toe[frames][:, [0, 2]] - heel, point[frames][:, [0, 2]] - heel
-        ahead /= np.maximum(np.linalg.norm(ahead, axis=1, keepdims=True), 1e-9)
+        long = np.maximum(np.linalg.norm(ahead, axis=1), 1e-9)
+        ahead /= long[:, None]
         along, right = (at * ahead).sum(axis=1), ahead[:, 0] * at[:, 1] - ahead[:, 1] * at[:, 0]
         if len(at) >= fixed.fewest and np.ptp(along) > ROLLS:
             slope = np.polyfit(along, right if sole.side == "r" else -right, 1)[0]
             turns[sole.side] = float(np.degrees(np.arctan(slope)))
-    if len(turns) == 2 and walks(fixed) and abs(turns["r"] + turns["l"]) > 2.0 * ALONG:
+            raised = (sole.heel - sole.toe)[frames][:, 1] / long
+            places[sole.side] = np.mean(along / long), np.mean(right), np.median(raised)
+    if len(turns) < len(SIDES) or not walks(fixed):
+        return
+    if abs(turns["r"] + turns["l"]) > 2.0 * ALONG:
         values = {"right": turns["r"], "left": turns["l"], "limit": ALONG}
         yield finding("angle_offset.pressure", "warning", values, where)
+    (low, high), (along, right, raised) = UNDER, np.mean(list(places.values()), axis=0)
+    if along < low or (along > high and raised < ON_TOES) or abs(right) > BESIDE:
+        values = {"along": along, "low": low, "high": high, "right": right, "limit": BESIDE}
+        yield finding("pressure_outside.feet", "warning", values, where)
 
 
 def pressure_of_motion(fixed: Motion) -> Iterator[tuple[Sole, Array, Mask]]:

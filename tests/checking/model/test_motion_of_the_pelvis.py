@@ -45,6 +45,17 @@ def test_moments_beside_a_wrong_pelvis_accuse_neither_mass_nor_columns(name: str
     assert "another_trial" in found and not {"mass", "moment_sign", "moment_scale", "moment_unlike"} & found
 
 
+@pytest.mark.parametrize(
+    ("name", "angle", "by"),
+    [("overground", "pelvis_tilt", 5.0), ("overground", "pelvis_list", -5.0), ("belt 1", "pelvis_list", 5.0)],
+)
+def test_feet_beside_the_pressure_are_named(name: str, angle: str, by: float) -> None:
+    before = {each.code for each in findings(case_of(name))}
+    found = findings(replace(case_of(name), coordinates=moved(name, angle, 1.0, by)))
+    assert "pressure_outside" in {each.code for each in found} - before
+    assert any("from heel to toe" in each.what for each in found)
+
+
 @pytest.mark.parametrize("by", [-10.0, 10.0])
 def test_an_offset_of_both_hips_is_no_reversed_pelvis(by: float) -> None:
     table = moved("moments", "hip_flexion_r", 1.0, by)
