@@ -45,7 +45,7 @@ from musclesolve.recording.markers.landmarks import (
 )
 from musclesolve.recording.markers.marker_mapping import requested_mapping
 from musclesolve.recording.markers.marker_names import NamedMarkers, marker_sets, named_markers, split_label
-from musclesolve.recording.trial.functional_trials import BODIES
+from musclesolve.recording.trial.functional_trials import BODIES, place_along
 
 FEWEST_MARKERS = 3
 RIGID = 0.03
@@ -234,13 +234,10 @@ def _located(place: Array, joints: Mapping[str, list[Array]]) -> str | None:
     ways = []
     for side, (hip, knee, ankle) in joints.items():
         for segment, start, end in (("thigh", hip, knee), ("shank", knee, ankle), ("foot", knee, ankle)):
-            axis, reach = end - start, place - start
-            length = float(np.linalg.norm(axis))
-            share = float(reach @ axis) / length**2
-            aside = float(np.linalg.norm(reach - share * axis)) / length
+            share, aside = place_along(place, start, end)
             low, high = ALONG.get(segment, (1.0, 1.5))
             if low < share < high and aside < ASIDE:
-                ways.append((aside * length, f"{segment}_{side}"))
+                ways.append((aside * float(np.linalg.norm(end - start)), f"{segment}_{side}"))
     return min(ways)[1] if ways else None
 
 

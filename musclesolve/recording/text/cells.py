@@ -308,11 +308,6 @@ def _rises(numbers: Sequence[float]) -> bool:
     return all(one < other for one, other in pairwise(numbers))
 
 
-def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
-    """Return the columns by a line of names, with units in brackets."""
-    return titled_columns(title_lines(reader, line), reader, in_si)
-
-
 def titled_columns(stated: Titles, reader: RowReader, in_si: bool) -> Columns:
     """Return the columns by their titles, with units in brackets."""
     path, clock = reader.path, clock_of(stated, reader)
@@ -488,18 +483,22 @@ SPREAD = {"m": (0.3, 4.0), "cm": (50.0, 250.0), "mm": (300.0, 4000.0)}
 """Extent of markers on a body, or on a part of it, in each unit of length."""
 
 
-def unit_by_size(position: Array, path: Path) -> tuple[float, str] | None:
-    """Return the unit [m] in which positions (T, n, 3) are on a body, and a note on it; None for other sizes."""
+def in_meters_by_size(position: Array, path: Path, unknown: InputError) -> str:
+    """Convert positions (T, n, 3), in place, from the unit in which they are on a body, and return a note on it.
+
+    Raises `unknown` for other sizes.
+    """
     seen = position[np.isfinite(position).any(axis=(1, 2))]
     span = np.nanmax(seen, axis=1) - np.nanmin(seen, axis=1) if len(seen) else np.zeros((1, 3))
     extent = float(np.nanmedian(np.linalg.norm(span, axis=1)))
     for unit, (low, high) in SPREAD.items():
         if low < extent < high:
-            return METERS[unit], (
+            position *= METERS[unit]
+            return (
                 f"No unit of length is stated in {path.name}: its numbers are taken as {unit}, in which the markers "
                 f"are spread over {extent * METERS[unit]:.2f} m."
             )
-    return None
+    raise unknown
 
 
 _COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]?\s*(?P<axis>[xyzXYZ])(?:_(?P<unit>mm|cm|m))?")
