@@ -311,16 +311,10 @@ class Faults:
             self.add(stage, error)
         return instead
 
-    def passes(
-        self,
-        stage: str,
-        check: Callable[Arguments, None],
-        *arguments: Arguments.args,
-        **options: Arguments.kwargs,
-    ) -> bool:
+    def passes(self, stage: str, check: Callable[..., None], *arguments: Any) -> bool:
         """Return whether a check refuses nothing, or False after an error that is collected."""
         before = len(self.found)
-        self.attempt(stage, None, check, *arguments, **options)
+        self.attempt(stage, None, check, *arguments)
         return len(self.found) == before
 
     def rows(self, path: Path, reader: Callable[[Path], Rows]) -> Rows | None:

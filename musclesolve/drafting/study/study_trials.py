@@ -728,8 +728,8 @@ def _of_service(trial: ServiceTrial, levels: tuple[str, ...], place: Path) -> Fo
         if table is not None and (note := _contradiction(trial.model, trial.coordinates, described, table)):
             source["loads"] = table
             notes.append(note)
-    found = FoundTrial((*kept, trial.name), source, stated, kind, called, trial.reason, tuple(notes))
-    return replace(found, person=person)
+    rest = kind, called, trial.reason, tuple(notes)
+    return FoundTrial((*kept, trial.name), source, stated, *rest, person=person)
 
 
 def _of_b3d(path: Path, levels: tuple[str, ...], whole: bool) -> list[FoundTrial]:

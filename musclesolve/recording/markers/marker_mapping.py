@@ -91,10 +91,8 @@ def read_marker_mapping(
     carried: dict[str, str] = {}
     for marker, cluster in tables["carried"].items():
         if not isinstance(cluster, str) or cluster in clusters or cluster not in tables["clusters"]:
-            place = "carried", marker
-            if faults.passes(
-                "mapping", document.check_known, [cluster], "there is no cluster", clusters, *place
-            ):
+            said = [cluster], "there is no cluster", clusters, "carried", marker
+            if faults.passes("mapping", document.check_known, *said):
                 carried[marker] = cluster
     if not wrong and not (unread and chosen):
         standing = static is not None or unread
