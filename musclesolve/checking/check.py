@@ -40,13 +40,14 @@ from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics, carries_foot
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES, AnyTrial, Side, Trial
 from musclesolve.recording.gaps.gap_filling import completed_trial
-from musclesolve.recording.text.text_file import file_path
-from musclesolve.recording.trial.trial_file import as_read, names_model
+from musclesolve.recording.text.text_file import file_path, toml_content
+from musclesolve.recording.trial.trial_file import as_read
 from musclesolve.results.dataset.assemble import shared_result, without_remarks
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import Cost, Finding, Where, finding, sorted_findings
 from musclesolve.results.judgement import Report, judge, judge_findings
+from musclesolve.settings.trial import is_model_trial
 
 if TYPE_CHECKING:
     from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -228,7 +229,7 @@ def check(path: str | Path, progress: Progress | None = None) -> Report:
     """
     path, report = file_path(path, "check"), progress or no_progress
     findings, case = list[Finding](), None
-    if not names_model(path):
+    if not is_model_trial(toml_content(path)):
         with collect_errors(findings, "reading of the recording"):
             case, findings = load(path)
     refused, judgement, notes = list[Finding](), None, list[Finding]()

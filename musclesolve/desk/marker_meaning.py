@@ -347,10 +347,10 @@ class Meanings:
                 for name, weights in choice.resolved.items()
                 if (way := _way(weights, name_of)) is not None
             },
-            {name: named(markers) for name, markers in (clusters | dict(choice.clusters.markers)).items()},
+            {name: named(markers) for name, markers in (clusters | dict(choice.clusters)).items()},
             {
                 name_of[marker]: cluster
-                for marker, cluster in (carried | dict(choice.clusters.carried)).items()
+                for marker, cluster in (carried | dict(choice.carried)).items()
                 if marker in name_of
             },
             laboratory_axes(choice, None),

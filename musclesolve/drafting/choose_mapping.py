@@ -24,7 +24,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, median_of_known
 from musclesolve._util.sides import has_side
-from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, scratch
+from musclesolve.drafting.draft_text import DraftTable, Line, draft_text, lines_of, scratch
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers
 from musclesolve.recording.gaps.rigid_registration import breadth
@@ -45,7 +45,7 @@ from musclesolve.recording.markers.landmarks import (
 )
 from musclesolve.recording.markers.marker_mapping import requested_mapping
 from musclesolve.recording.markers.marker_names import NamedMarkers, marker_sets, named_markers, split_label
-from musclesolve.recording.trial.functional_trials import BODIES
+from musclesolve.recording.trial.functional_trials import BODIES, place_along
 
 FEWEST_MARKERS = 3
 RIGID = 0.03
@@ -89,18 +89,12 @@ ASIDE = 0.5
 NOWHERE = np.zeros((0, 3))
 
 
-@dataclass(frozen=True)
-class Clusters:
-    """Cluster -> its markers, and marker that only the standing trial shows -> the cluster that carries it."""
-
-    markers: Mapping[str, list[str]] = field(default_factory=dict)
-    carried: Mapping[str, str] = field(default_factory=dict)
-
-
 def tracking_clusters(
     walk: Markers, static: Markers, mapping: Mapping[str, Weights], named: NamedMarkers, person: str | None
-) -> Clusters:
+) -> tuple[dict[str, list[str]], dict[str, str]]:
     """The clusters that are needed: those that carry a landmark whose marker only the standing trial shows.
+
+    Returns cluster -> its markers, and marker that only the standing trial shows -> the cluster that carries it.
 
     Args:
         walk: the motion.
@@ -143,7 +137,7 @@ def tracking_clusters(
             shape = np.array([places[marker] for marker in (*seen, *follows)]).reshape(-1, 3)
             if len(shape) >= FEWEST_MARKERS and breadth(shape) >= BROAD:
                 clusters[name], carried[medial[0]] = [*seen, *follows], name
-    return Clusters(clusters, carried)
+    return clusters, carried
 
 
 def body_clusters(
@@ -234,13 +228,10 @@ def _located(place: Array, joints: Mapping[str, list[Array]]) -> str | None:
     ways = []
     for side, (hip, knee, ankle) in joints.items():
         for segment, start, end in (("thigh", hip, knee), ("shank", knee, ankle), ("foot", knee, ankle)):
-            axis, reach = end - start, place - start
-            length = float(np.linalg.norm(axis))
-            share = float(reach @ axis) / length**2
-            aside = float(np.linalg.norm(reach - share * axis)) / length
+            share, aside = place_along(place, start, end)
             low, high = ALONG.get(segment, (1.0, 1.5))
             if low < share < high and aside < ASIDE:
-                ways.append((aside * length, f"{segment}_{side}"))
+                ways.append((aside * float(np.linalg.norm(end - start)), f"{segment}_{side}"))
     return min(ways)[1] if ways else None
 
 
@@ -288,7 +279,8 @@ class MarkerChoice:
     static: Markers | None
     set: str | None = None
     mapping: Mapping[str, Any] = field(default_factory=dict)
-    clusters: Clusters = field(default_factory=Clusters)
+    clusters: Mapping[str, list[str]] = field(default_factory=dict)
+    carried: Mapping[str, str] = field(default_factory=dict)
     person: str | None = None
     persons: tuple[str, ...] = ()
     resolved: Mapping[str, Weights] = field(default_factory=dict)
@@ -307,15 +299,15 @@ class MarkerChoice:
     @property
     def tables(self) -> tuple[DraftTable, ...]:
         """The tables as they are, without comments."""
-        lines = [Line("set", self.set), Line("person", self.person), Line("guessed", [*self.guessed] or None)]
-        tables = [
-            DraftTable("markers", tuple(line for line in lines if line.value is not None)),
-            DraftTable("mapping", tuple(Line(key, value) for key, value in self.mapping.items())),
-            DraftTable("clusters", tuple(Line(key, value) for key, value in self.clusters.markers.items())),
-            DraftTable("carried", tuple(Line(key, value) for key, value in self.clusters.carried.items())),
-            DraftTable("joint_centers", tuple(Line(joint, FUNCTIONAL) for joint in self.functional)),
-        ]
-        return tuple(table for table in tables if table.lines)
+        chosen = {"set": self.set, "person": self.person, "guessed": [*self.guessed] or None}
+        tables: dict[str, Mapping[str, Any]] = {
+            "markers": {key: value for key, value in chosen.items() if value is not None},
+            "mapping": self.mapping,
+            "clusters": self.clusters,
+            "carried": self.carried,
+            "joint_centers": dict.fromkeys(self.functional, FUNCTIONAL),
+        }
+        return tuple(DraftTable(name, lines_of(values)) for name, values in tables.items() if values)
 
 
 def choose_mapping(
@@ -353,7 +345,7 @@ def choose_mapping(
 
     def rank(choice: MarkerChoice) -> tuple[int, bool, int, bool]:
         """The rank of a choice: number of open landmarks, then a set that fits as it is, then the number shown."""
-        alone = choice.set is not None and not choice.mapping and not choice.clusters.markers
+        alone = choice.set is not None and not choice.mapping and not choice.clusters
         return len(choice.missing), not alone, -len(choice.resolved), choice.set is None
 
     return _with_lone_toes(_by_place(_by_motion(min(choices, key=rank), named, bending or {}), named))
@@ -408,7 +400,7 @@ def _by_motion(choice: MarkerChoice, named: NamedMarkers, bending: Mapping[str, 
         by_motion = _resolved(
             replace(
                 choice,
-                clusters=replace(choice.clusters, markers={**choice.clusters.markers, **clusters}),
+                clusters={**choice.clusters, **clusters},
                 functional=(*choice.functional, joint),
             )
         )
@@ -427,9 +419,9 @@ def _with_clusters(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
     if choice.static is None or not choice.unseen:
         return choice
     mapping = {**choice.resolved, **choice.unseen}
-    clusters = tracking_clusters(choice.walk, choice.static, mapping, named, choice.person)
-    carried = _resolved(replace(choice, clusters=clusters)) if clusters.markers else choice
-    return carried if len(carried.resolved) > len(choice.resolved) else choice
+    clusters, carried = tracking_clusters(choice.walk, choice.static, mapping, named, choice.person)
+    tried = _resolved(replace(choice, clusters=clusters, carried=carried)) if clusters else choice
+    return tried if len(tried.resolved) > len(choice.resolved) else choice
 
 
 def names_of(markers: Markers, person: str | None) -> list[str]:
@@ -455,7 +447,7 @@ def _by_names(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
     choice = _with_clusters(_resolved(replace(choice, mapping=needed)), named)
     # What is not carried after all is asked for where it is needed, and left out else.
     kept = {name: way for name, way in needed.items() if name in choice.resolved or name in choice.missing}
-    clustered = {marker for markers in choice.clusters.markers.values() for marker in markers}
+    clustered = {marker for markers in choice.clusters.values() for marker in markers}
     left = tuple(name for name in named.unknown if name not in clustered)
     return replace(choice, mapping=kept, leftover=left, seldom=seldom)
 
@@ -601,26 +593,23 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
             "mapping", tuple(lines), tuple(about) if lines or choice.set is None else (), "; ".join(alike)
         ),
     ]
-    if choice.clusters.markers:
+    if choice.clusters:
         distances = (
             "Markers that keep their distances in the motion, and those that they have in the standing trial."
         )
         carries = "Only the standing trial shows these; the cluster carries them on."
-        members = {marker for markers in choice.clusters.markers.values() for marker in markers}
-        if members & choice.clusters.carried.keys():
+        members = {marker for markers in choice.clusters.values() for marker in markers}
+        if members & choice.carried.keys():
             carries += (
                 " It is assumed that the axis of the ankle runs through both malleoli and the axis of the knee through"
                 " both epicondyles: the medial ones are fixed in foot and shank."
             )
-        clusters = tuple(Line(name, list(markers)) for name, markers in choice.clusters.markers.items())
-        carried = tuple(Line(marker, cluster) for marker, cluster in choice.clusters.carried.items())
-        tables.append(DraftTable("clusters", clusters, (distances,)))
-        tables += [DraftTable("carried", carried, (carries,))] if carried else []
+        tables.append(DraftTable("clusters", lines_of(choice.clusters), (distances,)))
+        tables += [DraftTable("carried", lines_of(choice.carried), (carries,))] if choice.carried else []
     if choice.functional:
         why = "No markers on epicondyles or malleoli: the movement of the clusters shows axis and center."
-        tables.append(
-            DraftTable("joint_centers", tuple(Line(j, FUNCTIONAL) for j in choice.functional), (why,))
-        )
+        by_motion = dict.fromkeys(choice.functional, FUNCTIONAL)
+        tables.append(DraftTable("joint_centers", lines_of(by_motion), (why,)))
     return tuple(table for table in tables if table.lines or table.about or table.todos)
 
 

@@ -61,12 +61,6 @@ def muscles_by_name() -> dict[str, tuple[str, ...]]:
     return known
 
 
-@cache
-def stance_muscles() -> frozenset[str]:
-    """Muscles that bear weight while their own foot stands."""
-    return frozenset(bundled_toml(__package__, "emg_muscles.toml")["stance"]["muscles"])
-
-
 def emg_channels(names: Iterable[str], recorded: bool = False) -> EmgChannels:
     """The channels among some columns that name a muscle, and those that name none beside them.
 
@@ -265,7 +259,8 @@ def _side_by_signals(
 
     The stance muscles show the leg: their activity is compared while either foot is loaded alone.
     """
-    muscles, sides, of_stance = file.channels.muscles, file.channels.sides, stance_muscles()
+    muscles, sides = file.channels.muscles, file.channels.sides
+    of_stance = set(bundled_toml(__package__, "emg_muscles.toml")["stance"]["muscles"])
     bearing = [channel for channel in kept if channel not in sides and set(muscles[channel]) <= of_stance]
     rate = file.table.rate
     if case is None or not bearing or (not processed and rate < SLOWEST_RAW_HZ):

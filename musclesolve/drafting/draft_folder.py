@@ -20,7 +20,7 @@ from musclesolve.constants import (
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
 from musclesolve.drafting.column_names import emg_tables, left_out_text
 from musclesolve.drafting.draft_model import MODEL_KIND, SHARING, filter_line, model_tables, recognized
-from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, read_back
+from musclesolve.drafting.draft_text import NAME, DraftTable, Line, draft_text, lines_of, read_back
 from musclesolve.drafting.folder_contents import (
     FileRoles,
     FolderContents,
@@ -471,8 +471,8 @@ def _recognized(
         yield "axes", f"forward {axes.forward} ({axes.forward_from}), up {axes.up}{standing}"
     if choice.functional:
         joints = " and ".join(choice.functional)
-        yield "functional", f"axes of {joints} by the movement of {', '.join(choice.clusters.markers)}"
-    if carried := choice.clusters.carried:
+        yield "functional", f"axes of {joints} by the movement of {', '.join(choice.clusters)}"
+    if carried := choice.carried:
         clusters = ", ".join(dict.fromkeys(carried.values()))
         yield "carried", f"{len(carried)} markers of the standing trial by {clusters}"
     if files.plates is not None:
@@ -518,8 +518,8 @@ def _pace(trial: Trial, kind: str) -> str:
 
 def working_case(tables: tuple[DraftTable, ...], files: dict[str, Path]) -> Case | None:
     """The case of a draft, None where there is none: no motion, or nothing that could be looked at."""
-    subject = DraftTable("subject", tuple(Line(key, value) for key, value in PLACEHOLDER.items()))
-    named = DraftTable("files", tuple(Line(role, str(path.absolute())) for role, path in files.items()))
+    subject = DraftTable("subject", lines_of(PLACEHOLDER))
+    named = DraftTable("files", lines_of({role: str(path.absolute()) for role, path in files.items()}))
     kept = tuple(table for table in tables if table.name not in ("subject", "files") and table.written)
     try:
         with tempfile.TemporaryDirectory(prefix="musclesolve-") as folder:

@@ -6,8 +6,9 @@ instead.
 
 import tempfile
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,11 @@ class Line:
         else:
             yield from _wrapped(comment, "# ")
             yield text
+
+
+def lines_of(values: Mapping[str, Any]) -> tuple[Line, ...]:
+    """The lines of some values, without comments."""
+    return tuple(starmap(Line, values.items()))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ Contents and names of the files determine the standing trial, the motions, and t
 """
 
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
@@ -37,7 +36,7 @@ from musclesolve.recording.text.csv_file import (
 from musclesolve.recording.text.number_rows import by_place, number_in
 from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.recording.text.qualisys_tsv import plate_files
-from musclesolve.recording.text.text_file import PACKED, STORAGE, TABLES, read_lines, suffix_of
+from musclesolve.recording.text.text_file import PACKED, STORAGE, TABLES, suffix_of, toml_content
 from musclesolve.recording.trial.recording_checks import is_plane
 
 _OF_PROGRAMS = {
@@ -149,10 +148,7 @@ def folder_contents(folder: Path, chosen: Sequence[Path] | None = None) -> Folde
     parts: set[str] = set()
     for path in files:
         if path.suffix.casefold() == ".toml":
-            try:
-                settings = tomllib.loads("\n".join(read_lines(path)))
-            except (InputError, ValueError, RecursionError):
-                continue
+            settings = toml_content(path)
             if "camera" in settings:
                 cameras.add(path.name)
             entries = settings.get("camera")

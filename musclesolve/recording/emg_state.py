@@ -119,7 +119,12 @@ def channel_states(
         if is_flat(signal):
             state, whole = ChannelState(flat=True, modulation=1.0), np.zeros(len(time))
         else:
-            state, signal = _without_spikes(signal, time, rate)
+            spikes = spikes_of(signal, rate)
+            many = len(spikes) > max(1.0, MOST_A_SECOND * (time[-1] - time[0]))
+            state = ChannelState(
+                spikes=tuple((float(time[a]), float(time[b - 1])) for a, b in spikes), spiky=many
+            )
+            signal = signal if many else _without(signal, spikes)
             cleaned[:, column], whole = signal, _bridged(signal)
         power, frequency = _power(whole, rate)
         if not processed and not state.flat and not is_envelope(whole, rate):
@@ -147,14 +152,6 @@ def channel_states(
 
     judged = zip(states, strange, tonic, strict=True)
     return cleaned, tuple(replace(state, dead=dead(state, none, active)) for state, none, active in judged)
-
-
-def _without_spikes(signal: Array, time: Array, rate_hz: float) -> tuple[ChannelState, Array]:
-    """Return the spikes of a signal (S,), and the signal without them unless they are too many."""
-    spikes = spikes_of(signal, rate_hz)
-    many = len(spikes) > max(1.0, MOST_A_SECOND * (time[-1] - time[0]))
-    state = ChannelState(spikes=tuple((float(time[a]), float(time[b - 1])) for a, b in spikes), spiky=many)
-    return state, signal if many else _without(signal, spikes)
 
 
 def is_flat(signal: Array) -> bool:
@@ -247,11 +244,10 @@ def _without(signal: Array, spikes: Sequence[tuple[int, int]]) -> Array:
     """Return a signal (S,) with a straight line through every spike and a sample on either side of it."""
     if not spikes:
         return signal
-    known, sample = np.isfinite(signal), np.arange(signal.size)
-    unspoiled = known.copy()
+    unspoiled = signal.copy()
     for first, stop in spikes:
-        unspoiled[max(first - 1, 0) : stop + 1] = False
-    return np.where(known, np.interp(sample, sample[unspoiled], signal[unspoiled]), np.nan)
+        unspoiled[max(first - 1, 0) : stop + 1] = np.nan
+    return np.where(np.isfinite(signal), _bridged(unspoiled), np.nan)
 
 
 def _bridged(signal: Array) -> Array:

@@ -311,6 +311,12 @@ class Faults:
             self.add(stage, error)
         return instead
 
+    def passes(self, stage: str, check: Callable[..., None], *arguments: Any) -> bool:
+        """Return whether a check refuses nothing, or False after an error that is collected."""
+        before = len(self.found)
+        self.attempt(stage, None, check, *arguments)
+        return len(self.found) == before
+
     def rows(self, path: Path, reader: Callable[[Path], Rows]) -> Rows | None:
         """Read a recording. If faults are collected, a faulty text is repaired in a copy; None if no repair helps."""
         recorded = read_repaired(path, reader, self.add) if self.collects else reader(path)

@@ -30,6 +30,7 @@ from musclesolve.recording.text.text_file import (
     no_file,
     read_settings,
     settings_lines,
+    toml_content,
     without_detours,
 )
 from musclesolve.settings.schema import KINDS, FileTable, Setting, Settings, listed, tables_of
@@ -443,8 +444,5 @@ def check_value(value: Any, setting: Setting, where: str) -> None:
 
 def is_study(path: Path) -> bool:
     """Return whether a file is a study file, not a trial file; False for a file that cannot be read."""
-    try:
-        content = trial_document(path).content
-    except InputError:
-        return False
+    content = toml_content(path)
     return "trials" in content and "files" not in content

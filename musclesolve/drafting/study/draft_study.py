@@ -162,9 +162,13 @@ def draft_study(
         of_tables = _of_tables(others, trials, source_names(sources) if several else {})
     people = _people(trials, known, of_tables)
     about = (*_about_models(trials), *_about_people(known, target))
+    lines = (
+        Line(name, values, people.comments[name], "; ".join(people.doubts[name]))
+        for name, values in people.values.items()
+    )
     blocks = (
         *([_design(trials, known)] if sources is None else []),  # a data set compares nothing
-        DraftTable("subjects", tuple(_subjects(people)), about),
+        DraftTable("subjects", tuple(lines), about),
         *settings_tables(of_recordings, common, len(trials)),
         DraftTable("trials", tuple(_trials(trials, common, target)), todo=_predicted(trials)),
     )
@@ -330,12 +334,6 @@ def _people(
         for key, of in shown.items()
     ]
     return _People(values, comments, doubts, lacking, todos)
-
-
-def _subjects(people: _People) -> Iterator[Line]:
-    """A line of [subjects] for each."""
-    for name, values in people.values.items():
-        yield Line(name, values, people.comments[name], "; ".join(people.doubts[name]))
 
 
 def _about_people(known: SubjectsTable | None, target: Path) -> tuple[str, ...]:

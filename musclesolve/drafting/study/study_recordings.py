@@ -14,7 +14,7 @@ from typing import Any
 
 from musclesolve._util.messages import shortened
 from musclesolve.drafting.draft_folder import TrialDraft, draft_trial
-from musclesolve.drafting.draft_text import DraftTable, Line
+from musclesolve.drafting.draft_text import DraftTable, Line, lines_of
 from musclesolve.drafting.folder_contents import (
     FileRoles,
     MarkerFile,
@@ -242,9 +242,7 @@ def settings_tables(
         usual = usual.get(inner, {}) if inner and isinstance(usual, Mapping) else usual
         if isinstance(usual, list):
             for values in usual:
-                yield DraftTable(
-                    f"settings.{name}", tuple(Line(key, value) for key, value in values.items()), listed=True
-                )
+                yield DraftTable(f"settings.{name}", lines_of(values), listed=True)
             continue
         lines: dict[str, Line] = {}
         open_in = defaultdict[str, list[str]](list)

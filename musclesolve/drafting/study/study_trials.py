@@ -19,7 +19,6 @@ each with the number that ends it: control; P 03; slow; walk, 02. What a word me
 import filecmp
 import re
 import shlex
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -59,10 +58,10 @@ from musclesolve.recording.text.text_file import (
     TABLES,
     open_input,
     opening,
-    read_lines,
     split_cells,
     stem_of,
     suffix_of,
+    toml_content,
 )
 from musclesolve.settings.trial import PREDICTED, RecordedSettings
 
@@ -729,8 +728,8 @@ def _of_service(trial: ServiceTrial, levels: tuple[str, ...], place: Path) -> Fo
         if table is not None and (note := _contradiction(trial.model, trial.coordinates, described, table)):
             source["loads"] = table
             notes.append(note)
-    found = FoundTrial((*kept, trial.name), source, stated, kind, called, trial.reason, tuple(notes))
-    return replace(found, person=person)
+    rest = kind, called, trial.reason, tuple(notes)
+    return FoundTrial((*kept, trial.name), source, stated, *rest, person=person)
 
 
 def _of_b3d(path: Path, levels: tuple[str, ...], whole: bool) -> list[FoundTrial]:
@@ -751,10 +750,7 @@ def _of_b3d(path: Path, levels: tuple[str, ...], whole: bool) -> list[FoundTrial
 
 def _of_file(path: Path, levels: tuple[str, ...]) -> FoundTrial | None:
     """The trial of a trial file; None of other files in TOML."""
-    try:
-        content = tomllib.loads("\n".join(read_lines(path)))
-    except (InputError, ValueError, RecursionError):
-        return None
+    content = toml_content(path)
     if not isinstance(content.get("files"), dict) or "camera" in content:
         return None
     subject = content.get("subject")
@@ -1048,5 +1044,4 @@ def _mass_of(model: Path, state: object) -> float | None:
 def _named_files(trial: FoundTrial) -> list[Path]:
     """The files that a trial file names."""
     path = Path(trial.source["file"])
-    files = tomllib.loads("\n".join(read_lines(path)))["files"]
-    return [path.parent / name for name in files.values() if isinstance(name, str)]
+    return [path.parent / name for name in toml_content(path)["files"].values() if isinstance(name, str)]

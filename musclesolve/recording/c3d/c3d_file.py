@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
+from operator import attrgetter
 from pathlib import Path
 
 import numpy as np
@@ -360,14 +361,21 @@ def stated_events(files: Mapping[str, Path]) -> tuple[tuple[Event, ...], list[st
         stored = ""
         if is_c3d(path):
             file = read_c3d(path)
-            (seconds, stored), named, time = event_seconds(file), _named_events(file.description), file.time
+            (seconds, stored), time, texts = event_seconds(file), file.time, file.description.texts
+            # www.c3d.org/HTML/Documents, "The EVENT Group"
+            named = _kinds_and_sides(texts("EVENT:LABELS"), texts("EVENT:CONTEXTS"))
         else:
             if role != "markers" or not (stated := export_events(path)):
                 continue
             labels, contexts, times = zip(*stated, strict=True)
             seconds = np.array(times)
             named, time = _kinds_and_sides(labels, contexts), read_csv_markers(path).time
-        events = _events(named, seconds)
+        events = tuple(
+            Event(kind, side, float(second), "stated")
+            for (kind, side), second in zip(named, seconds, strict=False)
+            if kind and side and abs(second) < _LONGEST_RECORDING
+        )
+        events = tuple(sorted(events, key=attrgetter("time")))
         unclear = sum(kind is not None and side is None for kind, side in named)
         if unclear:
             notes.append(
@@ -417,21 +425,6 @@ def _within(name: str, time: Array, events: tuple[Event, ...]) -> tuple[tuple[Ev
 
 
 _Named = list[tuple[EventKind | None, Side | None]]
-
-
-def _events(named: _Named, seconds: Iterable[float]) -> tuple[Event, ...]:
-    """Return the events of a known kind and side, in the order of time [s]."""
-    events = [
-        Event(kind, side, float(second), "stated")
-        for (kind, side), second in zip(named, seconds, strict=False)
-        if kind and side and abs(second) < _LONGEST_RECORDING
-    ]
-    return tuple(sorted(events, key=lambda event: event.time))
-
-
-def _named_events(description: Description) -> _Named:
-    """Return kind and side of the events of a file (www.c3d.org/HTML/Documents, "The EVENT Group")."""
-    return _kinds_and_sides(description.texts("EVENT:LABELS"), description.texts("EVENT:CONTEXTS"))
 
 
 def _kinds_and_sides(labels: Iterable[str], contexts: Iterable[str]) -> _Named:

@@ -258,13 +258,6 @@ def read_clusters(
     return {name: tuple(value) for name, value in table.items()}
 
 
-def read_carried(document: Document, table: Mapping[str, Any], clusters: Mapping[str, Any]) -> dict[str, str]:
-    """Return marker -> the cluster that carries it."""
-    for marker, cluster in table.items():
-        document.check_known([cluster], "there is no cluster", clusters, "carried", marker)
-    return dict(table)
-
-
 def cluster_rounds(
     clusters: Mapping[str, tuple[str, ...]], carried: Mapping[str, str], shown: Container[str]
 ) -> dict[str, int]:

@@ -20,7 +20,6 @@ from musclesolve.recording.markers.landmarks import (
     joint_errors,
     markers_of,
     other_marker_set,
-    read_carried,
     read_clusters,
 )
 from musclesolve.recording.markers.marker_names import (
@@ -92,7 +91,9 @@ def read_marker_mapping(
     carried: dict[str, str] = {}
     for marker, cluster in tables["carried"].items():
         if not isinstance(cluster, str) or cluster in clusters or cluster not in tables["clusters"]:
-            carried |= faults.attempt("mapping", {}, read_carried, document, {marker: cluster}, clusters)
+            said = [cluster], "there is no cluster", clusters, "carried", marker
+            if faults.passes("mapping", document.check_known, *said):
+                carried[marker] = cluster
     if not wrong and not (unread and chosen):
         standing = static is not None or unread
         faults.add("mapping", *joint_errors(document, mapping, settings.subject, standing, functional))

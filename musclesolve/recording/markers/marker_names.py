@@ -117,16 +117,10 @@ def _words() -> tuple[dict[str, str], dict[str, str], dict[str, str]]:
         else:
             unsided.setdefault(folded(name), name)
     tracking = {begin: segment for segment, begins in tables["tracking"].items() for begin in begins}
-    for vocabulary in _vocabularies():
+    for vocabulary in bundled_toml(__package__, "marker_vocabularies.toml")["vocabulary"]:
         for landmark, names in vocabulary["always"].items():
             sided |= dict.fromkeys(names, landmark)
     return sided, unsided, tracking
-
-
-@cache
-def _vocabularies() -> list[dict[str, Any]]:
-    """The names of protocols and laboratories, as `marker_vocabularies.toml` has them."""
-    return list(bundled_toml(__package__, "marker_vocabularies.toml")["vocabulary"])
 
 
 def _spoken(names: Iterable[str]) -> tuple[dict[str, str], str]:
@@ -136,7 +130,7 @@ def _spoken(names: Iterable[str]) -> tuple[dict[str, str], str]:
         for rest, side in _splits(name):
             sides.setdefault(rest, set()).add(side)
     best, share = None, SPOKEN
-    for vocabulary in _vocabularies():
+    for vocabulary in bundled_toml(__package__, "marker_vocabularies.toml")["vocabulary"]:
         landmarks_of = vocabulary["spoken"].values()
         there = sum(any(len(sides.get(word, ())) == 2 for word in words) for words in landmarks_of)
         if there / len(landmarks_of) > share:

@@ -252,13 +252,8 @@ def named_and_unit(cell: str) -> tuple[str, str | None]:
     return (match[1], match[2].casefold() or None) if match else (cell, None)
 
 
-@dataclass(frozen=True)
-class Clock:
-    """The column of the times, or of the numbers of the rows; rows (r, k) -> times (r,) [s]; notes for the results."""
-
-    column: int
-    times: Callable[[Array], Array]
-    notes: tuple[str, ...] = ()
+Clock = tuple[int, Callable[[Array], Array], tuple[str, ...]]
+"""The column of the times, or of the numbers of the rows; rows (r, k) -> times (r,) [s]; notes for the results."""
 
 
 def clock_of(titles: Titles, reader: RowReader) -> Clock:
@@ -283,20 +278,20 @@ def clock_of(titles: Titles, reader: RowReader) -> Clock:
         unstated = k in named and not named_and_unit(cell)[1]
         by_rate = rate is not None and abs(step * rate - 1000.0) < 100.0
         if not (unstated and (by_rate or step >= _LONGEST_STEP)):
-            return Clock(k, lambda rows: rows[:, k] * seconds)
+            return k, lambda rows: rows[:, k] * seconds, ()
         if not by_rate and (rate or step == 1.0 or step >= 1000.0 * _LONGEST_STEP):
             raise input_error(
                 "recording.text.times_or_frames", file=path, where=f"line {line}, '{cell}'", step=step
             )
         note = f"The times of {name} are milliseconds: they rise by {step:.4g} from row to row."
-        return Clock(k, lambda rows: rows[:, k] / 1000.0, (note,))
+        return k, lambda rows: rows[:, k] / 1000.0, (note,)
     if rate is None:
         stated = " and ".join(f"{each:g} Hz" for each in titles.rates) or "no rate"
         raise input_error("recording.text.no_rate", file=path, where=line, column=cell, stated=stated)
     # Numbers count from zero if the first one is zero, else from one: a recording may be cut out of a longer one.
     first = min(numbers[0], 1.0) if numbers else 1.0
     note = f"The times of {name} follow from {cell} and the rate of {rate:g} Hz above it."
-    return Clock(k, lambda rows: (rows[:, k] - first) / rate, (note,))
+    return k, lambda rows: (rows[:, k] - first) / rate, (note,)
 
 
 def _numbers(rows: Sequence[Sequence[str]], column: int) -> list[float]:
@@ -308,28 +303,24 @@ def _rises(numbers: Sequence[float]) -> bool:
     return all(one < other for one, other in pairwise(numbers))
 
 
-def plain_columns(reader: RowReader, line: str, in_si: bool) -> Columns:
-    """Return the columns by a line of names, with units in brackets."""
-    return titled_columns(title_lines(reader, line), reader, in_si)
-
-
 def titled_columns(stated: Titles, reader: RowReader, in_si: bool) -> Columns:
     """Return the columns by their titles, with units in brackets."""
-    path, clock = reader.path, clock_of(stated, reader)
+    path, (clock, times, notes) = reader.path, clock_of(stated, reader)
     titles, number, separator = stated.cells, stated.line, stated.separator
     # A column of times before each signal, as Delsys writes them: signals of another rate are left out. A duration in
     # seconds that does not rise from row to row, such as a delay, is no clock.
     rows = [cells_of(text, separator) for text in islice(reader.ahead, _FIRST_ROWS)]
-    in_seconds = [k for k, title in enumerate(titles) if is_time(title)] or [clock.column]
+    in_seconds = [k for k, title in enumerate(titles) if is_time(title)] or [clock]
     clocks = [k for k in in_seconds if _rises(_numbers(rows, k))] or in_seconds[:1]
     equal = {k: all(row[k : k + 1] == row[clocks[0] : clocks[0] + 1] for row in rows) for k in clocks}
     signals = [
         (k, title)
         for k, title in enumerate(named_columns(titles))
-        if k not in (clock.column, *in_seconds) and not is_counter(k, title)
+        if k not in (clock, *in_seconds) and not is_counter(k, title)
     ]
     nearest = {k: max((other for other in clocks if other < k), default=clocks[0]) for k, _ in signals}
-    left = few(title for k, title in signals if not equal[nearest[k]])
+    if left := few(title for k, title in signals if not equal[nearest[k]]):
+        notes = (*notes, f"Columns of {path.name} with times of their own are left out: {left}.")
     named = [(k, named_and_unit(title)[0]) for k, title in signals if equal[nearest[k]]]
     columns, repeated = distinct_names(named, f"line {number}, columns")
     indices = list(columns.values())
@@ -346,12 +337,10 @@ def titled_columns(stated: Titles, reader: RowReader, in_si: bool) -> Columns:
         columns=indices,
         factors=np.array(factors),
         roles=tuple(role_and_size(unit)[0] for unit in units),
-        times=clock.times,
+        times=times,
         repeated=repeated,
         separator=separator,
-        notes=(*clock.notes, f"Columns of {path.name} with times of their own are left out: {left}.")
-        if left
-        else clock.notes,
+        notes=notes,
     )
 
 
@@ -488,18 +477,22 @@ SPREAD = {"m": (0.3, 4.0), "cm": (50.0, 250.0), "mm": (300.0, 4000.0)}
 """Extent of markers on a body, or on a part of it, in each unit of length."""
 
 
-def unit_by_size(position: Array, path: Path) -> tuple[float, str] | None:
-    """Return the unit [m] in which positions (T, n, 3) are on a body, and a note on it; None for other sizes."""
+def in_meters_by_size(position: Array, path: Path, unknown: InputError) -> str:
+    """Convert positions (T, n, 3), in place, from the unit in which they are on a body, and return a note on it.
+
+    Raises `unknown` for other sizes.
+    """
     seen = position[np.isfinite(position).any(axis=(1, 2))]
     span = np.nanmax(seen, axis=1) - np.nanmin(seen, axis=1) if len(seen) else np.zeros((1, 3))
     extent = float(np.nanmedian(np.linalg.norm(span, axis=1)))
     for unit, (low, high) in SPREAD.items():
         if low < extent < high:
-            return METERS[unit], (
+            position *= METERS[unit]
+            return (
                 f"No unit of length is stated in {path.name}: its numbers are taken as {unit}, in which the markers "
                 f"are spread over {extent * METERS[unit]:.2f} m."
             )
-    return None
+    raise unknown
 
 
 _COORDINATE = re.compile(r"(?P<marker>.+?)\s*[_.: ]?\s*(?P<axis>[xyzXYZ])(?:_(?P<unit>mm|cm|m))?")
@@ -547,13 +540,13 @@ def plain_coordinates(titles: Titles, reader: RowReader) -> Coordinates:
     A marker with a repeated coordinate is repeated. Refuses a repeated coordinate of a marker that lacks another one: a
     typing error.
     """
-    path, line, clock = reader.path, titles.line, clock_of(titles, reader)
+    path, line, (clock, times, notes) = reader.path, titles.line, clock_of(titles, reader)
     columns, sights = _with_axes(titles.cells), dict[str, int]()
     # marker -> axis -> columns and their units
     found: dict[str, dict[str, list[tuple[int, str | None]]]] = {}
     for k, cell in enumerate(named_columns(columns)):
         name, unit = named_and_unit(cell)
-        if k == clock.column or is_counter(k, name):
+        if k == clock or is_counter(k, name):
             continue
         match = _COORDINATE.fullmatch(name)
         sight = _SIGHT.fullmatch(name)
@@ -604,10 +597,10 @@ def plain_coordinates(titles: Titles, reader: RowReader) -> Coordinates:
         markers=tuple(triples),
         columns=np.array([[k for k, _ in triple] for triple in triples.values()]),
         meters=np.array(meters),
-        times=clock.times,
+        times=times,
         repeated=repeated,
         separator=titles.separator,
-        notes=clock.notes,
+        notes=notes,
         unit_stated=bool(stated),
         sights={n: sights[marker] for n, marker in enumerate(triples) if marker in sights},
     )

@@ -27,11 +27,11 @@ from musclesolve.recording.text.cells import (
     against_ground,
     blocks_of,
     free_moments,
+    in_meters_by_size,
     no_unit,
-    plain_columns,
     plain_coordinates,
     title_lines,
-    unit_by_size,
+    titled_columns,
 )
 from musclesolve.recording.text.number_rows import (
     RowReader,
@@ -54,12 +54,18 @@ class Export:
     events: Callable[[RowReader, str], list[tuple[str, str, float]]] = lambda reader, line: []
 
 
+PLAIN = Export(
+    lambda line: True,
+    lambda reader, line: plain_coordinates(title_lines(reader, line), reader),
+    lambda reader, line, in_si: titled_columns(title_lines(reader, line), reader, in_si),
+)
 EXPORTS = (
     Export(nexus_csv.begins, nexus_csv.marker_columns, nexus_csv.other_columns, nexus_csv.events),
     Export(motive_csv.begins, motive_csv.marker_columns, motive_csv.other_columns),
     Export(qualisys_tsv.begins, qualisys_tsv.marker_columns, qualisys_tsv.other_columns, qualisys_tsv.events),
     Export(dflow_text.begins, dflow_text.marker_columns, dflow_text.other_columns),
     Export(cortex_forces.begins, cortex_forces.marker_columns, cortex_forces.other_columns),
+    PLAIN,
 )
 """Exports of programs by their first line; any other file has a line of names."""
 
@@ -67,7 +73,7 @@ EXPORTS = (
 def is_export(path: Path) -> bool:
     """Whether a text is an export of one of these programs."""
     with RowReader(path) as reader:
-        return _reader_of(reader.first_line()) in EXPORTS
+        return _reader_of(reader.first_line()) is not PLAIN
 
 
 def has_rows(path: Path) -> bool:
@@ -98,8 +104,7 @@ def has_markers(path: Path) -> bool:
 
 def _reader_of(line: str) -> Export:
     """The functions that read a file with this first line."""
-    plain = Export(lambda _: True, _plain_markers, plain_columns)
-    return next((export for export in EXPORTS if export.begins(line)), plain)
+    return next(export for export in EXPORTS if export.begins(line))
 
 
 def read_csv_markers(path: str | Path) -> Markers:
@@ -119,11 +124,8 @@ def read_csv_markers(path: str | Path) -> Markers:
         )
     notes = (*header.notes, *notes)
     if not header.unit_stated:
-        sized = unit_by_size(position, path)
-        if sized is None:
-            raise no_unit(header.markers[0], path, reader.line_number)
-        position *= sized[0]
-        notes = (*notes, sized[1])
+        unknown = no_unit(header.markers[0], path, reader.line_number)
+        notes = (*notes, in_meters_by_size(position, path, unknown))
     rest = (), header.repeated, warning
     return Markers(time, header.markers, position, path, notes, *rest, sha256=reader.sha256)
 
@@ -193,8 +195,3 @@ def _read_columns(path: Path, in_si: bool) -> Table:
         notes += (f"The moments of {path.name} are about fixed points: the free moments follow from them.",)
     rest = lines, header.roles, notes, header.repeated, warning
     return Table(time, header.names, values, None, path, *rest, sha256=reader.sha256)
-
-
-def _plain_markers(reader: RowReader, line: str) -> Coordinates:
-    """Return the columns of the markers by a line of names."""
-    return plain_coordinates(title_lines(reader, line), reader)

@@ -51,7 +51,7 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     axes, above = below[-1], below[-2] if len(below) > 1 else []
     lines = (rows.get("type", []), rows.get("name", []), above)
     types, names, kinds = ([*cells, *[""] * len(axes)] for cells in lines)
-    clock = clock_of(Titles(axes, reader.line_number, separator), reader)
+    _, times, notes = clock_of(Titles(axes, reader.line_number, separator), reader)
     seen, expected = list[tuple[int, str]](), list[tuple[int, str]]()
     for k in range(2, len(axes) - 2):
         kind = types[k].casefold()
@@ -81,10 +81,10 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
         markers=tuple(columns),
         columns=triples,
         meters=np.full(triples.shape, meters),
-        times=clock.times,
+        times=times,
         repeated=repeated,
         separator=separator,
-        notes=(*clock.notes, note) if placed else clock.notes,
+        notes=(*notes, note) if placed else notes,
         unit_stated=unit is not None,
     )
 

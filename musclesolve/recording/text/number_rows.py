@@ -116,7 +116,7 @@ def repeated_name(kind: str, name: str, where: object, path: Path, by_places: bo
     )
 
 
-def check_unique(names: Sequence[str], kind: str, path: Path, line: int) -> None:
+def check_unique(names: Sequence[str], kind: str, path: Path, line: int | None) -> None:
     """Refuse a repeated name of markers or columns."""
     for name in distinct_names(enumerate(names))[1]:
         raise repeated_name(kind, name, line, path)

@@ -29,16 +29,14 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_integer, check_real_array, check_type
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.data import Markers, Table
-from musclesolve.recording.text.cells import is_time, seconds_of, unit_by_size
+from musclesolve.recording.text.cells import in_meters_by_size, is_time, seconds_of
 from musclesolve.recording.text.number_rows import (
     UNNAMED,
-    Block,
     RowReader,
     check_unique,
     distinct_names,
     is_row,
     number_in,
-    repeated_name,
     timed_rows,
     without_lost,
 )
@@ -128,12 +126,9 @@ def read_trc(path: str | Path) -> Markers:
             rate,
         )
     if not meters:
-        sized = unit_by_size(position, path)
-        if sized is None:
-            where = f"line {header['line']:g}, Units"
-            raise input_error("recording.text.unit_length", file=path, where=where, unit="")
-        position *= sized[0]
-        notes = (*notes, sized[1])
+        where = f"line {header['line']:g}, Units"
+        unknown = input_error("recording.text.unit_length", file=path, where=where, unit="")
+        notes = (*notes, in_meters_by_size(position, path, unknown))
     if unnamed:
         edited += [f"The columns of {path.name} without a name, of {unnamed} markers, are left out."]
     if np.isclose(1000.0 * (len(time) - 1), rate * np.ptp(time), rtol=RATE_TOLERANCE):
@@ -336,9 +331,17 @@ def read_mot(path: str | Path) -> Table:
         edited = [] if stated in ("", str(len(names))) else [wrong]  # its rows decide
         columns, repeated = distinct_names(list(enumerate(names))[1:], f"line {number}, columns")
         indices = slice(1, None) if not repeated else list(columns.values())
+        # Cells stand between tabs or blanks; between tabs a cell may be empty, a gap.
+        width, first = len(names), next((line for line in reader.ahead if line.strip()), "")
+
+        def cells(line: str) -> list[str]:
+            between = line.split()
+            return between if len(between) >= width or line.count("\t") < width - 1 else split_cells(line)
+
+        tabs = "\t" if first.count("\t") >= width - 1 else None
         time, values, lines, notes, warning = timed_rows(
             reader,
-            _mot_rows(reader, names),
+            reader.blocks(names, cells, tabs, blank_end=True),
             lambda rows: (rows[:, 0] * second, rows[:, indices]),
             "column",
             tuple(columns),
@@ -354,18 +357,6 @@ def read_mot(path: str | Path) -> Table:
     in_degrees = None if degrees is None else _ANSWERS[degrees]
     rest = lines, (), (*edited, *notes), repeated, warning, reader.sha256
     return Table(time, tuple(columns), values, in_degrees, path, *rest)
-
-
-def _mot_rows(reader: RowReader, names: Sequence[str]) -> Iterator[Block]:
-    """Read the rows, cells between tabs or blanks; between tabs a cell may be empty, a gap."""
-    width = len(names)
-
-    def cells(line: str) -> list[str]:
-        between = line.split()
-        return between if len(between) >= width or line.count("\t") < width - 1 else split_cells(line)
-
-    tabs = next((line for line in reader.ahead if line.strip()), "").count("\t") >= width - 1
-    return reader.blocks(names, cells, "\t" if tabs else None, blank_end=True)
 
 
 def mot_header(reader: RowReader, path: Path) -> dict[str, str]:
@@ -592,8 +583,7 @@ def check_writable(
             f"as many rows as frames, and one {kind} for every name",
             "give matching names and times",
         )
-    for name in distinct_names(enumerate(names))[1]:
-        raise repeated_name(kind, name, None, path)
+    check_unique(names, kind, path, None)
     if not (np.abs(time) <= LARGEST).all() or (np.diff(time) <= 0.0).any():
         raise file_error(
             "time_not_increasing",

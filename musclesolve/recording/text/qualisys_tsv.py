@@ -135,9 +135,11 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
     names = header.keys["MARKER_NAMES"]
     while names and not names[-1]:
         names.pop()
-    if header.titles and (found := _by_titles(header, names)):
-        before, starts = found
-    else:
+    # By the titles of their columns; by their order where the titles are others.
+    places = {title.casefold(): k for k, title in enumerate(header.titles)}
+    starts = [places[title] for name in names if (title := f"{name} x".casefold()) in places]
+    before = min(starts, default=0)
+    if not starts or len(starts) < len(names):
         before = header.before(3 * len(names))
         starts = [before + 3 * k for k in range(len(names))]
     named = [(start, name) for start, name in zip(starts, names, strict=True) if name]
@@ -166,16 +168,6 @@ def events(reader: RowReader, line: str) -> list[tuple[str, str, float]]:
     """Return the events among the keys: EVENT, label, frame, time [s]; the label has the side."""
     found = [values for values in _Header(reader, line).events if len(values) > 2]
     return [(label, "", number_in(time)) for label, _, time, *_ in found if is_row([time])]
-
-
-def _by_titles(header: _Header, names: Sequence[str]) -> tuple[int, list[int]] | None:
-    """How many columns stand before the markers, and the column of every x, by titles; None where titles are others."""
-    places = {title.casefold(): k for k, title in enumerate(header.titles)}
-    starts = [places.get(f"{name} x".casefold()) for name in names]
-    found = [start for start in starts if start is not None]
-    if not found or len(found) < len(names):
-        return None
-    return min(found), found
 
 
 def plate_files(path: Path) -> list[Path]:

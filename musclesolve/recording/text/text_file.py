@@ -4,7 +4,6 @@ import codecs
 import hashlib
 import os
 import re
-import tomllib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from io import BufferedReader
@@ -146,11 +145,15 @@ def check_place(path: str | Path, what: str, *suffixes: str, table: str | None =
 
 def stated_table(path: Path, name: str) -> dict[str, Any] | None:
     """Return a table of a TOML file; None for any other file, and for a file without this table."""
-    if path.suffix.casefold() == ".toml":
-        with suppress(InputError, tomllib.TOMLDecodeError):
-            table = toml_table("\n".join(read_lines(path))).get(name)
-            return table if isinstance(table, dict) else None
-    return None
+    table = toml_content(path).get(name) if path.suffix.casefold() == ".toml" else None
+    return table if isinstance(table, dict) else None
+
+
+def toml_content(path: Path) -> dict[str, Any]:
+    """Return the content of a TOML file; nothing for a file that cannot be read, or is none."""
+    with suppress(InputError, ValueError, RecursionError):
+        return toml_table("\n".join(read_lines(path)))
+    return {}
 
 
 @contextmanager

@@ -19,7 +19,6 @@ from musclesolve.recording.text.number_rows import check_used
 from musclesolve.recording.trial.recording_checks import check_sampling
 from musclesolve.settings.trial import RecordedSettings
 
-# The regression that functional centers are compared with.
 # joint -> the bodies above and below, the movement of its trial, and the alternative method.
 BODIES = {"hip": ("pelvis", "thigh"), "knee": ("thigh", "shank"), "ankle": ("shank", "foot")}
 MOVEMENT_WORDS = {
@@ -192,7 +191,7 @@ def _candidates(marker_mapping: MarkerMapping, recording: Markers, body: str, si
     for name in static.names:
         if name in marker_mapping.walk and name not in elsewhere and name not in shown:
             place = np.nanmedian(static[name], axis=0) if _is_seen(static, name) else np.full(3, np.nan)
-            (share, away), (_, far) = _place_along(place, *line), _place_along(place, *other)
+            (share, away), (_, far) = place_along(place, *line), place_along(place, *other)
             if low <= share <= high and away < min(BESIDE, far):
                 shown.append(name)
     shown = [
@@ -212,7 +211,7 @@ def _is_seen(markers: Markers, name: str) -> bool:
     return bool(np.isfinite(markers[name]).all(axis=1).any())
 
 
-def _place_along(point: Array, start: Array, end: Array) -> tuple[float, float]:
+def place_along(point: Array, start: Array, end: Array) -> tuple[float, float]:
     """Return the position of a point along a line, and its distance from the line, as shares of the line's length."""
     line = end - start
     length = float(np.linalg.norm(line))

@@ -137,8 +137,8 @@ def is_plane(markers: Markers) -> bool:
     return float(extent.min()) < THIN * float(extent.max())
 
 
-def in_space(markers: Markers) -> bool:
-    """Return True; refuse a motion whose markers all lie in one plane of the file: it was recorded from one side."""
+def check_in_space(markers: Markers) -> None:
+    """Refuse a motion whose markers all lie in one plane of the file: it was recorded from one side."""
     shown = np.isfinite(markers.position).any(axis=(0, 2)).sum()
     if shown >= FEWEST_IN_SPACE and is_plane(markers):
         raise file_error(
@@ -148,7 +148,6 @@ def in_space(markers: Markers) -> bool:
             "markers in space, of a body that has a breadth",
             "record with several cameras, or with markers; from one side no joint center is known",
         )
-    return True
 
 
 def check_cutoff(trial: Trial, document: Document) -> None:

@@ -16,7 +16,7 @@ from muscle_db.regular_file import file_state
 from musclesolve._util.arrays import Array
 from musclesolve._util.long_arrays import in_files
 from musclesolve._util.messages import WarningNote
-from musclesolve.errors import InputError, file_error
+from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d, stated_events
 from musclesolve.recording.data import (
     SIDE_NAMES,
@@ -46,7 +46,7 @@ from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.text.text_file import file_path, hash_of, name_in, sha256
 from musclesolve.recording.trial.functional_trials import read_functional
 from musclesolve.recording.trial.muscle_signals import check_overlap, check_signals, read_emg, read_fascicles
-from musclesolve.recording.trial.recording_checks import check_trial, in_space
+from musclesolve.recording.trial.recording_checks import check_in_space, check_trial
 from musclesolve.recording.trial.settings import (
     check_consistency,
     check_errors,
@@ -92,14 +92,6 @@ class ModelTrial(AnyTrial):
     def __repr__(self) -> str:
         """Path, model and coordinates in one line."""
         return f"<ModelTrial {str(self.path)!r}: {self.model.name}, {self.coordinates.name}>"
-
-
-def names_model(path: Path) -> bool:
-    """Return whether a file is the trial file of an OpenSim model; False for a file that cannot be read."""
-    try:
-        return trial_document(path).of_model
-    except InputError:
-        return False
 
 
 def named_files(document: Document, settings: TrialSettings) -> dict[str, Path]:
@@ -316,7 +308,7 @@ class TrialReader:
         person = muscle_file is not None and parent_of_person(muscle_file) is not None
         predicted = settings.files.predicted or settings.plates.unmeasured_steps == PREDICTED
         of_errors = settings.uncertainty, "recording", person, predicted
-        faults.attempt("trial file", None, check_errors, document, *of_errors)
+        faults.passes("trial file", check_errors, document, *of_errors)
         of_file, event_notes = faults.attempt("events of the file", ((), []), stated_events, files)
         stated = faults.attempt(
             "trial file", None, with_stated_events, document, settings.events, of_file, walk
@@ -328,9 +320,6 @@ class TrialReader:
             *mapped.notes,
             *trial_notes(settings, forces),
             *corrections,
-        )
-        notes = (
-            *notes,
             *marker_notes(mapped, functional),
             *force_notes,
             *event_notes,
@@ -377,7 +366,7 @@ class TrialReader:
         if walk is None:
             return None
         # Nothing else that is found in such a motion is a fault of its own.
-        if not faults.attempt("markers", False, in_space, walk):
+        if not faults.passes("markers", check_in_space, walk):
             return None
         static = None if static is None else static.rotated(standing)
         return read_marker_mapping(document, settings, walk.rotated(self.rotation), static, faults)
@@ -445,12 +434,7 @@ class TrialReader:
 
     def _check(self, name: str, check: Callable[[Document, Any], None], *keys: str) -> None:
         """Check a table; if some of `keys` contradict each other, all of them get their defaults."""
-
-        def is_consistent() -> bool:
-            check(self.document, self.settings[name])
-            return True
-
-        if not self.faults.attempt("trial file", False, is_consistent):
+        if not self.faults.passes("trial file", check, self.document, self.settings[name]):
             rules = self.document.tables[name].settings
             self.settings = self.settings.changed(**{name: {key: rules[key].default for key in keys}})
 
