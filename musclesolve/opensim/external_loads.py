@@ -540,7 +540,7 @@ def _plate_loads(
         return _on_feet(model, load, side, time, pose)
     if side is not None and (foot := foot_of_side(model, side)):
         return [replace(load, body=foot)]
-    feet = feet_of(model).values()
+    feet = " and ".join(feet_of(model).values())
     raise _no_foot(load, f"its name has no side, and the feet of the model are {feet or 'unknown'}")
 
 
