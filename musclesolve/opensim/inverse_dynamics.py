@@ -168,10 +168,16 @@ def inertial_wrench(model: OpenSimModel, bodies: BodyDynamics) -> Array:
     With the mass center at c: force m (a_c - g), moment about the origin I alpha + omega x I omega + c x force. NaN of
     a body whose mass properties cannot be used.
     """
-    mass, center, inertia = body_masses(model, bodies.pose)
-    force = mass[:, None] * (center_accelerations(bodies, center) - model.gravity)
-    moment = momentum_rates(bodies, inertia) + vector_product(center, force)
-    return np.concatenate([moment, force], axis=-1)
+
+    def of_frames(rotation: Array, position: Array, twist: Array, acceleration: Array) -> Array:
+        some = BodyDynamics(BodyMotion(rotation, position, twist[:, None]), twist, acceleration)
+        mass, center, inertia = body_masses(model, some.pose)
+        force = mass[:, None] * (center_accelerations(some, center) - model.gravity)
+        moment = momentum_rates(some, inertia) + vector_product(center, force)
+        return np.concatenate([moment, force], axis=-1)
+
+    pose = bodies.pose
+    return in_blocks(of_frames, pose.rotation, pose.position, bodies.twist, bodies.acceleration)
 
 
 def body_masses(model: OpenSimModel, pose: BodyMotion) -> tuple[Array, Array, Array]:
