@@ -46,7 +46,6 @@ from musclesolve._util.long_arrays import in_files
 from musclesolve._util.messages import Progress, no_progress, unknown_name
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy, same_points
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.pipeline.adjusted_mechanics import changed_motion, check_reduction, completed_reactions
@@ -148,7 +147,11 @@ def mechanics_of(
     if consistency.residual == REDUCED:
         check_reduction(trial)
     model = subject_model(trial, landmarks)
-    targets = _targets(trial, model, landmarks)
+    weights, names = consistency.weights, [*landmarks.points, *landmarks.directions]
+    if unknown := [name for name in weights if name not in names]:
+        error = unknown_name(unknown[0], "point or axis", names, " of the model that this recording shows")
+        raise trial.document.placed(error, "consistency", "weights")
+    targets = Targets.build(model, landmarks.points, landmarks.directions, weights)
     fit, motion = consistent_motion(
         model, targets, landmarks.time, consistency.method, consistency.derivatives, start
     )
@@ -192,16 +195,6 @@ def recording_of(trial: AnyTrial | str | Path, purpose: str, plates: bool = Fals
             remedy="name the file in [files] forces, or choose a trial with force plates",
         )
     return trial
-
-
-def _targets(trial: Trial, model: Model, landmarks: Anatomy) -> Targets:
-    """The landmarks as targets of the fit, with the weights of the trial."""
-    weights = trial.settings.consistency.weights
-    names = [*landmarks.points, *landmarks.directions]
-    if unknown := [name for name in weights if name not in names]:
-        error = unknown_name(unknown[0], "point or axis", names, " of the model that this recording shows")
-        raise trial.document.placed(error, "consistency", "weights")
-    return Targets.build(model, landmarks.points, landmarks.directions, weights)
 
 
 def _same_motion(trial: Trial, landmarks: Anatomy, other: Trial, known: Mechanics) -> bool:
