@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import true_runs
 from musclesolve._util.long_arrays import in_files
 from musclesolve._util.messages import Progress, no_progress, unknown_name
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
@@ -119,26 +119,20 @@ def prepare_recording(
     return recorded_body(trial, options, mechanics(trial, progress), progress)
 
 
-def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:
-    """Compute landmarks, model, motion and ground reactions of a recording.
-
-    start: coordinates (T, K+6) from which the fit starts, see `mechanics_of`.
-    """
+def mechanics(trial: Trial, progress: Progress | None = None) -> Mechanics:
+    """Compute landmarks, model, motion and ground reactions of a recording."""
     report = progress or no_progress
     report("markers", 0.05)
     landmarks = in_files(anatomy(trial, TIME_MARGIN))
     report("kinematics", 0.15)
-    return mechanics_of(trial, landmarks, start)
+    return mechanics_of(trial, landmarks)
 
 
-def mechanics_of(
-    trial: Trial, landmarks: Anatomy, start: Array | None = None, known: tuple[Trial, Mechanics] | None = None
-) -> Mechanics:
+def mechanics_of(trial: Trial, landmarks: Anatomy, known: tuple[Trial, Mechanics] | None = None) -> Mechanics:
     """Compute model, motion and ground reactions of a recording from its landmarks.
 
-    The fit starts from coordinates (T, K+6), such as `fit.coordinates` of the same frames with other markers or another
-    subject: they save iterations and do not change the result. known: another state of the recording and its mechanics,
-    whose poses are reused where subject, points and times are equal.
+    known: another state of the recording and its mechanics, whose poses are reused where subject, points and times are
+    equal.
     """
     if known is not None and _same_motion(trial, landmarks, *known):
         reactions = ground_reactions(trial.forces, known[1].motion.time, landmarks.filter)
@@ -153,7 +147,7 @@ def mechanics_of(
         raise trial.document.placed(error, "consistency", "weights")
     targets = Targets.build(model, landmarks.points, landmarks.directions, weights)
     fit, motion = consistent_motion(
-        model, targets, landmarks.time, consistency.method, consistency.derivatives, start
+        model, targets, landmarks.time, consistency.method, consistency.derivatives
     )
     inside = trial.inside(landmarks.time, *trial.time_range)
     analyzed = motion.frames(slice(*true_runs(inside)[0]))  # shares the memory of the motion

@@ -221,11 +221,7 @@ def _rotation_between_frames(proximal: Array, distal: Array) -> Array:
     return in_blocks(angle_between, relative[:-1], relative[1:])
 
 
-def subject_model(
-    trial: Trial,
-    measured: Anatomy | Measured,
-    near: Model | None = None,
-) -> Model:
+def subject_model(trial: Trial, measured: Anatomy | Measured, near: Model | None = None) -> Model:
     """Make the model of the subject of a trial from the measured standing geometry.
 
     near: a model of the same subject with hardly different offsets, whose joints were checked.

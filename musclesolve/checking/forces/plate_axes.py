@@ -260,9 +260,8 @@ def best_rotation(force: list[Array], due: Array, groups: list[Group]) -> tuple[
         return None
     axes[:, 0] *= np.sign(np.linalg.det(axes))
     along = [part @ axes for part in force]
-    candidates = [_rotation(along, due @ axes, group, variation) for group in groups]
-    accepted = [rotation for rotation in candidates if rotation is not None]
-    return max(accepted, key=lambda rotation: rotation[2], default=None)
+    candidates = (_rotation(along, due @ axes, group, variation) for group in groups)
+    return max(filter(None, candidates), key=lambda rotation: rotation[2], default=None)
 
 
 def _rotation(

@@ -117,17 +117,16 @@ def noise(case: Case) -> Iterator[Finding]:
         yield finding("noise", "warning", values, Where(markers.path, markers=tuple(noisy[:5])))
 
 
-def _near(one: Array, *others: Array) -> Mask:
-    """Return the frames in which one path and each of k others, (T, 3), are in one place, (T, k)."""
-    return np.linalg.norm(np.stack(others, axis=1) - one[:, None], axis=-1) < MERGED
-
-
 @check_at(Stage.MERGED_MARKERS)
 def merged_markers(case: Case) -> Iterator[Finding]:
     """Find two markers in one place: one of them is a ghost."""
     names, markers = case.trial.used_markers, case.trial.markers
+
+    def in_one_place(one: Array, *others: Array) -> Mask:
+        return np.linalg.norm(np.stack(others, axis=1) - one[:, None], axis=-1) < MERGED
+
     for k, name in enumerate(names[:-1]):
-        near = in_blocks(_near, *(markers[other] for other in names[k:]))
+        near = in_blocks(in_one_place, *(markers[other] for other in names[k:]))
         for column in np.flatnonzero(near.any(axis=0)):
             other, together = names[k + 1 + column], long_enough(near[:, column], MERGED_FRAMES)
             if not together.any():

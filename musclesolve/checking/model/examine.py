@@ -158,8 +158,11 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         weighed = free and fixed.model.weight > 0.0 and bool(np.isfinite(fixed.need).all())
         weighed = weighed and not of_coordinates and not wrong
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
-        known = {"mass": weighed, "ground": on_ground, "file": moments is None}
-        known["place"] = moments is None or _is_whole(body)
+        known = {"mass": weighed, "ground": on_ground, "file": moments is None, "place": True}
+        if moments is not None:  # whether the loads that were found in moments explain them
+            under = np.stack([body.dynamics.dynamics.column(name) for name in body.dofs], axis=1)
+            left = np.nansum((under - body.moment) ** 2)
+            known["place"] = bool(left < BELONGS**2 * np.nansum(body.moment**2))
         for of_loads, needs in OF_LOADS.items():
             if all(known[each] for each in needs.split()):
                 case = case.with_findings(_asked(of_loads, case))
@@ -197,13 +200,6 @@ def _asked(check: Callable[..., Iterator[Finding]], *examined: object) -> list[F
         for answer in check(*examined):
             findings.append(answer)
     return [replace(each, severity="warning") if each.code == "check_failed" else each for each in findings]
-
-
-def _is_whole(body: ModelBody) -> bool:
-    """Return whether the loads that were found in moments explain them."""
-    assert body.dynamics is not None
-    under = np.stack([body.dynamics.dynamics.column(name) for name in body.dofs], axis=1)
-    return bool(np.nansum((under - body.moment) ** 2) < BELONGS**2 * np.nansum(body.moment**2))
 
 
 def predicted_loads(body: ModelBody) -> Iterator[Finding]:

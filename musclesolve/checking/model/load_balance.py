@@ -275,11 +275,8 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         "most": float(np.nanmax(residual)),
         "share": lost,
     }
-    times = time_spans(~valid, time)
-    if lost > 0.5:
-        yield case.fault("another_trial.loads", "error", values, times=times)
-    else:
-        yield case.fault("unbalanced", "warning", values, times=times)
+    code = "another_trial.loads" if lost > 0.5 else "unbalanced"
+    yield case.fault(code, error_if(lost > 0.5), values, times=time_spans(~valid, time))
 
 
 def flight_spans(case: ModelCase) -> Array:

@@ -333,16 +333,13 @@ class ModelCase(Examined):
         """The foot on which a load acts."""
         return next((sole for sole in self.fixed.soles if load.body in sole.bodies), None)
 
-    def acting(self, loads: Sequence[ExternalLoad], time: Array | None = None) -> Array:
-        """Wrench (T, 6) of all loads together about the root, filtered like the coordinates.
-
-        time: at which they act on the poses of the frames; the times of the frames unless given.
-        """
-        wrench = loads_on(self.fixed, loads, self.time if time is None else time).sum(axis=1)
+    def acting(self, loads: Sequence[ExternalLoad]) -> Array:
+        """Wrench (T, 6) of all loads together about the root, filtered like the coordinates."""
+        wrench = loads_on(self.fixed, loads, self.time).sum(axis=1)
         return self.fixed.smooth(np.nan_to_num(self.fixed.about_root(wrench)))
 
     def force(self, loads: Sequence[ExternalLoad], time: Array | None = None) -> Array:
-        """The force (T, 3) of `acting`."""
+        """The force (T, 3) of `acting`, at the times of the frames or at others (T,), on the poses of the frames."""
         return next(self.forces(loads, [self.time if time is None else time]))
 
     def forces(self, loads: Sequence[ExternalLoad], times: Sequence[Array]) -> Iterator[Array]:

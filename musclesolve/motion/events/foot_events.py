@@ -45,11 +45,6 @@ class PredictedLoad:
     vertical: Array
     predicted: Mask
 
-    def at(self, time: float) -> bool:
-        """Return whether the force at a time is predicted, in the sample before or after the time."""
-        after = int(np.searchsorted(self.time, time))
-        return bool(self.predicted[max(after - 1, 0) : after + 1].any())
-
 
 @dataclass(frozen=True)
 class FootLoads:
@@ -132,7 +127,10 @@ def force_events(loads: FootLoads) -> list[Event]:
                 gap = any(plate.in_gap(np.array([at]), 1.0 / plate.rate).any() for plate in plates)
                 if not np.isfinite(at) or gap:
                     continue
-                predicted = load is not None and load.at(at)
+                predicted = False
+                if load is not None:  # in the sample before or after the time
+                    after = int(np.searchsorted(load.time, at))
+                    predicted = bool(load.predicted[max(after - 1, 0) : after + 1].any())
                 if load is not None and predicted and kind == "heel_strike":
                     level = loads.level(FIRM_WEIGHTS)
                     firm = int(np.argmax((load.time > start) & (load.vertical >= level)))
