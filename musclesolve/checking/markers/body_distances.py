@@ -253,8 +253,8 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
 
     def better(frames: Mask | int) -> bool:
         """Whether the labels fit better exchanged in some frames."""
-        off = [each[np.isfinite(each)] for each in (then[frames], now[frames])]
-        after, before = (float(each.mean()) if each.size else 0.0 for each in off)
+        off = [errors[np.isfinite(errors)] for errors in (then[frames], now[frames])]
+        after, before = (float(errors.mean()) if errors.size else 0.0 for errors in off)
         return after < BETTER * before - LEAST_GAIN
 
     wrong: Mask = np.zeros(len(position), bool)

@@ -137,8 +137,8 @@ def merged_markers(case: Case) -> Iterator[Finding]:
             ghost, pairs = other, distances(case.trial)
             if pairs is not None:  # the one that is farther from its usual place in its segment
                 of, error = pairs.names, pairs.measured(case.trial.markers.position)[together] - pairs.usual
-                off = {each: float(misfit(error, pairs, of.index(each)).mean()) for each in (name, other)}
-                ghost = max(off, key=lambda each: off[each])
+                off = {label: float(misfit(error, pairs, of.index(label)).mean()) for label in (name, other)}
+                ghost = max(off, key=lambda label: off[label])
             repair = remove_samples(ghost, together)
             merged = finding("markers_merged", "error", values, where, repair)
             yield merged
