@@ -6,13 +6,13 @@ low-pass at the upper cut-off minus a low-pass at the lower one.
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.fft import next_fast_len
 
 from musclesolve._util.arrays import Array, Mask, at_times
 from musclesolve.motion.signals.low_pass import (
     checked_cutoffs,
     checked_order,
     checked_signal,
+    fast_length,
     harmonics,
     low_pass,
     sine_series,
@@ -76,7 +76,7 @@ def linear_envelope(signal: Array, rate_hz: float, options: EmgSettings) -> Arra
     beyond = round(2.0 * rate_hz / options.envelope_hz)
     inside = slice(beyond, beyond + len(signal))
     # The sine series of the filters are fastest where the number of intervals has small factors.
-    behind = next_fast_len(len(signal) + 2 * beyond) + 1 - beyond - len(signal)
+    behind = fast_length(len(signal) + 2 * beyond, (2, 3, 5, 7, 11)) + 1 - beyond - len(signal)
     longer = np.pad(signal, ((beyond, behind), (0, 0)), mode="symmetric")
     band = band_pass(longer, rate_hz, (options.highpass_hz, options.lowpass_hz), options.band_order)
     return low_pass(np.abs(band), rate_hz, options.envelope_hz, options.envelope_order)[inside]

@@ -17,14 +17,14 @@ two passes of a Butterworth filter of order m have the same shape. The cut-off f
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
-from math import comb
+from itertools import count
+from math import comb, prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.fft import next_fast_len
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_number, check_real_array
@@ -125,7 +125,7 @@ def _filtered_long(signal: Array, rate_hz: float, cutoff_hz: Array, order: int, 
     twenty times as long where T - 1 has a large prime factor.
     """
     filtered, columns = long_array(signal.shape), signal.reshape(len(signal), -1)
-    length = next_fast_len(len(signal) + 2 * reach, real=True)
+    length = fast_length(len(signal) + 2 * reach)
     frequency = np.arange(length // 2 + 1) * (rate_hz / length)
     cutoffs = np.broadcast_to(cutoff_hz, signal.shape[1:]).ravel()
     for some in blocks(columns.shape[1], max(TOGETHER // len(signal), 1)):
@@ -161,6 +161,12 @@ def sine_transform(values: Array) -> Array:
     none = np.zeros_like(values[:1])
     odd = np.concatenate([none, values, none, -values[::-1]])
     return -np.fft.rfft(odd, axis=0, norm="ortho").imag[1:-1]
+
+
+def fast_length(least: int, primes: Sequence[int] = (2, 3, 5)) -> int:
+    """Return the least number from `least` on without other prime factors: the length of a fast transform."""
+    high_power = prod(primes) ** 64  # every such length divides it
+    return next(length for length in count(least) if high_power % length == 0)
 
 
 def harmonics(frames: int, rate_hz: float) -> Array:
