@@ -41,12 +41,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import true_runs
 from musclesolve._util.long_arrays import in_files
 from musclesolve._util.messages import Progress, no_progress, unknown_name
 from musclesolve.dynamics.kinematics.consistent_motion import consistent_motion
 from musclesolve.dynamics.kinematics.measured_targets import Targets
-from musclesolve.dynamics.model.model import Model
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy, same_points
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.pipeline.adjusted_mechanics import changed_motion, check_reduction, completed_reactions
@@ -120,26 +119,20 @@ def prepare_recording(
     return recorded_body(trial, options, mechanics(trial, progress), progress)
 
 
-def mechanics(trial: Trial, progress: Progress | None = None, start: Array | None = None) -> Mechanics:
-    """Compute landmarks, model, motion and ground reactions of a recording.
-
-    start: coordinates (T, K+6) from which the fit starts, see `mechanics_of`.
-    """
+def mechanics(trial: Trial, progress: Progress | None = None) -> Mechanics:
+    """Compute landmarks, model, motion and ground reactions of a recording."""
     report = progress or no_progress
     report("markers", 0.05)
     landmarks = in_files(anatomy(trial, TIME_MARGIN))
     report("kinematics", 0.15)
-    return mechanics_of(trial, landmarks, start)
+    return mechanics_of(trial, landmarks)
 
 
-def mechanics_of(
-    trial: Trial, landmarks: Anatomy, start: Array | None = None, known: tuple[Trial, Mechanics] | None = None
-) -> Mechanics:
+def mechanics_of(trial: Trial, landmarks: Anatomy, known: tuple[Trial, Mechanics] | None = None) -> Mechanics:
     """Compute model, motion and ground reactions of a recording from its landmarks.
 
-    The fit starts from coordinates (T, K+6), such as `fit.coordinates` of the same frames with other markers or another
-    subject: they save iterations and do not change the result. known: another state of the recording and its mechanics,
-    whose poses are reused where subject, points and times are equal.
+    known: another state of the recording and its mechanics, whose poses are reused where subject, points and times are
+    equal.
     """
     if known is not None and _same_motion(trial, landmarks, *known):
         reactions = ground_reactions(trial.forces, known[1].motion.time, landmarks.filter)
@@ -148,9 +141,13 @@ def mechanics_of(
     if consistency.residual == REDUCED:
         check_reduction(trial)
     model = subject_model(trial, landmarks)
-    targets = _targets(trial, model, landmarks)
+    weights, names = consistency.weights, [*landmarks.points, *landmarks.directions]
+    if unknown := [name for name in weights if name not in names]:
+        error = unknown_name(unknown[0], "point or axis", names, " of the model that this recording shows")
+        raise trial.document.placed(error, "consistency", "weights")
+    targets = Targets.build(model, landmarks.points, landmarks.directions, weights)
     fit, motion = consistent_motion(
-        model, targets, landmarks.time, consistency.method, consistency.derivatives, start
+        model, targets, landmarks.time, consistency.method, consistency.derivatives
     )
     inside = trial.inside(landmarks.time, *trial.time_range)
     analyzed = motion.frames(slice(*true_runs(inside)[0]))  # shares the memory of the motion
@@ -192,16 +189,6 @@ def recording_of(trial: AnyTrial | str | Path, purpose: str, plates: bool = Fals
             remedy="name the file in [files] forces, or choose a trial with force plates",
         )
     return trial
-
-
-def _targets(trial: Trial, model: Model, landmarks: Anatomy) -> Targets:
-    """The landmarks as targets of the fit, with the weights of the trial."""
-    weights = trial.settings.consistency.weights
-    names = [*landmarks.points, *landmarks.directions]
-    if unknown := [name for name in weights if name not in names]:
-        error = unknown_name(unknown[0], "point or axis", names, " of the model that this recording shows")
-        raise trial.document.placed(error, "consistency", "weights")
-    return Targets.build(model, landmarks.points, landmarks.directions, weights)
 
 
 def _same_motion(trial: Trial, landmarks: Anatomy, other: Trial, known: Mechanics) -> bool:

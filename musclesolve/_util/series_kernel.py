@@ -1,4 +1,4 @@
-"""Compiled steps along a series of samples: banded equations."""
+"""Compiled steps along a series of samples: banded equations, and the running median."""
 
 from pathlib import Path
 
@@ -27,6 +27,33 @@ def solve_band(band, right):
             right[i, m] /= band[i, half]
 
 
-BAND = on_disk("compiling splines for this machine, once (a few seconds)", Path(__file__))(
-    solve_band, "r2 r2"
-)
+def running_median(signal, window, out):
+    """The median (S,) of the samples around each sample of a signal (S,); the first and last samples go on at its ends.
+
+    window (2 h + 1,): work, from h samples before to h samples after.
+    """
+    last, half = signal.size - 1, window.size // 2
+    for k in range(window.size):  # sorted samples around the first one
+        new, place = signal[min(max(k - half, 0), last)], k
+        while place > 0 and window[place - 1] > new:
+            window[place] = window[place - 1]
+            place -= 1
+        window[place] = new
+    out[0] = window[half]
+    for t in range(1, signal.size):
+        old, new, place = signal[max(t - 1 - half, 0)], signal[min(t + half, last)], 0
+        while place < window.size - 1 and window[place] != old:
+            place += 1
+        while place > 0 and window[place - 1] > new:
+            window[place] = window[place - 1]
+            place -= 1
+        while place < window.size - 1 and window[place + 1] < new:
+            window[place] = window[place + 1]
+            place += 1
+        window[place] = new
+        out[t] = window[half]
+
+
+_MESSAGE = "compiling {} for this machine, once (a few seconds)"
+BAND = on_disk(_MESSAGE.format("splines"), Path(__file__))(solve_band, "r2 r2")
+MEDIAN = on_disk(_MESSAGE.format("checks of EMG"), Path(__file__))(running_median, "r1 r1 r1")

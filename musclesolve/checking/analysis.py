@@ -225,44 +225,30 @@ def measured_anatomy(case: Case) -> Iterator[Finding]:
         if not case.found(code, "landmark_order", severity="error"):
             yield finding_of(code, error)
         return
-    questions: dict[str, Callable[[Case, Anatomy], Iterator[Finding]]] = {
-        "stature": _stature,
-        "proportions": _proportions,
-        "rigid bodies": _uncertain,
-        "pose": _consistent,
-        "warnings of the analysis": _remarks,
-    }
-    for about, question in questions.items():
+    for about, question in (("dimensions", _dimensions), ("pose", _consistent), ("remarks", _remarks)):
         answers: list[Finding] = []
-        with collect_errors(answers, f"check of {about}", case):
+        with collect_errors(answers, f"check of the {about}", case):
             answers.extend(question(case, body))
         yield from answers
         # A finding may be the cause of the next ones.
         case = case.with_findings(answers)
 
 
-def _stature(case: Case, body: Anatomy) -> Iterator[Finding]:
+def _dimensions(case: Case, body: Anatomy) -> Iterator[Finding]:
+    """Report a stature, proportions and joints that are unusual: as notes if another finding may be the cause."""
     fitting, stated = fitting_stature(body.offsets), case.trial.subject.stature
     off = fitting / stated - 1.0
     if abs(off) > OFF_STATURE:
         change = {("subject", "stature_m"): round(fitting, 2)}
         values = {"fitting": fitting, "given": stated, "off": off, "limit": OFF_STATURE}
         yield finding("stature", "warning", values, case.key("subject", "stature_m"), change=change)
-
-
-def _proportions(case: Case, body: Anatomy) -> Iterator[Finding]:
-    """Report unusual lengths; as notes if a reported stature is the cause."""
-    severity: Severity = "note" if case.found("stature") else "warning"
+    severity: Severity = "note" if abs(off) > OFF_STATURE else "warning"
     for unusual in body.unusual:
         what = f"{unusual.what} (expected: {unusual.expected})"
         yield Finding("proportions", severity, what, unusual.remedy, case.key("mapping", unusual.landmark))
-
-
-def _uncertain(case: Case, body: Anatomy) -> Iterator[Finding]:
-    """Report joints whose points do not move as a body: a warning unless a finding may be the cause."""
-    explained = any(
-        case.found(*TABLES["marker_codes"], severity=severity) for severity in ("error", "warning")
-    )
+    explained = bool(body.unusual) and severity == "warning"
+    explained |= any(f.code in TABLES["marker_codes"] and f.severity != "note" for f in case.findings)
+    # joints whose points do not move as a body
     for sentence in body.remarks["loose"]:
         yield finding("uncertain_joint", "note" if explained else "warning", {"sentence": sentence})
 

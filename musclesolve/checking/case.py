@@ -440,17 +440,6 @@ def finding_of(code: str, error: InputError, severity: Severity = "error") -> Fi
     return Finding(code, severity, what, error.remedy or "correct it", where)
 
 
-def filled(markers: Markers) -> Markers:
-    """Return markers with gaps closed by straight lines; a marker that is never seen stays lost."""
-    position = markers.position.copy()
-    flat = position.reshape(position.shape[0], -1)
-    for column in np.flatnonzero(np.isnan(flat).any(axis=0)):
-        seen = ~np.isnan(flat[:, column])
-        if seen.any():
-            flat[:, column] = np.interp(markers.time, markers.time[seen], flat[seen, column])
-    return replace(markers, position=position)
-
-
 def pose_finding(error: PoseError, case: Case | None) -> Finding:
     """Return the finding of a failed pose, with its times and the markers of the points that fit worst."""
     where = Where()

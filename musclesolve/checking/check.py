@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, singledispatch
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -57,6 +57,8 @@ SMALLEST_NM = 0.5
 """Cost below which a fault has no stated cost [N m]."""
 LEFT_OUT = ("plate_instant",)
 """Codes of faults whose frames are left out of the analysis, and which cost nothing else."""
+Moments = tuple[Array, dict[Side, dict[str, Array]]]
+"""Time (T,) [s] and moments (T,) [N m] about the joints between pelvis and each foot, by side and name."""
 
 
 def with_costs(case: Case) -> tuple[Finding, ...]:
@@ -65,15 +67,14 @@ def with_costs(case: Case) -> tuple[Finding, ...]:
     An error that costs less than `SERIOUS` becomes a warning. The cost is None where the recording cannot be analyzed
     with the fault, or without it, or the frames are others.
     """
-    moments: dict[int, Any] = {}
+    moments: dict[int, Moments | None] = {}
     known = None if case.prepared is None else (case.prepared.trial, case.prepared.mechanics)
     states: list[tuple[Trial, Mechanics]] = [] if known is None else [known]
 
-    def moments_of(recorded: Recorded) -> tuple[Array, dict[Side, dict[str, Array]]] | None:
+    def moments_of(recorded: Recorded) -> Moments | None:
         if id(recorded) not in moments:
             moments[id(recorded)] = _moments(case, recorded.trial, states)
-        found: tuple[Array, dict[Side, dict[str, Array]]] | None = moments[id(recorded)]
-        return found
+        return moments[id(recorded)]
 
     findings = list(case.findings)
     for repaired, before, after in case.steps:
@@ -90,12 +91,10 @@ def with_costs(case: Case) -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def _moments(
-    case: Case, trial: Trial, states: list[tuple[Trial, Mechanics]]
-) -> tuple[Array, dict[Side, dict[str, Array]]] | None:
-    """Return time (T,) [s] and moments (T,) [N m] about the joints between pelvis and each foot, by side and name.
+def _moments(case: Case, trial: Trial, states: list[tuple[Trial, Mechanics]]) -> Moments | None:
+    """Return the moments; contacts that are only partly measured count, too.
 
-    Contacts that are only partly measured count, too. states: the recording and its mechanics at the last place
+    states: the recording and its mechanics at the last place
     computed: with equal markers the motion is reused.
     """
     last = case.trial
@@ -114,11 +113,7 @@ def _moments(
     return recorded.motion.time, of_sides
 
 
-def _cost(
-    trial: Trial,
-    faulty: tuple[Array, dict[Side, dict[str, Array]]] | None,
-    sound: tuple[Array, dict[Side, dict[str, Array]]] | None,
-) -> Cost | None:
+def _cost(trial: Trial, faulty: Moments | None, sound: Moments | None) -> Cost | None:
     """Return the largest change in the frames of a leg in which its foot counted as measured with the fault.
 
     None where it is not known.
@@ -173,16 +168,11 @@ def _(body: RecordedBody, trial: Trial) -> tuple[Finding, ...]:
     examined in its present state.
     """
     if trial.as_read and trial.recorded is None:
-        return findings_of_file(trial.path)
+        return sorted_findings(examined_file(trial.path, all_checks(), costs=True))
     case = replace(case_of(trial.recorded or trial), prepared=body)
     findings = sorted_findings(with_costs(examine(case, all_checks(), PREPARE)))
     forget(case.trial)
     return findings
-
-
-def findings_of_file(path: Path) -> tuple[Finding, ...]:
-    """Return the findings on the recording of a trial file."""
-    return sorted_findings(examined_file(path, all_checks(), costs=True))
 
 
 @cache

@@ -8,9 +8,8 @@ from weakref import finalize
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, long_enough, mean_of_known, median_of_known
+from musclesolve._util.arrays import Array, Mask, at_times, long_enough, mean_of_known, median_of_known
 from musclesolve._util.long_arrays import in_files
-from musclesolve.checking.case import filled
 from musclesolve.errors import InputError
 from musclesolve.motion.events.foot_events import FootLoads, flights
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
@@ -122,12 +121,11 @@ def smooth(trial: Trial, name: str) -> Array | None:
     path = landmark(trial, name)
     if path is None or path.shape[0] < 10 or np.isfinite(path).all(axis=1).mean() < 0.3:
         return None
-    rate = trial.markers.rate
+    rate, time, seen = trial.markers.rate, trial.markers.time, np.isfinite(path).all(axis=1)
     cutoff = min(SMOOTH_HZ, 0.4 * rate)
     if cutoff < lowest_carried(path.shape[0], rate):
         return None
-    whole = filled(Markers(trial.markers.time, (name,), path[:, None], trial.markers.path)).position[:, 0]
-    return low_pass(whole, rate, cutoff)
+    return low_pass(at_times(time[seen], path[seen], time), rate, cutoff)
 
 
 def between(trial: Trial, *names: str) -> Array | None:

@@ -433,9 +433,9 @@ def cutoff_notes(trial: Trial, cutoff_hz: float | None) -> list[str]:
     """Return sentences on a cut-off of the trial file that does not suit the motion."""
     notes, (low, high) = [], USUAL_CUTOFF_HZ
     if cutoff_hz is not None and not low <= cutoff_hz <= high:
-        does = (
-            "takes away part of the motion itself" if cutoff_hz < low else "leaves noise in the accelerations"
-        )
+        does = "leaves noise in the accelerations"
+        if cutoff_hz < low:
+            does = "takes away part of the motion itself"
         notes.append(f"The cut-off of {cutoff_hz:g} Hz {does}; walking needs about 6 Hz.")
     if (advice := cutoff_with_flight(trial, cutoff_hz)) is not None:
         notes.append(f"{capitalized(advice[0])}; {advice[1]}.")
@@ -445,11 +445,9 @@ def cutoff_notes(trial: Trial, cutoff_hz: float | None) -> list[str]:
 def cutoff_with_flight(trial: Trial, cutoff_hz: float | None) -> tuple[str, str] | None:
     """Return the effect of a cut-off for walking on a motion with flight, and the remedy; None without an effect."""
     low, high = CUTOFF_WITH_FLIGHT_HZ
-    if (
-        cutoff_hz is None
-        or cutoff_hz >= low
-        or not len(flying := flights(trial, FootLoads.from_trial(trial)))
-    ):
+    if cutoff_hz is None or cutoff_hz >= low:
+        return None
+    if not len(flying := flights(trial, FootLoads.from_trial(trial))):
         return None
     return (
         f"the cut-off of {cutoff_hz:g} Hz suits walking, but neither foot is on the ground at {flying[0].mean():.2f} s"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -188,12 +188,6 @@ class JointLoads:
         return tuple(f"{joint}_{axis}" for joint in self.joints for axis in "xyz")
 
 
-@lru_cache(maxsize=64)
-def stretch_of(names: tuple[str, ...], some: tuple[str, ...]) -> slice | Indices:
-    """Return the positions of some names among others: a slice where the positions are consecutive."""
-    return stretch(np.array([names.index(name) for name in some], np.intp))
-
-
 @dataclass(frozen=True, eq=False)
 class SharingGroup:
     """A part of a body: degrees of freedom and muscles whose moments are shared separately, along T frames.
@@ -242,10 +236,10 @@ class SharingGroup:
             loads=loads,
         )
 
-    @property
+    @cached_property
     def rows(self) -> slice | Indices:
-        """The shared degrees of freedom among `dofs`."""
-        return stretch_of(self.dofs, self.shared)
+        """The shared degrees of freedom among `dofs`: a slice where they are consecutive."""
+        return stretch(np.array([self.dofs.index(name) for name in self.shared], np.intp))
 
     @property
     def shared_moment(self) -> Array:

@@ -30,7 +30,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -48,12 +47,7 @@ R_VasLat.
 
 def quadriceps(names: Sequence[str]) -> Indices:
     """Numbers of the heads of the quadriceps among names of muscles."""
-    return np.array(_matching(QUADRICEPS, tuple(names)), np.intp)
-
-
-@lru_cache(maxsize=64)
-def _matching(pattern: re.Pattern[str], names: tuple[str, ...]) -> tuple[int, ...]:
-    return tuple(k for k, name in enumerate(names) if pattern.match(name))
+    return np.array([k for k, name in enumerate(names) if QUADRICEPS.match(name)], np.intp)
 
 
 class Ligament(NamedTuple):
@@ -109,7 +103,8 @@ class PatellarLever:
             spin: (..., 3) angular velocity of the shank relative to the thigh for a unit rate of the coordinate.
             velocity: (..., 3) velocity of the shank's point at the knee center for a unit rate [m]; None for a hinge.
         """
-        lean = np.interp(flexion, *lean_table())[..., None]
+        table = bundled_toml(__package__, "patella.toml")
+        lean = np.interp(flexion, np.radians(table["flexion"]), np.radians(table["angle"]))[..., None]
         speed = np.sqrt(np.vecdot(spin, spin))[..., None]
         speed = np.where(np.vecdot(spin, left)[..., None] < 0.0, -speed, speed)  # of flexion
         axis = spin / speed
@@ -129,13 +124,6 @@ class PatellarLever:
         """
         force, moment = (arm[..., None] * load[..., None, :] for load in (self.force, self.moment))
         return force, moment, pull - force
-
-
-@cache
-def lean_table() -> tuple[Array, Array]:
-    """Angles of flexion (k,) and lean of the ligament there (k,) [rad]."""
-    table = bundled_toml(__package__, "patella.toml")
-    return np.radians(table["flexion"]), np.radians(table["angle"])
 
 
 OF_WIDTH = 0.52

@@ -196,7 +196,14 @@ class Mechanics:
         """Return the warnings about an implausible motion of a trial, or implausible parts of it; causes first."""
         mapping, settings = trial.mapping, trial.settings
         method, tilt_deg = settings.consistency.method, settings.laboratory.tilt_deg
-        time = self.motion.time
+        time, of_prediction = self.motion.time, list[MotionWarning]()
+        if (
+            self.predicted
+        ):  # a body that its feet do not carry, feet that slide, and a floor that is not level
+            upward = {ground.side: ground.force[:, 2] / self.model.weight for ground in self.reactions}
+            of_feet = np.stack([upward[side] for side in SIDES], axis=1)
+            of_soles = sole_warnings(time, soles(self.model, self.motion), of_feet, tilt_deg)
+            of_prediction = [*self.support.warnings, *of_soles]
         return [
             *consistency_warnings(self.constraint_violation, time),
             *pose_warnings(self.fitted, time),
@@ -204,16 +211,8 @@ class Mechanics:
             *ambiguous_warnings(mapping, self.hidden_rotations, time, lambda: self.support.lacking_force),
             *foot_warnings(self.fit.points, self.marker_residual, time, method, self.predicted),
             *([] if self.change is None else self.change.warnings),
-            *(self._warnings_of_prediction(tilt_deg) if self.predicted else []),
+            *of_prediction,
         ]
-
-    def _warnings_of_prediction(self, tilt_deg: float) -> list[MotionWarning]:
-        """Warn about a body that its feet do not carry, feet that slide and a floor that is not level."""
-        weight = self.model.weight
-        upward = {ground.side: ground.force[:, 2] / weight for ground in self.reactions}
-        of_feet = np.stack([upward[side] for side in SIDES], axis=1)
-        points = soles(self.model, self.motion)
-        return [*self.support.warnings, *sole_warnings(self.motion.time, points, of_feet, tilt_deg)]
 
 
 def _rotation_between_frames(proximal: Array, distal: Array) -> Array:
@@ -222,11 +221,7 @@ def _rotation_between_frames(proximal: Array, distal: Array) -> Array:
     return in_blocks(angle_between, relative[:-1], relative[1:])
 
 
-def subject_model(
-    trial: Trial,
-    measured: Anatomy | Measured,
-    near: Model | None = None,
-) -> Model:
+def subject_model(trial: Trial, measured: Anatomy | Measured, near: Model | None = None) -> Model:
     """Make the model of the subject of a trial from the measured standing geometry.
 
     near: a model of the same subject with hardly different offsets, whose joints were checked.

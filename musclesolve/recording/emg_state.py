@@ -214,7 +214,7 @@ def spikes_of(signal: Array, rate_hz: float) -> tuple[tuple[int, int], ...]:
     blocks of 10 ms are sorted: where one is `SPIKE` times the next, it and all larger ones are outliers. Outliers are
     spikes if each is shorter than a potential of a motor unit.
     """
-    from scipy.ndimage import median_filter  # slow to load
+    from musclesolve._util.series_kernel import MEDIAN
 
     width = max(1, round(BLOCK * rate_hz))
     count = signal.size // width
@@ -222,7 +222,9 @@ def spikes_of(signal: Array, rate_hz: float) -> tuple[tuple[int, int], ...]:
         return ()
     longest = max(3, round(LONGEST_SPIKE * rate_hz))
     whole = _bridged(signal)
-    size = np.abs(whole - median_filter(whole, 2 * max(width, longest) + 1, mode="nearest"))
+    median = np.empty(whole.size)
+    MEDIAN.load()(np.ascontiguousarray(whole), np.empty(2 * max(width, longest) + 1), median)
+    size = np.abs(whole - median)
     peaks = np.sort(np.pad(size, (0, -size.size % width)).reshape(-1, width).max(axis=1))[::-1]
     most = max(1, int(MOST_BLOCKS * count))
     ratio = peaks[:most] / np.maximum(peaks[1 : most + 1], np.finfo(float).tiny)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.interpolate import make_interp_spline
 from scipy.linalg import solve_banded
+from scipy.ndimage import median_filter
 
-from musclesolve._util.series_kernel import BAND
+from musclesolve._util.series_kernel import BAND, MEDIAN
 from musclesolve._util.splines import spline_through
 
 RNG = np.random.default_rng(3)
@@ -40,7 +41,7 @@ def test_complex_values_and_few_points():
         close(cube(x), x ** (few - 1))
 
 
-def test_banded_equations():
+def test_banded_equations_and_running_median():
     band, right = RNG.uniform(-1.0, 1.0, (30, 5)), RNG.normal(size=(30, 2))
     band[:, 2] += 6.0
     theirs = np.zeros((5, 30))
@@ -51,3 +52,7 @@ def test_banded_equations():
     expected = solve_banded((2, 2), theirs, right)
     BAND.load()(band, right)
     close(right, expected)
+    for count in (3, 20, 500):
+        signal, median = np.round(RNG.normal(size=count), 1), np.empty(count)  # equal samples among them
+        MEDIAN.load()(signal, np.empty(21), median)
+        np.testing.assert_array_equal(median, median_filter(signal, 21, mode="nearest"))

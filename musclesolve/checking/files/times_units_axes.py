@@ -70,14 +70,12 @@ def sample_times(case: Case) -> Iterator[Finding]:
             restamped = replace(markers, time=steady)
             repaired = even(markers) if uneven.code == "frames_missing" else restamped
             yield replace(uneven, repair=replace_fields(**{role: repaired}))
-    files = {plate.path: plate for plate in case.trial.forces}
+    files, names = {plate.path: plate for plate in case.trial.forces}, ("force", "point", "moment")
     for path, plate in files.items():
         if uneven := _uneven(plate.time, path):
-            even_time = np.linspace(plate.time[0], plate.time[-1], plate.time.size)
-            repairs = []
+            even_time, repairs = np.linspace(plate.time[0], plate.time[-1], plate.time.size), []
             for index, other in enumerate(case.trial.forces):
                 if other.path == path:
-                    names = ("force", "point", "moment")
                     columns = {name: at_times(other.time, getattr(other, name), even_time) for name in names}
                     repairs.append(change_plate(index, time=even_time, **columns))
             yield replace(uneven, repair=in_order(*repairs))
@@ -434,10 +432,9 @@ def forward_axis(case: Case) -> Iterator[Finding]:
         values = {"axis": name, "forward": laboratory.forward}
         where = case.key("laboratory", "forward")
         repair = rotate_recordings(rotation, {"forward": name, "up": up})
-        if "forward" in case.unknown:
-            yield finding("walking_direction.unstated", "note", values, where, repair, change=change)
-        else:
-            yield finding("walking_direction", "warning", values, where, repair, change=change)
+        unstated = "forward" in case.unknown
+        code = "walking_direction.unstated" if unstated else "walking_direction"
+        yield finding(code, "note" if unstated else "warning", values, where, repair, change=change)
     # Displacement of the pelvis in its facing direction, frame by frame.
     if (front := between(case.trial, "asis_r", "asis_l")) is not None:
         unit = unit_or_zero(faced)

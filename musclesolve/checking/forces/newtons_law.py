@@ -370,9 +370,9 @@ def synchrony(case: Case) -> Iterator[Finding]:
     """Find a shift between forces and markers."""
     shift, error = time_offset(case.trial) or (0.0, 0.0)
     least = SMALLEST_S if center_of_mass(case.trial, False) is not None else UPRIGHT_S
-    if case.trial.forces and not any(name.startswith("shoulder") for name in case.trial.mapping):
-        if not case.found("without_trunk"):
-            yield finding("without_trunk", "note", {"limit": UPRIGHT_S}, Where(case.trial.markers.path))
+    trunk = any(name.startswith("shoulder") for name in case.trial.mapping)
+    if case.trial.forces and not trunk and not case.found("without_trunk"):
+        yield finding("without_trunk", "note", {"limit": UPRIGHT_S}, Where(case.trial.markers.path))
     late = max(least, SOFT_TISSUE_S + ERRORS * error)
     if shift >= late or -shift >= max(least, ERRORS * error):
         yield early_or_late(case, shift, late)
@@ -443,10 +443,9 @@ def measured(trial: Trial) -> Mask:
         at_odds = (eroded(foot.ground, count) & ~loaded) | (eroded(foot.air, count) & loaded)
         whole &= ~grown(at_odds & _recorded(trial), 3 * count)
     # Contacts that the time range leaves out for lack of plate data show nothing about other contacts.
-    for frames in (
-        unmeasured_contacts(trial) if trial.legs or trial.predicted_spans is not None else {}
-    ).values():
-        whole &= ~grown(frames, 2 * count)
+    if trial.legs or trial.predicted_spans is not None:
+        for frames in unmeasured_contacts(trial).values():
+            whole &= ~grown(frames, 2 * count)
     return whole
 
 

@@ -101,7 +101,16 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
     along = [along_walking_direction(required, part) for part in force]
     rotation = best_rotation(along, along_walking_direction(required, due), groups)
     if rotation is not None and unexplained(rotation[0], rotation_matrix(rotation[1])) < tried[best]:
-        yield from _rotated(case, *rotation)
+        plates, angle, explained = rotation
+        for index in plates:
+            values = {
+                "plates": "all plates seem" if len(plates) > 1 else "the plate seems",
+                "angle": abs(np.degrees(angle)),
+                "direction": "left" if angle > 0.0 else "right",
+                "share": explained,
+            }
+            repair = _change_axes(case, index, rotation_matrix(angle))
+            yield finding("plate_axes.rotated", "error", values, on_plate(case.trial.forces[index]), repair)
         return
     if now < UNEXPLAINED or tried[best] > UNEXPLAINED or tried[best] > BETTER * now:
         return
@@ -150,20 +159,6 @@ def _reversed_under_feet(case: Case) -> Iterator[Finding]:
             values = {"way": ("forward", "left")[axis], "share": share, "usual": usual}
             repair = _change_axes(case, index, change)
             yield finding("plate_axes.reversed", "error", values, on_plate(plate), repair)
-
-
-def _rotated(case: Case, plates: Group, angle: float, explained: float) -> Iterator[Finding]:
-    """Report plates that are rotated, where nothing else explains it; arguments from `best_rotation`."""
-    for index in plates:
-        values = {
-            "plates": "all plates seem" if len(plates) > 1 else "the plate seems",
-            "angle": abs(np.degrees(angle)),
-            "direction": "left" if angle > 0.0 else "right",
-            "share": explained,
-        }
-        where = on_plate(case.trial.forces[index])
-        repair = _change_axes(case, index, rotation_matrix(angle))
-        yield finding("plate_axes.rotated", "error", values, where, repair)
 
 
 def _change_axes(case: Case, index: int, change: Array) -> Repair:
@@ -265,9 +260,8 @@ def best_rotation(force: list[Array], due: Array, groups: list[Group]) -> tuple[
         return None
     axes[:, 0] *= np.sign(np.linalg.det(axes))
     along = [part @ axes for part in force]
-    candidates = [_rotation(along, due @ axes, group, variation) for group in groups]
-    accepted = [rotation for rotation in candidates if rotation is not None]
-    return max(accepted, key=lambda rotation: rotation[2], default=None)
+    candidates = (_rotation(along, due @ axes, group, variation) for group in groups)
+    return max(filter(None, candidates), key=lambda rotation: rotation[2], default=None)
 
 
 def _rotation(
@@ -289,16 +283,10 @@ def _rotation(
     explained = float(1.0 - left / now)
     together = len(group) > 1
     small = not together and abs(angle) < np.radians(FAR_ALONE)
-    if small or explained < (TOGETHER if together else ALONE) or not _agreed(rotated, due, group, angle):
+    if small or explained < (TOGETHER if together else ALONE):
         return None
-    return group, angle, explained
-
-
-def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> bool:
-    """Return whether braking and push-off of every plate show a rotation the way the plates are rotated.
-
-    A foot that only brakes, or only pushes, shows none: an error of the sideward motion correlates with its force.
-    """
+    # Braking and push-off of every plate must show a rotation the way the plates are rotated. A foot that only brakes,
+    # or only pushes, shows none: an error of the sideward motion correlates with its force.
     faint = FAINT * max(float(np.abs(part[:, 1]).max()) for part in rotated)
     across = [
         np.stack([-rotated[k][:, 1], rotated[k][:, 0]], axis=1) * (sign * rotated[k][:, 1:] > faint)
@@ -308,7 +296,8 @@ def _agreed(rotated: list[Array], due: Array, group: Group, angle: float) -> boo
     # The small further rotations of these parts that best explain the residual.
     parts = np.stack([part.ravel() for part in across], axis=1)
     more = np.linalg.lstsq(parts, (due - np.sum(rotated, axis=0)).ravel(), rcond=None)[0]
-    return bool(parts.any(axis=0).all() and (more / angle > -1.0).all())
+    agreed = parts.any(axis=0).all() and (more / angle > -1.0).all()
+    return (group, angle, explained) if agreed else None
 
 
 LEAN = 0.025

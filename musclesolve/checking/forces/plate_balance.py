@@ -572,13 +572,6 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
         yield finding("clock_rate.wanders", "warning", values, Where(trial.markers.path))
 
 
-def _least_squares(part: Array, residual: Array) -> tuple[Array, Array]:
-    """Return the inverse (p, p) of the squares of effects (T, c, p), and their sizes (p,) in a residual (T, c)."""
-    flat = part.reshape(-1, part.shape[2])
-    inverse = np.asarray(np.linalg.pinv(flat.T @ flat), float)
-    return inverse, inverse @ flat.T @ residual.ravel()
-
-
 def _shown_twice(
     trial: Trial, measured: BalanceFit, effects: dict[str, Array], judged: Sequence[str]
 ) -> tuple[Estimate, list[Finding]]:
@@ -591,7 +584,7 @@ def _shown_twice(
     masses = np.stack([effect[:, :3] for effect in measured.segments.values()], axis=2)
     step, found = float(np.median(np.diff(measured.time))), list[Finding]()
     fits = _regressed(parts, residual, step)
-    freed = _least_squares(np.concatenate([parts, masses], axis=2), residual)[1]
+    freed = _regressed(np.concatenate([parts, masses], axis=2), residual, step).size
     for j, name in enumerate(effects):
         fit = Estimate(fits.size[[j]], fits.covariance[j : j + 1, j : j + 1], 0.0)
         least = max(limit_of(name), STANDARD_ERRORS * fit.deviation[0])
@@ -606,7 +599,9 @@ def _regressed(part: Array, residual: Array, step: float) -> Estimate:
 
     Products of effects and remainder are correlated over twice `CORRELATION`.
     """
-    inverse, size = _least_squares(part, residual)
+    flat = part.reshape(-1, part.shape[2])
+    inverse = np.asarray(np.linalg.pinv(flat.T @ flat), float)
+    size = inverse @ flat.T @ residual.ravel()
     products = np.einsum("tc,tcp->tp", residual - part @ size, part) @ inverse
     return Estimate(size, correlated_products(products, int(2.0 * CORRELATION / step)), 0.0)
 

@@ -250,26 +250,29 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
         np.abs(pairs.measured(path) - pairs.usual)[:, concerned]
         for path in (position, swapped(position, pair))
     )
+
+    def better(frames: Mask | int) -> bool:
+        """Whether the labels fit better exchanged in some frames."""
+        off = [errors[np.isfinite(errors)] for errors in (then[frames], now[frames])]
+        after, before = (float(errors.mean()) if errors.size else 0.0 for errors in off)
+        return after < BETTER * before - LEAST_GAIN
+
     wrong: Mask = np.zeros(len(position), bool)
     parts = pieces(position, pair, crossed)
     for part in parts:
-        wrong |= part & bool(_mean(then[part]) < BETTER * _mean(now[part]) - LEAST_GAIN)
+        wrong |= part & better(part)
     if not wrong.any() or wrong.sum() > MOST_FRAMES * sum(part.sum() for part in parts):
         return None
     size = max(float(np.median(off[np.isfinite(off)])) for off in now[wrong].T if np.isfinite(off).any())
     # Where one marker is lost its label may already be on the other one.
-    for frame in np.flatnonzero(np.isfinite(position[:, list(pair)]).all(axis=2).sum(axis=1) == 1):
-        wrong[frame] = _mean(then[frame]) < BETTER * _mean(now[frame]) - LEAST_GAIN
+    one_seen = np.isfinite(position[:, list(pair)]).all(axis=2).sum(axis=1) == 1
+    for frame in np.flatnonzero(one_seen).tolist():
+        wrong[frame] = better(frame)
     one, other = (pairs.names[k] for k in pair)
     values = {"one": one, "other": other, "frames": f" in {wrong.sum()} frames", "size": size}
     where = Where(trial.markers.path, markers=(one, other), times=time_spans(wrong, trial.markers.time))
     repair, change = exchange_labels(trial, {"markers": {one: other}}, wrong)
     return finding("labels_exchanged.frames", "error", values, where, repair, change=change)
-
-
-def _mean(off: Array) -> float:
-    known = off[np.isfinite(off)]
-    return float(known.mean()) if known.size else 0.0
 
 
 Pair = tuple[int, int]
@@ -572,7 +575,7 @@ def feet_alike(case: Case) -> Iterator[Finding]:
     size = beyond[pair]
     longer = SIDE_NAMES["r" if size > 0.0 else "l"]
     values = {"one": pair[0], "other": pair[1], "size": abs(size), "longer": longer, "limit": FEET_DIFFER}
-    values |= {"worst": worst}
+    values["worst"] = worst
     concerned = tuple(m for side in SIDES for m in trial.mapping[f"{worst}_{side}"])
     yield finding("feet_differ", "warning", values, Where(markers.path, markers=concerned))
 

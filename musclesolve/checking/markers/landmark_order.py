@@ -136,19 +136,15 @@ def _exchanged_in_file(trial: Trial, names: tuple[str, str], role: Role) -> tupl
     return min((names, *((name, twin(name)) for name in names if has_side(name))), key=left)
 
 
-def _exchanged_keys(case: Case, names: tuple[str, str]) -> dict[tuple[str, str], Any] | None:
-    """The keys of the trial file that exchange two landmarks; None where one of a marker set has several weights."""
-    stated, used = case.settings.mapping, case.trial.mapping
-    if any(name not in stated and len({*used[name].values()}) > 1 for name in names):
-        return None
-    markers = {name: list(used[name]) for name in names}
-    of = {name: stated.get(name, own[0] if len(own) == 1 else own) for name, own in markers.items()}
-    return {("mapping", a): of[b] for a, b in (names, names[::-1])}
-
-
 def _in_mapping(case: Case, names: tuple[str, str]) -> dict[str, Any]:
     """Repair and change of a finding that exchange two landmarks in the mapping."""
-    return {"repair": exchange_landmarks(*names), "change": _exchanged_keys(case, names)}
+    stated, used, change = case.settings.mapping, case.trial.mapping, None
+    # one of a marker set with several weights is no key of a trial file
+    if all(name in stated or len({*used[name].values()}) <= 1 for name in names):
+        markers = {name: list(used[name]) for name in names}
+        of = {name: stated.get(name, own[0] if len(own) == 1 else own) for name, own in markers.items()}
+        change = {("mapping", a): of[b] for a, b in (names, names[::-1])}
+    return {"repair": exchange_landmarks(*names), "change": change}
 
 
 def _in_file(trial: Trial, names: tuple[str, str], role: Role = "markers") -> dict[str, Any]:
@@ -251,7 +247,9 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
     # As likely the mapping as the labels; the repair is the same.
     where = case.key("mapping", "asis_r") if both and in_mapping else Where(getattr(trial, wrong[0]).path)
     other = partners(trial)
-    if both and not _sided_markers(trial) <= {*other}:
+    tables = trial.mapping, trial.clusters
+    sided = {marker for table in tables for name, of in table.items() if has_side(name) for marker in of}
+    if both and not sided <= {*other}:
         # a marker without a twin, such as one of four on the right shank beside three on the left
         mirrored = {key: _mirrored_names(getattr(trial, key)) for key in ("mapping", "clusters")}
         repair, change = replace_fields(**mirrored), None
@@ -273,12 +271,6 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
         else "swap the labels of right and left in both files",
     }
     yield finding("sides_swapped", "error", values, where, repair, change=change)
-
-
-def _sided_markers(trial: Trial) -> set[str]:
-    """The markers of the landmarks and clusters of one side."""
-    tables = trial.mapping, trial.clusters
-    return {marker for table in tables for name, own in table.items() if has_side(name) for marker in own}
 
 
 def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,7 +42,7 @@ from musclesolve.checking.markers.body_distances import (
 from musclesolve.checking.markers.landmark_order import partners
 from musclesolve.checking.observed_body import smooth
 from musclesolve.errors import InputError
-from musclesolve.recording.data import SIDES, Markers, Trial
+from musclesolve.recording.data import SIDES, Trial
 from musclesolve.recording.gaps.gap_filling import completed_trial, fill_trial, largest_jump, without_ghosts
 from musclesolve.recording.gaps.gap_filling import jumps as jump_frames
 from musclesolve.recording.gaps.rigid_registration import register
@@ -117,17 +117,16 @@ def noise(case: Case) -> Iterator[Finding]:
         yield finding("noise", "warning", values, Where(markers.path, markers=tuple(noisy[:5])))
 
 
-def _near(one: Array, *others: Array) -> Mask:
-    """Return the frames in which one path and each of k others, (T, 3), are in one place, (T, k)."""
-    return np.linalg.norm(np.stack(others, axis=1) - one[:, None], axis=-1) < MERGED
-
-
 @check_at(Stage.MERGED_MARKERS)
 def merged_markers(case: Case) -> Iterator[Finding]:
     """Find two markers in one place: one of them is a ghost."""
     names, markers = case.trial.used_markers, case.trial.markers
+
+    def in_one_place(one: Array, *others: Array) -> Mask:
+        return np.linalg.norm(np.stack(others, axis=1) - one[:, None], axis=-1) < MERGED
+
     for k, name in enumerate(names[:-1]):
-        near = in_blocks(_near, *(markers[other] for other in names[k:]))
+        near = in_blocks(in_one_place, *(markers[other] for other in names[k:]))
         for column in np.flatnonzero(near.any(axis=0)):
             other, together = names[k + 1 + column], long_enough(near[:, column], MERGED_FRAMES)
             if not together.any():
@@ -135,20 +134,16 @@ def merged_markers(case: Case) -> Iterator[Finding]:
             frames = f" in {together.sum()} frames"
             values = {"one": name, "other": other, "limit": MERGED, "frames": frames}
             where = Where(markers.path, markers=(name, other), times=time_spans(together, markers.time))
-            repair = remove_samples(_ghost(case, name, other, together), together)
+            ghost, pairs = other, distances(case.trial)
+            if pairs is not None:  # the one that is farther from its usual place in its segment
+                of, error = pairs.names, pairs.measured(case.trial.markers.position)[together] - pairs.usual
+                off = {label: float(misfit(error, pairs, of.index(label)).mean()) for label in (name, other)}
+                ghost = max(off, key=lambda label: off[label])
+            repair = remove_samples(ghost, together)
             merged = finding("markers_merged", "error", values, where, repair)
             yield merged
             # Which one is a ghost is decided without the ghosts that are known.
             case = case.repaired(merged)
-
-
-def _ghost(case: Case, one: str, other: str, frames: Mask) -> str:
-    """Return which of two markers is farther from its usual place in its segment."""
-    pairs = distances(case.trial)
-    if pairs is None:
-        return other
-    names, error = pairs.names, pairs.measured(case.trial.markers.position)[frames] - pairs.usual
-    return max((one, other), key=lambda name: float(misfit(error, pairs, names.index(name)).mean()))
 
 
 @check_at(Stage.GAPS)
@@ -288,8 +283,15 @@ def slips_and_lengths(case: Case) -> Iterator[Finding]:
             noisy[name] = high
     for name, jumped in single.items():
         yield from _slips_and_ghosts(case.trial, name, jumped)
-    if noisy:
-        yield _jitter(markers, size, noisy)
+    if noisy:  # none of their jumps stands out among its neighbors
+        time, worst = markers.time, sorted(noisy, key=lambda name: -float(size[name].max()))
+        frames = 1 + np.flatnonzero(np.any(list(noisy.values()), axis=0))
+        groups = np.split(frames, np.flatnonzero(np.diff(frames) > AROUND) + 1)
+        spans = tuple((float(time[group[0]]), float(time[group[-1] + 1])) for group in groups)
+        jitter = float(size[worst[0]].max())
+        values = {"noisy": len(noisy), "count": len(size), "worst": worst[0], "jitter": jitter}
+        where = Where(markers.path, markers=tuple(worst[:5]), times=spans)
+        yield finding("noise.frames", "warning", values, where)
     swinging = _swinging(case.trial, [*single, *noisy])
     yield from swinging
     yield from _stretched(case.trial, [*single, *noisy, *(m for f in swinging for m in f.where.markers)])
@@ -467,18 +469,6 @@ def _events(path: Array, jumped: Mask, together: int) -> list[tuple[int, int, Ar
         )
         for group in groups
     ]
-
-
-def _jitter(markers: Markers, size: dict[str, Array], noisy: dict[str, Mask]) -> Finding:
-    """Report markers that jitter in some frames: none of their jumps stands out among its neighbors."""
-    time, worst = markers.time, sorted(noisy, key=lambda name: -float(size[name].max()))
-    frames = 1 + np.flatnonzero(np.any(list(noisy.values()), axis=0))
-    groups = np.split(frames, np.flatnonzero(np.diff(frames) > AROUND) + 1)
-    times = tuple((float(time[group[0]]), float(time[group[-1] + 1])) for group in groups)
-    jitter = float(size[worst[0]].max())
-    values = {"noisy": len(noisy), "count": len(size), "worst": worst[0], "jitter": jitter}
-    where = Where(markers.path, markers=tuple(worst[:5]), times=times)
-    return finding("noise.frames", "warning", values, where)
 
 
 def _swinging(trial: Trial, jumps: list[str]) -> list[Finding]:

@@ -105,7 +105,12 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     leaps = any(each.severity == "error" for each in findings)  # smaller ones hardly affect the other checks
     # loads that were found in moments are unknown then
     body = replace(coordinates.without_leaps(body), dynamics=None) if leaps else body
-    findings += [*_cut_files(body), *_asked(given_moments.belonging, body)]
+    findings += [
+        Finding("truncated", "warning", note.rstrip("."), CUT_REMEDY, Where())
+        for note in dict.fromkeys(body.notes)
+        if isinstance(note, WarningNote) and note.code == "truncated"
+    ]
+    findings += _asked(given_moments.belonging, body)
     # muscles are known along the leaps alone
     for of_model in () if leaps else OF_MODEL:
         findings += _asked(of_model, body)
@@ -148,10 +153,16 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         case = units.at_soles(ModelCase(body, fixed, loads, loads, tuple(findings)))
         if exchanged := _asked(coordinates.sides_of_coordinates, case):
             return [*findings, *exchanged]  # all other findings would follow from it
-        weighed = _is_weighed(fixed) and not of_coordinates and not wrong
+        roots = fixed.model.roots
+        free = bool(roots) and all(len(joint.coordinates) >= 6 for joint in roots)
+        weighed = free and fixed.model.weight > 0.0 and bool(np.isfinite(fixed.need).all())
+        weighed = weighed and not of_coordinates and not wrong
         on_ground = all((load.force_frame, load.point_frame) == (GROUND, GROUND) for load in loads)
-        known = {"mass": weighed, "ground": on_ground, "file": moments is None}
-        known["place"] = moments is None or _is_whole(body)
+        known = {"mass": weighed, "ground": on_ground, "file": moments is None, "place": True}
+        if moments is not None:  # whether the loads that were found in moments explain them
+            under = np.stack([body.dynamics.dynamics.column(name) for name in body.dofs], axis=1)
+            left = np.nansum((under - body.moment) ** 2)
+            known["place"] = bool(left < BELONGS**2 * np.nansum(body.moment**2))
         for of_loads, needs in OF_LOADS.items():
             if all(known[each] for each in needs.split()):
                 case = case.with_findings(_asked(of_loads, case))
@@ -182,15 +193,6 @@ def _of_legs(body: ModelBody) -> list[Finding]:
     return list(case.findings)
 
 
-def _cut_files(body: ModelBody) -> list[Finding]:
-    """Return a warning for every file that ends within a row, or has other rows than its header states."""
-    return [
-        Finding("truncated", "warning", note.rstrip("."), CUT_REMEDY, Where())
-        for note in dict.fromkeys(body.notes)
-        if isinstance(note, WarningNote) and note.code == "truncated"
-    ]
-
-
 def _asked(check: Callable[..., Iterator[Finding]], *examined: object) -> list[Finding]:
     """Return the findings of a check; a check that fails is a warning, and its findings before the failure are kept."""
     findings: list[Finding] = []
@@ -198,24 +200,6 @@ def _asked(check: Callable[..., Iterator[Finding]], *examined: object) -> list[F
         for answer in check(*examined):
             findings.append(answer)
     return [replace(each, severity="warning") if each.code == "check_failed" else each for each in findings]
-
-
-def _is_whole(body: ModelBody) -> bool:
-    """Return whether the loads that were found in moments explain them."""
-    assert body.dynamics is not None
-    under = np.stack([body.dynamics.dynamics.column(name) for name in body.dofs], axis=1)
-    return bool(np.nansum((under - body.moment) ** 2) < BELONGS**2 * np.nansum(body.moment**2))
-
-
-def _is_weighed(fixed: Motion) -> bool:
-    """Return whether the body moves freely, has weight, and all its masses are known."""
-    roots = fixed.model.roots
-    return (
-        bool(roots)
-        and all(len(joint.coordinates) >= 6 for joint in roots)
-        and fixed.model.weight > 0.0
-        and bool(np.isfinite(fixed.need).all())
-    )
 
 
 def predicted_loads(body: ModelBody) -> Iterator[Finding]:

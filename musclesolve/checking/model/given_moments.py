@@ -104,12 +104,9 @@ class MomentCase(Examined):
     due: Array  # (T, K) moments of all coordinates while one leg swings; NaN otherwise
     findings: tuple[Finding, ...] = ()
 
-    def with_findings(self, findings: list[Finding]) -> MomentCase:
-        """The case with what a check found, repaired as far as it has repairs."""
-        table = self.table
-        for entry in findings:
-            table = table if entry.repair is None else entry.repair(table)
-        return replace(self, table=table, findings=(*self.findings, *findings))
+    def repaired(self, repair: Change) -> MomentCase:
+        """The case with a repaired table."""
+        return replace(self, table=repair(self.table))
 
     @property
     def where(self) -> Where:

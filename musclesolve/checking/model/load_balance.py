@@ -97,16 +97,6 @@ UNMEASURED_S = 0.1
 """Duration below which a standing foot without a load is the edge of a contact [s]."""
 
 
-def dynamics_of(case: ModelCase) -> LoadDynamics:
-    """Compute inverse dynamics with the repaired loads."""
-    assert case.body.dynamics is not None
-    given: InverseDynamics = case.body.dynamics.dynamics
-    motion = replace(case.fixed.motion, time=known_times(case.loads, case.time))
-    changed = LoadDynamics(case.fixed.model, motion, given, case.loads)
-    wrench = case.fixed.need - changed.body_wrench
-    return replace(changed, dynamics=replace(given, wrench=wrench))
-
-
 def plate_units(case: ModelCase) -> Iterator[Finding]:
     """Find a plate with another sign or unit than the others, before shifts and axes are checked."""
     yield from _unequal_plates(case, np.log(OTHER_UNIT))
@@ -251,7 +241,14 @@ def mass_of_model(case: ModelCase) -> Iterator[Finding]:
 
 def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find feet that stand without a load, and frames in which loads and motion do not balance."""
-    dynamics, time = dynamics_of(case), case.time
+    time = case.time
+    # inverse dynamics with the repaired loads
+    assert case.body.dynamics is not None
+    given: InverseDynamics = case.body.dynamics.dynamics
+    motion = replace(case.fixed.motion, time=known_times(case.loads, time))
+    dynamics = LoadDynamics(case.fixed.model, motion, given, case.loads)
+    wrench = case.fixed.need - dynamics.body_wrench
+    dynamics = replace(dynamics, dynamics=replace(given, wrench=wrench))
     for foot, standing in dynamics.unmeasured_feet.items():
         standing = standing & case.covered(case.loads, time)
         if standing.sum() / case.fixed.rate >= UNMEASURED_S:
@@ -278,11 +275,8 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         "most": float(np.nanmax(residual)),
         "share": lost,
     }
-    times = time_spans(~valid, time)
-    if lost > 0.5:
-        yield case.fault("another_trial.loads", "error", values, times=times)
-    else:
-        yield case.fault("unbalanced", "warning", values, times=times)
+    code = "another_trial.loads" if lost > 0.5 else "unbalanced"
+    yield case.fault(code, error_if(lost > 0.5), values, times=time_spans(~valid, time))
 
 
 def flight_spans(case: ModelCase) -> Array:

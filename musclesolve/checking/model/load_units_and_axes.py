@@ -58,11 +58,11 @@ def delayed(shift: float, drift: float = 0.0, middle: float = 0.0) -> Change:
     return each_load(lambda load: replace(load, time=(load.time - shift + drift * middle) / (1.0 + drift)))
 
 
-def turned(axes: Array, roles: Sequence[str], names: Sequence[str] = ()) -> Change:
+def turned(axes: Array, roles: Sequence[str]) -> Change:
     """Turn or mirror force, point and moment of loads by a signed permutation (3, 3) of their axes."""
     of_role = {"force": axes, "point": axes, "moment": np.linalg.det(axes) * axes}
     return each_load(
-        lambda load: replace(load, **{role: getattr(load, role) @ of_role[role].T for role in roles}), names
+        lambda load: replace(load, **{role: getattr(load, role) @ of_role[role].T for role in roles})
     )
 
 
@@ -280,12 +280,8 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
 
 def in_words(axes: Array) -> str:
     """Describe a signed permutation as "x = +z, y = +x, z = +y": right axes in terms of the axes of the file."""
-    columns = np.abs(axes).argmax(axis=1)
-    right = (
-        f"{'+' if axis[column] > 0 else '-'}{'xyz'[column]}"
-        for axis, column in zip(axes, columns, strict=True)
-    )
-    return ", ".join(f"{name} = {of_file}" for name, of_file in zip("xyz", right, strict=True))
+    rows = zip("xyz", axes, np.abs(axes).argmax(axis=1), strict=True)
+    return ", ".join(f"{name} = {'+' if row[k] > 0 else '-'}{'xyz'[k]}" for name, row, k in rows)
 
 
 SHIFT_STEP = 0.01

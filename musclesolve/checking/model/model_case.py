@@ -16,7 +16,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -272,11 +272,19 @@ class Examined:
 
     findings: tuple[Finding, ...]
     cost: Callable[..., Cost | None]
+    repaired: Callable[[Any], Any]
 
     @property
     @abstractmethod
     def where(self) -> Where:
         """The file of it."""
+
+    def with_findings(self, findings: Iterable[Finding]) -> Self:
+        """The case with what a check found, repaired as far as it has repairs."""
+        case, added = self, tuple(findings)
+        for each in added:
+            case = case if each.repair is None else case.repaired(each.repair)
+        return replace(case, findings=(*self.findings, *added))  # type: ignore[type-var]
 
     def found(self, *codes: str) -> bool:
         """Return whether there is a finding of some codes."""
@@ -312,13 +320,9 @@ class ModelCase(Examined):
         """The file of the loads."""
         return Where(next((load.file for load in self.loads if load.file), None))
 
-    def with_findings(self, findings: Iterable[Finding]) -> ModelCase:
-        """The case with what a check found, repaired as far as it has repairs."""
-        added, loads = tuple(findings), self.loads
-        for each in added:
-            loads = loads if each.repair is None else each.repair(loads)
-        known = self.known if loads is self.loads else {}
-        return replace(self, loads=loads, findings=(*self.findings, *added), known=known)
+    def repaired(self, repair: Change) -> ModelCase:
+        """The case with repaired loads."""
+        return replace(self, loads=repair(self.loads), known={})
 
     @property
     def time(self) -> Array:
@@ -329,16 +333,13 @@ class ModelCase(Examined):
         """The foot on which a load acts."""
         return next((sole for sole in self.fixed.soles if load.body in sole.bodies), None)
 
-    def acting(self, loads: Sequence[ExternalLoad], time: Array | None = None) -> Array:
-        """Wrench (T, 6) of all loads together about the root, filtered like the coordinates.
-
-        time: at which they act on the poses of the frames; the times of the frames unless given.
-        """
-        wrench = loads_on(self.fixed, loads, self.time if time is None else time).sum(axis=1)
+    def acting(self, loads: Sequence[ExternalLoad]) -> Array:
+        """Wrench (T, 6) of all loads together about the root, filtered like the coordinates."""
+        wrench = loads_on(self.fixed, loads, self.time).sum(axis=1)
         return self.fixed.smooth(np.nan_to_num(self.fixed.about_root(wrench)))
 
     def force(self, loads: Sequence[ExternalLoad], time: Array | None = None) -> Array:
-        """The force (T, 3) of `acting`."""
+        """The force (T, 3) of `acting`, at the times of the frames or at others (T,), on the poses of the frames."""
         return next(self.forces(loads, [self.time if time is None else time]))
 
     def forces(self, loads: Sequence[ExternalLoad], times: Sequence[Array]) -> Iterator[Array]:

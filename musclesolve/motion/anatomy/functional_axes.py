@@ -70,7 +70,13 @@ def with_functional_axes(trial: Trial, standing: Points) -> tuple[Points, list[s
             raise _refusal(trial, joint, side, problem, expected)
         along, rule = _center(trial, movement, points, landmarks, axis.proximal, direction)
         center = axis.proximal + along * direction
-        half, outward = _half_width(trial, joint), direction if side == "l" else -direction
+        width = {"knee": trial.subject.knee_width, "ankle": trial.subject.ankle_width}[
+            joint
+        ]  # as stated, or usual
+        half, outward = (
+            HALF_WIDTH[joint] if width is None else 0.5 * width,
+            direction if side == "l" else -direction,
+        )
         for end, place in zip(ENDS, (center + half * outward, center - half * outward), strict=True):
             points[axis_end(f"{joint}_{end}_{side}")] = place
         notes.append(_note(trial, joint, side, axis, unsure, rule))
@@ -132,12 +138,6 @@ def _refusal(trial: Trial, joint: str, side: Side, problem: str, expected: str) 
     )
 
 
-def _half_width(trial: Trial, joint: str) -> float:
-    """Return half the width of a joint [m], as stated or usual."""
-    width = {"knee": trial.subject.knee_width, "ankle": trial.subject.ankle_width}[joint]
-    return HALF_WIDTH[joint] if width is None else 0.5 * width
-
-
 def _center(
     trial: Trial, movement: HingeMovement, standing: Points, landmarks: Points, point: Array, left: Array
 ) -> tuple[float, str]:
@@ -156,29 +156,22 @@ def _center(
         across = foot_left(landmarks, side)
         along = (landmarks[f"heel_{side}"] - point) @ across / (left @ across)
         return float(along), "above the line from heel to toe"
-    hip, ankle = _hip(trial, side, standing, landmarks), _ankle(trial, side, landmarks, left)
+    if f"ankle_center_{side}" in landmarks or f"ankle_medial_{side}" in landmarks:
+        ankle = joint_center(landmarks, "ankle", side)
+    else:  # half a width inward along the knee axis
+        inward = trial.subject.chord_offset("ankle")
+        ankle = landmarks[f"ankle_lateral_{side}"] + inward * (left if side == "r" else -left)
+    hip = landmarks.get(f"hip_center_{side}")
+    if hip is None:
+        pelvis = dict(landmarks)
+        if not shows_spines(pelvis) and (top := trunk_top(pelvis)) is not None:
+            pelvis["trunk_top"] = top
+        centers, _ = hip_centers(trial, trial.subject, trial.hip_regression, standing, pelvis)
+        hip = centers[f"hip_{side}"]
     line = (ankle - hip) / np.linalg.norm(ankle - hip)
     # The point of the axis nearest to the line: (p + s a - hip) is square to a without its part along the line.
     square = left - (left @ line) * line
     return float((hip - point) @ square / (square @ square)), NEAR_LEG
-
-
-def _hip(trial: Trial, side: Side, standing: Points, landmarks: Points) -> Array:
-    """Return the standing hip center (3,) [m]."""
-    if f"hip_center_{side}" in landmarks:
-        return landmarks[f"hip_center_{side}"]
-    pelvis = dict(landmarks)
-    if not shows_spines(pelvis) and (top := trunk_top(pelvis)) is not None:
-        pelvis["trunk_top"] = top
-    return hip_centers(trial, trial.subject, trial.hip_regression, standing, pelvis)[0][f"hip_{side}"]
-
-
-def _ankle(trial: Trial, side: Side, landmarks: Points, left: Array) -> Array:
-    """Return the standing ankle center (3,) [m]; without a medial marker half a width inward along the knee axis."""
-    if f"ankle_center_{side}" in landmarks or f"ankle_medial_{side}" in landmarks:
-        return joint_center(landmarks, "ankle", side)
-    inward = left if side == "r" else -left
-    return np.asarray(landmarks[f"ankle_lateral_{side}"] + trial.subject.chord_offset("ankle") * inward)
 
 
 def _note(

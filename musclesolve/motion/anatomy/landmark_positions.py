@@ -41,18 +41,18 @@ def standing_trial(recording: Recording) -> Points:
 
     The median is taken along forward, left and up of the subject, as far as the pelvis shows them.
     """
-    static = recording.static
+    static, axes = recording.static, None
     if static is None:
         return {}
-    for part in ("asis", "hip_center"):
+    for part in ("hip_center", "asis"):  # the spines come last: their axes count where they are seen
         pair = [recording.mapping.get(f"{part}_{side}", {}) for side in SIDES]
         if all(weights and all(marker in static for marker in weights) for weights in pair):
             right, left = (static.weighted(weights) for weights in pair)
             across = (left - right)[np.isfinite(left - right).all(axis=1)]
             if len(across) and np.linalg.norm(across.mean(axis=0)[:2]) > 0.0:
                 y = horizontal(across.mean(axis=0))
-                return standing_markers(static, np.stack([np.cross(y, UP), y, UP], axis=1))
-    return standing_markers(static)
+                axes = np.stack([np.cross(y, UP), y, UP], axis=1)
+    return standing_markers(static, axes)
 
 
 def standing_markers(static: Markers, axes: Array | None = None) -> Points:

@@ -45,11 +45,6 @@ class PredictedLoad:
     vertical: Array
     predicted: Mask
 
-    def at(self, time: float) -> bool:
-        """Return whether the force at a time is predicted, in the sample before or after the time."""
-        after = int(np.searchsorted(self.time, time))
-        return bool(self.predicted[max(after - 1, 0) : after + 1].any())
-
 
 @dataclass(frozen=True)
 class FootLoads:
@@ -96,13 +91,6 @@ class FootLoads:
         parts = [np.interp(time, p.time, force, 0.0, 0.0) for p, force in zip(plates, measured, strict=True)]
         return time, np.sum(parts, axis=0)
 
-    def cut_short(self, side: Side, time: float) -> bool:
-        """Whether a change of load at a time [s] is the edge of a gap in a plate of the foot."""
-        return any(
-            plate.side == side and plate.in_gap(np.array([time]), 1.0 / plate.rate).any()
-            for plate in self.plates
-        )
-
 
 def _completed(trial: Trial, loads: FootLoads, time: Array, reaction: GroundReaction) -> PredictedLoad:
     """The load of a foot at the samples of its plates, or at times (T,) [s] if there are no plates.
@@ -131,24 +119,24 @@ def force_events(loads: FootLoads) -> list[Event]:
     """
     events = []
     for side in SIDES:
-        load = loads.predicted.get(side)
+        load, plates = loads.predicted.get(side), [plate for plate in loads.plates if plate.side == side]
         for start, end in foot_contacts(loads, side):
             ends: list[tuple[EventKind, float]] = [("heel_strike", start), ("toe_off", end)]
             for kind, at in ends:
-                if not np.isfinite(at) or loads.cut_short(side, at):
+                # the edge of a gap in a plate changes its load, too
+                gap = any(plate.in_gap(np.array([at]), 1.0 / plate.rate).any() for plate in plates)
+                if not np.isfinite(at) or gap:
                     continue
-                predicted = load is not None and load.at(at)
+                predicted = False
+                if load is not None:  # in the sample before or after the time
+                    after = int(np.searchsorted(load.time, at))
+                    predicted = bool(load.predicted[max(after - 1, 0) : after + 1].any())
                 if load is not None and predicted and kind == "heel_strike":
-                    at = _rise(load, at, loads.level(FIRM_WEIGHTS))
+                    level = loads.level(FIRM_WEIGHTS)
+                    firm = int(np.argmax((load.time > start) & (load.vertical >= level)))
+                    at = _crossing(load.time, load.vertical, firm, level)
                 events.append(Event(kind, side, float(at), "predicted" if predicted else "forces"))
     return sorted(events, key=lambda event: event.time)
-
-
-def _rise(load: PredictedLoad, start: float, level: float) -> float:
-    """Return the time at which the force of a contact that begins at `start` [s] first passes a level [N]."""
-    return _crossing(
-        load.time, load.vertical, int(np.argmax((load.time > start) & (load.vertical >= level))), level
-    )
 
 
 def _crossing(time: Array, force: Array, sample: int, level: float) -> float:

@@ -368,7 +368,13 @@ class FilterChoice:
 def filter_choice(recording: Recording, options: FilterSettings) -> FilterChoice:
     """Return the filter of a trial."""
     names, rate, position = recording.used_markers, recording.markers.rate, needed_markers(recording)
-    gap_free = gap_free_range(recording, position)
+    lost = np.isnan(position).any(axis=(1, 2)) | jumps(position, rate).any(axis=1)
+    at, frames = np.flatnonzero(lost), recording.frames()
+    first, last = (
+        max(at[at < frames.start], default=-1) + 1,
+        min(at[at >= frames.stop], default=len(position)),
+    )
+    gap_free = slice(int(first), int(last))
     position, noise, analysis = position[gap_free], None, None
     try:
         if options.fixed_cutoff is not None:
@@ -424,15 +430,6 @@ def choice_notes(chosen: FilterChoice) -> list[str]:
             shown = shortened([f"{chosen.markers[k]} {'xyz'[axis]}" for k, axis in places], 4)
             notes.append(f"Residual analysis of {shown}: {meaning}{instead}")
     return notes
-
-
-def gap_free_range(recording: Recording, position: Array) -> slice:
-    """Return the longest stretch around the time range in which every marker (T, n, 3) [m] is seen and none jumps."""
-    lost = np.isnan(position).any(axis=(1, 2)) | jumps(position, recording.markers.rate).any(axis=1)
-    at, frames = np.flatnonzero(lost), recording.frames()
-    first = max(at[at < frames.start], default=-1) + 1
-    last = min(at[at >= frames.stop], default=len(position))
-    return slice(int(first), int(last))
 
 
 def needed_markers(recording: Recording) -> Array:

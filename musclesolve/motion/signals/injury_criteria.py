@@ -44,11 +44,6 @@ def severity_index(time: Array, acceleration: Array) -> float:
         >>> ms.signals.severity_index(np.array([0.0, 0.1]), np.full(2, 4.0 * 9.80665))     # 0.1 s * 4^2.5
         3.2
     """
-    return float(running_severity_index(time, acceleration)[-1])
-
-
-def running_severity_index(time: Array, acceleration: Array) -> Array:
-    """The severity index (T,) of the signal up to every sample; arguments as in `severity_index`."""
     time, level = _signal(time, acceleration)
     before, after = level[:-1], level[1:]
     change = after - before
@@ -56,7 +51,7 @@ def running_severity_index(time: Array, acceleration: Array) -> Array:
     power = EXPONENT + 1.0
     rising = (after**power - before**power) / (power * np.where(steep, change, 1.0))
     gained = np.diff(time) * np.where(steep, rising, (0.5 * (before + after)) ** EXPONENT)
-    return np.concatenate([[0.0], np.cumsum(gained)])
+    return float(np.cumsum(gained)[-1])
 
 
 def head_injury_criterion(time: Array, acceleration: Array, window: float = 0.015) -> HeadInjury:

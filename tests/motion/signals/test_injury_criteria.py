@@ -10,7 +10,6 @@ from scipy.optimize import minimize_scalar
 
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY as G
-from musclesolve.motion.signals.injury_criteria import running_severity_index
 
 
 def pulse(kind, peak=80.0, width=0.02, count=4001):
@@ -110,11 +109,3 @@ def test_bad_signals_are_refused():
     ):
         with refused(code):
             call()
-
-
-def test_the_running_severity_index_is_that_of_the_signal_so_far():
-    time, felt = pulse("half sine", count=121)
-    running = running_severity_index(time, felt)
-    assert running[0] == 0.0 and running[-1] == ms.signals.severity_index(time, felt)
-    for k in (30, 60, 100):
-        assert running[k] == pytest.approx(ms.signals.severity_index(time[: k + 1], felt[: k + 1]), rel=1e-12)
