@@ -77,6 +77,8 @@ class CausalFilter:
         weights: W (3, N).
         noise_gain: (3,) standard deviation of position, velocity [1/s] and acceleration [1/s2] for white noise of
             standard deviation 1.
+        ready: whether the window is full, the newest sample was not lost, at most half of the others were, and long
+            holes have little weight.
     """
 
     def __init__(
@@ -96,17 +98,13 @@ class CausalFilter:
         length = self.weights.shape[1]
         self._samples = np.zeros((length, signals))  # the newest one last
         self._missing = np.ones(length, bool)
-        self._count = 0
+        self.clear()
 
     def clear(self) -> None:
         """Forget all samples."""
-        self._count = 0
+        self._count, self.ready = 0, False
 
-    @property
-    def ready(self) -> bool:
-        """Whether the window is full, the newest sample was not lost, at most half of the others were, and long holes
-        have little weight.
-        """
+    def _is_ready(self) -> bool:
         missing = self._missing
         lost = np.count_nonzero(missing)
         if self._count < len(missing) or missing[-1] or 2 * lost > len(missing):
@@ -124,6 +122,7 @@ class CausalFilter:
         self._samples[:-1], self._missing[:-1] = self._samples[1:], self._missing[1:]
         self._samples[-1], self._missing[-1] = 0.0 if missing else values, missing
         self._count += 1
+        self.ready = self._is_ready()
 
     def value(self) -> Array:
         """Position, velocity and acceleration (3, k) of the signals a lag behind the newest sample; NaN until ready."""

@@ -74,6 +74,7 @@ class MuscleJoints:
             joint=np.array([joints.index(name) for name in self.knees], np.intp),
             row=np.array([rows.index(dof) for dof in self.knees.values()], np.intp),
             ligament=Ligament(*np.array([[*each] for each in ligaments]).reshape(-1, 2).T[..., None]),
+            heads=quadriceps(self.muscles.parameters.names),
         )
 
     @cached_property
@@ -142,7 +143,7 @@ class MusclePulls:
         for joint, dofs, columns in joints.guided:
             COUPLES.load()(path.explicit, columns, contiguous(axes[:, dofs]), about[:, joint])
         if joints.knees:  # the patellar ligaments in place of the quadriceps
-            knees, heads = joints.at_knees, quadriceps(joints.muscles.parameters.names)
+            knees, heads = joints.at_knees, joints.at_knees.heads
             at, at_patella = (slice(None), knees.joint[:, None], heads), pull[:, count:, heads]
             arms = self.state.moment_arm[:, knees.row[:, None], heads]
             pull[:, count:] = 0.0
@@ -154,7 +155,7 @@ class MusclePulls:
 class Knees(NamedTuple):
     """Flexions among the degrees of freedom, shanks, places among joints and rows of moment arms of K knees, (K,) each.
 
-    ligament: of the patellas, with arrays (K, 1).
+    ligament: of the patellas, with arrays (K, 1). heads: numbers of the heads of the quadriceps among the muscles.
     """
 
     dof: Indices
@@ -162,6 +163,7 @@ class Knees(NamedTuple):
     joint: Indices
     row: Indices
     ligament: Ligament
+    heads: Indices
 
     def lever(self, model: Model, motion: Motion, rotation: Array | None = None) -> PatellarLever:
         """The levers of the patellas along a motion, (T, K, 3) each; rotation (T, B, 3, 3): of bodies, if known."""

@@ -25,7 +25,6 @@ from musclesolve.forces import prepare_recording, recording_of
 from musclesolve.muscles.muscle_state import MuscleState, ScaledState
 from musclesolve.muscles.path_point_derivatives import MuscleChange, muscle_change, point_derivatives
 from musclesolve.pipeline.body import SolvedGroup
-from musclesolve.pipeline.knee import quadriceps
 from musclesolve.pipeline.muscle_pulls import MuscleJoints
 from musclesolve.pipeline.run_options import check_consistent, check_rigid
 from musclesolve.pipeline.share import share
@@ -84,8 +83,8 @@ class LegSensitivity:
             joints = MuscleJoints(model, state.muscles)
             pulls = [found.pull(model.distal_bodies(dofs[0])) for dofs in joints.served.values()]
             # the quadriceps loads a knee through the patellar ligament, by its moment arms
-            head = np.isin(found.muscle, quadriceps(state.parameters.names))
             knees = joints.at_knees
+            head = np.isin(found.muscle, knees.heads)
             levers = knees.lever(model, motion).force.swapaxes(0, 1)
             for lever, joint, row in zip(levers, knees.joint, knees.row, strict=True):
                 pulls[joint][:, :, head] = lever[:, :, None, None] * found.moment_arm[:, None, row, head]
