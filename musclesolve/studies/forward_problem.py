@@ -1,7 +1,7 @@
 """The forward problem of an analyzed recording: the shared muscle forces and all other forces drive a simulation.
 
 From the recorded start, the simulated motion follows the recorded one. It differs by errors between the samples, which
-grow because the motion is unstable (`growth`, `Drift`). Small moments at the joints stabilize it (`Tracking`).
+grow because the motion is unstable (`Drift`). Small moments at the joints stabilize it (`Tracking`).
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from musclesolve._util.checks import check_array, check_choice, check_integer, c
 from musclesolve._util.messages import with_sizes
 from musclesolve.constants import RIGID
 from musclesolve.dynamics.forward.applied_forces import Force, within
-from musclesolve.dynamics.forward.simulate import Integration, Simulation, System, simulate
+from musclesolve.dynamics.forward.simulate import Integration, Simulation, simulate
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, joint_angles, motion_from, motion_with
+from musclesolve.dynamics.kinematics.motion_derivatives import Motion, joint_angles, motion_from
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Wrench, mass_matrix
 from musclesolve.dynamics.rotations import angle_between
@@ -384,43 +384,3 @@ class Drift:
     def largest_distance(self) -> Array:
         """Largest drift of a point (T,) [m]."""
         return np.asarray(self.distance.max(axis=1))
-
-
-_DIFFERENCE_STEP = 1e-6
-"""Step of the central differences [rad, m, rad/s, m/s]."""
-
-
-@dataclass(frozen=True)
-class Growth:
-    """Rates [1/s] at which disturbances grow in one frame, fastest first, and the coordinates that take part.
-
-    shape (r, K+6): size of every coordinate in the disturbance with each rate, 1 for the largest.
-    """
-
-    rate: Array
-    shape: Array
-    dofs: tuple[str, ...]
-
-
-def growth(model: Model, forces: tuple[Force, ...], motion: Motion, frame: int) -> Growth:
-    """Compute growth rates in one frame of a motion: real parts of the eigenvalues of the linearized equations.
-
-    The motion changes with time, so the rates hold for an instant, not for a whole step.
-    """
-    system = System(model, model.constraints, forces, "augmented_lagrangian")
-    time, count = motion.time[frame : frame + 1], motion.coordinates.shape[1]
-
-    def second(state: Array) -> Array:
-        coordinates, rates = state[None, :count], state[None, count:]
-        at = motion_from(model, time, coordinates, rates, np.zeros_like(rates))
-        qdd = system.accelerations(float(time[0]), at.q[0], at.qd[0]).qdd.reshape(at.q.shape)
-        return motion_with(model, time, coordinates, at.q, at.qd, qdd).second[0]
-
-    here = np.concatenate([motion.coordinates[frame], motion.rates[frame]])
-    steps = _DIFFERENCE_STEP * np.eye(2 * count)
-    slopes = [(second(here + step) - second(here - step)) / (2.0 * _DIFFERENCE_STEP) for step in steps]
-    matrix = np.vstack([np.eye(count, 2 * count, count), np.stack(slopes, axis=1)])
-    values, vectors = np.linalg.eig(matrix)
-    order = np.argsort(-values.real)
-    shape = np.abs(vectors[:count, order]).T
-    return Growth(values.real[order], shape / shape.max(axis=1, keepdims=True), model.topology.dof_names)
