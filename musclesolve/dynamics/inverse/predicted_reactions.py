@@ -180,22 +180,13 @@ class PredictedReactions:
     """Ground reactions of both feet.
 
     wrenches: of the right and the left foot. required (T, 6): force [N] and moment about the global origin [N m] that
-    the motion needs in total. residual: of the optimality
-    conditions of the program. ground_velocity (3,): of the belt, zero on the floor [m/s]. level: height of the ground
-    [m].
+    the motion needs in total. residual: of the optimality conditions of the program. level: height of the ground [m].
     """
 
     wrenches: tuple[Wrench, Wrench]
     required: Array
     residual: float
-    ground_velocity: Array
     level: float
-
-    @property
-    def lacking(self) -> Array:
-        """Required loads that the feet do not supply, (T, 6) [N, N m about the global origin]."""
-        supplied = sum(np.concatenate([wrench.force, wrench.moment], axis=1) for wrench in self.wrenches)
-        return self.required - np.asarray(supplied)
 
 
 def predicted_reactions(model: Model, motion: Motion, measured: Array | None = None) -> PredictedReactions:
@@ -251,9 +242,7 @@ def reactions_of_soles(
         foot[:, 3:] += vector_product(center, foot[:, :3])
         foot = np.where(np.isnan(plates[:, number]), foot, plates[:, number])
         wrenches.append(Wrench(f"foot_{side}", foot[:, :3], foot[:, 3:]))
-    return PredictedReactions(
-        (wrenches[0], wrenches[1]), required, residual, ground.velocity, float(ground.lowest.min())
-    )
+    return PredictedReactions((wrenches[0], wrenches[1]), required, residual, float(ground.lowest.min()))
 
 
 @dataclass(frozen=True)
