@@ -58,8 +58,6 @@ OF_FILE = ("left_out", "no_answer", EXTENDS, *OF_SUBJECT.values())
 """Attributes of the cycles of a trial that the analysis needs."""
 CHUNK = 64
 """Cycles in a chunk of the file."""
-ENCODING = ("_FillValue", "coordinates", "dtype")
-"""Attributes by which xarray says how it stored a variable."""
 NOT_USABLE = "not usable"
 KEEP = 'mend it, or keep it: keep = "the reason" in its line of [trials]'
 """Text and remedy for a trial with an error."""
@@ -488,7 +486,7 @@ class _Layout:
             name: np.array([storable(text)] * count, object) for name, text in said.items()
         }
         every = {dim: list(labels) for dim, labels in self.labels.items() if dim in cycles.dims}
-        cycles = cycles.reindex(every)
+        cycles = cycles.reindex(every, copy=False)
         for name, (dims, kind) in self.variables.items():
             if name not in cycles.variables or not count:
                 shape = (count, *(target.dimensions[dim].size for dim in dims[1:]))
