@@ -225,28 +225,23 @@ class NameTuple(tuple[str, ...]):
 class Named(dict[str, Value]):
     """Things of one kind by name; an unknown name is an InputError that suggests the nearest one."""
 
-    def __init__(self, named: Mapping[str, Value], what: str) -> None:
-        """Collect named things; the message of an error: there is no `what` of this name."""
+    def __init__(self, named: Mapping[str, Value], what: str, within: str = "") -> None:
+        """Collect named things; the message of an error: there is no `what` of this name `within` something."""
         super().__init__(named)
-        self.what = what
+        self.what, self.within = what, within
 
     def __missing__(self, name: str) -> Value:
-        raise unknown_name(name, self.what, self)
+        raise unknown_name(name, self.what, self, self.within)
 
 
-class Names(dict[str, int]):
-    """Positions by name; an unknown name is an InputError that suggests the nearest one."""
+class Names(Named[int]):
+    """Positions by name."""
 
     def __init__(self, names: Iterable[str], what: str, whose: str, first: Mapping[str, int] | None = None):
         """Number the names after the names of `first`; the message of an error: there is no `what` in `whose` model."""
-        super().__init__(first or {})
-        self.what, self.whose = what, whose
+        super().__init__(first or {}, what, f" in {whose!r}")
         for name in names:
             self[name] = len(self)
-
-    def __missing__(self, name: str) -> int:
-        """Raise InputError for a name that is not known."""
-        raise unknown_name(name, self.what, self, f" in {self.whose!r}")
 
 
 def inert(cell: Any) -> Any:

@@ -25,9 +25,9 @@ from musclesolve.results.export.time_series import (
     chosen,
     columns,
     find_naming,
+    flag_names,
     labels,
     mot_files,
-    status_names,
     sto_files,
 )
 from musclesolve.results.files.atomic_writing import Content, text_content, write_files
@@ -48,7 +48,7 @@ def wide_columns(
     known: set[str] = set()
     for variable in chosen(result, variables):
         found = columns(result, variable, naming)
-        values = status_names(result, found.values) if variable == "status" else found.values
+        values = flag_names(result, found.values) if variable == "status" else found.values
         for k, name in enumerate(found.names):
             if name in known:
                 raise input_error(
@@ -161,7 +161,7 @@ def mat_files(
     units, names = {}, {}
     for variable in chosen(result, variables):
         found = columns(result, variable, naming)
-        values = status_names(result, found.values) if variable == "status" else found.values
+        values = flag_names(result, found.values) if variable == "status" else found.values
         tree: dict[str, Any] = {}
         for k, label in enumerate(found.labels):
             _put(tree, [variable, *label.values()], values[:, k : k + 1])

@@ -247,7 +247,7 @@ def labels(result: xr.Dataset, dim: str) -> list[str]:
     return [str(k + 1) for k in range(result.sizes[dim])]
 
 
-def status_names(result: xr.Dataset, values: AnyArray) -> AnyArray:
+def flag_names(result: xr.Dataset, values: AnyArray) -> AnyArray:
     """Codes of `status` as the names of their flags."""
     flags = result["status"].attrs
     if not {"flag_values", "flag_meanings"} <= set(flags):
