@@ -137,14 +137,14 @@ def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None])
 
 
 def _listening(port: int) -> socket.socket:
+    """The socket of a port from 0 to 65535."""
     try:
         return socket.create_server((HOST, port), backlog=64)
-    except (OSError, OverflowError) as error:
-        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else error
+    except OSError as error:
         raise input_error(
             "no_stream",
             where="--port",
-            problem=f"port {port} cannot be used: {reason}",
+            problem=f"port {port} cannot be used: {os.strerror(error.errno) if error.errno else error}",
             remedy="leave --port out: then one that is free is taken",
         ) from error
 
