@@ -229,10 +229,9 @@ class Recordings:
                 stamp = _stamp((path, *known.sources))
             except InputError as error:
                 known = error
+            # a new one, for other threads read the present one
             others = [item for item in self._kept.items() if item[0] != path]
-            self._kept = dict(
-                [*others, (path, (stamp, known))][-MOST_KEPT:]
-            )  # a new one: other threads read it
+            self._kept = dict([*others, (path, (stamp, known))][-MOST_KEPT:])
         if isinstance(known, InputError):
             raise known
         return known

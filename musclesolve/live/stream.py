@@ -307,10 +307,8 @@ class FirstMarkers:
     """
 
     def __init__(self, standing: Array) -> None:
-        self._standing = standing
-        self._taken = list[
-            tuple[Array, Array]
-        ]()  # what was seen of each, and its places on the standing subject
+        # of each sample the seen markers, and their places on the standing subject
+        self._standing, self._taken = standing, list[tuple[Array, Array]]()
 
     def check(self, markers: Array) -> None:
         """Look at a sample, markers (n, 3) [m], of which half or more have to be seen.

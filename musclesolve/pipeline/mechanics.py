@@ -197,9 +197,7 @@ class Mechanics:
         mapping, settings = trial.mapping, trial.settings
         method, tilt_deg = settings.consistency.method, settings.laboratory.tilt_deg
         time, of_prediction = self.motion.time, list[MotionWarning]()
-        if (
-            self.predicted
-        ):  # a body that its feet do not carry, feet that slide, and a floor that is not level
+        if self.predicted:  # feet that do not carry the body or slide, and a floor that is not level
             upward = {ground.side: ground.force[:, 2] / self.model.weight for ground in self.reactions}
             of_feet = np.stack([upward[side] for side in SIDES], axis=1)
             of_soles = sole_warnings(time, soles(self.model, self.motion), of_feet, tilt_deg)

@@ -203,7 +203,7 @@ def _numbers(values: object, count: int, name: str) -> Sequence[float]:
     """
     if values is None:
         return [np.nan] * count
-    kinds = (int, float, type(None))  # a truth is no number
+    kinds = (int, float, type(None))  # a boolean is no number
     if not isinstance(values, list) or len(values) != count or any(type(x) not in kinds for x in values):
         raise Malformed(f"{name} is no list of {count} numbers")
     try:

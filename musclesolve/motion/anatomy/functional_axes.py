@@ -70,13 +70,9 @@ def with_functional_axes(trial: Trial, standing: Points) -> tuple[Points, list[s
             raise _refusal(trial, joint, side, problem, expected)
         along, rule = _center(trial, movement, points, landmarks, axis.proximal, direction)
         center = axis.proximal + along * direction
-        width = {"knee": trial.subject.knee_width, "ankle": trial.subject.ankle_width}[
-            joint
-        ]  # as stated, or usual
-        half, outward = (
-            HALF_WIDTH[joint] if width is None else 0.5 * width,
-            direction if side == "l" else -direction,
-        )
+        width = trial.subject.knee_width if joint == "knee" else trial.subject.ankle_width
+        half = HALF_WIDTH[joint] if width is None else 0.5 * width
+        outward = direction if side == "l" else -direction
         for end, place in zip(ENDS, (center + half * outward, center - half * outward), strict=True):
             points[axis_end(f"{joint}_{end}_{side}")] = place
         notes.append(_note(trial, joint, side, axis, unsure, rule))

@@ -370,11 +370,8 @@ def filter_choice(recording: Recording, options: FilterSettings) -> FilterChoice
     names, rate, position = recording.used_markers, recording.markers.rate, needed_markers(recording)
     lost = np.isnan(position).any(axis=(1, 2)) | jumps(position, rate).any(axis=1)
     at, frames = np.flatnonzero(lost), recording.frames()
-    first, last = (
-        max(at[at < frames.start], default=-1) + 1,
-        min(at[at >= frames.stop], default=len(position)),
-    )
-    gap_free = slice(int(first), int(last))
+    first = int(max(at[at < frames.start], default=-1)) + 1
+    gap_free = slice(first, int(min(at[at >= frames.stop], default=len(position))))
     position, noise, analysis = position[gap_free], None, None
     try:
         if options.fixed_cutoff is not None:

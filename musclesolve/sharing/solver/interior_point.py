@@ -1,7 +1,7 @@
 """A primal-dual interior-point method for many small problems at once, for any separable cost.
 
-kernel/compiled_interior_point.py derives the method, and is the same one compiled, with the same constants, for costs
-described as data. This module solves costs that are Python functions, and frames that compiled code leaves unresolved.
+kernel/compiled_interior_point.py derives the method, and compiles it for costs described as data, with the same
+constants. This module solves costs that are Python functions, and frames that compiled code leaves unresolved.
 
 omega_i is the muscle's own scale of marginal cost: muscles whose costs differ by many orders of magnitude then reach
 their bounds in the same iterations. Soft rows 1/2 sum_k w_k (t_k - (G a)_k)^2 of the cost are further rows of A with a
