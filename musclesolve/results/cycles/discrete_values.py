@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import xarray as xr
-from pandas.api.types import union_categoricals
 
 from musclesolve._util.arrays import AnyArray, Array, Mask
 from musclesolve._util.messages import check_known, suggestion
@@ -254,14 +253,17 @@ def _of_strides(cycles: xr.Dataset) -> Iterator[dict[str, AnyArray | str]]:
 
 def _categories(parts: Sequence[dict[str, Any]], name: str) -> pd.Categorical:
     """Make a column of few different texts, from parts with one text for all rows or one for each row."""
-    return union_categoricals(
-        [
-            pd.Categorical.from_codes(np.zeros(len(part["cycle"]), np.int8), [part[name]])
-            if isinstance(part[name], str)
-            else pd.Categorical(part[name].astype(str))
-            for part in parts
-        ]
-    )
+    places: dict[str, int] = {}
+    codes = []
+    for part in parts:
+        texts, count = part[name], len(part["cycle"])
+        if isinstance(texts, str):
+            codes.append(np.full(count, places.setdefault(texts, len(places)), dtype=np.int32))
+        else:
+            unique, inverse = np.unique(texts, return_inverse=True)
+            numbers = np.array([places.setdefault(str(text), len(places)) for text in unique], dtype=np.int32)
+            codes.append(numbers[inverse])
+    return pd.Categorical.from_codes(np.concatenate(codes), list(places))
 
 
 PHASES = CYCLE, STANCE = "cycle", "stance"
