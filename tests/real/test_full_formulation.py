@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from thorough import some
+from wrapped_leg import pull_on
 
 import muscle_db
 import musclesolve as ms
@@ -160,7 +161,7 @@ def knee_without_lever(walk, tension):
     model, motion, pushes, states = walk
     forces = distal_loads(model, segment_motion(model, motion), pushes)
     net = MuscleJoints(model, states["r"].muscles).loads(motion, forces, states["r"]).net[:, 1]
-    pull = states["r"].path.pull(model.distal_bodies("knee_flexion_r"))
+    pull = pull_on(states["r"].path, model.distal_bodies("knee_flexion_r"))
     return net + np.einsum("tn,tnx->tx", tension, pull)
 
 
@@ -189,7 +190,7 @@ def test_joint_reactions_as_a_cost_are_the_same_in_both(walk):
     """The joint reactions that the cost keeps small are those of the multipliers in the one, of pulls in the other."""
     model, motion, pushes, states = walk
     state = states["r"]
-    across = np.swapaxes(state.path.pull(model.distal_bodies("knee_flexion_r")), 1, 2)
+    across = np.swapaxes(pull_on(state.path, model.distal_bodies("knee_flexion_r")), 1, 2)
     data = {"reaction_matrix": across, "reaction_offset": knee_without_lever(walk, state.passive_force)}
     cost = JointReactionSquared(effort=100.0)
     expanded = expand(model)

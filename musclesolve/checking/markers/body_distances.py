@@ -575,7 +575,7 @@ def feet_alike(case: Case) -> Iterator[Finding]:
     size = beyond[pair]
     longer = SIDE_NAMES["r" if size > 0.0 else "l"]
     values = {"one": pair[0], "other": pair[1], "size": abs(size), "longer": longer, "limit": FEET_DIFFER}
-    values["worst"] = worst
+    values |= {"worst": worst}
     concerned = tuple(m for side in SIDES for m in trial.mapping[f"{worst}_{side}"])
     yield finding("feet_differ", "warning", values, Where(markers.path, markers=concerned))
 
