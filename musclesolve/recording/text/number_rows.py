@@ -759,13 +759,8 @@ def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
     expected, remedy = "a number", decimal_point(cell) or _correct_cell(name)
     if decimal == ",":
         expected, remedy = "a number with a decimal comma, as in the rows before", _correct_cell(name)
-    raise file_error(
-        "not_numbers",
-        (path, f"line {line}, column '{name}'"),
-        f"{_short(cell)!r} is not a number",
-        expected,
-        remedy,
-    )
+    place, problem = (path, f"line {line}, column '{name}'"), f"{_short(cell)!r} is not a number"
+    raise file_error("not_numbers", place, problem, expected, remedy)
 
 
 def _correct_cell(name: str) -> str:
@@ -796,10 +791,6 @@ def check_measured(values: Array, lines: NDArray[np.int64], names: Sequence[str]
     beyond = np.abs(values) > LARGEST
     if beyond.any():
         row, column = np.argwhere(beyond)[0]
-        raise file_error(
-            "not_finite",
-            (path, f"line {lines[row]}, column '{names[column]}'"),
-            f"the number is {values[row, column]:g}",
-            f"a number of at most {LARGEST:g}",
-            _correct_cell(names[column]),
-        )
+        place = (path, f"line {lines[row]}, column '{names[column]}'")
+        expected, remedy = f"a number of at most {LARGEST:g}", _correct_cell(names[column])
+        raise file_error("not_finite", place, f"the number is {values[row, column]:g}", expected, remedy)

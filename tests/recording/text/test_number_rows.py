@@ -70,7 +70,7 @@ def test_nan_is_a_remedy_only_where_a_cell_may_be_missing(tmp_path: Path, column
     markers.path.write_text("\n".join([*lines[:20], "\t".join(cells), *lines[21:]]))
     with refused("not_numbers", "line 21", "'1.0x'") as raised:
         read_trc(markers.path)
-    assert ("nan" in str(raised.value)) == helps
+    assert ("write nan" in str(raised.value)) == helps
 
 
 @pytest.mark.parametrize(
