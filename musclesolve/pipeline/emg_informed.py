@@ -19,6 +19,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve._util.sides import SIDE_NAMES, side_of, split_side
 from musclesolve.pipeline.body import Analysis, SharingGroup
+from musclesolve.pipeline.measured_activation import MeasuredActivation
 from musclesolve.pipeline.share import share_part
 from musclesolve.recording.data import AnyTrial
 from musclesolve.sharing.cost.cost_base import Cost
@@ -74,11 +75,14 @@ def predicted_channels(analysis: Analysis) -> Array:
         rest, solved = measured.without(number), list(analysis.parts)
         for place, part in enumerate(analysis.body.parts):
             if set(muscles) & set(part.state.parameters.names):
-                followed = rest.expected(part.time, part.state.parameters.names)
-                solved[place] = share_part(replace(part, emg=followed), analysis.sharing)
+                solved[place] = share_part(_following(part, rest), analysis.sharing)
         activation = replace(analysis, parts=tuple(solved)).activation
         columns.append(measured.mean_activation(activation, analysis.body.muscles)[:, number])
     return np.stack(columns, axis=-1) if columns else np.empty((len(analysis.body.time), 0))
+
+
+def _following(part: SharingGroup, measured: MeasuredActivation) -> SharingGroup:
+    return replace(part, emg=measured.expected(part.time, part.state.parameters.names))
 
 
 def followed_muscles(part: SharingGroup) -> list[str]:
