@@ -135,9 +135,8 @@ def pose_motion(model: Model, **given: Mapping[str, Array]) -> Motion:
     sizes = {a.size: f"{a.size} ({kind} of {name})" for kind, of in given.items() for name, a in of.items()}
     count, *others = sorted(size for size in sizes if size != 1) or [1]
     if others:
-        raise input_error(
-            "muscles.angles_different_lengths", sizes=enumerated([sizes[k] for k in (count, *others)])
-        )
+        named = enumerated([sizes[k] for k in (count, *others)])
+        raise input_error("muscles.angles_different_lengths", sizes=named)
     coordinates, speeds = np.zeros((2, count, len(model.topology.dof_names)))
     for values, kind in ((coordinates, "angle"), (speeds, "rate")):
         for name, column in given[kind].items():

@@ -150,7 +150,6 @@ def _times(time: ArrayLike, count: int) -> Array:
     """The times (P,) of the poses."""
     found = check_increasing(np.atleast_1d(time), where="time")
     if len(found) != count:
-        raise input_error(
-            "muscles.angles_different_lengths", where="time", sizes=f"{len(found)} and {count} (poses)"
-        )
+        sizes = f"{len(found)} and {count} (poses)"
+        raise input_error("muscles.angles_different_lengths", where="time", sizes=sizes)
     return found

@@ -589,10 +589,8 @@ def timed_rows(
     printed, numbers, line_numbers = times.finished(), values.finished(), lines.finished()
     kept, warning, name = printed.size, "", reader.path.name
     if reader.left_out:
-        warning = (
-            f"Line {reader.left_out} of {name} ends in the middle of a row: the recording broke off there"
-        )
-        warning = f"{warning}; the row is left out."
+        broken = "the recording broke off there; the row is left out."
+        warning = f"Line {reader.left_out} of {name} ends in the middle of a row: {broken}"
     elif count == "" and reader.open_end:
         warning = f"The header of {name} states no number of rows, and its last line has no end: it may be cut short"
         warning, kept = f"{warning}; the last row is left out.", kept - 1
