@@ -10,7 +10,7 @@ import musclesolve as ms
 from musclesolve.data import reference_stride
 
 SAMPLES = 12  # a few, to be quick; 200 give a band, 1000 a smooth one
-quick = {"side": "r", "seed": 0, "workers": 1, "contributions": False}  # workers=1: no further processes
+quick = {"side": "r", "seed": 0, "jobs": 1, "contributions": False}  # jobs=1: no further processes
 found = ms.uncertainty(reference_stride(), SAMPLES, **quick)
 found.musclesolve
 

@@ -241,4 +241,4 @@ def mean_length(vector: Array) -> float:
     """
     length = np.linalg.norm(vector, axis=-1)
     usual = float(median_of_known(length))
-    return float(length[np.abs(length - usual) <= UNUSUAL * usual].mean())
+    return float(mean_of_known(length[np.abs(length - usual) <= UNUSUAL * usual]))

@@ -24,7 +24,7 @@ from musclesolve.recording.c3d.c3d_file import C3D, read_c3d
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table
 from musclesolve.recording.formats import MARKERS, read_markers
 from musclesolve.recording.markers.landmarks import HINGES
-from musclesolve.recording.markers.marker_names import by_person
+from musclesolve.recording.markers.marker_names import by_person, split_label
 from musclesolve.recording.text.cells import are_coordinates
 from musclesolve.recording.text.csv_file import (
     has_rows,
@@ -475,7 +475,10 @@ def file_roles(contents: FolderContents) -> FileRoles:
 def _standing_of(
     contents: FolderContents, motion: MarkerFile, named: Sequence[MarkerFile]
 ) -> tuple[MarkerFile | None, str]:
-    """The standing trial of a motion, the first or the one whose name begins alike; and what is left to decide."""
+    """The standing trial with most markers of a motion, by its name or the first; and what is left to decide."""
+    labels = [{split_label(name)[1] for name in file.markers.names} for file in (motion, *named)]
+    shared = [2 * len(labels[0] & of) >= min(len(labels[0]), len(of)) for of in labels[1:]]
+    named = [file for file, is_alike in zip(named, shared, strict=True) if is_alike]
     alike = [_alike_at_first(file.path.stem, motion.path.stem) for file in named]
     nearest = [file for file, words in zip(named, alike, strict=True) if words == max(alike)]
     if len(nearest) < 2:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 import muscle_db
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_type
-from musclesolve._util.messages import as_text, check_known
+from musclesolve._util.messages import as_text, check_known, enumerated
 from musclesolve._util.sides import SIDES
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, check_joint_angle, motion_from
 from musclesolve.dynamics.model.human_model import human_model
@@ -71,7 +71,7 @@ def muscle_geometry(
     model = pose_model(subject)
     database = muscle_set(muscles)
     angle, rate = pose_angles(model, angles, rates)
-    motion = pose_motion(model, angle, rate)
+    motion = pose_motion(model, angle=angle, rate=rate)
     scaled = joined([scale_muscles(model, database, side, passive="table") for side in SIDES])
     state = muscle_state(model, scaled, motion)
     parameters = state.parameters
@@ -130,22 +130,18 @@ def pose_angles(
     return angle, rate
 
 
-def pose_motion(model: Model, angle: Mapping[str, Array], rate: Mapping[str, Array], *more: Array) -> Motion:
-    """A motion through P poses without accelerations; more: further arrays (P,) or (1,)."""
-    count = frame_count([*angle.values(), *rate.values(), *more])
+def pose_motion(model: Model, **given: Mapping[str, Array]) -> Motion:
+    """A motion through P poses without accelerations, of arrays (P,) or (1,): `angle`, `rate` and further kinds."""
+    sizes = {a.size: f"{a.size} ({kind} of {name})" for kind, of in given.items() for name, a in of.items()}
+    count, *others = sorted(size for size in sizes if size != 1) or [1]
+    if others:
+        named = enumerated([sizes[k] for k in (count, *others)])
+        raise input_error("muscles.angles_different_lengths", sizes=named)
     coordinates, speeds = np.zeros((2, count, len(model.topology.dof_names)))
-    for values, by_name in ((coordinates, angle), (speeds, rate)):
-        for name, column in by_name.items():
+    for values, kind in ((coordinates, "angle"), (speeds, "rate")):
+        for name, column in given[kind].items():
             values[:, model.dof(name)] = column
     return motion_from(model, np.arange(count, dtype=float), coordinates, speeds, np.zeros_like(speeds))
-
-
-def frame_count(arrays: Iterable[Array]) -> int:
-    """The common length P of arrays (P,) or (1,); refuses two lengths."""
-    sizes = {array.size for array in arrays} - {1} or {1}
-    if len(sizes) > 1:
-        raise input_error("muscles.angles_different_lengths", sizes=sorted(sizes))
-    return sizes.pop()
 
 
 def numbers_by_name(

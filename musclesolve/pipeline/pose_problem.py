@@ -99,7 +99,7 @@ def pose_problem(
             "missing_argument", where="moments", problem="there are no moments", expected=expected
         )
     angle, rate = pose_angles(model, angles, rates)
-    motion = pose_motion(model, angle, rate, *moment.values())
+    motion = pose_motion(model, angle=angle, rate=rate, moment=moment)
     count, dofs = len(motion.time), tuple(moment)
 
     sides = [side for side in SIDES if set(served[side]) & set(dofs)]
@@ -150,5 +150,6 @@ def _times(time: ArrayLike, count: int) -> Array:
     """The times (P,) of the poses."""
     found = check_increasing(np.atleast_1d(time), where="time")
     if len(found) != count:
-        raise input_error("muscles.angles_different_lengths", where="time", sizes=sorted({count, len(found)}))
+        sizes = f"{len(found)} and {count} (poses)"
+        raise input_error("muscles.angles_different_lengths", where="time", sizes=sizes)
     return found

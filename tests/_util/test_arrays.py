@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from musclesolve._util.arrays import equal_groups, median_of_known, true_runs, unchangeable
+from musclesolve._util.arrays import equal_groups, mean_length, median_of_known, true_runs, unchangeable
 
 
 @given(st.lists(st.booleans(), max_size=40))
@@ -61,3 +61,10 @@ def test_the_median_of_known_values_is_the_median_of_numpy(shape, lacking):
 
 def test_the_median_of_nothing_is_not_known():
     np.testing.assert_array_equal(median_of_known(np.empty((0, 2))), [np.nan, np.nan])
+
+
+def test_the_length_of_vectors_that_are_never_known_is_unknown() -> None:
+    """Without a warning of numpy: a recording without stature and trunk markers has no neck."""
+    assert np.isnan(mean_length(np.full((4, 3), np.nan)))
+    jumps = np.array([[3.0, 4.0, 0.0], [3.0, 4.0, 0.0], [30.0, 40.0, 0.0], [np.nan, 0.0, 0.0]])
+    assert mean_length(jumps) == 5.0

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cli.app import app
-from musclesolve.results.finding import Finding, Where, codes, sorted_findings, texts
+from musclesolve.results.finding import Cost, Finding, Where, codes, sorted_findings, texts
 from musclesolve.results.judgement import Report
 from musclesolve.synthetic import plant
 from musclesolve.synthetic.trial_copy import open_copy, write_copy
@@ -39,6 +39,12 @@ def test_the_most_serious_come_first_and_causes_before_consequences() -> None:
     assert [f.code for f in report.findings] == ["marker_units", "mass", "leap", "remark"]
     assert not report.ok
     assert "2 errors and 1 warning." in report.verdict
+
+
+def test_an_error_in_the_trial_file_comes_before_what_may_follow_from_it() -> None:
+    follows = Finding("plate_axes", "error", "a", "b", cost=Cost(1000.0, "N m", "hip_adduction_l", 15.0))
+    cause = Finding("trial_file", "error", "there is no table [labratory]", "[laboratory]")
+    assert [f.code for f in sorted_findings([follows, cause])] == ["trial_file", "plate_axes"]
 
 
 def test_a_place_in_words() -> None:

@@ -74,7 +74,7 @@ assert f"group_{NAME}" in group_drawings(group_means(means))
 assert NAME in quantities.in_set("study")
 
 # uncertainty
-found = ms.uncertainty(reference_stride(), samples=2, side="r", workers=1, contributions=False)
+found = ms.uncertainty(reference_stride(), samples=2, side="r", jobs=1, contributions=False)
 np.testing.assert_allclose(found[NAME], size, rtol=1e-9)
 assert float(found[NAME + "_sd"].max()) > 0.0
 

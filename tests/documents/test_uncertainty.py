@@ -23,7 +23,7 @@ def left(tmp_path_factory) -> dict:
     with contextlib.chdir(tmp_path_factory.mktemp("uncertainty")):
         for block in re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL):
             block = re.sub(r'"(walk|trial)\.toml"', repr(trial), block)
-            block = block.replace("samples=1000", "samples=2, workers=1, contributions=False")
+            block = block.replace("samples=1000", "samples=2, jobs=1, contributions=False")
             exec(compile(block, "docs/uncertainty.md", "exec"), names)
         names["files"] = [path.name for path in Path().iterdir()]
     return names

@@ -56,6 +56,14 @@ def test_of_two_standing_trials_one_is_taken_and_the_other_named(tmp_path: Path)
     assert any("static_2.trc" in todo for todo in draft.trials[0].todos)
 
 
+def test_a_standing_trial_with_other_markers_is_of_another_subject(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    static = read_markers(tmp_path / "static.trc")
+    others = tuple(f"Q{number}" for number in range(len(static.names)))
+    write_trc(tmp_path / "static.trc", replace(static, names=others))
+    assert "static" not in table(draft_folder(tmp_path), "files")
+
+
 @pytest.mark.parametrize("people", [("S01",), ("P01", "P02")])
 def test_people_in_one_folder_keep_their_own_files(people: tuple[str, ...], tmp_path: Path) -> None:
     """Names that begin with the subject: standing trial and forces are those of the same person."""

@@ -172,3 +172,10 @@ def test_the_toe_lies_between_the_first_and_the_fifth_metatarsal_head() -> None:
     assert found.mapping["metatarsal_5_l"] == "LMT5" and found.tracking["foot_l"] == ["LMT1"]
     assert named_markers(both("MT1", "MT5", "MT2")).mapping["toe_r"] == "RMT2"
     assert "toe_r" not in named_markers(both("MT1", "CAL")).mapping
+
+
+def test_markers_of_the_thigh_are_no_heels() -> None:
+    """RTHL beside RTHU and RTHC is R and THL, not RT and HL; the heel is RCAL."""
+    found = named_markers(both("THU", "THD", "THL", "THC", "CAL"))
+    assert found.mapping == {"heel_r": "RCAL", "heel_l": "LCAL"}
+    assert found.tracking["thigh_r"] == ["RTHU", "RTHD", "RTHL", "RTHC"]

@@ -537,6 +537,7 @@ def test_in_a_browser(live, frames):
             tab.wait_for_function(shows, arg=len(taken))
             assert lost.is_visible() and "hidden: R.ASIS" in tab.locator('[data-msp="count"]').inner_text()
             assert tab.locator('[data-live="now"]').inner_text() == "–"
+            assert tab.locator('[data-live="place"]').inner_text() == "no valid value"
             assert tab.evaluate("document.body.page.tones.last") == "", "what is not valid makes no sound"
             page.say("plate 2 has sent no numbers for 1 s")
             send(page, taken[-1:])

@@ -114,7 +114,10 @@ def test_poses_are_along_one_axis_and_other_angles_are_zero(database, standing):
     [
         ({"knee": 0.1}, ("unknown_name", "knee_flexion")),
         ({"knee_flexion_r": [0.1, np.nan]}, ("bad_number", "knee_flexion_r")),
-        ({"knee_flexion_r": [0.1, 0.2], "hip_flexion_r": [0.1, 0.2, 0.3]}, ("bad_shape", "[2, 3]")),
+        (
+            {"knee_flexion_r": [0.1, 0.2], "hip_flexion_r": [0.1, 0.2, 0.3]},
+            ("bad_shape", "2 (angle of knee_flexion_r)", "3 (angle of hip_flexion_r)"),
+        ),
         ({"pelvis_tilt": 0.1}, ("unknown_name", "pelvis_tilt")),
         ({"knee_flexion_r": "x"}, ("bad_number", "knee_flexion_r")),
         ({"knee_flexion_r": [[0.1]]}, ("bad_number", "knee_flexion_r")),

@@ -125,7 +125,7 @@ def test_samples_of_the_uncertainty_have_the_change_too(trial) -> None:
     replay = RecordedReplay.from_body(body, standard_deviations({}))
     sample = replay.body(replay.parameters.errors(np.zeros(replay.parameters.count)))
     np.testing.assert_allclose(sample.moments, body.moments, atol=1e-3)
-    found = ms.uncertainty(trial, 2, side="r", workers=1, contributions=False, seed=1)
+    found = ms.uncertainty(trial, 2, side="r", jobs=1, contributions=False, seed=1)
     assert np.isfinite(found["joint_moment_sd"].sel(dof="hip_flexion_r")).all()
 
 

@@ -6,6 +6,7 @@ import xarray as xr
 from refusals import refused
 
 import musclesolve as ms
+from musclesolve.plotting.page.sheet import native
 
 TIME = np.linspace(0.0, 1.0, 25)
 BEND = 0.4 - 0.2 * np.cos(2.0 * np.pi * TIME)
@@ -113,3 +114,14 @@ def test_what_a_figure_cannot_draw_is_refused(squat, comparison):
         with refused("bad_result", "several costs"):
             draw(comparison)
     assert ms.plotting.activations(comparison.sel(cost="stress_cubed")).panels.size
+
+
+def test_only_a_variable_that_the_dataset_lacks_is_its_fault():
+    def muscle_forces_of(result: xr.Dataset, name: str) -> xr.DataArray:
+        return {"muscle_force": result}[name][name]
+
+    draw = native(muscle_forces_of)
+    with refused("bad_result", "muscle_force"):
+        draw(xr.Dataset(), "muscle_force")
+    with pytest.raises(KeyError, match="color of the soleus"):
+        draw(xr.Dataset(), "color of the soleus")

@@ -134,7 +134,7 @@ def test_the_problem_of_a_leg_can_be_solved_again(tracked: xr.Dataset) -> None:
 def test_uncertainty_of_tracked_activations(trial: Trial) -> None:
     """About the optimum of the nominal model; less uncertain than an optimum that no measured activation holds."""
     part = replace(trial, time_range=(1.0, 1.1))
-    how = dict(samples=3, side="r", workers=1, contributions=False)
+    how = dict(samples=3, side="r", jobs=1, contributions=False)
     found, free = (ms.uncertainty(part, cost=each, **how) for each in ("emg_tracking", COST))
     nominal = ms.run(part, cost="emg_tracking", side="r").activation.sel(muscle=found.muscle)
     np.testing.assert_allclose(found.activation, nominal, atol=1e-9)

@@ -24,7 +24,7 @@ def test_a_comparison_has_the_state_of_muscles_under_every_cost():
 
 
 def test_uncertainty_solves_every_sample_and_has_no_contributions():
-    found = ms.uncertainty(elastic_trial(), samples=2, side="r", workers=1)
+    found = ms.uncertainty(elastic_trial(), samples=2, side="r", jobs=1)
     np.testing.assert_allclose(found["muscle_force"], elastic_result()["muscle_force"], rtol=1e-3, atol=1.0)
     assert float(found["muscle_force_sd"].max()) > 10.0
     assert "muscle_force_contribution" not in found and int(found.attrs["failed_samples"]) == 0

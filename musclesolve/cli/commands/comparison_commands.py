@@ -132,6 +132,7 @@ def calibrate_muscles(
     from musclesolve.results.files.atomic_writing import reserved, write_files
     from musclesolve.results.files.result_netcdf import netcdf_bytes
     from musclesolve.studies.calibration.calibrate import calibrate_muscles
+    from musclesolve.studies.calibration.calibration_problem import sentences_of
     from musclesolve.studies.calibration.free_parameters import stated_words
 
     check_place(output, "the muscles of one person", ".toml", table="person")
@@ -150,7 +151,7 @@ def calibrate_muscles(
         if figures is not None:
             files = {"calibration.nc": netcdf_bytes(done.found), **calibration_files(done.found)}
             paths += write_files(figures, files)
-    undetermined = [direction.sentence for direction in done.directions]
+    undetermined = sentences_of(done.directions)
     text: list[RenderableType] = [
         factor_table(done.person, done.found),
         agreement_table(done.found),

@@ -83,9 +83,9 @@ def _parted(label: str) -> Iterator[tuple[str, str]]:
 
 _PART = re.compile(
     r"(upper|lower|front|rear|lat|med|lateral|medial|anterior|posterior|superior|inferior|proximal|distal|up|low|dist|prox"
-    r"|top|bot|[a-d])?\d*$"
+    r"|top|bot|[a-dlmu])?\d*$"
 )
-"""Endings of the names of tracking markers after the segment."""
+"""Endings of the names of tracking markers after the segment: "u" and "l" are upper and lower."""
 
 
 @dataclass(frozen=True)
@@ -222,7 +222,7 @@ def _splits(name: str) -> list[tuple[str, Side]]:
 
 def _landmark(name: str, spoken: Mapping[str, str]) -> str | None:
     """The landmark that a name means, with its side; the words of a vocabulary that is spoken come first."""
-    sided, unsided, _ = _words()
+    sided, unsided, tracking = _words()
     if name in landmarks():
         return name
     ways = _splits(name)
@@ -232,6 +232,8 @@ def _landmark(name: str, spoken: Mapping[str, str]) -> str | None:
     for rest, side in ways:
         if rest in sided:
             return f"{sided[rest]}_{side}"
+        if _PART.sub("", rest) in tracking:  # "RTHL" is R and THL, of the thigh, not RT and HL
+            return None
     return unsided.get(folded(name))
 
 

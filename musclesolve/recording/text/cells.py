@@ -15,6 +15,7 @@ from musclesolve._util.arrays import Array
 from musclesolve._util.messages import few
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.text.number_rows import (
+    TIMES,
     Block,
     RowReader,
     by_place,
@@ -44,7 +45,6 @@ _ROLES = {"force": newtons_in, "point": meters_in, "moment": newton_meters_in, "
 COUNTER = "Frame"
 _COUNTER = re.compile(r"(?:(?:sub_?)?frame|field|sample|index|item)_?(?:#|no\.?|number)?")
 """Titles of columns that only number the rows."""
-TIMES = ("time", "timestamp", "t", "zeit", "temps", "tiempo", "tempo", "tid", "czas")
 _MOST_TITLES = 1000
 _FIRST_ROWS = 50
 """Number of rows that show whether two columns of times are one clock, and its step."""

@@ -10,7 +10,6 @@ from dataclasses import replace
 from musclesolve.errors import input_error
 from musclesolve.recording.text.cells import (
     COUNTER,
-    TIMES,
     Columns,
     Coordinates,
     Titles,
@@ -19,7 +18,7 @@ from musclesolve.recording.text.cells import (
     separator_of,
     titled_columns,
 )
-from musclesolve.recording.text.number_rows import RowReader
+from musclesolve.recording.text.number_rows import TIMES, RowReader
 
 _MARKER = re.compile(r"(?P<name>.+)\.Pos(?P<axis>[XYZ])", re.IGNORECASE)
 _PLATE = re.compile(r"FP\d+\.(?P<role>Cop|For|Mom)[XYZ]", re.IGNORECASE)

@@ -160,9 +160,8 @@ def checked_times(
     grid = even_grid(printed, stated_hz)
     if grid is None:
         for k in np.flatnonzero(np.isnan(printed)):
-            remedy = f"enter it; remove the line if it is below the table; or {EXPORT_AGAIN}"
-            place = (path, lines[k])
-            raise file_error("missing_samples", place, "the time is missing", "a time in seconds", remedy)
+            place, expected = (path, lines[k]), "a time in seconds"
+            raise file_error("missing_samples", place, "the time is missing", expected, _ENTER_TIME)
         for k in np.flatnonzero(np.diff(printed) <= 0):
             same = printed[k + 1] == printed[k]
             raise file_error(
@@ -306,6 +305,8 @@ _QUOTED_COMMA = re.compile(r'"[-+]?\d+,\d+"')
 _CORRECT_CELL = (
     f"correct the cell, write nan where nothing was measured, remove a column of words, or {EXPORT_AGAIN}"
 )
+_ENTER_TIME = f"enter the number; remove the line if it is below the table; or {EXPORT_AGAIN}"
+TIMES = ("time", "timestamp", "t", "zeit", "temps", "tiempo", "tempo", "tid", "czas")
 
 
 Block = tuple[Array, NDArray[np.int64]]
@@ -588,10 +589,8 @@ def timed_rows(
     printed, numbers, line_numbers = times.finished(), values.finished(), lines.finished()
     kept, warning, name = printed.size, "", reader.path.name
     if reader.left_out:
-        warning = (
-            f"Line {reader.left_out} of {name} ends in the middle of a row: the recording broke off there"
-        )
-        warning = f"{warning}; the row is left out."
+        broken = "the recording broke off there; the row is left out."
+        warning = f"Line {reader.left_out} of {name} ends in the middle of a row: {broken}"
     elif count == "" and reader.open_end:
         warning = f"The header of {name} states no number of rows, and its last line has no end: it may be cut short"
         warning, kept = f"{warning}; the last row is left out.", kept - 1
@@ -755,16 +754,16 @@ def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
     slips = {"_", ",", "."} - {decimal}
     if not slips & set(cell) and not np.isnan(number := number_in(cell)):
         return number
-    expected, remedy = "a number", decimal_point(cell) or _CORRECT_CELL
+    expected, remedy = "a number", decimal_point(cell) or _correct_cell(name)
     if decimal == ",":
-        expected, remedy = "a number with a decimal comma, as in the rows before", _CORRECT_CELL
-    raise file_error(
-        "not_numbers",
-        (path, f"line {line}, column '{name}'"),
-        f"{_short(cell)!r} is not a number",
-        expected,
-        remedy,
-    )
+        expected, remedy = "a number with a decimal comma, as in the rows before", _correct_cell(name)
+    place, problem = (path, f"line {line}, column '{name}'"), f"{_short(cell)!r} is not a number"
+    raise file_error("not_numbers", place, problem, expected, remedy)
+
+
+def _correct_cell(name: str) -> str:
+    """The remedy for a cell of a column; a time and the number of a frame cannot be missing."""
+    return _ENTER_TIME if re.split(r"[\W_]", name.casefold())[0] in (*TIMES, "frame") else _CORRECT_CELL
 
 
 def is_row(cells: Iterable[str]) -> bool:
@@ -790,10 +789,6 @@ def check_measured(values: Array, lines: NDArray[np.int64], names: Sequence[str]
     beyond = np.abs(values) > LARGEST
     if beyond.any():
         row, column = np.argwhere(beyond)[0]
-        raise file_error(
-            "not_finite",
-            (path, f"line {lines[row]}, column '{names[column]}'"),
-            f"the number is {values[row, column]:g}",
-            f"a number of at most {LARGEST:g}",
-            _CORRECT_CELL,
-        )
+        place = (path, f"line {lines[row]}, column '{names[column]}'")
+        expected, remedy = f"a number of at most {LARGEST:g}", _correct_cell(names[column])
+        raise file_error("not_finite", place, f"the number is {values[row, column]:g}", expected, remedy)

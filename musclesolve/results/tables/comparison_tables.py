@@ -231,14 +231,6 @@ def _tables_of_costs(facts: ComparisonFacts) -> dict[str, Table]:
     return tables | {f"mean co-contraction [%] ({legs})": _co_contraction(facts)}
 
 
-def _counts(leg: LegFacts) -> list[str]:
-    return [str(getattr(leg, fact)) for fact in COUNTS.values()]
-
-
-def _residual(of: LegFacts | Facts) -> str:
-    return "-" if np.isnan(of.largest_kkt_residual) else f"{of.largest_kkt_residual:.1e}"
-
-
 def groups_table(facts: ComparisonFacts) -> Table:
     """Peak force of every function group, and its agreement with the first cost."""
     names = [str(name) for name in facts.comparison["function_group"].values]
@@ -295,9 +287,10 @@ def _frames(facts: ComparisonFacts) -> Table:
     headings = [*(name.replace(" valid", "") for name in COUNTS), "KKT residual"]
     table = _page_table("cost", [*headings, *["EMG r median, mean"] * emg])
     for cost, under in facts.under.items():
-        counts = map(", ".join, zip(*map(_counts, under.legs.values()), strict=True))
+        legs, largest = under.legs.values(), under.largest_kkt_residual
+        counts = [", ".join(str(getattr(leg, fact)) for leg in legs) for fact in COUNTS.values()]
         agreement = ", ".join(f"{r:.2f}" for r in under.median_and_mean_correlation or ()) or "-"
-        table.add_row(cost, *counts, _residual(under), *[agreement] * emg)
+        table.add_row(cost, *counts, "-" if np.isnan(largest) else f"{largest:.1e}", *[agreement] * emg)
     return table
 
 

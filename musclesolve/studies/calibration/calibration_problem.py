@@ -181,22 +181,25 @@ def minimize(
 
 @dataclass(frozen=True)
 class Direction:
-    """An undetermined mixture of parameters: shares by name, largest first; gain g of its information."""
+    """An undetermined parameter or mixture of parameters: shares by name, largest first; gain g of its information."""
 
     shares: tuple[tuple[str, float], ...]
     gain: float
 
     @property
     def sentence(self) -> str:
-        """Meaning of the direction, in words."""
-        names = [name for name, _ in self.shares]
-        if len(names) == 1:
-            return f"These trials say little about {names[0]}."
-        (first, size), *others = self.shares
-        if len(names) == 2:
-            way = "together" if size * others[0][1] > 0.0 else "against each other"
-            return f"{first} and {names[1]} are not told apart by these trials: both may change {way}."
-        return f"{enumerated(names)} are not told apart by these trials."
+        """Meaning of a mixture, in words."""
+        names, sizes = zip(*self.shares, strict=True)
+        way = "together" if sizes[0] * sizes[-1] > 0.0 else "against each other"
+        which = f": both may change {way}" if len(names) == 2 else ""
+        return f"{enumerated(names)} are not told apart by these trials{which}."
+
+
+def sentences_of(directions: Sequence[Direction]) -> list[str]:
+    """One sentence for all parameters that are undetermined by themselves, and one for each mixture."""
+    alone = [direction.shares[0][0] for direction in directions if len(direction.shares) == 1]
+    little = [f"These trials say little about {enumerated(alone)}."] if alone else []
+    return little + [direction.sentence for direction in directions if len(direction.shares) > 1]
 
 
 def undetermined(posterior: Posterior, prior: Prior, names: Sequence[str]) -> tuple[Direction, ...]:

@@ -57,7 +57,7 @@ class UncertaintyFile:
 
         legs = sides(result)
         side = legs[0] if len(legs) == 1 and legs[0] in SIDES else "both"
-        how: dict[str, Any] = {"workers": 1, "contributions": False}
+        how: dict[str, Any] = {"jobs": 1, "contributions": False}
         return netcdf_bytes(uncertainty(path.with_name(TRIAL_FILE), self.samples, side=side, **how))
 
 

@@ -104,14 +104,14 @@ class Computing(TypedDict, total=False):
     """Options of the computation of samples.
 
     contributions: also compute the contribution of each source, to first order from exact derivatives (default).
-    workers: number of processes, this one among them, of designed samples threads; the number of cores unless given.
+    jobs: number of processes, this one among them, of designed samples threads; the number of cores unless given.
         With 1 no process is started.
     progress: as in `run`.
     result: result without errors of a prepared body, as in `run`; computed by default.
     """
 
     contributions: bool
-    workers: int | None
+    jobs: int | None
     progress: Progress | None
     result: xr.Dataset | None
 
@@ -151,13 +151,13 @@ def uncertainty(
             a source that this body does not have.
 
     Examples:
-        >>> found = ms.uncertainty(ms.data.reference_stride(), samples=2, contributions=False, workers=1)
+        >>> found = ms.uncertainty(ms.data.reference_stride(), samples=2, contributions=False, jobs=1)
         >>> found["muscle_force_sd"].dims
         ('time', 'muscle')
     """
     check_keywords(how, Computing.__annotations__, "uncertainty()")
-    workers, report, known = how.get("workers"), how.get("progress") or no_progress, how.get("result")
-    workers = cores() if workers is None else check_integer(workers, "workers", 1)
+    jobs, report, known = how.get("jobs"), how.get("progress") or no_progress, how.get("result")
+    jobs = cores() if jobs is None else check_integer(jobs, "jobs", 1)
     fast = samples == FAST
     if isinstance(samples, str) and not fast:
         problem, expected = f"samples is {samples!r}", f"a whole number, 2 or more, or {FAST!r}"
@@ -201,7 +201,7 @@ def uncertainty(
     parts = [wanted[first : first + CHUNK] for first in range(0, len(wanted), CHUNK)]
     tasks: list[range | list[Task]] = [range(NOMINAL, NOMINAL + 1), *chunks, *parts]
     part = SAMPLES_SHARE if wanted else 1.0
-    with closing(_ordered(common, tasks, workers, fast)) as computed:
+    with closing(_ordered(common, tasks, jobs, fast)) as computed:
         done = itertools.chain.from_iterable(computed)
         statistics, reserve, reasons = _gathered(
             done, count, counted, lambda fraction: report("samples", part * fraction), fast
@@ -225,29 +225,29 @@ def uncertainty(
 
 
 def _ordered(
-    common: Samples, tasks: Sequence[range | list[Task]], workers: int, few: bool
+    common: Samples, tasks: Sequence[range | list[Task]], jobs: int, few: bool
 ) -> Generator[list[Any]]:
-    """Yield the results of `work` for every task, in their order, from several workers.
+    """Yield the results of `work` for every task, in their order, from several processes.
 
     They are processes, or, of few samples, which are finished before processes would have started, threads: more than
     half of the time compiled code leaves Python to the other threads.
     """
-    if workers == 1 or len(tasks) < 2:
+    if jobs == 1 or len(tasks) < 2:
         yield from (work(common, task) for task in tasks)
         return
     if few:
-        with ThreadPoolExecutor(workers) as threads:
+        with ThreadPoolExecutor(jobs) as threads:
             yield from threads.map(partial(work, common), tasks)
         return
     try:
-        pool = Pool(work, common, tasks, min(workers, len(tasks)))
+        pool = Pool(work, common, tasks, min(jobs, len(tasks)))
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise input_error(
             "bad_type",
-            where="workers",
+            where="jobs",
             problem=f"the analysis cannot be sent to other processes: {error}",
             expected="a cost and a solver that can be pickled",
-            remedy="workers=1 computes in this process",
+            remedy="jobs=1 computes in this process",
         ) from error
     yield from pool.ordered()
 

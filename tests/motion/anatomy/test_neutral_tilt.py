@@ -69,7 +69,7 @@ def test_the_tilt_is_a_source_of_error_without_a_standing_trial(walk: Path) -> N
         "sd": none | {"pelvis_tilt_deg": 3.0},
         "side": "r",
         "contributions": True,
-        "workers": 1,
+        "jobs": 1,
     }
     short = {"time_range": (0.55, 0.65)}
     alone = ms.uncertainty(replace(read_trial(walk), **short), **options)

@@ -60,6 +60,19 @@ def test_where_the_pieces_end_does_not_matter(
         read_trc(markers.path)
 
 
+@pytest.mark.parametrize(("column", "helps"), [(0, False), (1, False), (2, True)])
+def test_nan_is_a_remedy_only_where_a_cell_may_be_missing(tmp_path: Path, column: int, helps: bool) -> None:
+    markers = walk(30, 3, tmp_path / "x.trc")
+    write_trc(markers.path, markers)
+    lines = markers.path.read_text().split("\n")
+    cells = lines[20].split("\t")
+    cells[column] = "1.0x"
+    markers.path.write_text("\n".join([*lines[:20], "\t".join(cells), *lines[21:]]))
+    with refused("not_numbers", "line 21", "'1.0x'") as raised:
+        read_trc(markers.path)
+    assert ("write nan" in str(raised.value)) == helps
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

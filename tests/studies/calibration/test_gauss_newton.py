@@ -5,7 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.studies.calibration.calibration_problem import Linear, Prior, minimize, undetermined
+from musclesolve.studies.calibration.calibration_problem import (
+    Linear,
+    Prior,
+    minimize,
+    sentences_of,
+    undetermined,
+)
 
 
 def prior(count: int, sd: float = 1.0, bound: float = 10.0) -> Prior:
@@ -90,6 +96,8 @@ def test_parameters_without_any_measurement_are_named_one_by_one(seed):
     assert [direction.shares for direction in undetermined(found, known, names)] == [
         ((name, 1.0),) for name in names[1:]
     ]
+    (sentence,) = sentences_of(undetermined(found, known, names))
+    assert all(name in sentence for name in names[1:])
 
 
 def test_nothing_is_named_where_all_is_determined():

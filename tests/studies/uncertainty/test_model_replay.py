@@ -147,7 +147,7 @@ def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(
     body: ModelBody, replay: ModelReplay
 ) -> None:
     small = {sources()[name].key: 0.01 * sources()[name].sd for name in replay.parameters.shapes}
-    found = uncertainty(body, 60, seed=1, sd=small, workers=1)
+    found = uncertainty(body, 60, seed=1, sd=small, jobs=1)
     assert list(found["source"].values) == list(replay.parameters.shapes)
     names = ("muscle_force", "joint_moment", *(["contact_force"] if body.joints else []))
     for name in names:
@@ -163,17 +163,17 @@ def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(
 
 
 def test_a_source_that_is_switched_off_contributes_nothing(body: ModelBody) -> None:
-    found = uncertainty(body, 3, sd=NONE | {"joint_angle_deg": 1.0}, workers=1)
+    found = uncertainty(body, 3, sd=NONE | {"joint_angle_deg": 1.0}, jobs=1)
     share_of = found["muscle_force_contribution"]
     assert float(share_of.sel(source=list(OF_MUSCLES)).max()) == 0.0
     assert float(share_of.sel(source="joint_angle").max()) == 1.0
-    still = uncertainty(body, 3, sd=NONE, workers=1)
+    still = uncertainty(body, 3, sd=NONE, jobs=1)
     assert (still["muscle_force_sd"] == 0.0).all()
     assert still.attrs["without_contributions"] == "every source is switched off"
 
 
 def test_a_moment_that_is_given_has_its_factor_alone(tmp_path: Path) -> None:
-    found = uncertainty(body_with_moments(tmp_path), 2, sd={"joint_moment": 0.05}, workers=1)
+    found = uncertainty(body_with_moments(tmp_path), 2, sd={"joint_moment": 0.05}, jobs=1)
     expected = 0.05 * np.abs(found["joint_moment"])
     assert found["joint_moment_first_order_sd"].values == pytest.approx(expected.values, rel=1e-3)
     assert found["joint_angle_sd"].sel(dof="ankle_a_r").min() > 0.0
@@ -193,7 +193,7 @@ def test_one_difference_serves_all_muscles(replay: ModelReplay) -> None:
 
 @pytest.mark.in_part(2)
 def test_it_is_written_summed_up_and_drawn(body: ModelBody, tmp_path: Path) -> None:
-    write_result(uncertainty(body, 4, workers=1), tmp_path / "uncertainty.nc")
+    write_result(uncertainty(body, 4, jobs=1), tmp_path / "uncertainty.nc")
     found: xr.Dataset = read_result(tmp_path / "uncertainty.nc")
     text = uncertainty_summary(found)
     assert "4 samples, seed 0" in text
@@ -209,16 +209,14 @@ def test_it_is_written_summed_up_and_drawn(body: ModelBody, tmp_path: Path) -> N
 def test_it_is_the_same_after_it_was_sent(tmp_path: Path) -> None:
     """To processes: `test_uncertainty.py` starts some."""
     body = body_with_moments(tmp_path)
-    alone = uncertainty(body, 5, seed=2, contributions=False, workers=1)
-    together = uncertainty(body, 5, seed=2, contributions=False, workers=2)
+    alone = uncertainty(body, 5, seed=2, contributions=False, jobs=1)
+    together = uncertainty(body, 5, seed=2, contributions=False, jobs=2)
     # a process that compiles a kernel may round otherwise than one that finds it compiled
     xr.testing.assert_allclose(together, alone, rtol=1e-9, atol=1e-9)
 
 
 def test_elastic_tendons_have_samples_alone(tmp_path: Path) -> None:
-    found = uncertainty(
-        body_with_moments(tmp_path, tendon="elastic"), 2, sd={"joint_angle_deg": 0.5}, workers=1
-    )
+    found = uncertainty(body_with_moments(tmp_path, tendon="elastic"), 2, sd={"joint_angle_deg": 0.5}, jobs=1)
     assert "elastic" in found.attrs["without_contributions"]
     assert float(found["muscle_force_sd"].max()) > 0.0
 

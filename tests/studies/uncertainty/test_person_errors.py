@@ -98,24 +98,22 @@ def test_without_covariance_and_other_errors_nothing_scatters(tmp_path: Path) ->
     every = [(quantity, (name,), 1.1) for quantity in QUANTITIES for name in ALL]
     certain = person(save_model(tmp_path, near_optimal_lengths()), every)
     of_muscles = {"strength": 0.15, **dict.fromkeys(QUANTITIES, 0.2), "calibration": 1.0}
-    found = uncertainty(body_of(tmp_path, certain), 3, sd=NONE | of_muscles, workers=1)
+    found = uncertainty(body_of(tmp_path, certain), 3, sd=NONE | of_muscles, jobs=1)
     assert (found["muscle_force_sd"] == 0.0).all()
     assert any("covariance" in note for note in found.attrs["notes"])
-    scattered = uncertainty(
-        body_of(tmp_path, None), 3, sd=NONE | of_muscles | {"calibration": 0.0}, workers=1
-    )
+    scattered = uncertainty(body_of(tmp_path, None), 3, sd=NONE | of_muscles | {"calibration": 0.0}, jobs=1)
     assert scattered["muscle_force_sd"].max() > 1.0
 
 
 def test_samples_spread_as_the_first_order_says_and_the_share_is_the_calibrations(tmp_path: Path) -> None:
     body = body_of(tmp_path, known_person(tmp_path, 1e-4 * COVARIANCE))
-    found = uncertainty(body, 80, seed=1, sd=NONE | {"calibration": 1.0}, workers=1)
+    found = uncertainty(body, 80, seed=1, sd=NONE | {"calibration": 1.0}, jobs=1)
     drawn, predicted = found["muscle_force_sd"] ** 2, found["muscle_force_first_order_sd"] ** 2
     ratio = np.sqrt(drawn.sum("muscle") / predicted.sum("muscle")).values
     assert np.median(ratio[found["first_order_unique"].values[:, 0]]) == pytest.approx(1.0, abs=0.2)
     shares = found["muscle_force_contribution"].sel(source="calibration").where(predicted > 0.0)
     assert float(shares.min()) == 1.0
-    twice = uncertainty(body, 3, sd=NONE | {"calibration": 2.0}, workers=1)
+    twice = uncertainty(body, 3, sd=NONE | {"calibration": 2.0}, jobs=1)
     np.testing.assert_allclose(
         twice["muscle_force_first_order_sd"], 2.0 * found["muscle_force_first_order_sd"], rtol=1e-3, atol=1e-9
     )
@@ -160,7 +158,7 @@ def test_a_recording_has_them_too(tmp_path: Path) -> None:
         assert [drawn.names[k] for k in changed] == ["soleus_r"]
         draws.append([each[changed[0]] for each in ratio])
     np.testing.assert_allclose(np.cov(np.array(draws).T) * 1e4, [[100.0, 10.0], [10.0, 4.0]], rtol=0.35)
-    found = ms.uncertainty(trial, 3, sd=NONE | {"calibration": 1.0}, side="r", workers=1)
+    found = ms.uncertainty(trial, 3, sd=NONE | {"calibration": 1.0}, side="r", jobs=1)
     assert float(found["muscle_force_sd"].max()) > 1.0
     assert float(found["joint_moment_sd"].max()) == 0.0
     assert float(found["muscle_force_contribution"].sel(source="calibration").max()) == 1.0

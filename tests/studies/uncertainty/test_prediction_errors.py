@@ -106,7 +106,7 @@ def test_errors_have_the_stated_size(body: RecordedBody) -> None:
 @pytest.mark.thorough
 def test_the_ground_force_has_its_band(body: RecordedBody) -> None:
     off = {source.key: 0.0 for source in sources().values() if not source.name.startswith("predicted")}
-    found = ms.uncertainty(body, 3, sd=off, workers=1)
+    found = ms.uncertainty(body, 3, sd=off, jobs=1)
     assert found.ground_predicted.all()
     low, high = (found.ground_reaction_force_quantile.sel(quantile=share) for share in (0.025, 0.975))
     stands = found.ground_reaction_force.sel(axis="z") > 100.0

@@ -37,7 +37,7 @@ def trial() -> Trial:
 def uncertain(trial: Trial, samples: int, seed: int = 0, contributions: bool = False, **sd: float):
     return ms.uncertainty(
         *(trial, samples, seed, NONE | sd, JointWeightedActivation()),
-        **dict(side="r", workers=1, contributions=contributions),
+        **dict(side="r", jobs=1, contributions=contributions),
     )
 
 
@@ -158,7 +158,7 @@ def test_without_them_all_other_errors_are_drawn_as_before(trial: Trial) -> None
 def test_a_cost_that_is_no_power_sum_stays_and_a_note_says_so(trial: Trial) -> None:
     short = replace(trial, time_range=(0.6, 0.65))
     sd = NONE | {"cost_exponent": 0.35, "muscle_weight": 0.3}
-    how = dict(side="r", workers=1, contributions=False)
+    how = dict(side="r", jobs=1, contributions=False)
     found = ms.uncertainty(short, 3, 0, sd, "soft_saturation", **how)
     assert (found["muscle_force_sd"] == 0.0).all()
     assert any("soft_saturation" in note for note in found.attrs["notes"])

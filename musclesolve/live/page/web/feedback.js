@@ -5,7 +5,7 @@ const PLACES = {
   above: { color: "beyond", words: "above the band ▲" },
   below: { color: "beyond", words: "below the band ▼" },
   open: { color: "ink", words: "" },
-  unknown: { color: "soft", words: "not valid" },
+  unknown: { color: "soft", words: "no valid value" },
 };
 const SIDE_LABELS = { r: "right", l: "left" };
 const STATISTICS = { now: "now", peak: "peak of each", lowest: "lowest of each", mean: "mean of each" };
@@ -59,7 +59,7 @@ function drawBand(pen, ink, settings, at, left, right, top, bottom) {
   pen.setLineDash([]);
 }
 
-// The last steps of both legs as bars; what is out of the band has another color and a mark, what is not valid a cross.
+// The last steps of both legs as bars; what is out of the band has another color and a mark, what has no valid value a cross.
 function drawSteps(canvas, feedback, settings, quantity) {
   const [pen, width, height, ink] = sheet(canvas), size = Math.max(12, height / 14);
   const [top, bottom, left] = [1.3 * size, height - 1.5 * size, 3.2 * size];
