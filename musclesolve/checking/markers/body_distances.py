@@ -329,9 +329,9 @@ LONG, SIZE, FAR_SIZE, FEWEST_AGREEING = 0.08, 0.025, 0.06, 6
 # Distance from its standing place beyond which a marker was moved [m] (skin moves it by half of it), and least number
 # of other markers that must show it.
 MOVED, FEWEST_LEFT = 0.03, 3
-# Change of a distance in a body of three markers beyond which one of them was moved [m]: eight sound recordings have
-# up to 0.011.
-MOVED_OF_THREE = 0.018
+# Change of a distance between three markers in most frames beyond which one of them was moved [m], and within which the
+# two stay: sound recordings, bending feet and soft skin have up to 0.009.
+MOVED_OF_THREE, STAYS = 0.015, 0.010
 # Right and left knee, and right and left ankle, are of the same width to this [m]: epicondyles and malleoli lie under
 # the skin, so that their markers can hardly sit farther out or in.
 WIDER = 0.014
@@ -405,14 +405,13 @@ def _strain(terms: Array) -> Array:
 @check_at(Stage.STANDING_PLACES)
 def moved_markers(case: Case) -> Iterator[Finding]:
     """Find markers that sit elsewhere on their segment than in the standing trial."""
-    static = case.trial.static
-    if static is None:
+    if (static := case.trial.static) is None:
         return
     reported = {m for f in case.findings for m in f.where.markers}
-    for markers, standing in bodies(case.trial).values():
+    for body, (markers, standing) in bodies(case.trial).items():
         names = [name for name in markers if name in static] if standing else []
         still = {name: median_of_known(static[name]) for name in names}
-        moved: dict[str, tuple[float, float]] = {}
+        moved: dict[tuple[str, ...], tuple[float, float]] = {}
         # Without one of them the others must still show the segment.
         while len(names) > FEWEST_LEFT:
             fits = {name: _fit(case.trial, still, name, [n for n in names if n != name]) for name in names}
@@ -421,30 +420,32 @@ def moved_markers(case: Case) -> Iterator[Finding]:
             off = fits[worst][0]
             if off < MOVED:
                 break
-            moved[worst] = off, MOVED
+            moved[(worst,)] = off, MOVED
             names.remove(worst)
-        if len(names) == FEWEST_LEFT:
-            worst, off = _moved_of_three(case.trial, names)
+        # The skin beside a bent knee or wrist slides.
+        if len(names) == FEWEST_LEFT and not body.startswith(("shank", "hand")):
+            off, some = _moved_of_three(case.trial.markers, static, names)
             if off > MOVED_OF_THREE:
-                moved[worst] = off, MOVED_OF_THREE
-        for name, (off, limit) in moved.items():
-            if name not in reported:
+                moved[some] = off, MOVED_OF_THREE
+        for some, (off, limit) in moved.items():
+            if reported.isdisjoint(some):
+                name = "' or '".join(some)
                 values = {"name": name, "size": off, "by": " from the standing trial", "limit": limit}
-                yield finding("marker_moved", "warning", values, Where(static.path, markers=(name,)))
-                reported.add(name)
+                yield finding("marker_moved", "warning", values, Where(static.path, markers=some))
+                reported.update(some)
 
 
-def _moved_of_three(trial: Trial, names: list[str]) -> tuple[str, float]:
-    """Return the marker whose distances from the two others changed most since the standing trial, and by how much
-    [m].
-    """
-    pairs = distances(trial)
-    changes = {name: list[float]() for name in names}
-    for ends, usual, standing in zip(pairs.ends, pairs.usual, pairs.standing, strict=True) if pairs else ():
-        for name in ends if ends <= set(names) else ():
-            changes[name].append(abs(usual - standing))
-    worst = max(names, key=lambda name: sum(changes[name]))
-    return worst, max(changes[worst], default=0.0)
+def _moved_of_three(walk: Markers, static: Markers, names: list[str]) -> tuple[float, tuple[str, ...]]:
+    """Return the greatest change of a distance in most frames [m], and which of three markers may have moved."""
+    change = dict.fromkeys(names, 0.0)
+    for name in names:
+        one, other = (n for n in names if n != name)
+        apart = np.linalg.norm(walk[one] - walk[other], axis=-1) - _distance(static[one], static[other])
+        if (known := apart[np.isfinite(apart)]).size:
+            low, high = np.percentile(known, (10.0, 90.0))
+            change[name] = max(low, -high, 0.0)
+    # The distance between the two others stays.
+    return max(change.values()), tuple(n for n in names if change[n] < STAYS) or tuple(names)
 
 
 def _fit(trial: Trial, standing: dict[str, Array], name: str, others: list[str]) -> tuple[float, float]:
@@ -569,9 +570,9 @@ def feet_alike(case: Case) -> Iterator[Finding]:
     names = dict.fromkeys(name for pair in beyond for name in pair)
     worst = max(names, key=lambda name: np.mean([abs(size) for pair, size in off.items() if name in pair]))
     pair = max(beyond, key=lambda pair: (worst in pair, abs(beyond[pair])))
-    size = beyond[pair]
+    (one, other), size = pair, beyond[pair]
     longer = SIDE_NAMES["r" if size > 0.0 else "l"]
-    values = {"one": pair[0], "other": pair[1], "size": abs(size), "longer": longer, "limit": FEET_DIFFER}
+    values = {"one": one, "other": other, "size": abs(size), "longer": longer, "limit": FEET_DIFFER}
     values |= {"worst": worst}
     concerned = tuple(m for side in SIDES for m in trial.mapping[f"{worst}_{side}"])
     yield finding("feet_differ", "warning", values, Where(markers.path, markers=concerned))
