@@ -1,8 +1,9 @@
-"""One of three markers that moved since the standing trial is named, or two of which one did; bending is no move."""
+"""A marker that moved since the standing trial is named, or the ones of which some did; bending is no move."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from recorded_data import recorded
 
 from musclesolve.checking.case import Case, Role, change_markers, load
 from musclesolve.checking.markers.body_distances import moved_markers
+from musclesolve.data import reference_stride
 from musclesolve.recording.data import Markers
 
 
@@ -60,3 +62,14 @@ def test_toes_that_bend_in_half_of_the_frames_did_not_move(walk: Case) -> None:
     back = bent[:, None] * 0.03 * away(walk, "RTOE", "RCAL")
     assert named(walk) == []
     assert named(added(walk, "markers", "RTOE", -back)) == []
+
+
+def test_a_forefoot_that_was_lowered_while_standing_is_named() -> None:
+    case, _ = load(Path(reference_stride()))
+    assert case is not None
+    fore = "toe_r", "metatarsal_5_r"
+    assert named(case) == []
+    for marker in fore:
+        case = added(case, "static", marker, np.array([0.0, 0.0, -0.037]))
+    (some,) = named(case)
+    assert set(fore) < set(some)
