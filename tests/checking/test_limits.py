@@ -39,8 +39,8 @@ def test_the_mass_is_reported_from_six_percent_on(factor: float, codes: set[str]
     assert codes_after(copy, tmp_path) == codes
 
 
-@pytest.mark.parametrize(("size", "codes"), [(0.021, set()), (0.039, {"marker_moved"})])
-def test_a_marker_that_moved_is_reported_from_30_millimeters_on(
+@pytest.mark.parametrize(("size", "codes"), [(0.014, set()), (0.024, {"marker_moved"})])
+def test_a_marker_that_moved_is_reported_where_its_distances_change_by_15_millimeters(
     size: float, codes: set[str], tmp_path: Path
 ) -> None:
     copy = open_copy(STRIDE)

@@ -82,8 +82,8 @@ DISPLACED, MISSCALED, LONGER, OF_FEET, OF_FOOT = 0.012, 0.06, 0.15, 0.5, 0.022
 EVIDENCE, UNSURE, ALONE = {"place": 5.4, "added": 3.2, "late": 3.2, "scale": 2.2}, 8.0, 4.5
 # Place of one plate along the walk, in standard deviations of its error and of sound plates, from which this part of it
 # is evidence alone, and the largest standard error of it [m]: with so small an error plates in windows of 15 sound
-# recordings have at most 1.1, with a greater one up to 2.4; 18 mm have 2.0 to 4.2. The feet of a walk along the first
-# axis point along it with at least this cosine.
+# recordings have at most 1.5, whole ones 1.1, with a greater error up to 2.4; 18 mm have 2.0 to 4.2. The feet of a walk
+# along the first axis point along it with at least this cosine.
 AHEAD, WELL_SHOWN, ALONG = 1.8, 0.0055, 0.95
 # Distance of the center of the body from where the ground carries it that is reported [m]: nine sound recordings have 0
 # to 18 mm; markers that are tilted by 2 degrees against the plates 27 to 46 mm.
@@ -630,7 +630,7 @@ def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
             evidence = 0.5 * float(fit.size @ np.linalg.solve(usual, fit.size))
         if name.startswith("place ") and sample.forward:
             ahead, error = abs(fit.size[0]), fit.deviation[0]
-            if error < WELL_SHOWN and ahead > max(limit, AHEAD * np.hypot(error, PLACE)):
+            if error < WELL_SHOWN and ahead > AHEAD * np.hypot(error, PLACE):
                 return True
         return evidence > EVIDENCE.get(name.split()[0], ALONE)
 

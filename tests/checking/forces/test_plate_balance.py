@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined import examined
+from recorded_data import recorded
 from thorough import some
 from varied_walks import varied_walk
 
@@ -114,6 +115,14 @@ def test_a_plate_that_is_moved_along_the_walk_is_found(
     (found,) = (each for each in examined(write_copy(copy, tmp_path)).findings if each.severity != "note")
     assert found.code == "pressure_offset" and found.where.plate == {"r": "right", "l": "left"}[side]
     assert found.what.partition("balance (")[2].startswith("+" if ahead > 0.0 else "-")
+
+
+def test_a_belt_that_is_moved_toward_the_place_of_the_best_balance_is_found(tmp_path: Path) -> None:
+    """18 mm behind, which change a force of a muscle by 320 N; the balance of the sound recording prefers 6 mm."""
+    copy = open_copy(recorded("treadmill_emg/s01") / "trial.toml")
+    move_points(copy, -18.0, 0.0, "l")
+    (found,) = (each for each in examined(write_copy(copy, tmp_path)).findings if each.severity != "note")
+    assert (found.code, found.where.plate) == ("pressure_offset", "left") and "(-11 mm forward" in found.what
 
 
 def moved_back(copy: Copy, found: Finding) -> None:

@@ -1,0 +1,75 @@
+"""A marker that moved since the standing trial is named, or the ones of which some did; bending is no move."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from recorded_data import recorded
+
+from musclesolve.checking.case import Case, Role, change_markers, load
+from musclesolve.checking.markers.body_distances import moved_markers
+from musclesolve.data import reference_stride
+from musclesolve.recording.data import Markers
+
+
+@pytest.fixture(scope="module")
+def walk() -> Case:
+    case, _ = load(recorded("treadmill_emg/s01") / "trial.toml")
+    assert case is not None
+    return case
+
+
+def named(case: Case) -> list[tuple[str, ...]]:
+    return [each.where.markers for each in moved_markers(case)]
+
+
+def added(case: Case, role: Role, marker: str, by: np.ndarray) -> Case:
+    def move(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        position[:, markers.names.index(marker)] += by
+        return replace(markers, position=position)
+
+    return replace(case, recorded=change_markers(role, move)(case.recorded))
+
+
+def away(case: Case, marker: str, *others: str) -> np.ndarray:
+    """Direction (3,) from other markers to a marker, standing."""
+    static = case.trial.static
+    assert static is not None
+    way = np.nanmean(static[marker] - np.mean([static[other] for other in others], axis=0), axis=0)
+    return np.asarray(way / np.linalg.norm(way))
+
+
+@pytest.mark.parametrize("size", [-0.04, 0.04])
+def test_a_marker_whose_two_distances_changed_is_named(walk: Case, size: float) -> None:
+    way = away(walk, "LTB2", "LTB1", "LTB3")
+    assert named(added(walk, "static", "LTB2", size * way)) == [("LTB2",)]
+
+
+def test_where_one_distance_changed_both_of_its_markers_are_named(walk: Case) -> None:
+    toward, along = away(walk, "LTH1", "LTH3"), away(walk, "LTH1", "LTH2")
+    # The distance to the third marker stays.
+    beside = along - toward * (along @ toward)
+    moved = added(walk, "static", "LTH1", 0.06 * beside / np.linalg.norm(beside))
+    assert [set(markers) for markers in named(moved)] == [{"LTH1", "LTH2"}]
+
+
+def test_toes_that_bend_in_half_of_the_frames_did_not_move(walk: Case) -> None:
+    bent = np.arange(len(walk.trial.markers.time)) % 100 < 60
+    back = bent[:, None] * 0.03 * away(walk, "RTOE", "RCAL")
+    assert named(walk) == []
+    assert named(added(walk, "markers", "RTOE", -back)) == []
+
+
+def test_a_forefoot_that_was_lowered_while_standing_is_named() -> None:
+    case, _ = load(Path(reference_stride()))
+    assert case is not None
+    fore = "toe_r", "metatarsal_5_r"
+    assert named(case) == []
+    for marker in fore:
+        case = added(case, "static", marker, np.array([0.0, 0.0, -0.037]))
+    (some,) = named(case)
+    assert set(fore) < set(some)
