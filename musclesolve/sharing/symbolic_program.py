@@ -316,6 +316,47 @@ class Program:
                 expected="a solver that CasADi has, such as ipopt, sqpmethod, fatrop or blocksqp, and its options",
             ) from error
 
+    def quadratic(self) -> dict[str, Any]:
+        """The numbers of a quadratic cost with linear constraints, for your own solver of quadratic programs.
+
+            minimize 1/2 x.P x + q.x   such that   lba <= A x <= uba,   lbx <= x <= ubx
+
+        The unknowns x, the rows, the bounds and the scale are of the program. `solution(x, lam_g)` certifies what the
+        solver finds, with lam_g of P x + q + A^T lam_g = 0 where no bound is active.
+
+        Returns:
+            By name: P (N, N) and A (G, N), CSC matrices of SciPy; q, lbx, ubx (N,); lba, uba (G,).
+
+        Raises:
+            InputError: a cost is not quadratic, or a constraint is not linear.
+        """
+        import casadi
+
+        slope, rows = casadi.gradient(self.f, self.x), casadi.jacobian(self.g, self.x)
+        parts = [casadi.jacobian(slope, self.x), rows, slope, self.g]
+        low, high = (np.clip(x, self.x0 - 0.3, self.x0 + 0.3) for x in (self.lbx, self.ubx))
+        other = np.random.default_rng(0).uniform(low, high)
+        with CASADI:
+            at = casadi.Function("quadratic", [self.x, self.p], parts)
+            (P, A, q, g), there = at(self.x0, self.p_value), at(other, self.p_value)
+        P, A = P.sparse(), A.sparse()
+        q, g = (part.full()[:, 0] - matrix @ self.x0 for part, matrix in ((q, P), (g, A)))
+        for matrix, offset, what, part in ((P, q, "cost", there[2]), (A, g, "constraint", there[3])):
+            largest = np.abs(offset).max(initial=0.0) + np.abs(matrix @ np.abs(other)).max(initial=0.0)
+            if not np.allclose(matrix @ other + offset, part.full()[:, 0], 1e-9, 1e-9 * largest):
+                problem = f"a {what} of the program is not {'quadratic' if what == 'cost' else 'linear'}"
+                expected = "a quadratic cost and linear constraints"
+                raise input_error("bad_cost", where="Program.quadratic", problem=problem, expected=expected)
+        return {
+            "P": P,
+            "q": q,
+            "A": A,
+            "lba": self.lbg - g,
+            "uba": self.ubg - g,
+            "lbx": self.lbx,
+            "ubx": self.ubx,
+        }
+
     def solve(
         self,
         name: str = "ipopt",
