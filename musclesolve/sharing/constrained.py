@@ -230,12 +230,9 @@ def solve_constrained(
     curved = [constraint.name for constraint in listed if not constraint.linear]
     method = find_solver(solver or (SOLVERS[0] if curved else able_solver(chosen)))
     if curved and method.name not in SOLVERS:
-        raise input_error(
-            "unfit_solver",
-            problem=f"{method.name} takes linear constraints only; {', '.join(curved)} is not linear",
-            expected=f"one of {', '.join(map(str, SOLVERS))}",
-            remedy="solver='ipopt'",
-        )
+        fault = f"{method.name} takes linear constraints only; {', '.join(curved)} is not linear"
+        expected = f"one of {', '.join(map(str, SOLVERS))}"
+        raise input_error("unfit_solver", problem=fault, expected=expected, remedy="solver='ipopt'")
     if problem.reserve_weight is not None and method.name not in (*SOLVERS, USUAL_SOLVER):
         raise input_error(
             "unfit_solver",

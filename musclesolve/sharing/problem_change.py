@@ -79,12 +79,8 @@ class ProblemChange:
             arrays[name] = full if many else full[:, None]
         if len({x.shape[0] for x in arrays.values()} - {1}) > 1:
             sizes = ", ".join(f"d_{name} {x.shape[0]}" for name, x in arrays.items())
-            raise input_error(
-                "bad_shape",
-                where="along",
-                problem=f"numbers of directions that differ: {sizes}",
-                expected="one K",
-            )
+            fault = f"numbers of directions that differ: {sizes}"
+            raise input_error("bad_shape", where="along", problem=fault, expected="one K")
         return cls(arrays)
 
     @property

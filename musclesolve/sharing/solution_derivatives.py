@@ -321,12 +321,8 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
         )
     chosen = check_smooth_cost(cost, problem, "differentiated", where, convex=True)
     if check_solution(problem, solution).cost_name != chosen.label:
-        raise input_error(
-            "conflict",
-            where=where,
-            problem=f"the solution is one for {solution.cost_name}, the cost {chosen.label}",
-            expected="the cost that was minimized",
-        )
+        fault = f"the solution is one for {solution.cost_name}, the cost {chosen.label}"
+        raise input_error("conflict", where=where, problem=fault, expected="the cost that was minimized")
     which = np.atleast_1d(solution.solved)
     part = within_domain(problem.frames(which), chosen)
     weight, activation, multiplier = (

@@ -352,20 +352,12 @@ def diagnose(
     if chosen.dtype == bool and chosen.shape == (count,):
         chosen = np.flatnonzero(chosen)
     if chosen.size and not np.issubdtype(chosen.dtype, np.integer):
-        raise input_error(
-            "bad_type",
-            where="diagnose",
-            problem=f"the frames are {as_text(frames)}",
-            expected=f"whole numbers, or {count} truth values",
-        )
+        fault, expected = f"the frames are {as_text(frames)}", f"whole numbers, or {count} truth values"
+        raise input_error("bad_type", where="diagnose", problem=fault, expected=expected)
     number = chosen.astype(np.int64).reshape(-1)
     for unknown in number[(number < 0) | (number >= count)]:
-        raise input_error(
-            "bad_number",
-            where="diagnose",
-            problem=f"there is no frame {unknown}",
-            expected=f"0 to {count - 1}",
-        )
+        fault = f"there is no frame {unknown}"
+        raise input_error("bad_number", where="diagnose", problem=fault, expected=f"0 to {count - 1}")
     number = number[problem.valid[number]]
     # a certified frame lacks nothing; all frames are solved faster than one linear program
     solution = _solution(problem.frames(number))

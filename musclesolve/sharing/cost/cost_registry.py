@@ -182,13 +182,8 @@ def _cost_of(tree: ast.expr, text: str) -> Cost:
             options = options_of(_kind_of(name))
             value = ast.get_source_segment(text, first)
             remedy = f"{name}({options[0]}={value})" if options else name
-            raise input_error(
-                "bad_cost",
-                where=text,
-                problem=f"a value of the cost {name!r} has no name",
-                expected="option=value",
-                remedy=remedy,
-            )
+            fault = f"a value of the cost {name!r} has no name"
+            raise input_error("bad_cost", where=text, problem=fault, expected="option=value", remedy=remedy)
     raise input_error("sharing.unreadable_cost", cost=as_text(text))
 
 
