@@ -248,6 +248,10 @@ def solve_constrained(
     check_cost(problem, chosen, problem.valid & ~empty)
     if which.size:
         frames = held.frames(which)
+        for t, j in np.argwhere(~np.isfinite(frames.value(frames.middle)))[:1]:
+            where, expected = f"the constraint {listed[j].name}", "a finite value between the bounds"
+            fault = f"it has no value halfway between the bounds of frame {which[t]}"
+            raise input_error("bad_cost", where=where, problem=fault, expected=expected)
         if curved or method.name == "ipopt" or (method.name in SOLVERS and chosen.symbolic):
             with CASADI:
                 bodies = tuple(constraint.body for constraint in listed)
@@ -358,10 +362,14 @@ class Constraints:
         size = (np.abs(jacobian) * room[:, None]).max(axis=2, initial=0.0)
         return np.where(size > 0.0, size, 1.0)
 
+    @property
+    def middle(self) -> Array:
+        """Activations (T, n) halfway between the bounds, at most 0.5 above the lower ones."""
+        return self.problem.lower + 0.5 * np.minimum(self.problem.upper - self.problem.lower, 1.0)
+
     def size_at_rest(self) -> Array:
         """The change h halfway between the bounds, (T, j), by which values and bounds are divided."""
-        middle = self.problem.lower + 0.5 * np.minimum(self.problem.upper - self.problem.lower, 1.0)
-        return self.size(self.jacobian(middle))
+        return self.size(self.jacobian(self.middle))
 
     def contradiction(self) -> tuple[Array, Array]:
         """Multipliers of moments (T, m) and of linear constraints (T, j) that prove a frame infeasible, else NaN.
@@ -390,9 +398,8 @@ class Constraints:
     def as_moments(self, linear: Indices) -> tuple[Problem, Array]:
         """The problem with linear constraints, by number, as further moments, and the size h (T, j) of each row."""
         problem, some = self.problem, replace(self, constraints=tuple(self.constraints[k] for k in linear))
-        middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
-        slope = some.jacobian(middle)
-        offset = some.value(middle) - np.einsum("tjn,tn->tj", slope, middle)
+        slope = some.jacobian(self.middle)
+        offset = some.value(self.middle) - np.einsum("tjn,tn->tj", slope, self.middle)
         size = some.size(slope)
         bounds = self.lower[:, linear], self.upper[:, linear]
         return with_constraints(problem, slope, offset, *bounds, size), size

@@ -201,6 +201,12 @@ def test_what_is_no_constraint_is_refused():
             solve_constrained(ARM, "force_squared", other)
 
 
+def test_a_constraint_without_a_value_is_named():
+    hollow = expression_constraint("hollow", lambda a, force, data: casadi.log(a[0] - 2.0), upper=1.0)
+    with refused("bad_cost", "the constraint hollow", "frame 0"):
+        solve_constrained(ARM, "force_squared", [hollow])
+
+
 def test_a_constraint_that_is_not_linear_leaves_a_stationary_point():
     problem = ms.Problem([[0.05, 0.05]], [20.0], [1000.0, 1000.0], [1000.0, 1000.0])
     away = expression_constraint("away", lambda a, force, data: casadi.sumsqr(a - 0.2), lower=0.01)
