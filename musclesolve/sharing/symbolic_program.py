@@ -495,7 +495,7 @@ class Program:
         certified = residual <= TOLERANCE
         check_solution(problem.frames(certified), self.cost, activation[certified])
         arrays = SolutionArrays.empty(problem)
-        value_of, multiplier_of = store_claims(
+        value_of, multiplier_of, missing = store_claims(
             arrays, np.arange(problem.n_frames), attempt, residual, constraints, further
         )
         effort = float(self.cost.value(problem, activation).sum()) + float(value.sum())
@@ -507,6 +507,7 @@ class Program:
             constraint=tuple(constraint.name for constraint in constraints.constraints),
             constraint_value=value_of,
             constraint_multiplier=multiplier_of,
+            missing_moment=missing,
             unknown=found,
             total_cost=effort,
             message=message,
