@@ -322,7 +322,8 @@ def diagnose(
         problem: its reserves are ignored; frames that are not valid are left out.
         passive_force: (T, n) [N] passive tendon forces; the problem's unless given.
         frames: numbers of the frames to diagnose, or (T,) truth values; all unless given.
-        cost: the cost that was minimized. `soft_saturation` ends at the maximum isometric force of a muscle.
+        cost: the cost that was minimized. `soft_saturation` ends at the maximum isometric force of a muscle; a least
+            activation beyond this end counts as the end.
 
     Raises:
         InputError: passive forces that do not fit, or are negative or not finite in a valid frame; a frame that does
@@ -337,6 +338,7 @@ def diagnose(
     shape, tension = check_problem(problem).force_capacity.shape, problem.passive_force
     if cost is not None:
         problem = within_domain(problem, fit(find_cost(cost), problem))
+        problem = problem.with_arrays(lower=np.minimum(problem.lower, problem.upper))
     if passive_force is not None:
         expected, shapes = f"{shape} or {shape[1:]} newtons", (shape, shape[1:])
         tension = check_real_array(passive_force, "passive_force", expected, where="diagnose", shapes=shapes)

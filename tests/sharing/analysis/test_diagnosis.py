@@ -354,3 +354,5 @@ def test_a_cost_that_ends_at_the_strength_of_a_muscle_explains_its_frames():
     found = diagnose(strong, cost="soft_saturation")
     np.testing.assert_allclose(found.shortage, [[7.0]], atol=1e-9)
     assert found.sentence(0).startswith("elbow lacks 7.0 N m")
+    active = replace(strong, lower=np.array([0.95, 0.0]))  # beyond the end of the domain, 1000 / 1200
+    np.testing.assert_allclose(diagnose(active, cost="soft_saturation").shortage, [[7.0]], atol=1e-9)
