@@ -23,12 +23,9 @@ def check_solution(problem: Problem, argument: object) -> Solution:
     solution = check_type(argument, Solution, "solution", "a Solution, from `solve`")
     shapes = np.atleast_2d(solution.activation).shape, np.atleast_2d(solution.multiplier).shape
     if shapes != (problem.lower.shape, problem.moment.shape):
-        raise input_error(
-            "bad_shape",
-            where="solution",
-            problem=f"the solution has activations {shapes[0]} and multipliers {shapes[1]}",
-            expected=f"the shapes of the problem, {problem.lower.shape} and {problem.moment.shape}",
-        )
+        fault = f"the solution has activations {shapes[0]} and multipliers {shapes[1]}"
+        expected = f"the shapes of the problem, {problem.lower.shape} and {problem.moment.shape}"
+        raise input_error("bad_shape", where="solution", problem=fault, expected=expected)
     return solution
 
 
@@ -42,12 +39,9 @@ def check_smooth_cost(
     chosen = find_cost(cost) if problem is None else fit(find_cost(cost), problem)
     if lacking := chosen.needs - (SMOOTH - {"nonconvex"} if convex else SMOOTH):
         words = ", ".join(NEEDS.get(word, word) for word in sorted(lacking))
-        raise input_error(
-            "bad_cost",
-            where=where,
-            problem=f"the cost {chosen.name} cannot be {action}: it has {words}",
-            expected="a smooth convex cost" if convex else "a smooth cost",
-        )
+        fault = f"the cost {chosen.name} cannot be {action}: it has {words}"
+        expected = "a smooth convex cost" if convex else "a smooth cost"
+        raise input_error("bad_cost", where=where, problem=fault, expected=expected)
     return chosen
 
 

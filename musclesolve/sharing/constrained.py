@@ -38,6 +38,7 @@ from numpy.typing import ArrayLike
 from musclesolve._util.arrays import Array, Indices
 from musclesolve._util.checks import check_real_array, check_type
 from musclesolve._util.locks import CASADI
+from musclesolve._util.messages import enumerated
 from musclesolve.constants import USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 
 SOLVERS = ("ipopt", "cyipopt")
 """Solvers that take constraints that are not linear."""
+LEAST_SHARE = 1e-3  # of the largest multiplier of a proof, above which its moment is named
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,18 +139,13 @@ def expression_constraint(
     of_frames = [bound.shape for bound in (low, high) if bound.ndim]
     fitting = len(set(of_frames)) < 2 and all(len(shape) < 2 for shape in of_frames)
     if not (fitting and np.all((low <= high) & (low < np.inf) & (high > -np.inf))):
-        raise input_error(
-            "bad_value",
-            problem=f"the bounds of the constraint {name} are not in order, no numbers, or of other shapes",
-            expected="lower <= upper, a number or (T,) numbers each, lower below +inf and upper above -inf",
-            remedy="leave out a bound that does not bind",
-        )
+        fault = f"the bounds of the constraint {name} are not in order, no numbers, or of other shapes"
+        expected = "lower <= upper, a number or (T,) numbers each, lower below +inf and upper above -inf"
+        remedy = "leave out a bound that does not bind"
+        raise input_error("bad_value", problem=fault, expected=expected, remedy=remedy)
     if not (np.isfinite(low).any() or np.isfinite(high).any()):
-        raise input_error(
-            "missing_argument",
-            problem=f"the constraint {name} has no finite bound",
-            expected="lower, upper, or both",
-        )
+        fault = f"the constraint {name} has no finite bound"
+        raise input_error("missing_argument", problem=fault, expected="lower, upper, or both")
     return ExpressionConstraint(body, low, high)
 
 
@@ -162,11 +159,14 @@ class ConstrainedSolution(Solution):
         constraint_multiplier: (T, j) mu_j [cost per unit of c_j], the change of the least cost with the active bound:
             positive at a lower bound, negative at an upper one, 0 between them. In an infeasible frame the constraints'
             part of the proof, beside `infeasibility_proof`; NaN where the moments alone are out of reach.
+        missing_moment: (T,) [N m] what the moments of the proof lack together, at the least, within the constraints;
+            infinite where the constraints contradict each other, NaN in other frames.
     """
 
     constraint: tuple[str, ...] = ()
     constraint_value: Array = field(default_factory=lambda: np.zeros((0, 0)))
     constraint_multiplier: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    missing_moment: Array = field(default_factory=lambda: np.zeros(0))
 
     def summary(self) -> str:
         """See `Solution.summary`; names the constraints that proofs of infeasibility rest on."""
@@ -179,7 +179,14 @@ class ConstrainedSolution(Solution):
         frames = int(proofs.any(axis=1).sum())
         both = "No muscle forces within their limits produce these moments and meet the constraints; this is proved."
         ended = super().summary().replace(Status.INFEASIBLE.sentence, both)
-        return f"{ended}\n{frames} x the constraints contradict the moments or each other: {names}"
+        ended += f"\n{frames} x the constraints contradict the moments or each other: {names}"
+        missing = np.atleast_1d(self.missing_moment)
+        if not (lacking := np.isfinite(missing)).any():
+            return ended
+        worst = int(np.where(lacking, missing, 0.0).argmax())
+        y = np.abs(np.atleast_2d(self.infeasibility_proof)[worst])
+        at = enumerated([(self.dof or ())[k] for k in np.flatnonzero(y > LEAST_SHARE * y.max())])
+        return f"{ended}\nat least {missing[worst]:.3g} N m are missing at {at} in frame {worst}"
 
     def to_dataset(self, problem: Problem | None = None, time: ArrayLike | None = None) -> xr.Dataset:
         """See `Solution.to_dataset`; adds constraint_value and constraint_multiplier over `constraint`."""
@@ -230,27 +237,27 @@ def solve_constrained(
     curved = [constraint.name for constraint in listed if not constraint.linear]
     method = find_solver(solver or (SOLVERS[0] if curved else able_solver(chosen)))
     if curved and method.name not in SOLVERS:
-        raise input_error(
-            "unfit_solver",
-            problem=f"{method.name} takes linear constraints only; {', '.join(curved)} is not linear",
-            expected=f"one of {', '.join(map(str, SOLVERS))}",
-            remedy="solver='ipopt'",
-        )
+        fault = f"{method.name} takes linear constraints only; {', '.join(curved)} is not linear"
+        expected = f"one of {', '.join(map(str, SOLVERS))}"
+        raise input_error("unfit_solver", problem=fault, expected=expected, remedy="solver='ipopt'")
     if problem.reserve_weight is not None and method.name not in (*SOLVERS, USUAL_SOLVER):
-        raise input_error(
-            "unfit_solver",
-            problem=f"{method.name} takes no constraints beside reserves",
-            expected=f"one of {', '.join((USUAL_SOLVER, *SOLVERS))}",
-        )
+        fault = f"{method.name} takes no constraints beside reserves"
+        expected = f"one of {', '.join((USUAL_SOLVER, *SOLVERS))}"
+        raise input_error("unfit_solver", problem=fault, expected=expected)
     original, problem = problem, within_domain(problem, chosen)
     held = Constraints.of(problem, chosen, listed)
     arrays, empty = SolutionArrays.empty(problem), problem.valid & empty_box(problem)
     arrays.status[empty] = Status.INFEASIBLE
     value, multiplier = np.full((2, problem.n_frames, len(listed)), np.nan)
+    missing = np.full(problem.n_frames, np.nan)
     which = np.flatnonzero(problem.valid & ~empty)
     check_cost(problem, chosen, problem.valid & ~empty)
     if which.size:
         frames = held.frames(which)
+        for t, j in np.argwhere(~np.isfinite(frames.value(frames.middle)))[:1]:
+            where, expected = f"the constraint {listed[j].name}", "a finite value between the bounds"
+            fault = f"it has no value halfway between the bounds of frame {which[t]}"
+            raise input_error("bad_cost", where=where, problem=fault, expected=expected)
         if curved or method.name == "ipopt" or (method.name in SOLVERS and chosen.symbolic):
             with CASADI:
                 bodies = tuple(constraint.body for constraint in listed)
@@ -259,7 +266,8 @@ def solve_constrained(
         else:
             attempt, further = frames.minimize(method)
         residual = frames.certificate(attempt.activation, attempt.reserve, attempt.multiplier, further)
-        value[which], multiplier[which] = store_claims(arrays, which, attempt, residual, frames, further)
+        claims = store_claims(arrays, which, attempt, residual, frames, further)
+        value[which], multiplier[which], missing[which] = claims
     found = arrays.to_solution(chosen, method, problem)
     known = all(constraint.linear for constraint in listed)
     solution = ConstrainedSolution(
@@ -267,6 +275,7 @@ def solve_constrained(
         constraint=tuple(constraint.name for constraint in listed),
         constraint_value=value,
         constraint_multiplier=multiplier,
+        missing_moment=missing,
     )
     return solution.drop_frame_axis() if original.single_frame else solution  # type: ignore[return-value]
 
@@ -295,17 +304,17 @@ def store_claims(
     residual: Array,
     frames: Constraints,
     further: Array,
-) -> tuple[Array, Array]:
+) -> tuple[Array, Array, Array]:
     """Store what a solver claims for some frames by its certificate (T,); NaN where it is not solved.
 
     Returns:
-        Values and multipliers (T, j) of the constraints; multipliers of a proof in infeasible frames.
+        Values and multipliers (T, j) of the constraints, of a proof in infeasible frames; the missing moment (T,).
     """
     part = frames.problem
     status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
-    against = np.full(further.shape, np.nan)
+    against, missing = np.full(further.shape, np.nan), np.full(len(further), np.nan)
     if (failed := np.flatnonzero(np.isin(status, OPEN))).size:
-        proof[failed], against[failed] = frames.frames(failed).contradiction()
+        proof[failed], against[failed], missing[failed] = frames.frames(failed).contradiction()
         status[np.isfinite(against).any(axis=1)] = Status.INFEASIBLE
     residual = np.where(status == Status.INFEASIBLE, np.nan, residual)
     solved = is_solved(status)
@@ -317,7 +326,7 @@ def store_claims(
     arrays.cost[which[solved]] = check_solution(part.frames(solved), frames.cost, attempt.activation[solved])
     arrays.force[which] = arrays.activation[which] * part.force_capacity
     value = np.where(solved[:, None], frames.value(attempt.activation), np.nan)
-    return value, np.where(solved[:, None], further, against)
+    return value, np.where(solved[:, None], further, against), missing
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,23 +370,29 @@ class Constraints:
         size = (np.abs(jacobian) * room[:, None]).max(axis=2, initial=0.0)
         return np.where(size > 0.0, size, 1.0)
 
+    @property
+    def middle(self) -> Array:
+        """Activations (T, n) halfway between the bounds, at most 0.5 above the lower ones."""
+        return self.problem.lower + 0.5 * np.minimum(self.problem.upper - self.problem.lower, 1.0)
+
     def size_at_rest(self) -> Array:
         """The change h halfway between the bounds, (T, j), by which values and bounds are divided."""
-        middle = self.problem.lower + 0.5 * np.minimum(self.problem.upper - self.problem.lower, 1.0)
-        return self.size(self.jacobian(middle))
+        return self.size(self.jacobian(self.middle))
 
-    def contradiction(self) -> tuple[Array, Array]:
-        """Multipliers of moments (T, m) and of linear constraints (T, j) that prove a frame infeasible, else NaN.
+    def contradiction(self) -> tuple[Array, Array, Array]:
+        """Multipliers y (T, m) and mu (T, j) that prove a frame infeasible, and the missing moment (T,); else NaN.
 
-        They are the proofs of `diagnose`, with the constraints as moments; moments with reserves are left out.
+        They are the proofs of `diagnose`, with the constraints as moments; moments with reserves are left out. By
+        duality y . (b - A a) is at least the shortage of `diagnose` wherever the constraints hold.
         """
         from musclesolve.sharing.analysis.diagnosis import diagnose
 
         problem, count = self.problem, len(self.constraints)
         linear = np.flatnonzero([constraint.linear for constraint in self.constraints])
         proof, against = np.full_like(problem.moment, np.nan), np.full((problem.n_frames, count), np.nan)
+        missing = np.full(problem.n_frames, np.nan)
         if not linear.size:
-            return proof, against
+            return proof, against, missing
         program, size = self.as_moments(linear)
         first = 0 if problem.reserve_weight is None else problem.n_dof
         arm, moment = program.moment_arm[:, first:], program.moment[:, first:]
@@ -388,14 +403,15 @@ class Constraints:
         proof[why.frame] = 0.0 if first else values[:, : problem.n_dof]
         against[why.frame] = 0.0
         against[np.ix_(why.frame, linear)] = values[:, problem.n_dof - first :] / size[why.frame]
-        return proof, against
+        with np.errstate(divide="ignore"):
+            missing[why.frame] = why.total / np.abs(proof[why.frame]).max(axis=1)
+        return proof, against, missing
 
     def as_moments(self, linear: Indices) -> tuple[Problem, Array]:
         """The problem with linear constraints, by number, as further moments, and the size h (T, j) of each row."""
         problem, some = self.problem, replace(self, constraints=tuple(self.constraints[k] for k in linear))
-        middle = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
-        slope = some.jacobian(middle)
-        offset = some.value(middle) - np.einsum("tjn,tn->tj", slope, middle)
+        slope = some.jacobian(self.middle)
+        offset = some.value(self.middle) - np.einsum("tjn,tn->tj", slope, self.middle)
         size = some.size(slope)
         bounds = self.lower[:, linear], self.upper[:, linear]
         return with_constraints(problem, slope, offset, *bounds, size), size

@@ -130,22 +130,16 @@ class FullProblem:
             stacked, where = np.vstack([constraint, unit_or_zero(moment)]), f"FullProblem, frame {t}"
             sizes = np.linalg.svd(stacked, compute_uv=False)
             if len(sizes) < stacked.shape[1] or sizes[-1] <= _RANK * sizes[0]:
-                raise input_error(
-                    "bad_model",
-                    where=where,
-                    problem="some motion is neither held by a constraint row nor moved by a shared moment",
-                    remedy="add the driver row of every degree of freedom that is not shared",
-                )
+                fault = "some motion is neither held by a constraint row nor moved by a shared moment"
+                remedy = "add the driver row of every degree of freedom that is not shared"
+                raise input_error("bad_model", where=where, problem=fault, remedy=remedy)
             right = np.zeros((len(stacked), len(moment)))
             right[len(constraint) :] = np.diag(1.0 / np.linalg.norm(moment, axis=1))
             motions[t] = np.linalg.lstsq(stacked, right, rcond=_RANK)[0]
             if np.abs(stacked @ motions[t] - right).max() > _ERROR * np.abs(right).max():
-                raise input_error(
-                    "bad_model",
-                    where=where,
-                    problem="constraint rows hold a motion whose moment is shared",
-                    remedy="leave out the driver rows of the shared degrees of freedom",
-                )
+                fault = "constraint rows hold a motion whose moment is shared"
+                remedy = "leave out the driver rows of the shared degrees of freedom"
+                raise input_error("bad_model", where=where, problem=fault, remedy=remedy)
         return motions
 
     @cached_property

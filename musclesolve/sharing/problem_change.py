@@ -62,12 +62,8 @@ class ProblemChange:
             array = check_real_array(value, key, "numbers")
             changing = problem.lower if name == OF_THE_COST else getattr(problem, name)
             if changing is None:
-                raise input_error(
-                    "missing_argument",
-                    where=f"along({key}=...)",
-                    problem=f"the problem has no {name} that could change",
-                    remedy=f"Problem(..., {name}=...)",
-                )
+                fault, remedy = f"the problem has no {name} that could change", f"Problem(..., {name}=...)"
+                raise input_error("missing_argument", where=f"along({key}=...)", problem=fault, remedy=remedy)
             # of several frames the axis of frames may have the length one
             many = name in OF_FRAMES and not problem.single_frame
             shape = changing.shape[1:] if name in OF_FRAMES and problem.single_frame else changing.shape
@@ -79,12 +75,8 @@ class ProblemChange:
             arrays[name] = full if many else full[:, None]
         if len({x.shape[0] for x in arrays.values()} - {1}) > 1:
             sizes = ", ".join(f"d_{name} {x.shape[0]}" for name, x in arrays.items())
-            raise input_error(
-                "bad_shape",
-                where="along",
-                problem=f"numbers of directions that differ: {sizes}",
-                expected="one K",
-            )
+            fault = f"numbers of directions that differ: {sizes}"
+            raise input_error("bad_shape", where="along", problem=fault, expected="one K")
         return cls(arrays)
 
     @property

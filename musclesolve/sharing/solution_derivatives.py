@@ -313,20 +313,13 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
     problem = check_problem(problem, "solution_derivatives").numbered()
     where = "solution_derivatives(cost=...)"
     if isinstance(cost, Solution):
-        raise input_error(
-            "bad_type",
-            where=where,
-            problem="the second argument is a Solution",
-            expected="the cost second and the solution third: solution_derivatives(problem, cost, solution)",
-        )
+        fault = "the second argument is a Solution"
+        expected = "the cost second and the solution third: solution_derivatives(problem, cost, solution)"
+        raise input_error("bad_type", where=where, problem=fault, expected=expected)
     chosen = check_smooth_cost(cost, problem, "differentiated", where, convex=True)
     if check_solution(problem, solution).cost_name != chosen.label:
-        raise input_error(
-            "conflict",
-            where=where,
-            problem=f"the solution is one for {solution.cost_name}, the cost {chosen.label}",
-            expected="the cost that was minimized",
-        )
+        fault = f"the solution is one for {solution.cost_name}, the cost {chosen.label}"
+        raise input_error("conflict", where=where, problem=fault, expected="the cost that was minimized")
     which = np.atleast_1d(solution.solved)
     part = within_domain(problem.frames(which), chosen)
     weight, activation, multiplier = (

@@ -256,8 +256,8 @@ class Program:
     x_names: tuple[str, ...]
     g_names: tuple[str, ...]
     scale: Scale
-    slope_of_terms: Any = field(repr=False)  # (a (n T), u) -> W, dW/da, dW/du, d2W/du2
-    bends: tuple[tuple[MotionCost, Any], ...] = field(repr=False, default=())  # (a, u, da, du) -> curvature
+    slope_of_terms: Any = field(repr=False)  # z = (a (n T), u) -> W, dW/da, dW/du, d2W/du2
+    bends: tuple[tuple[MotionCost, Any], ...] = field(repr=False, default=())  # (z, dz) -> curvature
     single_frame: bool = False
 
     __repr__ = with_sizes
@@ -315,6 +315,45 @@ class Program:
                 where="nlpsol",
                 expected="a solver that CasADi has, such as ipopt, sqpmethod, fatrop or blocksqp, and its options",
             ) from error
+
+    def quadratic(self) -> dict[str, Any]:
+        """The numbers of a quadratic cost with linear constraints, for your own solver of quadratic programs.
+
+            minimize 1/2 x.P x + q.x   such that   lba <= A x <= uba,   lbx <= x <= ubx
+
+        The unknowns x, the rows, the bounds and the scale are of the program. `solution(x, lam_g)` certifies what the
+        solver finds, with lam_g of P x + q + A^T lam_g = 0 where no bound is active.
+
+        Returns:
+            By name: P (N, N) and A (G, N), CSC matrices of SciPy; q, lbx, ubx (N,); lba, uba (G,).
+
+        Raises:
+            InputError: a cost is not quadratic, or a constraint is not linear.
+        """
+        import casadi
+
+        slope, rows = casadi.gradient(self.f, self.x), casadi.jacobian(self.g, self.x)
+        parts = [casadi.jacobian(slope, self.x), rows, slope, self.g]
+        low, high = (np.clip(x, self.x0 - 0.3, self.x0 + 0.3) for x in (self.lbx, self.ubx))
+        other = np.random.default_rng(0).uniform(low, high)
+        with CASADI:
+            at = casadi.Function("quadratic", [self.x, self.p], parts)
+            (P, A, q, g), there = at(self.x0, self.p_value), at(other, self.p_value)
+        P, A = P.sparse(), A.sparse()
+        q, g = (part.full()[:, 0] - matrix @ self.x0 for part, matrix in ((q, P), (g, A)))
+        for what, matrix, offset, value in (("cost", P, q, there[2]), ("constraint", A, g, there[3])):
+            if not np.allclose(matrix @ other + offset, value.full()[:, 0], 1e-9, 1e-9):
+                fault, expected = f"a {what} is of a higher degree", "a quadratic cost, linear constraints"
+                raise input_error("bad_cost", where="Program.quadratic", problem=fault, expected=expected)
+        return {
+            "P": P,
+            "q": q,
+            "A": A,
+            "lba": self.lbg - g,
+            "uba": self.ubg - g,
+            "lbx": self.lbx,
+            "ubx": self.ubx,
+        }
 
     def solve(
         self,
@@ -399,13 +438,8 @@ class Program:
         reserve = (
             parts[:, problem.n_muscles :] * self.scale.row if parts.shape[1] > problem.n_muscles else None
         )
-        found, first = {}, parts.size
-        for cost in self.motion_costs:
-            for name, unknown in cost.unknowns.items():
-                last = first + unknown.shape[0] * unknown.shape[1]
-                found[name] = x[first:last].reshape(unknown.shape, order="F")
-                first = last
-        return activation, np.zeros_like(problem.moment) if reserve is None else reserve, found
+        by_name = _by_name(self.motion_costs, x[parts.size :], lambda part, *of: part.reshape(of, order="F"))
+        return activation, np.zeros_like(problem.moment) if reserve is None else reserve, by_name
 
     def solution(
         self,
@@ -438,7 +472,7 @@ class Program:
         activation, reserve, found = self.unknowns(x)
         value, by_activation, by_unknown, hessian = (
             np.asarray(part, dtype=float)
-            for part in self.slope_of_terms(activation.ravel(), x[self._frames(x).size :])
+            for part in self.slope_of_terms(np.append(activation, x[self._frames(x).size :]))
         )
         pull = -by_activation.reshape(activation.shape)
         duals = np.full(self.lbg.shape, np.nan)
@@ -455,14 +489,13 @@ class Program:
         if not (constraints.constraints or self.motion_costs):
             polish(problem, self.cost, attempt)
         residual = constraints.certificate(activation, reserve, multiplier, further, pull)
-        u = x[self._frames(x).size :]
-        self._check_terms(activation, u)
+        self._check_terms(np.append(activation, x[self._frames(x).size :]))
         residual = np.maximum(residual, self._unknown_miss(x, by_unknown.ravel(), hessian))
 
         certified = residual <= TOLERANCE
         check_solution(problem.frames(certified), self.cost, activation[certified])
         arrays = SolutionArrays.empty(problem)
-        value_of, multiplier_of = store_claims(
+        value_of, multiplier_of, missing = store_claims(
             arrays, np.arange(problem.n_frames), attempt, residual, constraints, further
         )
         effort = float(self.cost.value(problem, activation).sum()) + float(value.sum())
@@ -474,6 +507,7 @@ class Program:
             constraint=tuple(constraint.name for constraint in constraints.constraints),
             constraint_value=value_of,
             constraint_multiplier=multiplier_of,
+            missing_moment=missing,
             unknown=found,
             total_cost=effort,
             message=message,
@@ -511,15 +545,14 @@ class Program:
             )
         return float(miss) if np.isfinite(miss) else np.inf
 
-    def _check_terms(self, activation: Array, u: Array) -> None:
-        """Refuse a motion cost that is declared convex and bends downward along a random direction at a point."""
-        if not (self.bends and np.isfinite(activation).all() and np.isfinite(u).all()):
+    def _check_terms(self, z: Array) -> None:
+        """Refuse a motion cost that is declared convex and bends downward along a random direction at a point z."""
+        if not (self.bends and np.isfinite(z).all()):
             return
-        random, a = np.random.default_rng(0), activation.ravel()
-        slope = np.hstack([part.full().ravel() for part in self.slope_of_terms(a, u)[1:3]])[None]
+        drawn = np.random.default_rng(0).normal(size=(8, z.size))
+        slope = np.hstack([part.full().ravel() for part in self.slope_of_terms(z)[1:3]])[None]
         for term, bend in self.bends:
-            drawn = [[random.normal(size=part.size) for part in (a, u)] for _ in range(8)]
-            bent = np.array([float(bend(a, u, *direction)) for direction in drawn])
+            bent = np.array([float(bend(z, direction)) for direction in drawn])
             if bends_down(slope, bent[None]).any():
                 reason = f"its second derivative along some direction is {bent.min():g}"
                 raise input_error("sharing.cost_not_convex", cost=term.name, reason=reason)
@@ -633,34 +666,24 @@ def program(
     costs, rows = of_frame.map(frames)(columns, casadi.reshape(p, p_value.shape[1], frames))
     objective = casadi.sum2(costs)
 
-    # terms over several frames, with their slopes for the certificate
-    a, u = casadi.MX.sym("a", frames * muscles), casadi.MX.sym("u", count)
-    values, first, bends = casadi.MX(0), 0, []
+    # terms over several frames, with their slopes for the certificate; z is activations and unknowns
+    shared = frames * muscles
+    z, dz = (casadi.MX.sym(name, shared + count) for name in ("z", "dz"))
+    values, bends, by_name = casadi.MX(0), [], _by_name(terms, z[shared:], casadi.reshape)
     for term in terms:
-        own = {}
-        for name, unknown in term.unknowns.items():
-            last = first + int(np.prod(unknown.shape))
-            own[name] = casadi.reshape(u[first:last], *unknown.shape)
-            first = last
-        value = term.expression(problem, casadi.reshape(a, muscles, frames), own)
+        of_term = {name: by_name[name] for name in term.unknowns}
+        value = term.expression(problem, casadi.reshape(z[:shared], muscles, frames), of_term)
         values = values + value
         if term.convex:
-            da, du = casadi.MX.sym("da", a.numel()), casadi.MX.sym("du", count)
-            slope = casadi.vertcat(casadi.gradient(value, a), casadi.gradient(value, u))
-            moved = (
-                casadi.jtimes(slope, a, da) + casadi.jtimes(slope, u, du)
-                if count
-                else casadi.jtimes(slope, a, da)
-            )
-            bends.append(
-                (term, casadi.Function("bend", [a, u, da, du], [casadi.dot(moved, casadi.vertcat(da, du))]))
-            )
-    by_unknown = casadi.gradient(values, u)
-    bent = casadi.densify(casadi.jacobian(by_unknown, u)) if count else casadi.MX(0, 0)
-    slopes = casadi.Function("terms", [a, u], [values, casadi.gradient(values, a), by_unknown, bent])
+            moved = casadi.jtimes(casadi.gradient(value, z), z, dz)
+            bends.append((term, casadi.Function("bend", [z, dz], [casadi.dot(moved, dz)])))
+    slope = casadi.densify(casadi.gradient(values, z))
+    bent = casadi.densify(casadi.jacobian(slope[shared:], z)[:, shared:])
+    slopes = casadi.Function("terms", [z], [values, slope[:shared], slope[shared:], bent])
     if terms:
-        total = casadi.Function("total", [a, u], [values])
-        objective = objective + total(casadi.vec(columns[:muscles, :]), x[frames * width :]) / steepest
+        total = casadi.Function("total", [z], [values])
+        at = casadi.vertcat(casadi.vec(columns[:muscles, :]), x[frames * width :])
+        objective = objective + total(at) / steepest
 
     free = np.full((frames, soft), np.inf)
     parts = {kind: [unknown.column(kind) for unknown in extra] for kind in ("lower", "upper", "start")}
@@ -700,6 +723,17 @@ def program(
         bends=tuple(bends),
         single_frame=problem.single_frame,
     )
+
+
+def _by_name(
+    terms: Sequence[MotionCost], unknowns: Any, reshape: Callable[[Any, int, int], Any]
+) -> dict[str, Any]:
+    """The unknowns of motion costs by name, each in its shape, from numbers or symbols of all of them."""
+    by_name, first = {}, 0
+    for name, unknown in (pair for term in terms for pair in term.unknowns.items()):
+        last = first + unknown.shape[0] * unknown.shape[1]
+        by_name[name], first = reshape(unknowns[first:last], *unknown.shape), last
+    return by_name
 
 
 def _columns(owner: str, problem: Problem, name: str) -> Any:

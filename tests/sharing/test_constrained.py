@@ -148,13 +148,17 @@ def test_a_contradiction_of_linear_constraints_is_proved():
     assert found.status == ms.Status.INFEASIBLE and np.isnan(found.activation).all()
     first, second, free = found.constraint_multiplier / found.infeasibility_proof[0]
     np.testing.assert_allclose([first, second, free], [-50.0, -50.0, 0.0], atol=1e-9)
-    assert found.summary().endswith("contradict the moments or each other: first, second")
+    lines = found.summary().splitlines()
+    assert lines[-2].endswith("contradict the moments or each other: first, second")
+    assert lines[-1] == "at least 20 N m are missing at dof_0 in frame 0"  # 30 N m less 50 (0.1 + 0.1)
+    np.testing.assert_allclose(found.missing_moment, 20.0)
 
     soft = ms.Problem([[0.05, 0.05]], [30.0], [1000.0] * 2, [1000.0] * 2, reserve_weight=1.0)
     assert solve_constrained(soft, "force_squared", both).status == ms.Status.SOLVED_WITH_RESERVE
     apart = [first_at_most(0.1), expression_constraint("least", lambda a, f, data: a[0], lower=0.2)]
     found = solve_constrained(soft, "force_squared", apart)
     assert found.status == ms.Status.INFEASIBLE and (found.infeasibility_proof == 0.0).all()
+    assert np.isinf(found.missing_moment) and "missing" not in found.summary()
     assert found.constraint_multiplier[0] == pytest.approx(-found.constraint_multiplier[1])
     data = found.to_dataset(soft)
     assert data["constraint_multiplier"].sel(constraint="least").item() > 0.0
@@ -199,6 +203,12 @@ def test_what_is_no_constraint_is_refused():
     for other in (None, [None], eighth.body, [eighth.body], "first"):
         with refused("bad_type", "constraints"):
             solve_constrained(ARM, "force_squared", other)
+
+
+def test_a_constraint_without_a_value_is_named():
+    hollow = expression_constraint("hollow", lambda a, force, data: casadi.log(a[0] - 2.0), upper=1.0)
+    with refused("bad_cost", "the constraint hollow", "frame 0"):
+        solve_constrained(ARM, "force_squared", [hollow])
 
 
 def test_a_constraint_that_is_not_linear_leaves_a_stationary_point():

@@ -1,5 +1,7 @@
 """The symbolic program: the optimum of `solve`, certified whoever solves it, with terms over several frames."""
 
+from dataclasses import replace
+
 import casadi
 import numpy as np
 import pytest
@@ -375,3 +377,27 @@ def test_an_absent_field_is_named(make_leg):
     )
     with refused("missing_argument", "reserve_weight"):
         ms.solve(problem, cost, "ipopt")
+
+
+@pytest.mark.parametrize("weight", [None, 1e5])
+def test_the_matrices_are_the_quadratic_program(make_leg, weight):
+    """The conditions of optimality hold in P, q and A at the optimum; its multipliers are certified."""
+    problem = replace(make_leg(3), reserve_weight=weight)
+    least = expression_constraint("least", lambda a, force, data: casadi.sum1(a) + 1.0, lower=1.5)
+    whole = program(problem, "force_squared", [least], [smooth(1.0)])
+    numbers = whole.quadratic()
+    found = whole.nlpsol("ipopt")(**whole.arguments)
+    x, rows, bounds = (np.asarray(found[key])[:, 0] for key in ("x", "lam_g", "lam_x"))
+    met = numbers["A"] @ x
+    assert (met > numbers["lba"] - 1e-9).all() and (met < numbers["uba"] + 1e-9).all()
+    slope = numbers["P"] @ x + numbers["q"] + numbers["A"].T @ rows + bounds
+    np.testing.assert_allclose(slope, 0.0, atol=1e-9)
+    assert whole.solution(x, rows).solved.all()
+
+
+def test_a_program_that_is_not_quadratic_has_no_matrices(make_leg):
+    curved = expression_constraint("curved", lambda a, force, data: a[0] ** 2, upper=0.5)
+    pieces = expression_constraint("pieces", lambda a, force, data: casadi.fabs(a[0] - 0.45), upper=0.5)
+    for cost, constraints in (("stress_cubed", []), ("force_squared", [curved]), ("force_squared", [pieces])):
+        with refused("bad_cost", "quadratic"):
+            program(make_leg(2), cost, constraints).quadratic()

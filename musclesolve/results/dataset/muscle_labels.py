@@ -40,6 +40,7 @@ from musclesolve.sharing.analysis.diagnosis import (
 )
 from musclesolve.sharing.analysis.reserve_check import Verdict, check_reserves, reserve_check, worst_frames
 from musclesolve.sharing.certificate import needs_reserve
+from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.rate_limits import RateLimits
 from musclesolve.sharing.solution import Solution
@@ -224,14 +225,18 @@ def reasons_of_sides(analysis: Analysis) -> dict[str, list[str]]:
     for side in analysis.sides:
         lines = list[str]()
         for part in analysis.of_side(side):
-            lines += reserve_reasons(part, options, ": --passive none" if of_model else "")
+            lines += reserve_reasons(
+                part, options, ": --passive none" if of_model else "", analysis.sharing.cost
+            )
             lines += _beyond_ranges(body, part) if of_model else []
         if lines:
             reasons[f"reasons_{side}"] = lines if options is None or reasons else [CHECK_FIRST, *lines]
     return reasons
 
 
-def reserve_reasons(part: SolvedGroup, options: Options | None = None, without: str = "") -> list[str]:
+def reserve_reasons(
+    part: SolvedGroup, options: Options | None = None, without: str = "", cost: Cost | None = None
+) -> list[str]:
     """Return the reasons why frames of a part need reserves or have no solution.
 
     One sentence describes the worst frame of each stretch that is too strong for the muscles, the last sentence the
@@ -246,7 +251,7 @@ def reserve_reasons(part: SolvedGroup, options: Options | None = None, without: 
     if part.tendons is not None:
         return elastic_reasons(part.problem, solution, moment, time, names)
     worst = worst_frames(helped, solution.reserve)
-    why = diagnose(part.problem_at(worst))
+    why = diagnose(part.problem_at(worst), cost=cost)
     why = replace(why, frame=worst[why.frame])
     sentences = []
     for k in np.argsort(-why.total, kind="stable"):

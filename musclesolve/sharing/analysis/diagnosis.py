@@ -40,12 +40,14 @@ from musclesolve._util.checks import check_real_array
 from musclesolve._util.messages import as_text, enumerated, with_sizes
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.sharing.arguments import check_problem
-from musclesolve.sharing.certificate import farkas_ratio, is_proof
+from musclesolve.sharing.certificate import farkas_ratio, is_proof, within_domain
+from musclesolve.sharing.cost.cost_base import Cost, fit
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import refuse_numbers
+from musclesolve.sharing.solution import Solution
 from musclesolve.sharing.solver.linprog import minimize
 from musclesolve.sharing.solving import solve
-from musclesolve.sharing.status import Status
 
 _PULLS = 1e-9  # a muscle pulls along the proof if (A^T y)_i is more than this share of the largest |A_ki y_k|
 _REPORTED = 1e-3  # shortages below this share of the largest one of the frame are not reported
@@ -170,7 +172,7 @@ class Diagnosis:
         if frame.passive_force is None:
             return False
         moment = frame.moment + np.einsum("tmn,tn->tm", frame.moment_arm, frame.passive_force)
-        return bool(_solved(frame.with_arrays(moment=moment, passive_force=None)).all())
+        return bool(_solution(frame.with_arrays(moment=moment, passive_force=None)).solved.all())
 
     def _too_active(self, number: int) -> list[str]:
         """Names of the muscles whose least activation makes up the shortage of one of the k frames, the most first."""
@@ -210,7 +212,7 @@ class Diagnosis:
             names = ("force_capacity", "fiber_force_capacity", "max_isometric_force")
             arrays = {name: array for name in names if (array := getattr(frame, name)) is not None}
             stronger = frame.with_arrays(**{name: array * factors for name, array in arrays.items()})
-            return bool(_solved(stronger).all())
+            return bool(_solution(stronger).solved.all())
 
         for decimals in _DECIMALS:
             first = np.ceil(least / 10.0**-decimals - 1e-6)
@@ -291,7 +293,7 @@ class Diagnosis:
         elif too_active:
             clauses.append(f"the least activation of {shown(too_active)} is too large")
             bare = self.part.frames(np.array([number]))
-            if _solved(bare.with_arrays(lower=np.zeros_like(bare.lower))).all():
+            if _solution(bare.with_arrays(lower=np.zeros_like(bare.lower))).solved.all():
                 clauses.append("without it the muscles would suffice")
         elif not self.limited[number].any():
             rows = self.proof[number][:, None] * matrix
@@ -312,6 +314,7 @@ def diagnose(
     problem: Problem,
     passive_force: ArrayLike | None = None,
     frames: Sequence[int] | NDArray[np.int64] | Mask | None = None,
+    cost: str | Cost | None = None,
 ) -> Diagnosis:
     """Find the infeasible frames of a problem and the reasons.
 
@@ -319,6 +322,8 @@ def diagnose(
         problem: its reserves are ignored; frames that are not valid are left out.
         passive_force: (T, n) [N] passive tendon forces; the problem's unless given.
         frames: numbers of the frames to diagnose, or (T,) truth values; all unless given.
+        cost: the cost that was minimized. `soft_saturation` ends at the maximum isometric force of a muscle; a least
+            activation beyond this end counts as the end.
 
     Raises:
         InputError: passive forces that do not fit, or are negative or not finite in a valid frame; a frame that does
@@ -331,6 +336,9 @@ def diagnose(
         [[18.0]]
     """
     shape, tension = check_problem(problem).force_capacity.shape, problem.passive_force
+    if cost is not None:
+        problem = within_domain(problem, fit(find_cost(cost), problem))
+        problem = problem.with_arrays(lower=np.minimum(problem.lower, problem.upper))
     if passive_force is not None:
         expected, shapes = f"{shape} or {shape[1:]} newtons", (shape, shape[1:])
         tension = check_real_array(passive_force, "passive_force", expected, where="diagnose", shapes=shapes)
@@ -346,23 +354,16 @@ def diagnose(
     if chosen.dtype == bool and chosen.shape == (count,):
         chosen = np.flatnonzero(chosen)
     if chosen.size and not np.issubdtype(chosen.dtype, np.integer):
-        raise input_error(
-            "bad_type",
-            where="diagnose",
-            problem=f"the frames are {as_text(frames)}",
-            expected=f"whole numbers, or {count} truth values",
-        )
+        fault, expected = f"the frames are {as_text(frames)}", f"whole numbers, or {count} truth values"
+        raise input_error("bad_type", where="diagnose", problem=fault, expected=expected)
     number = chosen.astype(np.int64).reshape(-1)
     for unknown in number[(number < 0) | (number >= count)]:
-        raise input_error(
-            "bad_number",
-            where="diagnose",
-            problem=f"there is no frame {unknown}",
-            expected=f"0 to {count - 1}",
-        )
+        fault = f"there is no frame {unknown}"
+        raise input_error("bad_number", where="diagnose", problem=fault, expected=f"0 to {count - 1}")
     number = number[problem.valid[number]]
-    if number.size:  # a certified frame lacks nothing; all frames are solved faster than one linear program
-        number = number[~_solved(problem.frames(number))]
+    # a certified frame lacks nothing; all frames are solved faster than one linear program
+    solution = _solution(problem.frames(number))
+    number, proved = number[~solution.solved], solution.infeasibility_proof[~solution.solved]
 
     identity, dofs = np.eye(problem.n_dof), problem.n_dof
     shortage, proof = np.zeros((2, number.size, dofs))
@@ -371,9 +372,10 @@ def diagnose(
         if optimum is None:
             raise MuscleSolveError(f"HiGHS finds no missing moment in frame {t}, though there always is one")
         shortage[k], proof[k] = optimum[0][:dofs] - optimum[0][dofs:], optimum[1]
-    short = is_proof(farkas_ratio(problem.frames(number), proof)) if number.size else np.zeros(0, dtype=bool)
-    number, shortage, proof = number[short], shortage[short], proof[short]
     part = problem.frames(number)
+    proof = np.where(is_proof(farkas_ratio(part, proof))[:, None], proof, proved)
+    short = is_proof(farkas_ratio(part, proof))
+    number, shortage, proof, part = number[short], shortage[short], proof[short], part.frames(short)
     passive = 0.0 if part.passive_force is None else part.passive_force[:, None, :]
     pull = part.pull(proof)
     largest = np.abs(proof[:, :, None] * part.moment_matrix).max(axis=(1, 2), keepdims=True)[:, 0]
@@ -434,10 +436,9 @@ def _smallest_factor(problem: Problem, frame: int, chosen: Mask) -> float:
     return float("inf") if optimum is None else float(optimum[0][-1])
 
 
-def _solved(problem: Problem) -> Mask:
-    """Whether each frame of a problem is solved without reserves, (T,)."""
-    exact = problem.with_arrays(reserve_weight=None)
-    return np.atleast_1d(solve(exact, "force_squared").status == Status.SOLVED)
+def _solution(problem: Problem) -> Solution:
+    """The solution of a problem without reserves, with an axis of frames."""
+    return solve(problem.with_arrays(reserve_weight=None, single_frame=False), "force_squared")
 
 
 def moment_text(moment: float, dof: str, directions: Directions) -> str:

@@ -120,12 +120,8 @@ def chosen_muscles(problem: Problem, names: Sequence[str] | None) -> list[int]:
         return list(range(len(available)))
     requested = [names] if isinstance(names, str) else members(names)
     if not requested:
-        raise input_error(
-            "missing_argument",
-            where="muscles",
-            problem=f"muscles is {as_text(names)}",
-            expected="one name or more; None stands for all",
-        )
+        fault, expected = f"muscles is {as_text(names)}", "one name or more; None stands for all"
+        raise input_error("missing_argument", where="muscles", problem=fault, expected=expected)
     for name in requested:
         if not isinstance(name, str) or name not in available:
             raise unknown_name(name, "muscle", available)
@@ -204,12 +200,9 @@ def force_range(
     """
     if within is None:
         if (cost, solver, accuracy) != (None, None, None):
-            raise input_error(
-                "conflict",
-                where="force_range",
-                problem="a cost, a solver or an accuracy is given for a range at any cost",
-                expected="with them `within`, the share by which the cost may exceed its least value",
-            )
+            fault = "a cost, a solver or an accuracy is given for a range at any cost"
+            expected = "with them `within`, the share by which the cost may exceed its least value"
+            raise input_error("conflict", where="force_range", problem=fault, expected=expected)
         return _feasible_range(problem, muscles)
     problem = check_problem(problem).numbered()
     action = "used for ranges near its least value"

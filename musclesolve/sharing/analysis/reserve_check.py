@@ -115,12 +115,8 @@ def check_reserves(
     """
     pair = check_real_array(limits, "limits", "0 < strict <= usual")
     if pair.shape != (2,) or not 0 < pair[0] <= pair[1] < np.inf:
-        raise input_error(
-            "bad_range",
-            where="check_reserves",
-            problem=f"the limits are {as_text(limits)}",
-            expected="0 < strict <= usual",
-        )
+        fault = f"the limits are {as_text(limits)}"
+        raise input_error("bad_range", where="check_reserves", problem=fault, expected="0 < strict <= usual")
     from musclesolve.sharing.arguments import check_problem, check_solution  # results need none
     from musclesolve.sharing.problem_arrays import refuse_numbers
 

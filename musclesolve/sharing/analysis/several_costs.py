@@ -290,12 +290,9 @@ def fit_cost_weights(
     inside = counted & ~at_lower & ~at_upper
     informative = inside.sum(axis=1) > problem.n_dof
     if not informative.any():
-        raise input_error(
-            "bad_value",
-            where="activation",
-            problem="the activation pattern has no informative frame",
-            expected=f"a frame with more than {problem.n_dof} muscles (the moments) between their bounds",
-        )
+        fault = "the activation pattern has no informative frame"
+        expected = f"a frame with more than {problem.n_dof} muscles (the moments) between their bounds"
+        raise input_error("bad_value", where="activation", problem=fault, expected=expected)
 
     # slopes (T, n, J), those of every cost over its unit s_j, those of every frame over their size
     a = np.where(counted, pattern, problem.lower)
@@ -306,13 +303,10 @@ def fit_cost_weights(
     unit = np.sqrt(np.square(slope[inside & informative[:, None]]).mean(axis=0))
     for cost, length in zip(chosen, unit, strict=True):
         if not length > 0:
-            raise input_error(
-                "bad_cost",
-                where="costs",
-                problem=f"the cost {cost.name} has no slope anywhere along the pattern",
-                expected="costs that depend on its activations",
-                remedy="leave it out",
-            )
+            fault = f"the cost {cost.name} has no slope anywhere along the pattern"
+            expected = "costs that depend on its activations"
+            remedy = "leave it out"
+            raise input_error("bad_cost", where="costs", problem=fault, expected=expected, remedy=remedy)
     slope = slope / unit
     square = np.where(inside[..., None], np.square(slope), 0.0).sum(axis=(1, 2))
     size = np.sqrt(square / np.maximum(1, inside.sum(axis=1)))

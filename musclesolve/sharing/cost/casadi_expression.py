@@ -158,17 +158,11 @@ def named_expression(
 ) -> ExpressionCost:
     """An expression by its name; arguments as of `expression_cost`."""
     if not (isinstance(name, str) and name.strip()):
-        raise input_error(
-            "bad_type",
-            problem=f"the name of the expression is {as_text(name)}",
-            expected="a text that is not empty",
-        )
+        fault = f"the name of the expression is {as_text(name)}"
+        raise input_error("bad_type", problem=fault, expected="a text that is not empty")
     if not isinstance(convex, bool | np.bool_):
-        raise input_error(
-            "bad_type",
-            problem=f"convex of the expression {name} is {as_text(convex)}",
-            expected="True or False",
-        )
+        fault = f"convex of the expression {name} is {as_text(convex)}"
+        raise input_error("bad_type", problem=fault, expected="True or False")
     if isinstance(uses, str):
         uses = (uses,)
     given = [(str(key), each, 0) for key, each in (constants or {}).items()]

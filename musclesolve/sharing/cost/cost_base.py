@@ -267,18 +267,14 @@ class WeightedSum(Cost):
     def __post_init__(self) -> None:
         for factor, cost in self.summands:
             if not (np.isfinite(factor) and factor > 0):
-                raise input_error(
-                    "bad_number",
-                    problem=f"the factor of the cost {cost.name} is {factor:g}",
-                    expected="a positive number: any other makes the cost non-convex, or zero",
-                )
+                fault = f"the factor of the cost {cost.name} is {factor:g}"
+                expected = "a positive number: any other makes the cost non-convex, or zero"
+                raise input_error("bad_number", problem=fault, expected=expected)
             if len(self.summands) > 1 and "linear_program" in cost.needs:
-                raise input_error(
-                    "bad_cost",
-                    problem=f"the cost {cost.name} cannot be added to another",
-                    expected="terms that have a gradient",
-                    remedy="use it alone; a high power of activation in the sum approximates it",
-                )
+                fault = f"the cost {cost.name} cannot be added to another"
+                expected = "terms that have a gradient"
+                remedy = "use it alone; a high power of activation in the sum approximates it"
+                raise input_error("bad_cost", problem=fault, expected=expected, remedy=remedy)
 
     @property
     def costs(self) -> tuple[Cost, ...]:

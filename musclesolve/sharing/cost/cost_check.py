@@ -209,23 +209,18 @@ def _check_derivatives(problem: Problem, cost: Cost, activation: Array) -> None:
         "term_gradient": (frames, muscles),
         "term_hessian_diagonal": (frames, muscles),
     }
-    with np.errstate(all="ignore"):
-        answers = {method: getattr(cost, method)(problem, activation) for method in methods}
-    at = {method: np.asarray(answer) for method, answer in answers.items()}
-    for method, shape in methods.items():
-        if not hasattr(answers[method], "shape"):
-            kind = type(answers[method]).__name__
-            fault = f"{method} returns an object of type {kind}"
-            raise input_error("bad_cost", where=place, problem=fault, expected=f"an array {shape}")
-        if at[method].shape != shape:
-            raise input_error(
-                "bad_cost",
-                where=place,
-                problem=f"{method} has the shape {at[method].shape} for {frames} frames and {muscles} "
-                "muscles",
-                expected=f"{shape}",
-                remedy="sum over the muscles only: axis=1" if method == "term_value" else None,
-            )
+    at = {}
+    for method, shape in methods.items():  # differences of the gradient need its shape
+        with np.errstate(all="ignore"):
+            answer = getattr(cost, method)(problem, activation)
+        fault, remedy = f"{method} returns an object of type {type(answer).__name__}", None
+        if hasattr(answer, "shape"):
+            fault = f"{method} has the shape {answer.shape} for {frames} frames and {muscles} muscles"
+            remedy = "sum over the muscles only: axis=1" if method == "term_value" else None
+        if getattr(answer, "shape", None) != shape:
+            expected = f"an array {shape}"
+            raise input_error("bad_cost", where=place, problem=fault, expected=expected, remedy=remedy)
+        at[method] = np.asarray(answer)
     held = problem.upper <= problem.lower  # perhaps at the end of the domain
     for method, numbers in at.items():
         unknown = ~np.isfinite(numbers) & (True if numbers.ndim == 1 else ~held)

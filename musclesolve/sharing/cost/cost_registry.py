@@ -35,11 +35,8 @@ def named_costs() -> dict[str, type[Cost]]:
             if here and issubclass(kind, Cost) and not isabstract(kind):
                 if kinds.setdefault(kind.name, kind) is not kind:
                     first = kinds[kind.name].__module__
-                    raise input_error(
-                        "duplicate_name",
-                        where=f"{first}, {module.__name__}",
-                        problem=f"there are two costs {kind.name!r}",
-                    )
+                    fault = f"there are two costs {kind.name!r}"
+                    raise input_error("duplicate_name", where=f"{first}, {module.__name__}", problem=fault)
     return dict(sorted(kinds.items()))
 
 
@@ -105,23 +102,19 @@ def find_cost(cost: str | Cost) -> Cost:
     """The cost object for a text such as "activation_power(exponent=3)"; an object is returned as it is."""
     if isinstance(cost, Cost):
         if type(cost).__hash__ is None:
-            raise input_error(
-                "bad_cost",
-                problem=f"the cost {cost.name} cannot be hashed",
-                expected="a cost that does not change while it is used",
-                remedy="make its class a frozen dataclass",
-            )
+            fault = f"the cost {cost.name} cannot be hashed"
+            expected = "a cost that does not change while it is used"
+            remedy = "make its class a frozen dataclass"
+            raise input_error("bad_cost", problem=fault, expected=expected, remedy=remedy)
         for stated, kind, expected in (("name", str, "a text"), ("needs", Set, "a set of words")):
             if not isinstance(value := getattr(cost, stated, None), kind):
                 problem = f"{stated} of the cost {type(cost).__name__} is {as_text(value)}"
                 raise input_error("bad_cost", problem=problem, expected=expected)
         for part in single_costs(cost):
             if not part.built_in and REGISTRY.get(part.name, type(part)) is not type(part):
-                raise input_error(
-                    "duplicate_name",
-                    problem=f"{part.name!r} is the name of a cost of the library",
-                    expected="another name, by which results tell the two apart",
-                )
+                fault = f"{part.name!r} is the name of a cost of the library"
+                expected = "another name, by which results tell the two apart"
+                raise input_error("duplicate_name", problem=fault, expected=expected)
         return cost
     if not isinstance(cost, str):
         error = unknown_name(cost, "cost", REGISTRY)
@@ -182,13 +175,8 @@ def _cost_of(tree: ast.expr, text: str) -> Cost:
             options = options_of(_kind_of(name))
             value = ast.get_source_segment(text, first)
             remedy = f"{name}({options[0]}={value})" if options else name
-            raise input_error(
-                "bad_cost",
-                where=text,
-                problem=f"a value of the cost {name!r} has no name",
-                expected="option=value",
-                remedy=remedy,
-            )
+            fault = f"a value of the cost {name!r} has no name"
+            raise input_error("bad_cost", where=text, problem=fault, expected="option=value", remedy=remedy)
     raise input_error("sharing.unreadable_cost", cost=as_text(text))
 
 

@@ -192,11 +192,8 @@ def find_solver(solver: str | Solver) -> Solver:
             remedy=suggestion(solver, REGISTRY),
         )
     if record.missing:
-        raise input_error(
-            "missing_package",
-            problem=f"the solver {as_text(solver)} needs {' and '.join(map(str, record.missing))}, not installed",
-            remedy=record.install,
-        )
+        fault = f"the solver {as_text(solver)} needs {' and '.join(map(str, record.missing))}, not installed"
+        raise input_error("missing_package", problem=fault, remedy=record.install)
     module, kind = record.place.split(":")
     place: Any = importlib.import_module(module)
     return getattr(place, kind)(*record.arguments)  # type: ignore[no-any-return]

@@ -334,3 +334,25 @@ def test_numbers_beyond_the_linear_programs_are_named():
     strength = np.array([1e21, 400.0])
     with refused("bad_number", "N m at activation 1", "HiGHS"):
         diagnose(Problem(np.array([[0.05, 0.03]]), np.array([-20.0]), strength, strength))
+
+
+def test_every_proof_of_solve_is_diagnosed():
+    """Shortages of 1e-5 N m at several joints are proved by other multipliers than the multipliers of the least sum."""
+    random = np.random.default_rng(5)
+    arm, strength = 0.05 * random.normal(size=(40, 8, 2)), random.uniform(100.0, 900.0, (40, 2))
+    moment = (arm * strength[:, None]).sum(axis=2) + 1e-5 * random.normal(size=(40, 8))
+    problem = Problem(arm, moment, strength, np.full(2, 900.0))
+    proved = np.flatnonzero(solve(problem, "force_squared").status == Status.INFEASIBLE)
+    assert len(proved) > 15
+    np.testing.assert_array_equal(diagnose(problem).frame, proved)
+
+
+def test_a_cost_that_ends_at_the_strength_of_a_muscle_explains_its_frames():
+    strong = Problem([[0.05, 0.03]], [75.0], [1200.0, 600.0], [1000.0, 600.0], dof=["elbow"])
+    assert solve(strong, "soft_saturation").status == Status.INFEASIBLE
+    assert not diagnose(strong).frame.size
+    found = diagnose(strong, cost="soft_saturation")
+    np.testing.assert_allclose(found.shortage, [[7.0]], atol=1e-9)
+    assert found.sentence(0).startswith("elbow lacks 7.0 N m")
+    active = replace(strong, lower=np.array([0.95, 0.0]))  # beyond the end of the domain, 1000 / 1200
+    np.testing.assert_allclose(diagnose(active, cost="soft_saturation").shortage, [[7.0]], atol=1e-9)

@@ -92,10 +92,24 @@ class Concave(Power):
         super().__init__(2.0, -1.0)
 
 
+class OneSlope(Power):
+    term_hessian_diagonal = ms.Cost.term_hessian_diagonal
+
+    def term_gradient(self, problem, activation):
+        return super().term_gradient(problem, activation).sum(axis=1)
+
+
+class ListedSlopes(OneSlope):
+    def term_gradient(self, problem, activation):
+        return (2 * activation).tolist()
+
+
 @BOTH
 @pytest.mark.parametrize(
     ("kind", "part"),
     [
+        (OneSlope, "term_gradient has the shape"),
+        (ListedSlopes, "term_gradient returns an object of type list"),
         (OneForAll, "value"),
         (FlatGradient, "gradient"),
         (FlatCurvature, "hessian_diagonal"),
