@@ -837,6 +837,28 @@ def cluster_moved(copy: Copy, draw: np.random.Generator) -> Drawn:
     )
 
 
+@kind("marker_moved", "landmark_order", "segment_length")
+def forefoot_pitched(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, degrees = str(pick(draw, SIDES)), pick(draw, (-15.0, -10.0, 10.0, 15.0))
+    if copy.static is None:
+        raise NotHere
+    heel, *fore = (
+        [m for m in list(copy.mapping.get(f"{part}_{side}", ()))[:1] if m in copy.static]
+        for part in ("heel", "toe", "metatarsal_5")
+    )
+    if not heel or not fore[0]:
+        raise NotHere
+    length = np.nanmedian(np.linalg.norm(copy.static[fore[0][0]] - copy.static[heel[0]], axis=1))
+    for marker in (m for names in fore for m in names):
+        copy.move(
+            marker,
+            slice(None),
+            copy.in_file((0.0, 0.0, length * np.tan(np.radians(degrees)))),
+            static=True,
+        )
+    return copy, f"the forefoot {side} pitched by {degrees:+.0f} degrees in the standing trial"
+
+
 @kind("clock_rate", "time_offset", "unbalanced", "frames_skipped")
 def clock_wanders(copy: Copy, draw: np.random.Generator) -> Drawn:
     size, time = pick(draw, (0.01, 0.02, 0.03)), copy.walk.time

@@ -10,7 +10,7 @@ import pytest
 from recorded_data import recorded
 
 from musclesolve.checking.case import Case, Role, change_markers, load
-from musclesolve.checking.markers.body_distances import moved_markers
+from musclesolve.checking.markers.body_distances import moved_markers, raised_toes
 from musclesolve.data import reference_stride
 from musclesolve.recording.data import Markers
 
@@ -73,3 +73,17 @@ def test_a_forefoot_that_was_lowered_while_standing_is_named() -> None:
         case = added(case, "static", marker, np.array([0.0, 0.0, -0.037]))
     (some,) = named(case)
     assert set(fore) < set(some)
+
+
+def test_a_forefoot_of_another_pitch_while_standing_is_found(walk: Case) -> None:
+    """10 degrees, which change a force of a muscle by 900 N; three markers of a foot keep their distances."""
+    case = walk
+    for marker in ("RTOE", "RMT5"):
+        case = added(case, "static", marker, np.array([0.0, 0.0, -0.042]))
+    (found,) = raised_toes(case)
+    assert found.where.markers == ("RTOE", "RCAL") and not named(case)
+
+
+def test_a_heel_that_is_never_put_down_is_no_moved_marker(walk: Case) -> None:
+    assert not [*raised_toes(walk)]
+    assert not [*raised_toes(added(walk, "markers", "RCAL", np.array([0.0, 0.0, 0.05])))]
