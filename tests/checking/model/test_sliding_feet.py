@@ -99,3 +99,10 @@ def test_feet_that_slide_in_whole_steps_name_the_angle(
     assert len(texts) == 1 and said in texts[0], texts
     codes = {-1.0: "angle_sign", 1.0: "walking_direction"}
     assert texts[0].startswith(codes.get(factor, "angle_scale"))
+
+
+@pytest.mark.parametrize(("factor", "size"), [(1.06, "0.95"), (0.94, "1.06")])
+def test_a_pelvis_that_goes_another_way_than_the_feet_is_found(factor: float, size: str) -> None:
+    table = on_column(walk("moments")[1], "pelvis_tx", lambda values: factor * values)
+    (said,) = found("moments", table)
+    assert said.startswith("foot_slides: ") and f" {size} times the length" in said
