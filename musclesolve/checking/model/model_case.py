@@ -247,7 +247,7 @@ def below(motion: CoordinateMotion) -> CoordinateMotion:
 def soles(model: OpenSimModel, pose: BodyMotion) -> tuple[Sole, ...]:
     """The feet of a model, the right one first.
 
-    The toe of a foot without toes lies 0.18 m ahead of its heel, of other people by their size. A foot whose origin is
+    The toe of a foot without toes lies 0.2 m ahead of its origin, of other people by their size. A foot whose origin is
     its ankle has its heel where the skeleton of the public models has it, behind the ankle and below it.
     """
     found, size = [], size_of(model)
@@ -260,10 +260,10 @@ def soles(model: OpenSimModel, pose: BodyMotion) -> tuple[Sole, ...]:
         number, axes = model.body_number, segments(model).axes(pose.rotation, foot)
         heel, first = pose.position[:, number[foot]], number[chain[0]]
         ankle = pose.position[:, first] + pose.rotation[:, first] @ inward[chain[0]].position
+        ahead = heel + 0.2 * size * axes[:, :, 0]
         if np.linalg.norm(heel[0] - ankle[0]) < AT_ANKLE * size:
-            heel = ankle - size * axes @ np.array(TO_HEEL)
+            heel, ahead = heel - size * axes @ np.array(TO_HEEL), ahead - size * TO_HEEL[1] * axes[:, :, 1]
         beyond = chain[chain.index(foot) + 1 :]
-        ahead = heel + 0.18 * size * axes[:, :, 0]
         toe = pose.position[:, number[beyond[0]]] if beyond else ahead
         found.append(Sole(side, foot, chain, heel, toe))
     return tuple(found)

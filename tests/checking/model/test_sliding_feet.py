@@ -133,4 +133,4 @@ def test_heel_and_toe_do_not_depend_on_the_origin_and_the_parts_of_a_foot(
     known = soles(model, pose)[0]
     for end in ("heel", "toe"):
         apart = np.linalg.norm(getattr(foot, end) - getattr(known, end), axis=1)
-        assert apart.max() < (0.03 if in_ankle or not has_toes else 1e-9)
+        assert apart.max() < (0.08 if in_ankle or not has_toes else 1e-9)
