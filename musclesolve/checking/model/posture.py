@@ -207,7 +207,9 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
         rolled = np.polyfit(time[longest], toe_up[longest], 1)[0] if stances else np.nan
         lowest = np.minimum(sole.heel @ up, sole.toe @ up)
         levels += (float(np.median(lowest[stance])) for stance in _stances(still))
-        depth = [np.median((point @ up)[still]) - (point @ up).min() for point in (sole.heel, sole.toe)]
+        # a stiff foot without toes has no point known that stays on the floor at push-off
+        ends = (sole.heel, sole.toe)[: 2 if sole.body != sole.bodies[-1] else 1]
+        depth = [np.median((point @ up)[still]) - (point @ up).min() for point in ends]
         stands = np.median(toe_up[still]), np.median(outward[still]), np.quantile(slower, STILL)
         found.append((*stands, np.std(np.concatenate(turned)), max(depth), rolled))
     pitch, out, speeds, yaw, low, roll = np.array(found).T
