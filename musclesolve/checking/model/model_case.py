@@ -24,6 +24,7 @@ from musclesolve._util.arrays import Array, Mask, correlated_products, within
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import moment_cost
+from musclesolve.checking.model.muscles import size_of
 from musclesolve.motion.signals.low_pass import low_pass, lowest_carried
 from musclesolve.opensim.external_loads import (
     ExternalLoad,
@@ -70,6 +71,11 @@ PASSES = 1.0
 the moments of five sound walks leave the same, or less at a higher speed."""
 WALKS = 0.4
 """Least walking speed over the ground [m/s]; a slower body walks on a belt."""
+
+
+AT_ANKLE, TO_HEEL = 0.02, (0.049, 0.042, 0.0)
+"""Distance from its ankle to the origin of a foot that lies in the ankle, and the way back and down to the heel of an
+adult [m], as the origin of the calcaneus of the public models has it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,17 +245,25 @@ def below(motion: CoordinateMotion) -> CoordinateMotion:
 
 
 def soles(model: OpenSimModel, pose: BodyMotion) -> tuple[Sole, ...]:
-    """The feet of a model, the right one first; the toe of a foot without toes lies 0.2 m ahead of its origin."""
-    found = []
+    """The feet of a model, the right one first.
+
+    The toe of a foot without toes lies 0.2 m ahead of its origin, of other people by their size. A foot whose origin is
+    its ankle has its heel where the skeleton of the public models has it, behind the ankle and below it.
+    """
+    found, size = [], size_of(model)
+    inward = {joint.outboard.body: joint.outboard for joint in model.joints}
     for side in SIDES:
         foot = foot_of_side(model, side)
         if not foot:
             continue
         chain = foot_bodies(model, foot)
-        number = model.body_number
-        heel = pose.position[:, number[foot]]
+        number, axes = model.body_number, segments(model).axes(pose.rotation, foot)
+        heel, first = pose.position[:, number[foot]], number[chain[0]]
+        ankle = pose.position[:, first] + pose.rotation[:, first] @ inward[chain[0]].position
+        ahead = heel + 0.2 * size * axes[:, :, 0]
+        if np.linalg.norm(heel[0] - ankle[0]) < AT_ANKLE * size:
+            heel, ahead = heel - size * axes @ np.array(TO_HEEL), ahead - size * TO_HEEL[1] * axes[:, :, 1]
         beyond = chain[chain.index(foot) + 1 :]
-        ahead = heel + 0.2 * segments(model).axes(pose.rotation, foot)[:, :, 0]
         toe = pose.position[:, number[beyond[0]]] if beyond else ahead
         found.append(Sole(side, foot, chain, heel, toe))
     return tuple(found)

@@ -172,6 +172,9 @@ CHOSEN = (0.5, 2.0)
 FIBERS = (0.2, 1.8)
 """Normalized length that no fiber has in this motion [optimal lengths]: force ends at 0.4 and 1.6, and models in
 sound walks have 0.26 to 1.6."""
+FASTEST = (3.5, 30.0)
+"""Maximum shortening velocity of a muscle [optimal lengths/s]: 4.8 to 12 from slow to fast fibers (Umberger et al.
+2003), 10 in the public models."""
 PULLS = 0.1
 """Share of the strength of all muscles of a joint from which the fibers of a muscle matter."""
 LEAP = 0.012
@@ -603,6 +606,12 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         }
         fault = finding("muscle_fiber.motion", "warning", values, where)
         yield with_cost(fault, body, Mended({"muscle_tendon": into}))
+    fast = zip(state.parameters.names, state.parameters.max_shortening_velocity, share, strict=True)
+    odd = [f"{sided(name)} {speed:.3g}" for name, speed, matters in fast
+           if not FASTEST[0] <= speed <= FASTEST[1] and matters > PULLS]  # fmt: skip
+    if odd:
+        values = {"muscles": few(odd, NAMED), "low": FASTEST[0], "high": FASTEST[1]}
+        yield with_cost(finding("muscle_fiber.velocity", "warning", values, where), body, None)
     if len(frames) > 3:
         angles = np.array([body.model.coordinates[name].rotational for name in body.dofs])
         leap = np.stack(leaps, axis=1) * angles[:, None]

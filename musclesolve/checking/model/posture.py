@@ -31,6 +31,7 @@ from musclesolve._util.sides import SIDES, has_side, split_side, twin
 from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
     SCALED,
+    WALKS,
     Motion,
     Sole,
     single_supports,
@@ -111,6 +112,8 @@ VERTICAL = 0.9
 SLIPS, STILLER, OTHER_STILLER = 0.05, 0.62, 0.8
 """Speed of a planted foot [m/s], the share of it that remains with another scale where
 the scale is wrong, and the share of the other foot from which its angles have their scale; sound walks keep 1."""
+SIZE = 0.035
+"""Share of the velocity of the body with which no two feet slide while they stand on a floor; sound ones 0.018."""
 TURNING = "hip_rotation"
 ANGLES = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle")
 SPECTRA = ("hip_flexion", "knee_angle", "ankle_angle")
@@ -204,7 +207,9 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
         rolled = np.polyfit(time[longest], toe_up[longest], 1)[0] if stances else np.nan
         lowest = np.minimum(sole.heel @ up, sole.toe @ up)
         levels += (float(np.median(lowest[stance])) for stance in _stances(still))
-        depth = [np.median((point @ up)[still]) - (point @ up).min() for point in (sole.heel, sole.toe)]
+        # a stiff foot without toes has no point known that stays on the floor at push-off
+        ends = (sole.heel, sole.toe)[: 2 if sole.body != sole.bodies[-1] else 1]
+        depth = [np.median((point @ up)[still]) - (point @ up).min() for point in ends]
         stands = np.median(toe_up[still]), np.median(outward[still]), np.quantile(slower, STILL)
         found.append((*stands, np.std(np.concatenate(turned)), max(depth), rolled))
     pitch, out, speeds, yaw, low, roll = np.array(found).T
@@ -385,6 +390,8 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             stem, gain = gains[int(then[:, k].argmin())]
             said = {"name": f"{stem}_{side}", "gain": gain, "now": now[k], "then": then[:, k].min()}
             yield finding("angle_scale.slides", "warning", said | {"other": now[1 - k]}, where)
+    if stands.all() and not fixed.belt.any():
+        yield from slips_of_size(fixed, where)
     root = fixed.model.roots[0]
     heading = [
         axis.coordinates[0]
@@ -408,6 +415,22 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     else:
         said = {"name": heading[0], "by": HEADINGS[best], "now": now.mean(), "then": slips[best].mean()}
         yield finding("walking_direction.model", error_if(abs(HEADINGS[best]) > ASTRAY), said, where)
+
+
+def slips_of_size(fixed: Motion, where: Where) -> Iterator[Finding]:
+    """Find planted feet that both go with the body, or against it: the legs are too short or too long for its way."""
+    body, slips = np.gradient(fixed.origin, fixed.time, axis=0), []
+    speed = np.linalg.norm(body, axis=1)
+    for sole in fixed.soles:
+        slower = fixed.foot_speed(sole)
+        still = (slower <= np.quantile(slower, STILL)) & (speed > WALKS)
+        foot = np.gradient(0.5 * (sole.heel + sole.toe), fixed.time, axis=0)
+        gone = (foot * body).sum(axis=1)[still] / speed[still] ** 2
+        slips.append(float(np.median(gone)) if len(gone) >= fixed.fewest else 0.0)
+    right, left = slips
+    if min(right, left) > SIZE or max(right, left) < -SIZE:
+        values = {"right": right, "left": left, "limit": SIZE, "size": 1.0 - 0.5 * (right + left)}
+        yield finding("foot_slides.size", "warning", values, where)
 
 
 def lasts_a_stride(fixed: Motion) -> bool:

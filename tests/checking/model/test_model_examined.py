@@ -230,6 +230,17 @@ def test_a_joint_that_is_turned_otherwise_than_its_twin_is_found(axis: int) -> N
     assert any(each.code == "joint_center" and "6 degrees (ankle)" in each.what for each in found)
 
 
+@pytest.mark.parametrize("speed", [1.0, 2.0, 100.0])
+def test_fibers_with_a_velocity_that_no_muscle_has_are_found(speed: float) -> None:
+    case = walk()
+    muscles = {
+        name: replace(each, max_contraction_velocity=speed) if name.startswith("soleus") else each
+        for name, each in case.model.muscles.items()
+    }
+    (found,) = found_in(replace(case, model=replace(case.model, muscles=muscles)))
+    assert found.code == "muscle_fiber" and f"right soleus {speed:g}" in found.what
+
+
 def of_size(body: Anatomy, size: float, power: float, factor: float = 1.0) -> Anatomy:
     """The muscles of a body of another size, with forces by a power of it, and a factor on all of them."""
     lengths = {key: size * getattr(body, key) for key in ("length", "arm", "fiber", "tendon", "size")}

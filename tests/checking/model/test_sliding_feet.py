@@ -13,9 +13,10 @@ from recorded_data import recorded
 
 import musclesolve as ms
 from benchmarks.planted_model_faults import on_column, trials
-from musclesolve.checking.model.model_case import Motion
+from musclesolve.checking.model.model_case import Motion, soles
 from musclesolve.checking.model.posture import feet_on_floor, feet_that_slide
 from musclesolve.files import Table
+from musclesolve.opensim.model import Frame
 from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
 from musclesolve.pipeline.opensim.model_body import ModelBody
@@ -99,3 +100,37 @@ def test_feet_that_slide_in_whole_steps_name_the_angle(
     assert len(texts) == 1 and said in texts[0], texts
     codes = {-1.0: "angle_sign", 1.0: "walking_direction"}
     assert texts[0].startswith(codes.get(factor, "angle_scale"))
+
+
+@pytest.mark.parametrize(("factor", "size"), [(1.06, "0.95"), (0.94, "1.06")])
+def test_a_pelvis_that_goes_another_way_than_the_feet_is_found(factor: float, size: str) -> None:
+    table = on_column(walk("moments")[1], "pelvis_tx", lambda values: factor * values)
+    (said,) = found("moments", table)
+    assert said.startswith("foot_slides: ") and f" {size} times the length" in said
+
+
+@pytest.mark.parametrize("in_ankle", [False, True])
+@pytest.mark.parametrize("has_toes", [False, True])
+def test_heel_and_toe_do_not_depend_on_the_origin_and_the_parts_of_a_foot(
+    in_ankle: bool, has_toes: bool
+) -> None:
+    model, pose = walk("moments")[0].model, walk("moments")[0].pose
+    joint = next(each for each in model.joints if each.outboard.body == "calcn_r")
+    by = joint.outboard.position - joint.inboard.position if in_ankle else np.zeros(3)
+
+    def moved(frame: Frame) -> Frame:
+        return replace(frame, position=frame.position - by) if frame.body == "calcn_r" else frame
+
+    joints = tuple(
+        replace(each, parent=moved(each.parent), child=moved(each.child))
+        for each in model.joints
+        if has_toes or each.outboard.body != "toes_r"
+    )
+    number = model.body_number["calcn_r"]
+    position = pose.position.copy()
+    position[:, number] += pose.rotation[:, number] @ by
+    foot = soles(replace(model, joints=joints), replace(pose, position=position))[0]
+    known = soles(model, pose)[0]
+    for end in ("heel", "toe"):
+        apart = np.linalg.norm(getattr(foot, end) - getattr(known, end), axis=1)
+        assert apart.max() < (0.08 if in_ankle or not has_toes else 1e-9)
