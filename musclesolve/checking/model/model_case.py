@@ -261,7 +261,7 @@ def soles(model: OpenSimModel, pose: BodyMotion) -> tuple[Sole, ...]:
         heel, first = pose.position[:, number[foot]], number[chain[0]]
         ankle = pose.position[:, first] + pose.rotation[:, first] @ inward[chain[0]].position
         ahead = heel + 0.2 * size * axes[:, :, 0]
-        if np.linalg.norm(heel[0] - ankle[0]) < AT_ANKLE * size:
+        if np.linalg.norm(heel - ankle, axis=1).max(initial=0.0) < AT_ANKLE * size:
             heel, ahead = heel - size * axes @ np.array(TO_HEEL), ahead - size * TO_HEEL[1] * axes[:, :, 1]
         beyond = chain[chain.index(foot) + 1 :]
         toe = pose.position[:, number[beyond[0]]] if beyond else ahead
