@@ -36,10 +36,10 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 158007,
+    "Python, package and muscle_db": 156839,
     "public names": 180,
-    "bindings of vague names": 1294,
-    "records of one module": 243,
+    "bindings of vague names": 1280,
+    "records of one module": 228,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
 VAGUE = {"found", "own", "given", "each", "asked", "told"}
