@@ -158,6 +158,7 @@ def test_times_at_a_rate_stay_within_the_recording() -> None:
 
 def test_early_forces_of_a_short_window_are_found(tmp_path: Path) -> None:
     """18 ms early in 0.8 s: what soft tissue does to late forces raises no limit of early ones."""
+    recorded("rajagopal_walk")
     copy = copy_of(Path(__file__).parents[1] / "real" / "rajagopal_walk.toml", tmp_path)
     first, last = copy.analyzed
     cut(copy, 0.5 * (first + last) - 0.4, 0.5 * (first + last) + 0.4)
