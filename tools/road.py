@@ -36,9 +36,9 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 156839,
+    "Python, package and muscle_db": 156841,
     "public names": 180,
-    "bindings of vague names": 1280,
+    "bindings of vague names": 1277,
     "records of one module": 228,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""

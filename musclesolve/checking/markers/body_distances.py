@@ -593,14 +593,16 @@ TOE_RAISED = 0.025
 def raised_toes(case: Case) -> Iterator[Finding]:
     """Find a foot that stands with its toe marker higher or lower than the other, and walks like the other."""
     trial, static = case.trial, case.trial.static
+    if static is None:
+        return
     names = [f"{part}_{side}" for side in SIDES for part in ("toe", "heel")]
-    known = [shown(trial, names, each) or [] for each in (static, trial.markers) if each is not None]
-    heights = [[p[np.isfinite(p[:, 2]), 2] for p in points] for points in known]
-    if static is None or not all(len(each) == len(names) and all(map(np.size, each)) for each in heights):
+    known = [points for markers in (static, trial.markers) if (points := shown(trial, names, markers))]
+    heights = [[point[np.isfinite(point[:, 2]), 2] for point in points] for points in known]
+    if len(heights) < 2 or not all(height.size for of_marks in heights for height in of_marks):
         return
     standing, lowest = (
-        np.subtract(*np.reshape([np.percentile(h, share) for h in each], (2, 2)).T)
-        for each, share in zip(heights, (50.0, 20.0), strict=True)
+        np.subtract(*np.reshape([np.percentile(height, share) for height in of_marks], (2, 2)).T)
+        for of_marks, share in zip(heights, (50.0, 20.0), strict=True)
     )
     change = standing - lowest
     if min(abs(np.diff(standing)[0]), abs(np.diff(change)[0])) > TOE_RAISED:
