@@ -22,7 +22,6 @@ from thorough import THOROUGH, left_out
 
 from musclesolve import read_osim, read_trial
 from musclesolve.dynamics import Model, Wrench, differentiate, human_model
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.files import Trial
 from musclesolve.opensim.model import OpenSimModel
 
@@ -189,7 +188,7 @@ def model() -> Model:
 
 
 @pytest.fixture(scope="session")
-def motion(model: Model) -> Motion:
+def motion(model: Model):
     """A smooth random motion of all 44 degrees of freedom, one second."""
     rng = np.random.default_rng(20)
     time = np.linspace(0.0, 1.0, 41)
@@ -199,7 +198,7 @@ def motion(model: Model) -> Motion:
 
 
 @pytest.fixture(scope="session")
-def wrenches(motion: Motion) -> list[Wrench]:
+def wrenches(motion) -> list[Wrench]:
     """Random forces and moments on both feet."""
     rng = np.random.default_rng(21)
     size = (len(motion.time), 3)

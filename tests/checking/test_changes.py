@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from examined import examined
+from trial_copy import TrialCopy
 
 import musclesolve as ms
 from musclesolve.desk.trial_document import TrialDocument, change_title
 from musclesolve.results.finding import Finding
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 
 @pytest.mark.parametrize(
@@ -58,13 +58,13 @@ def test_labels_exchanged_in_the_files_are_mapped_back_by_a_click(
     tmp_path: Path, one: str, other: str
 ) -> None:
     """The markers have their landmarks from a marker set: the click states both landmarks in the trial file."""
-    copy = open_copy(ms.synthetic_recording(tmp_path / "right", marker_set="plug_in_gait", truth=False))
+    copy = TrialCopy(ms.synthetic_recording(tmp_path / "right", marker_set="plug_in_gait", truth=False))
     copy.exchange(one, other)
     assert copy.static is not None
     position, places = copy.static.position.copy(), [copy.static.names.index(name) for name in (one, other)]
     position[:, places] = position[:, places[::-1]]
     copy.put(position, static=True)
-    trial = TrialDocument(write_copy(copy, tmp_path / "swapped"))
+    trial = TrialDocument(copy.write(tmp_path / "swapped"))
     before = trial.text
     (found,) = [each for each in examined(trial.path).findings if each.severity == "error"]
     assert set(found.where.markers) == {one, other} and {place[0] for place, _ in found.change} == {"mapping"}
@@ -78,7 +78,7 @@ def test_labels_exchanged_in_the_files_are_mapped_back_by_a_click(
 
 @pytest.mark.parametrize("role", ["markers", "static"])
 def test_sides_swapped_in_one_file_are_swapped_back_by_a_click(tmp_path: Path, role: str) -> None:
-    copy = open_copy(ms.synthetic_recording(tmp_path / "right", marker_set="plug_in_gait", truth=False))
+    copy = TrialCopy(ms.synthetic_recording(tmp_path / "right", marker_set="plug_in_gait", truth=False))
     markers = copy.walk if role == "markers" else copy.static
     assert markers is not None
     other = {"R": "L", "L": "R"}
@@ -88,7 +88,7 @@ def test_sides_swapped_in_one_file_are_swapped_back_by_a_click(tmp_path: Path, r
         for k, twin in enumerate(twins)
     ]
     copy.put(markers.position[:, columns], static=role == "static")
-    trial = TrialDocument(write_copy(copy, tmp_path / "swapped"))
+    trial = TrialDocument(copy.write(tmp_path / "swapped"))
     (found,) = [each for each in examined(trial.path).findings if each.severity == "error"]
     assert found.code == "sides_swapped" and change_title(found.change).startswith("Exchange the labels of ")
     trial.state_all(dict(found.change))
@@ -100,12 +100,12 @@ def test_sides_swapped_in_one_file_are_swapped_back_by_a_click(tmp_path: Path, r
 def test_sides_of_one_landmark_standing_are_exchanged_back_by_a_click(tmp_path: Path, name: str) -> None:
     """The exchange with the medial marker of the same leg would change no joint: the fault would be a warning."""
     names = f"{name}_r", f"{name}_l"
-    copy = open_copy(ms.synthetic_recording(tmp_path / "right", truth=False))
+    copy = TrialCopy(ms.synthetic_recording(tmp_path / "right", truth=False))
     assert copy.static is not None
     position, places = copy.static.position.copy(), [copy.static.names.index(each) for each in names]
     position[:, places] = position[:, places[::-1]]
     copy.put(position, static=True)
-    trial = TrialDocument(write_copy(copy, tmp_path / "swapped"))
+    trial = TrialDocument(copy.write(tmp_path / "swapped"))
     (found,) = [each for each in examined(trial.path).findings if each.severity == "error"]
     assert found.code == "landmark_order" and {*found.where.markers} == {*names}
     trial.state_all(dict(found.change))
@@ -186,9 +186,9 @@ def test_the_button_names_what_is_exchanged() -> None:
 
 @pytest.mark.parametrize("times", ["", "times_s = [[0.4, 0.7]]"])
 def test_a_wrong_table_of_exchanged_labels_is_named_itself(tmp_path: Path, times: str) -> None:
-    copy = open_copy(ms.data.reference_stride())
+    copy = TrialCopy()
     copy.lines += ["[[exchanged]]", 'markers = { heel_r = "toe_r" }', times]
-    trial = write_copy(copy, tmp_path)
+    trial = copy.write(tmp_path)
     (error,) = (each for each in examined(trial).findings if each.severity == "error")
     assert error.code == "labels_exchanged" and error.where.file == trial
     assert error.where.line == copy.lines.index("[[exchanged]]") + 2

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from treadmill import on_a_treadmill
+from trial_copy import TrialCopy
 
 import musclesolve
 from musclesolve import check, forces, synthetic_recording
@@ -18,7 +19,6 @@ from musclesolve.files import Trial
 from musclesolve.recording import data
 from musclesolve.recording.trial import trial_file
 from musclesolve.run_trial import run
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
@@ -47,9 +47,9 @@ def test_a_recording_is_read_and_posed_once(walk_with_emg: Path, monkeypatch: py
 
 
 def test_a_treadmill_is_no_fault(recorded_walk_trial: Trial, tmp_path: Path) -> None:
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     on_a_treadmill(copy)
-    assert check(write_copy(copy, tmp_path)).codes == ()
+    assert check(copy.write(tmp_path)).codes == ()
 
 
 @pytest.mark.in_part(2)
@@ -75,9 +75,9 @@ def test_shifts_are_measured_to_a_few_milliseconds(
 ) -> None:
     """Of a recording with more than `COMPARED` frames some of them suffice."""
     monkeypatch.setattr("musclesolve.checking.forces.newtons_law.COMPARED", frames)
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     copy.forces = replace(copy.forces, time=copy.forces.time + 0.001 * late_ms)
-    found = [f for f in check(write_copy(copy, tmp_path)).findings if f.code == "time_offset"]
+    found = [f for f in check(copy.write(tmp_path)).findings if f.code == "time_offset"]
     assert len(found) == 1
     measured = float(found[0].what.partition("(")[2].partition(" ms")[0])
     assert measured == pytest.approx(late_ms, abs=3.0)
@@ -87,10 +87,10 @@ def test_shifts_are_measured_to_a_few_milliseconds(
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("left_mm", [-100, 100])
 def test_displaced_plates_are_measured(left_mm: int, tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     (plate,) = copy.plates("l")
     copy.set_plate(plate, "point", copy.plate(plate, "point") + np.array([0.0, 0.001 * left_mm, 0.0]))
-    (found,) = [f for f in check(write_copy(copy, tmp_path)).findings if f.code == "pressure_offset"]
+    (found,) = [f for f in check(copy.write(tmp_path)).findings if f.code == "pressure_offset"]
     measured = float(found.what.partition("forward, ")[2].partition(" mm")[0])
     assert measured == pytest.approx(left_mm, abs=15.0)
     assert found.where.plate == "left"

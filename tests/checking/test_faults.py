@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import musclesolve
 from musclesolve import check
 from musclesolve.files import Trial
 from musclesolve.results.finding import codes
-from musclesolve.results.judgement import Report
 from musclesolve.synthetic import faults, plant
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -76,12 +74,10 @@ ON_THE_STRIDE = [
 
 
 @pytest.fixture(scope="module")
-def planted(
-    recorded_walk_trial: Trial, walk_with_emg: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], Report]:
+def planted(recorded_walk_trial: Trial, walk_with_emg: Path, tmp_path_factory: pytest.TempPathFactory):
     """The report on the recorded walk with a fault, checked once; with EMG where the fault is one of EMG."""
 
-    def report(name: str) -> Report:
+    def report(name: str):
         walk = walk_with_emg if name.startswith("emg") else recorded_walk_trial.path
         return examined(plant(name, walk, tmp_path_factory.mktemp(name)), costs=False)
 
@@ -89,7 +85,7 @@ def planted(
 
 
 @pytest.mark.parametrize("name", of_each(faults(), lambda name: faults()[name].code))
-def test_each_fault_of_the_recorded_walk_is_found(name: str, planted: Callable[[str], Report]) -> None:
+def test_each_fault_of_the_recorded_walk_is_found(name: str, planted) -> None:
     report = planted(name)
     own = faults()[name].code
     if own is None:
@@ -126,16 +122,14 @@ def test_every_fault_names_a_code_that_there_is() -> None:
     assert all(fault.about.endswith(".") for fault in faults().values())
 
 
-def test_a_shift_is_measured_with_its_sign(planted: Callable[[str], Report]) -> None:
+def test_a_shift_is_measured_with_its_sign(planted) -> None:
     late, early = (planted(name).findings[0] for name in ("forces_late_50ms", "forces_early_30ms"))
     measured = [int(finding.what.partition("(")[2].partition(" ms")[0]) for finding in (late, early)]
     assert abs(measured[0] - 50) <= 8
     assert abs(measured[1] + 30) <= 8
 
 
-def test_times_and_sizes_are_those_of_the_fault(
-    recorded_walk_trial: Trial, planted: Callable[[str], Report]
-) -> None:
+def test_times_and_sizes_are_those_of_the_fault(recorded_walk_trial: Trial, planted) -> None:
     slip = planted("marker_slipped").findings[0]
     middle = sum(recorded_walk_trial.time_range) / 2
     assert slip.where.times[0][0] == pytest.approx(middle, abs=0.011)

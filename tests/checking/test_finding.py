@@ -9,18 +9,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
 
+from command_line import typed
 from refusals import refused
-from typer.testing import CliRunner
+from trial_copy import TrialCopy
 
 import musclesolve as ms
-from musclesolve.cli.app import app
 from musclesolve.results.finding import Cost, Finding, Where, codes, sorted_findings, texts
 from musclesolve.results.judgement import Report
 from musclesolve.synthetic import plant
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
-RUNNER = CliRunner()
 SOURCES = list(Path(ms.__file__).parent.rglob("*.py"))
 NAMES = {code for code, entry in texts().items() if {"what", "remedy"} <= {*entry}} | {
     f"{code}.{case}" for code, entry in texts().items() for case in entry if isinstance(entry[case], dict)
@@ -54,17 +52,17 @@ def test_a_place_in_words() -> None:
 
 
 def test_the_command_prints_all_and_ends_with_the_verdict() -> None:
-    answer = RUNNER.invoke(app, ["check", str(STRIDE)])
+    answer = typed("check", STRIDE)
     assert answer.exit_code == 0
     assert answer.stdout.strip().splitlines()[-1] == ms.check(STRIDE).verdict
 
 
 def test_the_command_ends_with_2_where_there_is_an_error(tmp_path: Path) -> None:
     trial = plant("force_in_kilonewtons", STRIDE, tmp_path)
-    answer = RUNNER.invoke(app, ["check", str(trial)])
+    answer = typed("check", trial)
     assert answer.exit_code == 2
     assert "force_units" in answer.stdout
-    printed = json.loads(RUNNER.invoke(app, ["check", str(trial), "--json"]).stdout)
+    printed = json.loads(typed("check", trial, "--json").stdout)
     assert printed["ok"] is False
     assert printed["findings"][0]["code"] == "force_units"
     assert printed["findings"][0]["where"]["file"].endswith("forces.mot")
@@ -72,12 +70,12 @@ def test_the_command_ends_with_2_where_there_is_an_error(tmp_path: Path) -> None
 
 def test_a_warning_alone_does_not_fail(tmp_path: Path) -> None:
     trial = plant("cutoff_too_low", STRIDE, tmp_path)
-    assert RUNNER.invoke(app, ["check", str(trial)]).exit_code == 0
+    assert typed("check", trial).exit_code == 0
     assert ms.check(trial).codes == ("cutoff",)
 
 
 def test_a_weight_of_what_the_recording_does_not_show_is_reported(tmp_path: Path) -> None:
-    trial = write_copy(open_copy(STRIDE), tmp_path)
+    trial = TrialCopy(STRIDE).write(tmp_path)
     with trial.open("a", encoding="utf-8") as file:
         file.write("\n[consistency]\nweights = { knee = 2 }\n")
     (found,) = [finding for finding in ms.check(trial).findings if finding.severity == "error"]

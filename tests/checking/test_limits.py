@@ -7,26 +7,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import examined
 from recorded_data import recorded
+from trial_copy import TrialCopy
 
 import musclesolve
 from benchmarks.balanced_movement import Movement, Posture, rise
 from benchmarks.sound_movements import foot, recording
+from musclesolve import synthetic_recording
 from musclesolve._util.arrays import mean_of_known
 from musclesolve.checking.case import load
 from musclesolve.checking.forces.plate_axes import BESIDE, MARGIN
 from musclesolve.checking.markers.body_distances import sheared_space
 from musclesolve.checking.markers.trajectories import STRETCHED, _swinging
 from musclesolve.checking.observed_body import seen_feet
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
 
-def codes_after(copy: Copy, folder: Path) -> set[str]:
-    return set(examined(write_copy(copy, folder)).codes)
+def codes_after(copy: TrialCopy, folder: Path) -> set[str]:
+    return set(copy.examined(folder).codes)
 
 
 @pytest.mark.in_part(2)
@@ -34,7 +33,7 @@ def codes_after(copy: Copy, folder: Path) -> set[str]:
     ("factor", "codes"), [(1.042, set()), (0.958, set()), (1.08, {"mass"}), (0.92, {"mass"})]
 )
 def test_the_mass_is_reported_from_six_percent_on(factor: float, codes: set[str], tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     copy.set_key("subject", "mass_kg", repr(factor * copy.settings.subject.mass_kg))
     assert codes_after(copy, tmp_path) == codes
 
@@ -43,14 +42,14 @@ def test_the_mass_is_reported_from_six_percent_on(factor: float, codes: set[str]
 def test_a_marker_that_moved_is_reported_where_its_distances_change_by_15_millimeters(
     size: float, codes: set[str], tmp_path: Path
 ) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     copy.move(copy.marker("metatarsal_5_r"), slice(None), copy.in_file((0.0, -size, 0.0)), static=True)
     assert codes_after(copy, tmp_path) == codes
 
 
 @pytest.mark.parametrize(("share", "codes"), [(0.7, set()), (1.6, {"segment_length"})])
 def test_a_segment_that_stretches_slowly_is_reported(share: float, codes: set[str], tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     along = copy.walk[copy.marker("elbow_lateral_r")] - copy.walk[copy.marker("shoulder_r")]
     along = along / np.linalg.norm(along, axis=1, keepdims=True)
     swell = np.clip(np.sin(np.linspace(0.0, 2.0 * np.pi, len(along))), 0.0, None)[:, None]
@@ -62,7 +61,7 @@ def test_a_segment_that_stretches_slowly_is_reported(share: float, codes: set[st
 def test_a_marker_that_swings_unlike_its_twin_is_reported(
     size: float, codes: set[str], tmp_path: Path
 ) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     wave = np.sin(2.0 * np.pi * 0.9 * copy.walk.time)[:, None]
     copy.move(copy.marker("toe_r"), slice(None), size * wave * copy.in_file((0.6, 0.6, 0.5)))
     assert codes_after(copy, tmp_path) & {"segment_length"} == codes
@@ -73,7 +72,7 @@ def test_a_marker_that_swings_unlike_its_twin_is_reported(
 def test_space_that_is_sheared_forward_is_reported(
     share: float, found: bool, data: str, tmp_path: Path
 ) -> None:
-    copy = open_copy(recorded(data) / "trial.toml" if data else STRIDE)
+    copy = TrialCopy(recorded(data) / "trial.toml" if data else STRIDE)
     shear = np.eye(3)
     shear[0, 2] = share
     copy.put(copy.walk.position @ copy.rotation.T @ shear.T @ copy.rotation)
@@ -123,7 +122,7 @@ def test_skin_over_the_bent_one_of_two_legs_is_no_loose_marker(tmp_path: Path) -
 
 @pytest.mark.parametrize(("share", "found"), [(0.7, False), (1.5, True)])
 def test_a_point_of_force_beside_the_sole_is_reported(share: float, found: bool, tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     case, _ = load(STRIDE)
     assert case is not None
     foot, (plate,) = seen_feet(case.trial)["r"], copy.plates("r")
@@ -140,14 +139,14 @@ def test_a_point_of_force_beside_the_sole_is_reported(share: float, found: bool,
 
 
 def test_a_recording_that_is_played_backward_is_reported(tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     copy.put(copy.walk.position[::-1])
     assert "walking_direction" in codes_after(copy, tmp_path)
 
 
 @pytest.mark.parametrize(("share", "codes"), [(2.4, set()), (3.6, {"segment_length"})])
 def test_an_acromion_moves_farther_as_the_arm_rises(share: float, codes: set[str], tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     swell = np.clip(np.sin(np.linspace(0.0, 2.0 * np.pi, len(copy.walk.time))), 0.0, None)[:, None]
     inward = copy.walk[copy.marker("shoulder_l")] - copy.walk[copy.marker("shoulder_r")]
     inward = inward / np.linalg.norm(inward, axis=1, keepdims=True)
@@ -157,7 +156,7 @@ def test_an_acromion_moves_farther_as_the_arm_rises(share: float, codes: set[str
 
 def test_a_plate_without_numbers_carries_nothing_that_is_judged(tmp_path: Path) -> None:
     """The straight line between the ends of the gap is no force on a foot in the air."""
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     values, time = copy.forces.values.copy(), copy.forces.time
     start, end = copy.span
     values[(time > start + 0.3) & (time < end - 0.3)] = np.nan

@@ -26,11 +26,11 @@ from benchmarks.sound_variations import (
     without_fact,
     write,
 )
+from musclesolve import synthetic_recording
 from musclesolve.checking.case import load
 from musclesolve.checking.forces.newtons_law import time_offset
 from musclesolve.checking.forces.plate_axes import displaced_plates, passages
 from musclesolve.results.finding import texts
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
 from tests.support.recorded_data import recorded
 
 WALKS = {"p1": "treadmill_walk/p1/walk.toml", "p3": "treadmill_walk/p3/walk.toml"}

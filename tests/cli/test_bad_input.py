@@ -7,10 +7,8 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+from command_line import typed
 from synthetic_trial import write_trial
-from typer.testing import CliRunner
-
-from musclesolve.cli import app as cli
 
 
 def edit(file: Path, change: Callable[[list[str]], list[str]]) -> None:
@@ -53,7 +51,7 @@ def refused(tmp_path):
 
     def run(trial: Path) -> str:
         output = tmp_path / "out"
-        result = CliRunner().invoke(cli.app, ["run", str(trial), "-o", str(output)])
+        result = typed("run", trial, "-o", output)
         assert result.exit_code == 2, result.output
         assert "Traceback" not in result.output
         assert not output.exists()
@@ -64,7 +62,7 @@ def refused(tmp_path):
 
 def test_a_good_trial_is_not_refused(tmp_path):
     words = ["run", str(write_trial(tmp_path)), "-o", str(tmp_path / "out"), "--side", "r", "--no-figures"]
-    result = CliRunner().invoke(cli.app, words)
+    result = typed(*words)
     assert result.exit_code in (0, 3), result.output
     assert (tmp_path / "out" / "result.nc").is_file()
 

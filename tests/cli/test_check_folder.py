@@ -6,16 +6,15 @@ import json
 import shutil
 from contextlib import contextmanager
 
+from command_line import typed
 from many_trials import write_stride
-from typer.testing import CliRunner
 
 from musclesolve._util.messages import no_progress
-from musclesolve.cli import app as cli
 from musclesolve.cli.commands import recording_commands
 
 
 def call(*words: str):
-    return CliRunner().invoke(cli.app, list(words))
+    return typed(*words)
 
 
 def test_a_folder_without_trial_files_leads_to_init(tmp_path):

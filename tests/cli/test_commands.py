@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import typer
+from command_line import typed
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 from stored_results import write_result
@@ -31,7 +32,7 @@ def one_figure(monkeypatch):
 
 @pytest.fixture
 def call():
-    return lambda *arguments: CliRunner().invoke(cli.app, [str(each) for each in arguments])
+    return typed
 
 
 @pytest.fixture
@@ -291,7 +292,7 @@ def commands():
 @pytest.mark.parametrize("name", commands())
 def test_help_shows_every_text_whole(name):
     wide = {"COLUMNS": "400", "TERM": "dumb"}
-    shown = " ".join(CliRunner().invoke(cli.app, [name, "--help-all"], env=wide).output.split())
+    shown = " ".join(typed(name, "--help-all", env=wide).output.split())
     command = commands()[name]
     texts = [command.help, *(parameter.help for parameter in command.params)]
     for text in texts:
@@ -306,7 +307,7 @@ def test_what_was_typed_in_brackets_is_shown_again(call):
 
 def test_an_empty_name_after_the_option_of_the_output_is_refused(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ended = CliRunner().invoke(cli.app, ["synthesize", "-o", ""])
+    ended = typed("synthesize", "-o", "")
     assert ended.exit_code == 2
     assert "-o is empty" in ended.output
     assert not list(tmp_path.iterdir())

@@ -9,14 +9,13 @@ import sys
 import numpy as np
 import pytest
 import xarray as xr
+from command_line import typed
 from many_trials import write_stride
 from stored_results import write_result
 from synthetic_result import result
-from typer.testing import CliRunner
 
 from musclesolve import read_result
 from musclesolve._util.processes import BLAS_THREADS
-from musclesolve.cli import app as cli
 from musclesolve.cli import environment, printing
 from musclesolve.plotting import figure_sets as save
 from musclesolve.results.files.result_netcdf import netcdf_bytes
@@ -78,10 +77,10 @@ def test_every_command_in_a_folder_that_is_gone(tmp_path, monkeypatch):
         ["compare", "a.toml", "--cost", "stress_cubed", "--cost", "force_squared", "-o", "o"],
     ]
     for command in commands:
-        done = CliRunner().invoke(cli.app, [str(word) for word in command])
+        done = typed(*command)
         assert done.exit_code == 2 and isinstance(done.exception, SystemExit), (command, done.exception)
         assert "fix" in done.stdout or "remedy" in done.stderr
-    assert CliRunner().invoke(cli.app, ["muscles"]).exit_code == 0
+    assert typed("muscles").exit_code == 0
 
 
 def can_hold(folder, name):
@@ -143,7 +142,7 @@ def test_memory_that_is_used_up_and_other_refusals_of_the_system_are_one_message
             raise error
 
         monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.read_trial", refused)
-        done = CliRunner().invoke(cli.app, ["run", "a.toml", "-o", str(tmp_path / "out")])
+        done = typed("run", "a.toml", "-o", tmp_path / "out")
         assert (done.exit_code, done.stderr) == (2, f"musclesolve: {words}\n")
         assert not (tmp_path / "out").exists()
 

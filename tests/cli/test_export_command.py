@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import typed
 from scipy.io import loadmat
 from stored_results import write_result
 from synthetic_result import few_muscles, result, with_troubles
-from typer.testing import CliRunner
 
 from musclesolve import read_result
-from musclesolve.cli import app as cli
 from musclesolve.files import read_mot
 
 
@@ -25,7 +24,7 @@ def walk(tmp_path: Path) -> Path:
 
 
 def call(*words: object):
-    return CliRunner().invoke(cli.app, [str(word) for word in words])
+    return typed(*words)
 
 
 def test_files_stand_beside_the_result_unless_a_place_is_named(walk: Path, tmp_path: Path) -> None:

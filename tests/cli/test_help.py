@@ -7,7 +7,7 @@ import shlex
 
 import pytest
 import typer
-from typer.testing import CliRunner
+from command_line import typed
 
 import musclesolve as ms
 from musclesolve import check
@@ -25,7 +25,7 @@ QUICK = [
 
 
 def call(*words: str, **environment: str):
-    return CliRunner().invoke(cli.app, list(words), env=environment)
+    return typed(*words, env=environment)
 
 
 def test_every_command_has_examples():

@@ -11,16 +11,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import typed
 from many_trials import write_stride
 from said import run_document
 from small_model import save_model
 from small_model_motion import DOFS, save_inputs
 from stored_results import write_result
 from synthetic_result import few_muscles, result, with_troubles
-from typer.testing import CliRunner
 
 from musclesolve import read_osim, read_result
-from musclesolve.cli import app as cli
 from musclesolve.cli.printing import json_text, mode
 from musclesolve.cli.result_documents import benchmark_document
 from musclesolve.data import reference_stride
@@ -51,7 +50,7 @@ ERROR_KEYS = {"code", "file", "place", "problem", "expected", "remedy"}
 
 
 def call(*words: object):
-    return CliRunner().invoke(cli.app, [str(word) for word in words])
+    return typed(*words)
 
 
 def strictly(text: str):

@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 import synthetic_result
 from recorded_data import recorded
-from said import summary
+from said import judgement, summary
 from synthetic_result import set_status
 
 import musclesolve as ms
 from musclesolve import check, read_result, replay
 from musclesolve._util.messages import capitalized
 from musclesolve.data import reference_stride
+from musclesolve.desk.tasks import check as desk_check
 from musclesolve.report.page import write_report
 from musclesolve.results.dataset.result_quantities import listed
-from musclesolve.results.facts import Facts
 from musclesolve.results.finding import FINDINGS, Finding, Where
-from musclesolve.results.judgement import NOT_PLAUSIBLE, NOT_USABLE, USABLE, Judgement, Report, judge
+from musclesolve.results.judgement import NOT_PLAUSIBLE, NOT_USABLE, USABLE, Judgement, Report
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.synthetic import plant
 
@@ -73,7 +73,7 @@ def lines(judgement: Judgement) -> list[str]:
 
 
 def test_run_says_what_check_says(trial, said, computed):
-    found = judge(Facts(read_result(computed)))
+    found = judgement(read_result(computed))
     assert (found.verdict, found.legs, lines(found)) == (said.verdict, said.legs, lines(said))
     assert found.why == said.why
     text = summary(read_result(computed))
@@ -85,7 +85,7 @@ def test_check_has_the_notes_of_the_run(report, computed):
     result = read_result(computed)
     notes = [each.what for each in report.findings if each.code == "remark" and each.severity == "note"]
     assert sorted(notes) == sorted(listed(result, "notes"))
-    assert not [each for each in judge(Facts(result)).findings if each.code == "remark"]
+    assert not [each for each in judgement(result).findings if each.code == "remark"]
 
 
 def test_the_table_of_many_trials_says_what_check_says(said, computed):
@@ -109,7 +109,6 @@ def test_the_desk_says_what_check_says(trial, said, computed):
     facts = desk.result_facts(computed)
     assert (facts.judgement.verdict, facts.judgement.label) == (said.verdict, said.label)
     assert facts.remarks[: len(lines(said))] == lines(said)
-    from musclesolve.desk.tasks import check as desk_check
 
     assert desk_check(lambda stage, share: None, trial[1]).judgement.as_dict() == said.as_dict()
 
@@ -140,12 +139,12 @@ def unlike_emg(data):
 def test_terminal_report_and_desk_begin_with_the_same_cautions(cause, monkeypatch, tmp_path):
     path, data = tmp_path / "result.nc", cause(synthetic_result.result())
     data.to_netcdf(path)
-    use = judge(Facts(data)).use
+    use = judgement(data).use
     assert ("full activation" in use, "EMG" in use) == (cause is full, cause is unlike_emg)
     assert use in "\n".join(summary(data).splitlines()[:5])
     monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
     page = html.unescape(write_report([path], tmp_path / "report.html")[0].read_text(encoding="utf-8"))
-    cautions = [capitalized(each.what) for each in judge(Facts(data)).of("error", "warning")]
+    cautions = [capitalized(each.what) for each in judgement(data).of("error", "warning")]
     first = [f"{use.partition(':')[0]}.", *cautions] if cautions else [use]  # the page lists them below
     assert all(sentence in page.partition("peak contact force")[0] for sentence in first)
     desk = pytest.importorskip("musclesolve.desk.result_facts")
@@ -155,7 +154,7 @@ def test_terminal_report_and_desk_begin_with_the_same_cautions(cause, monkeypatc
 @pytest.mark.in_part(2)
 def test_a_replay_has_the_findings_of_the_recording(trial, said):
     result = replay(trial[1]).result
-    found = [each for each in judge(Facts(result)).findings if each.code not in ("implausible", "reserves")]
+    found = [each for each in judgement(result).findings if each.code not in ("implausible", "reserves")]
     due = [each for each in said.findings if each.code not in ("implausible", "reserves")]
     assert [each.line for each in found if each.severity != "note"] == [
         each.line for each in due if each.severity != "note"
@@ -166,7 +165,7 @@ def test_a_trial_that_was_changed_in_memory_is_examined_as_it_is():
     trial = ms.read_trial(reference_stride())
     assert trial.as_read
     late = tuple(replace(plate, time=plate.time + 0.05) for plate in trial.forces)
-    found = judge(Facts(ms.run(replace(trial, forces=late))))
+    found = judgement(ms.run(replace(trial, forces=late)))
     assert found.verdict == NOT_USABLE and found.findings[0].code == "time_offset"
 
 
@@ -202,7 +201,7 @@ def test_check_run_and_share_say_the_same_of_a_model(model_trial):
     files = tomllib.loads(path.read_text())["files"]
     shared = ms.share_model(files["model"], files["coordinates"], loads=path.parent / "loads.xml")
     for result in (ms.run(path), shared):
-        found = judge(Facts(result))
+        found = judgement(result)
         assert (found.verdict, found.legs, lines(found), found.why) == (
             said.verdict,
             said.legs,

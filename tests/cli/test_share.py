@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command_line import typed
 from matplotlib.image import imread
 from opensim_reader import read_by_opensim
 from person_file import person_file
 from refusals import refused
 from small_model import save_model
 from small_model_motion import DOFS, save_inputs
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from musclesolve import read_osim, read_result
-from musclesolve.cli import app as cli
 from musclesolve.cli.options import stated_strains
 from musclesolve.files import read_mot, write_mot
 from musclesolve.plotting import figure_sets as save
@@ -35,7 +35,7 @@ def share(inputs: list[Path], folder: Path, *more: str) -> Result:
     files = [part for name, file in zip(names, inputs, strict=True) for part in (name, str(file))]
     chosen = [part for dof in DOFS for part in ("--coordinate", dof)]
     words = ["share", *files, *chosen, "--passive", "table", "-o", str(folder), *more]
-    return CliRunner().invoke(cli.app, words)
+    return typed(*words)
 
 
 def test_result_storage_files_and_summary(inputs: list[Path], tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_figures_are_drawn_and_drawn_again(
     reserves = tmp_path / "out" / "reserves.png"
     first = imread(reserves)
     reserves.unlink()
-    again = CliRunner().invoke(cli.app, ["plot", str(tmp_path / "out" / "result.nc")])
+    again = typed("plot", tmp_path / "out" / "result.nc")
     assert again.exit_code == 0, again.output
     assert first.std() > 0.01
     np.testing.assert_array_equal(imread(reserves), first)
@@ -233,9 +233,9 @@ def test_the_muscles_of_one_person(inputs: list[Path], tmp_path: Path) -> None:
     np.testing.assert_allclose(result["optimal_fiber_length"], [0.125, 0.125, 0.1])
     assert result.attrs["muscle_person"] == "person.toml" and "1.25 " in str(result.attrs["muscle_factors"])
     model = tmp_path / "S01.osim"
-    done = CliRunner().invoke(cli.app, ["person", str(file), "--osim", str(model)])
+    done = typed("person", file, "--osim", model)
     assert done.exit_code == 0 and "1.250" in done.output and "S01.osim" in done.output
     assert done.output.count("100.0 -> 125.0 ± 0.0") == 2
     assert read_osim(model).muscles["two_r"].optimal_fiber_length == 0.125
-    listed = CliRunner().invoke(cli.app, ["muscles", "--database", str(file)])
+    listed = typed("muscles", "--database", file)
     assert listed.exit_code == 0 and "1.250" in listed.output and "small" in listed.output

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import typed
 from small_model import save_model
 from small_model_motion import DOFS, save_inputs
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 from musclesolve import read_osim, read_result
-from musclesolve.cli import app as cli
 from musclesolve.files import Table, write_mot
 
 
@@ -29,7 +29,7 @@ def inputs(tmp_path: Path) -> list[str]:
 
 
 def run(inputs: list[str], folder: Path, *more: str) -> Result:
-    return CliRunner().invoke(cli.app, [*inputs, "--no-figures", "-o", str(folder / "out"), *more])
+    return typed(*inputs, "--no-figures", "-o", folder / "out", *more)
 
 
 def test_contact_forces_are_stored(inputs: list[str], tmp_path: Path) -> None:

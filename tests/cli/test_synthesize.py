@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from typer.testing import CliRunner
+from command_line import typed
 
-from musclesolve.cli.app import app
 from musclesolve.synthetic import faults
 
 
 def call(*arguments: str) -> tuple[int, str]:
-    done = CliRunner().invoke(app, list(arguments))
+    done = typed(*arguments)
     return done.exit_code, " ".join(done.output.split())
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from command_line import typed
 from many_trials import write_stride
-from typer.testing import CliRunner
 
 import muscle_db
 from musclesolve import read_trial
-from musclesolve.cli import app as cli
 from musclesolve.errors import InputError
 from musclesolve.studies.many_trials.run_many import find_trials
 
@@ -23,7 +22,7 @@ def test_numbers_and_nesting_without_end_are_refused_with_the_line(tmp_path, tex
     with pytest.raises(InputError, match=f"line {line}"):
         read_trial(trial)
     assert find_trials([tmp_path]) == [trial.resolve()]
-    done = CliRunner().invoke(cli.app, ["check", str(trial)])
+    done = typed("check", trial)
     assert done.exit_code == 2 and isinstance(done.exception, SystemExit), done.exception
     with pytest.raises(muscle_db.MuscleDatabaseError, match="not valid TOML"):
         muscle_db.load(trial)
@@ -34,9 +33,7 @@ def test_a_pelvis_with_one_psis_is_placed_by_the_hips(tmp_path, lost):
     trial = write_stride(tmp_path)
     lines = trial.read_text(encoding="utf-8").split("\n")
     trial.write_text("\n".join(line for line in lines if not line.startswith(lost)), encoding="utf-8")
-    done = CliRunner().invoke(
-        cli.app, ["run", str(trial), "-o", str(tmp_path / "out"), "--no-figures", "--side", "r"]
-    )
+    done = typed("run", trial, "-o", tmp_path / "out", "--no-figures", "--side", "r")
     assert done.exit_code == 0, done.exception
-    done = CliRunner().invoke(cli.app, ["check", str(trial)])
+    done = typed("check", trial)
     assert done.exit_code in (0, 2) and isinstance(done.exception, SystemExit | None), done.exception

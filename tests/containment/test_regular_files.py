@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from command_line import typed
 from many_trials import write_stride
-from typer.testing import CliRunner
 
 import muscle_db
 import musclesolve as ms
 from muscle_db.regular_file import RECORDING, RESULT, SETTINGS
-from musclesolve.cli import app as cli
 from musclesolve.dynamics import load_topology
 from musclesolve.errors import MuscleSolveError
 from musclesolve.recording.text.text_file import sha256
@@ -112,7 +111,7 @@ def test_a_trial_that_names_one_is_refused_with_one_message(tmp_path, field, kin
     for suffix in (".trc", ".mot", ".toml"):
         KINDS[kind](tmp_path / f"odd{suffix}")
     for command in (["run", str(trial), "-o", str(tmp_path / "out")], ["check", str(trial)]):
-        done = CliRunner().invoke(cli.app, command)
+        done = typed(*command)
         assert done.exit_code == 2 and isinstance(done.exception, SystemExit), done.output
         assert f"this is {kind}" in " ".join(done.output.split())
     assert not (tmp_path / "out").exists()
@@ -148,7 +147,7 @@ def test_every_command_refuses_odd_names_with_one_message(tmp_path, monkeypatch,
     Path("loop.toml").symlink_to("loop.toml")
     for name in NAMES:
         words = [word.format(file=name, out=tmp_path / "out", folder=tmp_path) for word in COMMANDS[command]]
-        done = CliRunner().invoke(cli.app, words)
+        done = typed(*words)
         assert done.exit_code == 2 and isinstance(done.exception, SystemExit), (name, done.exception)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["loop.toml", "pipe.toml"]
 
@@ -161,7 +160,7 @@ def test_an_empty_force_is_refused_with_its_place(tmp_path, text):
     kept, _, _ = trial.read_text(encoding="utf-8").partition("[[force]]")
     trial.write_text(text + kept if "=" in text[:8] else kept + text, encoding="utf-8")
     for command in (["run", str(trial), "-o", str(tmp_path / "out")], ["check", str(trial)]):
-        done = CliRunner().invoke(cli.app, command)
+        done = typed(*command)
         assert done.exit_code == 2 and isinstance(done.exception, SystemExit), done.exception
         assert "[[force]]" in done.output
         assert "missing" in done.output

@@ -12,11 +12,11 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import pytest
+from command_line import typed
 from many_trials import write_stride
 from stored_results import write_result
 from synthetic_result import result
 from thorough import THOROUGH
-from typer.testing import CliRunner
 
 from musclesolve._util import written_files as written
 from musclesolve.cli import app as cli
@@ -180,7 +180,7 @@ def test_convert_names_the_files_that_are_complete(tmp_path):
 def test_what_was_left_by_a_stopped_run_is_removed_by_the_next(tmp_path, pipeline, monkeypatch):
     arguments = ["run", tmp_path / "walk.toml", "-o", tmp_path / "out"]
     (tmp_path / "out" / ".musclesolve-abcdefgh").mkdir(parents=True)
-    done = CliRunner().invoke(cli.app, [str(each) for each in arguments])
+    done = typed(*arguments)
     assert done.exit_code == 0
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"report.html", "result.nc"}
 

@@ -27,7 +27,7 @@ from musclesolve.recording import formats
 from musclesolve.results.dataset.quantities import ANALYSIS, KINDS, QUANTITIES
 from musclesolve.sharing import kkt_residual
 from musclesolve.sharing.cost import NEEDS, ForceSquared
-from musclesolve.sharing.cost.cost_registry import REGISTRY, find_cost
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.solver_registry import find_solver
 from musclesolve.sharing.status import is_solved
 
@@ -65,20 +65,20 @@ def law(kind: str) -> Callable[[Law], Law]:
 
 @law("cost")
 def is_described(name: str, folder: Path) -> None:
-    record, cost = costs()[name], find_cost(name)
+    record, cost = costs()[name], costs()[name]()
     assert isinstance(cost, Cost) and cost.name == record.name == name and name.isidentifier()
     assert record.formula and record.source and record.needs <= set(NEEDS)
-    assert hash(cost) == hash(find_cost(name)) and cost == find_cost(name)
+    assert hash(cost) == hash(costs()[name]()) and cost == costs()[name]()
     assert any(solver.installed and solver.fits(cost) for solver in solvers().values())
 
 
 @law("cost")
 def names_what_the_problem_lacks(name: str, folder: Path) -> None:
-    asked = [field for field in REGISTRY[name].data if field != "joints_crossed"]  # the moment arms show it
+    asked = [field for field in costs()[name].data if field != "joints_crossed"]  # the moment arms show it
     if not asked:
         return
     bare = Problem([[0.05, 0.04]], [10.0], [800.0, 600.0], [1000.0, 800.0])
-    for cost in (name, 2.0 * find_cost(name) + ForceSquared()):
+    for cost in (name, 2.0 * costs()[name]() + ForceSquared()):
         with refused("missing_argument", name, asked[0]):
             solve(bare, cost)
 
@@ -87,13 +87,13 @@ def names_what_the_problem_lacks(name: str, folder: Path) -> None:
 def derivatives_and_expression_agree_with_the_value(name: str, folder: Path) -> None:
     if name in SMOOTH:
         for holds in cost_laws.LAWS:
-            holds(leg(5), find_cost(name))
+            holds(leg(5), costs()[name]())
 
 
 @law("cost")
 def rest_costs_nothing_and_cost_only_grows(name: str, folder: Path) -> None:
     if name in RESTING:
-        cost, problem = find_cost(name), leg(5)
+        cost, problem = costs()[name](), leg(5)
         activation = cost_laws.activations_inside(problem)
         rest = np.zeros_like(activation)
         assert (cost.value(problem, rest) == 0).all() and (cost.gradient(problem, rest) == 0).all()
@@ -146,7 +146,7 @@ def answers_with_a_certificate_or_not_at_all(name: str, folder: Path) -> None:
 @law("solver")
 def refuses_a_cost_that_does_not_fit(name: str, folder: Path) -> None:
     record = solvers()[name]
-    unfit = [cost for cost in costs() if not record.fits(find_cost(cost))]
+    unfit = [cost for cost in costs() if not record.fits(costs()[cost]())]
     if record.installed and unfit:
         with refused("unfit_solver", unfit[0]):
             solve(elbow(20.0), unfit[0], name)

@@ -11,12 +11,11 @@ from typing import Any
 
 import pytest
 import xarray as xr
-from typer.testing import CliRunner
+from command_line import typed
 
 from musclesolve import costs, read_result
 from musclesolve._util.messages import no_progress
 from musclesolve._util.worker_pool import DONE
-from musclesolve.cli.app import app
 from musclesolve.constants import USUAL_COST
 from musclesolve.data import reference_stride
 from musclesolve.desk import runner as running
@@ -154,7 +153,7 @@ def test_the_command_line_that_is_shown_gives_the_same_numbers(desk, processes):
     ours = read_result(path)
     path.unlink()
     with contextlib.chdir(desk.folder.path):
-        done = CliRunner().invoke(app, shlex.split(desk.command)[1:])
+        done = typed(*shlex.split(desk.command)[1:])
     assert done.exit_code == 0, done.output
     xr.testing.assert_identical(read_result(path), ours)
     said = result_facts(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from xml.etree import ElementTree
 
 from refusals import refused
+from trial_copy import TrialCopy
 
 from musclesolve import gait_events, read_trial
 from musclesolve.data import reference_stride
@@ -12,7 +13,6 @@ from musclesolve.desk.measured_forces import measured_forces
 from musclesolve.desk.steps.events_step import numbered
 from musclesolve.desk.steps.plates_step import plan
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 
 def test_plates_of_columns_their_feet_and_events():
@@ -63,15 +63,15 @@ def test_a_trial_without_motion_is_refused(tmp_path):
 
 
 def test_a_plate_without_a_foot_is_shown_so_that_one_can_be_chosen(tmp_path):
-    copy = open_copy(reference_stride())
+    copy = TrialCopy()
     copy.lines = [line for line in copy.lines if not line.startswith("side")]
-    seen = measured_forces(write_copy(copy, tmp_path))
+    seen = measured_forces(copy.write(tmp_path))
     assert [plate.stated for plate in seen.plates] == ["", ""]
     assert all(plate.steps for plate in seen.plates)
 
 
 def test_a_trial_without_mass_is_shown(tmp_path):
-    copy = open_copy(reference_stride())
+    copy = TrialCopy()
     copy.lines = [line for line in copy.lines if not line.startswith("mass_kg")]
-    seen = measured_forces(write_copy(copy, tmp_path))
+    seen = measured_forces(copy.write(tmp_path))
     assert len(seen.plates) == 2 and all(plate.steps for plate in seen.plates)

@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from b3d_files import MODEL, TrialOnDisk, walker, write_b3d
+from command_line import typed
 from document_pages import DOCS, PAGES, blocks, commands, site_module
 from known_person import HEADS, known_trials, write_known_trial
 from thorough import THOROUGH
 from typer.main import get_command
-from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve import synthetic_recording
@@ -87,7 +87,7 @@ def test_cookbook(tmp_path, capsys):
 def test_the_summary_of_the_first_result_is_that_of_the_program(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "250")
     line = ["run", str(reference_stride()), "-o", str(tmp_path / "out"), "--no-figures"]
-    printed = [part.split() for part in CliRunner().invoke(app, line).output.splitlines()]
+    printed = [part.split() for part in typed(*line).output.splitlines()]
     (shown,) = [block for block in blocks(DOCS / "first_result.md", "") if block.startswith("in short ")]
     for quoted in shown.splitlines():
         if not quoted.startswith("optimality"):  # its digits are round-off
@@ -197,9 +197,7 @@ def test_the_first_result_of_opensim_models_is_that_of_the_program(tmp_path, mon
     ]
     runpy.run_path(str(DOCS.parent / script[1]))
     line[line.index("--model") + 1] = str(DOCS.parent / "examples" / "opensim_model" / "leg.osim")
-    printed = [
-        part.split() for part in CliRunner().invoke(app, [*line[1:], "--no-figures"]).output.splitlines()
-    ]
+    printed = [part.split() for part in typed(*line[1:], "--no-figures").output.splitlines()]
     for quoted in blocks(DOCS / "opensim.md", "")[1].splitlines():
         assert quoted.split() in printed, quoted
 

@@ -5,9 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
-
-from musclesolve.cli.app import app
+from command_line import typed
 
 pytestmark = pytest.mark.thorough  # with the pages: `make docs`
 
@@ -28,7 +26,7 @@ def test_the_shell_examples(tmp_path, monkeypatch):
     lines = re.findall(r"^musclesolve (synthesize .*)$", TEXT, flags=re.MULTILINE)
     assert len(lines) == 4
     for line in lines:
-        done = CliRunner().invoke(app, line.split())
+        done = typed(*line.split())
         assert done.exit_code == 0, done.output
 
 

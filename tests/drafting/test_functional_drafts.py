@@ -11,7 +11,7 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.drafting.draft_folder import TrialDraft, draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
-from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.forces import anatomy
 
 SUBJECT = GivenSubject(mass_kg=70.25, stature_m=1.7, sex="male")
 KEYS = [f"functional_{joint}_{side}" for joint in ("knee", "ankle") for side in "rl"]

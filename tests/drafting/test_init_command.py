@@ -10,21 +10,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import typed
 from drafted_folders import OWN, recordings, renamed, stated_subject
 from refusals import refused
 from treadmill import on_a_treadmill, on_split_belts
-from typer.testing import CliRunner
+from trial_copy import TrialCopy
 
-from musclesolve.cli.app import app
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.files import read_markers, write_trc
-from musclesolve.recording.data import Side
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 
 def call(*arguments: object) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["init", *map(str, arguments)])
+    done = typed("init", *arguments)
     return done.exit_code, done.output
 
 
@@ -45,15 +43,15 @@ def test_it_writes_what_it_recognized_and_names_the_next_command(tmp_path: Path)
 
 
 @pytest.mark.parametrize(("slower", "speeds"), [(None, r"1\.2\d"), ("l", r"1\.2\d and 0\.7\d")])
-def test_it_says_the_speed_of_the_belts(tmp_path: Path, slower: Side | None, speeds: str) -> None:
+def test_it_says_the_speed_of_the_belts(tmp_path: Path, slower, speeds: str) -> None:
     """The reference stride walks at 1.26 m/s."""
     recordings(tmp_path / "ground", own=True, strides=3)
-    copy = open_copy(tmp_path / "ground" / OWN)
+    copy = TrialCopy(tmp_path / "ground" / OWN)
     if slower is None:
         on_a_treadmill(copy)
     else:
         on_split_belts(copy, slower, 0.6)
-    write_copy(copy, tmp_path / "belt").unlink()
+    copy.write(tmp_path / "belt").unlink()
     assert re.search(rf"on a treadmill at {speeds} m/s", call(tmp_path / "belt")[1])
 
 

@@ -12,12 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from command_line import typed
 from drafted_folders import table
 from instrumented_knee import KINDS, STATIC, completed_by_hand, knee_folder
-from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.cli.app import app
 from musclesolve.drafting.draft_folder import draft_folder
 
 LATER_S = 617 / 120
@@ -95,7 +94,7 @@ def test_a_recording_without_its_standing_trial_is_asked_for_what_check_misses(
     instrumented_knee: Path, tmp_path: Path
 ) -> None:
     knee_folder(instrumented_knee, tmp_path, "c3d", static=False)
-    assert CliRunner().invoke(app, ["init", str(tmp_path)]).exit_code == 0
+    assert typed("init", tmp_path).exit_code == 0
     text = (tmp_path / "trial.toml").read_text(encoding="utf-8")
     opened = [line.split(" =")[0].removeprefix("# ") for line in text.splitlines() if line.startswith("# ")
               and " =" in line and not line.startswith("# TODO")]  # fmt: skip
@@ -114,7 +113,7 @@ def test_a_recording_in_place_of_a_trial_file_names_the_command_that_drafts_one(
         ["run", str(tmp_path / STATIC), "-o", str(tmp_path / "out")],
         ["check", str(tmp_path / STATIC)],
     ):
-        done = CliRunner().invoke(app, command)
+        done = typed(*command)
         said = "".join(done.output.split())
         assert done.exit_code == 2 and "musclesolveinit" in said.replace("│", ""), done.output
         assert not (tmp_path / "out").exists()

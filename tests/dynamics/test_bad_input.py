@@ -10,12 +10,15 @@ from refusals import refused
 from benchmarks.serial_chains import random_chain
 from musclesolve._util.checks import check_array
 from musclesolve.dynamics import (
+    ExternalForces,
+    JointMoments,
     JointResistance,
     Sensitivity,
     Targets,
     Wrench,
     coincident,
     differentiate,
+    expand,
     fit_pose,
     fixed,
     forward_human_model,
@@ -25,13 +28,11 @@ from musclesolve.dynamics import (
     lagrange_multipliers,
     load_topology,
     projected_moments,
+    segment_motion,
     simulate,
 )
-from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.simulate import Integration
 from musclesolve.dynamics.inverse.explicit_moment import center_of_pressure_from_motion, intersegmental_moment
-from musclesolve.dynamics.inverse.joint_reactions import expand
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.inverse.projection import absolute_system
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.joint_and_body_constraints import scalar_products

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from said import judgement
 
 import musclesolve as ms
-from musclesolve.results.facts import Facts
-from musclesolve.results.judgement import USABLE, judge
+from musclesolve.results.judgement import USABLE
 
 MAKE = Path(__file__).parents[2] / "examples" / "study" / "make_insole_study.py"
 
@@ -20,7 +20,7 @@ def test_insoles_lower_the_knee_adduction_moment(tmp_path):
     made["write_trial"](tmp_path / "wedge", 70.0, 1.75, {"right": 0.007, "left": 0.007}, 1)
     shoe, wedge = (ms.run(tmp_path / name / "trial.toml") for name in ("shoe", "wedge"))
     for result in (shoe, wedge):
-        assert judge(Facts(result)).verdict == USABLE
+        assert judgement(result).verdict == USABLE
     for side in ("r", "l"):
         lower, force = (
             each.sel(side=side).values

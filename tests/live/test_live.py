@@ -9,8 +9,9 @@ import pytest
 from recorded_data import recorded
 from refusals import refused
 
-from musclesolve import Live, Status, read_trial, replay
+from musclesolve import Live, Problem, Status, read_trial, replay
 from musclesolve.data import reference_stride
+from musclesolve.forces import share
 from musclesolve.live import samples
 from musclesolve.live.causal_filter import window_length
 from musclesolve.live.group_frames import group_frames
@@ -18,8 +19,7 @@ from musclesolve.live.session import SessionWatch
 from musclesolve.live.stream import Arrival
 from musclesolve.motion.anatomy.landmark_positions import filtered_markers
 from musclesolve.pipeline.mechanics import TIME_MARGIN
-from musclesolve.pipeline.share import share, share_part
-from musclesolve.sharing.problem import Problem
+from musclesolve.pipeline.share import share_part
 
 SOLVED = (Status.SOLVED, Status.SOLVED_WITH_RESERVE)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import xarray as xr
-from typer.testing import CliRunner
+from command_line import typed
 
-from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
 
 
 def call(*words: str):
-    return CliRunner().invoke(cli.app, ["live", str(reference_stride()), *words])
+    return typed("live", reference_stride(), *words)
 
 
 def test_a_replay_writes_its_result(tmp_path):

@@ -24,7 +24,6 @@ from musclesolve import Live, Status
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
 from musclesolve.live import samples
-from musclesolve.live.live import Frame
 from musclesolve.live.page import page_sink, server
 from musclesolve.live.page.page_settings import PageSettings
 from musclesolve.live.page.page_sink import LivePage
@@ -38,7 +37,7 @@ from musclesolve.live.page.page_state import (
     row_type,
 )
 from musclesolve.live.session import SessionWatch
-from musclesolve.live.stream import Arrival, Sample, run_session
+from musclesolve.live.stream import Arrival, run_session
 from musclesolve.motion.events.foot_events import contacts
 from musclesolve.report.picture.encoded import NO_PLACE, NO_VALUE
 
@@ -51,14 +50,14 @@ def live() -> Live:
 
 
 @pytest.fixture(scope="module")
-def frames(live: Live) -> list[tuple[Sample, Frame]]:
+def frames(live: Live):
     """The frames of the recording."""
     taken = [(sample, live.step(*sample)) for sample in samples(live, live.trial)]
     assert sum(bool(frame.valid.all()) for _, frame in taken) > 60
     return taken
 
 
-def without(frame: Frame, note: str) -> Frame:
+def without(frame, note: str):
     """The frame as if its samples had been missing."""
     values = {name: value for name, value in vars(frame).items() if isinstance(value, np.ndarray)}
     unknown = {name: np.full_like(value, np.nan) for name, value in values.items() if name != "status"}
@@ -122,7 +121,7 @@ def test_a_contact_of_which_a_part_is_not_known_is_no_step(unknown, stances, cyc
     assert [round(begin, 1) for _, ended in found for begin, _ in ended] == cycles
 
 
-def planted(live: Live, template: Frame, at: float, force: float, knee: float) -> Frame:
+def planted(live: Live, template, at: float, force: float, knee: float):
     """A frame with a vertical force on the right foot, and a knee contact force, both in body weights."""
     weight = live.model.mass.total * STANDARD_GRAVITY
     wrench, reaction = np.zeros((2, 6)), np.zeros_like(template.joint_reaction)
@@ -266,7 +265,7 @@ def page(live: Live, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveP
         made.close()
 
 
-def send(page: LivePage, taken: list[tuple[Sample, Frame]]) -> None:
+def send(page: LivePage, taken) -> None:
     for sample, frame in taken:
         page.take(Arrival(sample, perf_counter()), frame)
 

@@ -19,11 +19,10 @@ from time import perf_counter, sleep
 
 import numpy as np
 import pytest
+from command_line import typed
 from refusals import refused
-from typer.testing import CliRunner
 
 from musclesolve import Live, Status
-from musclesolve.cli import app as cli
 from musclesolve.cli import live_progress
 from musclesolve.cli.live_progress import StatusLine, session_lines
 from musclesolve.cli.printing import announce
@@ -34,7 +33,7 @@ from musclesolve.live.adapters.udp import UdpStream
 from musclesolve.live.joining import Joined, Reading, Wanted
 from musclesolve.live.live import FILLING
 from musclesolve.live.session import ADAPTERS, check_streams, open_sink, open_stream
-from musclesolve.live.stream import Arrival, Passed, Sample, StreamEnded, run_session
+from musclesolve.live.stream import STATUS_NAMES, Arrival, Passed, Sample, StreamEnded, run_session
 
 
 class Given:
@@ -639,7 +638,7 @@ def test_every_kind_of_stream_has_its_classes(live):
 
 
 def call(*words: str):
-    return CliRunner().invoke(cli.app, ["live", str(reference_stride()), *words])
+    return typed("live", reference_stride(), *words)
 
 
 def test_the_command_says_what_went_through(port):
@@ -857,13 +856,13 @@ def test_options_of_streams_are_refused_where_nothing_streams(words, tmp_path):
 
 def test_numbers_that_cannot_be_are_refused_before_the_trial_is_read(tmp_path):
     for words in (["--rate", "0"], ["--rate", "nan"], ["--plate-offset", "nan"], ["--seconds", "nan"]):
-        done = CliRunner().invoke(cli.app, ["live", str(tmp_path / "no.toml"), "--from", "replay", *words])
+        done = typed("live", tmp_path / "no.toml", "--from", "replay", *words)
         assert done.exit_code == 2 and words[0] in done.output
 
 
 def test_kinds_of_streams_are_checked_before_the_trial_is_read(tmp_path):
     for words in (["--from", "upd:5005"], ["--from", "replay", "--to", "replay"]):
-        done = CliRunner().invoke(cli.app, ["live", str(tmp_path / "no.toml"), *words])
+        done = typed("live", tmp_path / "no.toml", *words)
         assert done.exit_code == 2 and words[-1].partition(":")[0] in done.output
 
 
@@ -874,6 +873,5 @@ def test_a_package_that_is_missing_is_named_with_its_extra(monkeypatch):
 
 
 def test_status_names_are_those_of_the_enum():
-    from musclesolve.live.stream import STATUS_NAMES
 
     assert STATUS_NAMES[9] == Status.INTERRUPTED.name

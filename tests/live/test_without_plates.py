@@ -24,7 +24,6 @@ from musclesolve.live.channels import Channel, Layout
 from musclesolve.live.joining import Wanted
 from musclesolve.live.live import NOT_CARRIED
 from musclesolve.live.page.page_state import PageSetup
-from musclesolve.live.replay import Replay
 from musclesolve.live.session import SessionWatch
 from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival
@@ -42,7 +41,7 @@ def without_plates() -> Path:
 
 
 @cache
-def passed() -> Replay:
+def passed():
     return replay(without_plates().with_name("predicted.toml"), lag_ms=50.0)
 
 

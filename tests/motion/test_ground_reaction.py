@@ -10,7 +10,8 @@ from synthetic_trial import forces, write_trial
 from musclesolve import read_trial
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.files import PlateForce, Trial
-from musclesolve.motion.ground_reaction import ground_reactions, wrench_at_origin
+from musclesolve.forces import ground_reactions
+from musclesolve.motion.ground_reaction import wrench_at_origin
 from musclesolve.motion.signals.filter_choice import filter_choice
 
 

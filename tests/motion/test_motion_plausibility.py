@@ -26,7 +26,6 @@ from musclesolve.motion.motion_plausibility import (
     jumps,
     without_joint_jump,
 )
-from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.recording.data import SIDES
 from musclesolve.results.dataset import frame_validity as frames
 
@@ -39,24 +38,24 @@ def warnings_of(trial: Trial) -> list[plausibility.MotionWarning]:
 
 
 @pytest.fixture(scope="module")
-def stride() -> tuple[Trial, Mechanics]:
+def stride():
     trial = read_trial(STRIDE)
     return trial, mechanics(trial)
 
 
-def test_a_knee_turns_by_what_its_angle_changes(stride: tuple[Trial, Mechanics]) -> None:
+def test_a_knee_turns_by_what_its_angle_changes(stride) -> None:
     _, recorded = stride
     angle = recorded.motion.coordinates[:, recorded.model.dof("knee_flexion_r")]
     np.testing.assert_allclose(recorded.joint_rotations["knee_r"], np.abs(np.diff(angle)), atol=1e-12)
 
 
-def test_a_walk_leaps_nowhere_and_keeps_its_feet(stride: tuple[Trial, Mechanics]) -> None:
+def test_a_walk_leaps_nowhere_and_keeps_its_feet(stride) -> None:
     trial, recorded = stride
     assert recorded.warnings(trial) == []
     assert without_joint_jump(recorded.joint_rotations, recorded.motion.time).all()
 
 
-def test_a_leg_that_leaps_is_told_with_joint_time_and_markers(stride: tuple[Trial, Mechanics]) -> None:
+def test_a_leg_that_leaps_is_told_with_joint_time_and_markers(stride) -> None:
     trial, recorded = stride
     time, coordinates = recorded.motion.time, recorded.motion.coordinates.copy()
     coordinates[30:, recorded.model.dof("hip_internal_rotation_l")] += np.radians(80.0)
@@ -72,9 +71,7 @@ def test_a_leg_that_leaps_is_told_with_joint_time_and_markers(stride: tuple[Tria
 
 
 @pytest.mark.parametrize("side", SIDES)
-def test_an_arm_that_turns_over_is_reported_with_markers_and_cost(
-    stride: tuple[Trial, Mechanics], side: str
-) -> None:
+def test_an_arm_that_turns_over_is_reported_with_markers_and_cost(stride, side: str) -> None:
     """The other pose of the same shoulder, elbow and wrist: (phi + 180, -theta), in one frame."""
     trial, recorded = stride
     model, time, coordinates = recorded.model, recorded.motion.time, recorded.motion.coordinates.copy()
@@ -95,7 +92,7 @@ def test_an_arm_that_turns_over_is_reported_with_markers_and_cost(
     assert warning.residual == pytest.approx(greatest, rel=0.01) and greatest > BALANCE_LIMIT
 
 
-def test_an_arm_that_is_thrown_is_seen_to_rotate(stride: tuple[Trial, Mechanics]) -> None:
+def test_an_arm_that_is_thrown_is_seen_to_rotate(stride) -> None:
     """The forearm of a bent elbow shows how the upper arm rotates, however fast."""
     trial, recorded = stride
     model, time, coordinates = recorded.model, recorded.motion.time, recorded.motion.coordinates.copy()

@@ -14,7 +14,8 @@ from musclesolve import read_trial
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.files import Trial, read_mot, read_trc, write_mot, write_trc
-from musclesolve.motion.anatomy.anatomy import Seen, anatomy
+from musclesolve.forces import anatomy
+from musclesolve.motion.anatomy.anatomy import Seen
 from musclesolve.motion.anatomy.landmark_positions import MarkerMap, filtered_markers
 from musclesolve.motion.events.foot_events import FootLoads
 from musclesolve.motion.motion_plausibility import carried_share

@@ -11,8 +11,8 @@ from musclesolve import read_trial
 from musclesolve._util.arrays import unit
 from musclesolve.errors import InputError
 from musclesolve.files import Trial, read_mot
-from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
-from musclesolve.motion.ground_reaction import ground_reactions
+from musclesolve.forces import anatomy, ground_reactions
+from musclesolve.motion.anatomy.anatomy import Anatomy
 from musclesolve.motion.signals.filter_choice import filter_choice
 
 TRIAL = Path(__file__).resolve().parents[1] / "real" / "rajagopal_walk.toml"

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from command_line import typed
 from refusals import refused
-from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.cli import app as cli
 
 engine = pytest.importorskip("mujoco")
 MUSCLES = {
@@ -161,7 +160,7 @@ def test_share_takes_the_file_of_a_model(tmp_path: Path) -> None:
 
     def share(motion: str, folder: str, *options: str) -> int:
         words = ["--model", str(model), "--coordinates", str(tmp_path / motion), "-o", str(tmp_path / folder)]
-        return CliRunner().invoke(cli.app, ["share", *words, *options]).exit_code
+        return typed("share", *words, *options).exit_code
 
     assert share("qpos.csv", "out") == 0
     result = ms.read_result(tmp_path / "out" / "result.nc")
@@ -206,7 +205,7 @@ def test_a_motion_that_does_not_fit_is_refused(tmp_path: Path, motion: str, word
 
 def shared(model: Path, motion: Path, folder: Path) -> Any:
     words = ["share", "--model", model, "--coordinates", motion, "-o", folder]
-    return CliRunner().invoke(cli.app, list(map(str, words)), env={"COLUMNS": "500"})
+    return typed(*words, env={"COLUMNS": "500"})
 
 
 def test_a_wider_range_of_a_hinge_allows_more_than_a_turn(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from poses import motion_through
 
 import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import human_model
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.muscles.strength_tests import strength_moments
 
@@ -67,10 +67,7 @@ def largest(database: str, exertion: Exertion, elastic: bool) -> tuple[float, fl
     for name, angle in exertion.pose_deg.items():
         angles[:, model.dof(name)] = np.radians(angle)
     angles[:, model.dof(exertion.dof)] = np.radians(degrees)
-    still = np.zeros_like(angles)
-    state = muscle_state(
-        model, leg, motion_from(model, np.arange(degrees.size, dtype=float), angles, still, still)
-    )
+    state = muscle_state(model, leg, motion_through(model, angles))
     arm = state.moment_arm[:, leg.dof_names.index(exertion.dof)]
     length, velocity = state.musculotendon_length, state.musculotendon_velocity
     sign = np.full(degrees.size, exertion.sign)

@@ -13,10 +13,10 @@ import pytest
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.forces import prepare
+from musclesolve.forces import prepare, share
 from musclesolve.muscles.metabolic_power import MODELS, EnergyState, slow_fibers
 from musclesolve.pipeline.body import energy_state, leg_volume
-from musclesolve.pipeline.share import share
+from musclesolve.results.facts import Facts
 
 SLOW, STRENGTH, OPTIMAL, FASTEST, DENSITY, TENSION = 0.6, 1000.0, 0.10, 10.0, 1059.7, 0.25e6
 
@@ -131,7 +131,6 @@ def test_muscles_of_a_leg_have_the_volume_of_a_leg():
 
 def test_a_result_states_the_rate_of_walking():
     result = ms.run(reference_stride())
-    from musclesolve.results.facts import Facts
 
     found = Facts(result).metabolic_rate
     assert found is not None

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from poses import motion_through
 from refusals import refused
 from scipy.optimize import brentq
 from small_models import laid_out
@@ -21,7 +22,6 @@ from musclesolve.dynamics import (
     mechanism_forces,
     projected_moments,
 )
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.mechanism.assembly import Mechanism, consistent_rates
 from musclesolve.dynamics.mechanism.constraint_rows import LengthDriver
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
@@ -57,7 +57,7 @@ def moving(model):
 
     def after(t):
         moved = coordinates + t * rates + 0.5 * t**2 * second
-        return motion_from(model, np.arange(POSES) + t, moved, rates + t * second, second)
+        return motion_through(model, moved, rates + t * second, second, time=np.arange(POSES) + t)
 
     return after
 
@@ -307,7 +307,9 @@ def steps(model, motion):
     coordinates = motion.coordinates.copy()
     for name in ("knee_flexion_r", "hip_flexion_r"):
         coordinates[:, model.dof(name)] += 0.9
-    return motion_from(model, motion.time, coordinates, motion.rates, motion.second).frames(slice(0, 6))
+    return motion_through(model, coordinates, motion.rates, motion.second, time=motion.time).frames(
+        slice(0, 6)
+    )
 
 
 @pytest.mark.in_part(2)
@@ -341,7 +343,7 @@ def test_a_muscle_in_place_of_a_joint_driver_gives_the_motion_and_carries_the_mo
     kinds = [Rigid(model.constraints), MotionDriver(model, steps, (dof,)), muscle]
     bent = steps.coordinates.copy()
     bent[:, model.dof(dof)] += 0.05
-    start = motion_from(model, steps.time, bent, steps.rates, steps.second).q
+    start = motion_through(model, bent, steps.rates, steps.second, time=steps.time).q
     q = assemble(kinds, steps.time, start, model.topology.coordinate_names, driven=True)
     np.testing.assert_allclose(q, steps.q, atol=1e-8)
     qd, qdd = consistent_rates(kinds, steps.time, q)
@@ -363,7 +365,7 @@ def test_a_shortening_muscle_bends_the_knee_until_its_path_has_that_length(model
     def posed(angle):
         coordinates = np.zeros((1, 44))
         coordinates[:, knee] = angle
-        return motion_from(model, np.zeros(1), coordinates, 0.0 * coordinates, 0.0 * coordinates)
+        return motion_through(model, coordinates)
 
     def length(angle):
         motion = posed(angle)
@@ -373,7 +375,7 @@ def test_a_shortening_muscle_bends_the_knee_until_its_path_has_that_length(model
     muscle = MuscleActuator.from_muscles(
         model, muscles, name, lambda t: (begin - 0.03 * t, -0.03 + 0.0 * t, 0.0 * t)
     )
-    still = motion_from(model, time, *np.zeros((3, len(time), 44)))
+    still = motion_through(model, np.zeros((len(time), 44)), time=time)
     kinds = [Rigid(model.constraints), MotionDriver(model, still, ("knee_flexion_r",)), muscle]
     q = assemble(kinds, time, posed(0.5).q[0], model.topology.coordinate_names, driven=True)
     for t, pose in zip(time, q, strict=True):

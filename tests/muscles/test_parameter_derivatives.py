@@ -9,8 +9,8 @@ import pytest
 from wrapped_leg import pull_on
 
 import muscle_db
+from muscle_db.model import CURVES
 from musclesolve.muscles import muscle_change, muscle_state, point_derivatives, scale_muscles
-from musclesolve.muscles.curves.curve_family import CURVES
 
 PARAMETERS = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length", "pennation_angle")
 FIELDS = ("fiber_length", "fiber_velocity", "force_capacity", "fiber_force_capacity", "passive_force")

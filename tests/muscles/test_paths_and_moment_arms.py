@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from poses import motion_through
 from whole_legs import WHOLE_LEGS
 
 import muscle_db
 from musclesolve.dynamics import human_model
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import muscle_rows, muscle_state, scale_muscles
 from musclesolve.muscles.scaling.fiber_lengths import RANGE_OF_MOTION_DEG
 
@@ -24,13 +24,12 @@ def posed(model):
     rng = np.random.default_rng(30)
     coordinates = rng.uniform(-0.3, 0.6, size=(30, 44))
     rates = rng.normal(size=(30, 44))
-    return motion_from(model, np.arange(30.0), coordinates, rates, np.zeros_like(rates))
+    return motion_through(model, coordinates, rates)
 
 
 def length(model, muscles, posed, coordinates):
     """Lengths (T, n) in other poses, with the conditional points of `posed` on the path."""
-    zero = np.zeros_like(coordinates)
-    q = motion_from(model, posed.time, coordinates, zero, zero).q
+    q = motion_through(model, coordinates, time=posed.time).q
     return muscles.paths.nodes(q, coordinates, muscles.paths.on_path(posed.coordinates)).length
 
 
@@ -87,7 +86,7 @@ def test_lengths_do_not_jump(database, width):
         coordinates, rates = np.zeros((2, len(time), 44))
         coordinates[:, dofs] = start + time[:, None] * (end - start)
         rates[:, dofs] = end - start
-        state = muscle_state(person, muscles, motion_from(person, time, coordinates, rates, 0.0 * rates))
+        state = muscle_state(person, muscles, motion_through(person, coordinates, rates, time=time))
         rate = state.musculotendon_velocity
         steps = 0.5 * (rate[1:] + rate[:-1]) * time[1]
         jump = np.abs(np.diff(state.musculotendon_length, axis=0) - steps).max(axis=0)
@@ -140,8 +139,7 @@ def test_left_is_the_mirror_of_right(model, database):
     for column in range(7):
         for muscles in (right, left):
             coordinates[:, model.dof(muscles.dof_names[column])] = angles[:, column]
-    zero = np.zeros_like(coordinates)
-    motion = motion_from(model, np.arange(5.0), coordinates, zero, zero)
+    motion = motion_through(model, coordinates)
     one, other = muscle_state(model, right, motion), muscle_state(model, left, motion)
     np.testing.assert_allclose(one.moment_arm, other.moment_arm, atol=1e-12)
     np.testing.assert_allclose(one.musculotendon_length, other.musculotendon_length, atol=1e-12)
@@ -153,7 +151,7 @@ def test_normalized_fiber_length_does_not_depend_on_body_size(database):
     for model in (small, large):
         zero = np.zeros((1, 44))
         muscles = scale_muscles(model, database, "r")
-        state = muscle_state(model, muscles, motion_from(model, np.zeros(1), zero, zero, zero))
+        state = muscle_state(model, muscles, motion_through(model, zero))
         lengths.append(state.fiber_length[0] / muscles.parameters.optimal_fiber_length)
     np.testing.assert_allclose(lengths[0], lengths[1], rtol=1e-12)
 
@@ -172,8 +170,7 @@ def test_via_points_join_and_leave_without_a_jump(person, database):
         for edge in edges:
             coordinates = np.zeros((2, 44))
             coordinates[:, paths.switch_dof[c]] = edge + np.array([-1e-9, 1e-9])
-            zero = np.zeros_like(coordinates)
-            state = muscle_state(model, muscles, motion_from(model, np.arange(2.0), coordinates, zero, zero))
+            state = muscle_state(model, muscles, motion_through(model, coordinates))
             row = [model.dof(dof) for dof in muscles.dof_names].index(paths.switch_dof[c])
             assert abs(np.diff(state.musculotendon_length[:, n])[0]) < 1e-3, muscles.names[n]
             assert abs(np.diff(state.moment_arm[:, row, n])[0]) < 4e-4, muscles.names[n]

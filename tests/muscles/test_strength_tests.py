@@ -7,13 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from poses import motion_through
 from refusals import refused
 
 import muscle_db
 from benchmarks.fiber_dynamics import FiberDynamics
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.muscles import ElasticMuscles, MuscleParameters, scale_muscles
-from musclesolve.muscles.muscle_state import ScaledState, muscle_state
+from musclesolve.muscles import ElasticMuscles, MuscleParameters, muscle_state, scale_muscles
 from musclesolve.muscles.person import QUANTITIES
 from musclesolve.muscles.strength_tests import read_strength_tests, strength_moments
 
@@ -82,21 +81,19 @@ def test_a_file_without_tests(tmp_path: Path) -> None:
         read_strength_tests(tmp_path / "no.toml")
 
 
-def posed(
-    model, database: str, dof: str, degrees, pose=None, speeds=0.0, passive="none"
-) -> tuple[ScaledState, np.ndarray]:
+def posed(model, database: str, dof: str, degrees, pose=None, speeds=0.0, passive="none"):
     """The right leg at some angles of a degree of freedom, and its moment arms about it (P, n)."""
     leg = scale_muscles(model, muscle_db.load(database), "r", passive=passive)
     angles, rates = np.zeros((2, len(degrees), len(model.topology.dof_names)))
     for name, angle in (pose or {}).items():
         angles[:, model.dof(name)] = np.radians(angle)
     angles[:, model.dof(dof)], rates[:, model.dof(dof)] = np.radians(degrees), speeds
-    motion = motion_from(model, np.arange(len(angles), dtype=float), angles, rates, np.zeros_like(angles))
+    motion = motion_through(model, angles, rates)
     state = muscle_state(model, leg, motion)
     return state, state.moment_arm[:, leg.dof_names.index(dof)]
 
 
-def arguments(state: ScaledState, arm: np.ndarray, sign: float) -> tuple[np.ndarray, ...]:
+def arguments(state, arm: np.ndarray, sign: float) -> tuple[np.ndarray, ...]:
     return state.musculotendon_length, state.musculotendon_velocity, arm, np.full(len(arm), sign)
 
 

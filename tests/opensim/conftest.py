@@ -9,17 +9,15 @@ from small_model import save_model
 
 from musclesolve import read_osim
 from musclesolve.opensim import read_b3d
-from musclesolve.opensim.b3d import B3DSubject
-from musclesolve.opensim.model import OpenSimModel
 
 
 @pytest.fixture(scope="session")
-def small(tmp_path_factory: pytest.TempPathFactory) -> OpenSimModel:
+def small(tmp_path_factory: pytest.TempPathFactory):
     """The small model."""
     return read_osim(save_model(tmp_path_factory.mktemp("small")))
 
 
 @pytest.fixture(scope="session")
-def real(addbiomechanics: Path) -> B3DSubject:
+def real(addbiomechanics: Path):
     """A subject of AddBiomechanics in one file."""
     return read_b3d(addbiomechanics / "results.b3d")

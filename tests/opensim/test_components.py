@@ -14,13 +14,12 @@ from small_model import TEXT, WRAP, muscle, point, save_model
 from musclesolve import read_osim
 from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.kinematics import coordinate_values
-from musclesolve.opensim.model import OpenSimModel
 
 FRAMES = offset_frame("spot", "..", 0.25) + offset_frame("nested", "../spot", 0.125)
 ALIKE = with_components(offset_frame("spot", "/bodyset/talus_r", 0.5), FRAMES)
 
 
-def attached_to(tmp_path: Path, socket: str, text: str = ALIKE) -> OpenSimModel:
+def attached_to(tmp_path: Path, socket: str, text: str = ALIKE):
     """The model with the first point of three_r attached to what a socket names."""
     first = "<socket_parent_frame>/bodyset/tibia_r</socket_parent_frame>\n<location>0 -0.2 0.1"
     assert text.count(first) == 1
@@ -28,7 +27,7 @@ def attached_to(tmp_path: Path, socket: str, text: str = ALIKE) -> OpenSimModel:
     return read_osim(save_model(tmp_path, changed))
 
 
-def place(model: OpenSimModel) -> tuple[str, float]:
+def place(model) -> tuple[str, float]:
     """Body, and place along x, of the first point of three_r."""
     frame = model.muscles["three_r"].points[0].frame
     return frame.body, float(frame.position[0])
@@ -89,7 +88,7 @@ def test_lengths_are_those_of_opensim(tmp_path: Path) -> None:
         same_lengths_as_opensim(attached_to(tmp_path, socket))
 
 
-def same_lengths_as_opensim(model: OpenSimModel) -> None:
+def same_lengths_as_opensim(model) -> None:
     """In one pose of all coordinates, of the muscles that OpenSim counts as such."""
     pose = {name: np.array([0.1 + 0.05 * k]) for k, name in enumerate(model.coordinates)}
     values = coordinate_values(model, pose)

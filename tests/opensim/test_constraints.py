@@ -10,7 +10,6 @@ from refusals import refused
 from small_model import COUPLER, TEXT, joint, save_model
 
 from musclesolve import read_osim
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
 
 
@@ -20,7 +19,7 @@ def weld(one: str, other: str, enforced: str = "true") -> str:
 <socket_frame1>/bodyset/{one}</socket_frame1><socket_frame2>/bodyset/{other}</socket_frame2></WeldConstraint>"""
 
 
-def constrained(tmp_path: Path, constraint: str, text: str = TEXT) -> OpenSimModel:
+def constrained(tmp_path: Path, constraint: str, text: str = TEXT):
     """The small model with one more constraint."""
     return read_osim(
         save_model(
@@ -105,7 +104,7 @@ def test_prescribed_coordinates(tmp_path: Path) -> None:
     assert len(read_osim(save_model(tmp_path, free)).chosen()) == 3
 
 
-def test_coordinates_between_bodies(small: OpenSimModel) -> None:
+def test_coordinates_between_bodies(small) -> None:
     assert small.coordinates_between(["patella_r", "tibia_r"]) == {
         "knee_r",
         "beta_r",

@@ -13,12 +13,10 @@ from sampled_motion import at_rest, filtered_motion
 from thorough import examples
 
 from musclesolve import read_osim
-from musclesolve._util.arrays import Array
 from musclesolve.errors import InputError
 from musclesolve.files import Table, read_mot, write_mot
 from musclesolve.opensim.external_loads import ExternalLoad, contact_fault, load_wrench, read_external_loads
 from musclesolve.opensim.kinematics import BodyMotion, body_motion
-from musclesolve.opensim.model import OpenSimModel
 
 TIME = np.linspace(0.0, 0.3, 4)
 XML = """<?xml version="1.0" encoding="UTF-8" ?>
@@ -33,7 +31,7 @@ XML = """<?xml version="1.0" encoding="UTF-8" ?>
 
 def columns(
     force: str = "ground_force_", torque: str = "ground_torque_", scale: float = 1.0
-) -> dict[str, Array]:
+) -> dict[str, np.ndarray]:
     """One plate: a force that begins at the second sample, and a point that means nothing before."""
     loaded = np.array([0.0, 1.0, 1.0, 1.0])
     parts = [(f"{force}v", (20.0, 700.0, -10.0)), (f"{force}p", (0.1, 0.0, 0.05)), (torque, (0.0, 4.0, 0.0))]
@@ -44,7 +42,7 @@ def columns(
     return found
 
 
-def save(path: Path, given: dict[str, Array]) -> Path:
+def save(path: Path, given: dict[str, np.ndarray]) -> Path:
     write_mot(path, Table(TIME, tuple(given), np.stack(list(given.values()), axis=1), False, path))
     return path
 
@@ -57,7 +55,7 @@ def loads_xml(tmp_path: Path) -> Path:
     return path
 
 
-def test_an_external_loads_file(loads_xml: Path, small: OpenSimModel) -> None:
+def test_an_external_loads_file(loads_xml: Path, small) -> None:
     (load,) = read_external_loads(loads_xml, small)
     assert (load.name, load.body, load.force_frame, load.point_frame) == (
         "right",
@@ -83,7 +81,7 @@ def test_an_external_loads_file(loads_xml: Path, small: OpenSimModel) -> None:
     ],
 )
 def test_frames_of_force_and_point(
-    loads_xml: Path, small: OpenSimModel, old: str, new: str, frames: tuple[str, str]
+    loads_xml: Path, small, old: str, new: str, frames: tuple[str, str]
 ) -> None:
     """A force without a point acts at the origin of its body."""
     loads_xml.write_text(XML.replace(old, new), encoding="utf-8")
@@ -92,12 +90,12 @@ def test_frames_of_force_and_point(
 
 
 @pytest.mark.parametrize("switch", ["<appliesForce>false</appliesForce>", "<isDisabled> true </isDisabled>"])
-def test_loads_that_are_switched_off(loads_xml: Path, small: OpenSimModel, switch: str) -> None:
+def test_loads_that_are_switched_off(loads_xml: Path, small, switch: str) -> None:
     loads_xml.write_text(XML.replace("</ExternalForce>", f"{switch}</ExternalForce>"), encoding="utf-8")
     assert read_external_loads(loads_xml, small) == []
 
 
-def test_a_foot_strikes_without_a_jump(loads_xml: Path, small: OpenSimModel) -> None:
+def test_a_foot_strikes_without_a_jump(loads_xml: Path, small) -> None:
     """Between an unloaded and a loaded sample the wrench grows in proportion, whatever the point says before."""
     loads = read_external_loads(loads_xml, small)
     time = np.array([0.0, 0.025, 0.05, 0.1])
@@ -127,9 +125,7 @@ REFUSALS = [
 @pytest.mark.parametrize(
     ("code", "old", "new", "parts"), REFUSALS, ids=[f"{c}-{n[:20]}" for c, _, n, _ in REFUSALS]
 )
-def test_refusals(
-    loads_xml: Path, small: OpenSimModel, code: str, old: str, new: str, parts: list[str]
-) -> None:
+def test_refusals(loads_xml: Path, small, code: str, old: str, new: str, parts: list[str]) -> None:
     text = XML.replace(old, new)
     assert text != XML
     loads_xml.write_text(text, encoding="utf-8")
@@ -137,14 +133,14 @@ def test_refusals(
         read_external_loads(loads_xml, small)
 
 
-def test_a_load_without_columns(loads_xml: Path, small: OpenSimModel) -> None:
+def test_a_load_without_columns(loads_xml: Path, small) -> None:
     text = XML.replace("ground_force_v<", "<").replace("ground_torque_<", "<")
     loads_xml.write_text(text, encoding="utf-8")
     with refused("missing_key", "right", "force_identifier"):
         read_external_loads(loads_xml, small)
 
 
-def test_gaps_are_refused_only_where_they_matter(tmp_path: Path, small: OpenSimModel) -> None:
+def test_gaps_are_refused_only_where_they_matter(tmp_path: Path, small) -> None:
     given = columns("ground_force_r_", "ground_torque_r_")
     given["ground_force_r_px"][0] = np.nan
     path = save(tmp_path / "grf.mot", given)
@@ -162,7 +158,7 @@ PAIRS = [
 
 
 @pytest.fixture
-def walking(model_folder: Path) -> tuple[OpenSimModel, Table, Array, BodyMotion]:
+def walking(model_folder: Path):
     """A model, the plates under it, and its pose."""
     folder = model_folder.parent / "rajagopal_walk"
     model = read_osim(folder / "reference" / "rajagopal_lai_uhlrich_2023_scaled.osim")
@@ -175,7 +171,7 @@ def walking(model_folder: Path) -> tuple[OpenSimModel, Table, Array, BodyMotion]
 @pytest.mark.parametrize("exchanged", [False, True])
 def test_plates_without_a_side_find_their_foot(
     tmp_path: Path,
-    walking: tuple[OpenSimModel, Table, Array, BodyMotion],
+    walking,
     names: tuple[str, str, str, str],
     exchanged: bool,
 ) -> None:
@@ -197,9 +193,7 @@ def test_plates_without_a_side_find_their_foot(
         read_external_loads(path, model, time, away)
 
 
-def on_belts(
-    path: Path, walking: tuple[OpenSimModel, Table, Array, BodyMotion], stems: dict[str, str]
-) -> tuple[OpenSimModel, Array, BodyMotion, Path]:
+def on_belts(path: Path, walking, stems: dict[str, str]):
     """The walk in the frame of a treadmill at its mean speed, its plates named by stems of (r, l) forces together."""
     model, table, time, pose = walking
     pelvis = pose.position[:, model.body_number["pelvis"], 0]
@@ -226,23 +220,19 @@ def on_belts(
     return model, time, BodyMotion(pose.rotation, pose.position - back, pose.twist), path
 
 
-def loaded(load: ExternalLoad, time: Array) -> Array:
+def loaded(load: ExternalLoad, time: np.ndarray) -> np.ndarray:
     force = np.linalg.norm(load.force, axis=1)
     return np.interp(time, load.time, force)
 
 
-def test_belts_of_a_treadmill_whose_names_have_no_r(
-    tmp_path: Path, walking: tuple[OpenSimModel, Table, Array, BodyMotion]
-) -> None:
+def test_belts_of_a_treadmill_whose_names_have_no_r(tmp_path: Path, walking) -> None:
     stems = {"ground_force_": "r", "l_ground_force_": "l"}
     model, time, pose, path = on_belts(tmp_path / "grf.mot", walking, stems)
     loads = read_external_loads(path, model, time, pose)
     assert [load.body for load in loads] == ["calcn_r", "calcn_l"] and not any(load.notes for load in loads)
 
 
-def test_contacts_decide_beside_the_name(
-    tmp_path: Path, walking: tuple[OpenSimModel, Table, Array, BodyMotion]
-) -> None:
+def test_contacts_decide_beside_the_name(tmp_path: Path, walking) -> None:
     stems = {"r_ground_force_": "l", "l_ground_force_": "r"}
     model, time, pose, path = on_belts(tmp_path / "grf.mot", walking, stems)
     loads = read_external_loads(path, model, time, pose)
@@ -250,9 +240,7 @@ def test_contacts_decide_beside_the_name(
     assert all(len(load.notes) == 1 for load in loads)
 
 
-def test_one_belt_for_both_feet(
-    tmp_path: Path, walking: tuple[OpenSimModel, Table, Array, BodyMotion]
-) -> None:
+def test_one_belt_for_both_feet(tmp_path: Path, walking) -> None:
     """In single support the load is on the foot that stands, and nowhere on the other one."""
     model, time, pose, path = on_belts(tmp_path / "grf.mot", walking, {"ground_force_": "rl"})
     right, left = read_external_loads(path, model, time, pose)
@@ -267,9 +255,7 @@ def test_one_belt_for_both_feet(
 
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("body", ["calcn_r", "talus_r", "toes_r"])
-def test_nearest_feet_instead_of_those_of_an_xml(
-    tmp_path: Path, walking: tuple[OpenSimModel, Table, Array, BodyMotion], body: str
-) -> None:
+def test_nearest_feet_instead_of_those_of_an_xml(tmp_path: Path, walking, body: str) -> None:
     model, time, pose, _ = on_belts(tmp_path / "grf.mot", walking, {"ground_force_": "l"})
     path = tmp_path / "loads.xml"
     path.write_text(
@@ -283,12 +269,12 @@ def test_nearest_feet_instead_of_those_of_an_xml(
         read_external_loads(path, model, time, pose, feet="left")
 
 
-def test_names_with_a_side(walking: tuple[OpenSimModel, Table, Array, BodyMotion]) -> None:
+def test_names_with_a_side(walking) -> None:
     model, table, *_ = walking
     assert [load.body for load in read_external_loads(table.path, model)] == ["calcn_r", "calcn_l"]
 
 
-def test_files_without_plates(tmp_path: Path, small: OpenSimModel) -> None:
+def test_files_without_plates(tmp_path: Path, small) -> None:
     with refused("missing_column", "angles.mot", "hip"):
         read_external_loads(save(tmp_path / "angles.mot", {"hip": TIME}), small)
     given = columns()
@@ -305,7 +291,7 @@ PIECES = st.sampled_from(
 @settings(max_examples=examples(150), derandomize=True)
 @given(data=st.data())
 def test_any_damage_is_refused_properly_or_harmless(
-    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory, small: OpenSimModel
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory, small
 ) -> None:
     folder = tmp_path_factory.getbasetemp()
     save(folder / "grf.mot", columns())

@@ -12,14 +12,12 @@ from scipy.signal import butter, filtfilt
 from musclesolve import read_osim
 from musclesolve.files import read_mot
 from musclesolve.opensim import opensim_geometry
-from musclesolve.opensim.geometry import OpenSimGeometry
-from musclesolve.opensim.model import OpenSimModel
 
 MODELS = ["gait2392", "hamner_2010", "arm26", "rajagopal_2016", "rajagopal_lai_uhlrich_2023"]
 STEP = 1e-6
 
 
-def test_moment_arm_is_the_slope_of_the_length(small: OpenSimModel) -> None:
+def test_moment_arm_is_the_slope_of_the_length(small) -> None:
     """-dL/dq over every coordinate, with a conditional point, a wrap and a coupled patella."""
     rng = np.random.default_rng(5)
     names = [name for name in small.coordinates if name != "beta_r"]
@@ -30,12 +28,12 @@ def test_moment_arm_is_the_slope_of_the_length(small: OpenSimModel) -> None:
         np.testing.assert_allclose(found.moment_arm[:, k], -(ends[0] - ends[1]) / (2 * STEP), atol=2e-8)
 
 
-def test_the_pelvis_moves_no_muscle_of_the_leg(small: OpenSimModel) -> None:
+def test_the_pelvis_moves_no_muscle_of_the_leg(small) -> None:
     found = opensim_geometry(small, {"px": np.array([0.4]), "ty": np.array([2.0])})
     np.testing.assert_allclose(found.moment_arm, 0.0, atol=1e-14)
 
 
-def test_muscles_and_coordinates_are_chosen_by_name(small: OpenSimModel) -> None:
+def test_muscles_and_coordinates_are_chosen_by_name(small) -> None:
     given = {"knee_r": np.array([0.3, 0.6])}
     every = opensim_geometry(small, given, coordinates=["hip_a_r", "knee_r"])
     one = opensim_geometry(small, given, coordinates=["knee_r"], muscles=["two_r"])
@@ -44,7 +42,7 @@ def test_muscles_and_coordinates_are_chosen_by_name(small: OpenSimModel) -> None
     np.testing.assert_allclose(one.moment_arm[:, 0, 0], every.moment_arm[:, 1, 1], atol=1e-14)
 
 
-def test_names_may_stand_alone_and_be_generated(small: OpenSimModel) -> None:
+def test_names_may_stand_alone_and_be_generated(small) -> None:
     given = {"knee_r": np.array([0.3, 0.6])}
     alone = opensim_geometry(small, given, coordinates="knee_r", muscles="two_r")  # type: ignore[arg-type]
     generated = opensim_geometry(small, given, (each for each in given), (each for each in ["two_r"]))  # type: ignore[arg-type]
@@ -63,12 +61,12 @@ def test_names_may_stand_alone_and_be_generated(small: OpenSimModel) -> None:
         ({"knee_r": np.array([0.0, 90.0])}, ("bad_number", "knee_r", "radians")),
     ],
 )
-def test_values_that_are_none(small: OpenSimModel, values: object, words: tuple[str, ...]) -> None:
+def test_values_that_are_none(small, values: object, words: tuple[str, ...]) -> None:
     with refused(*words):
         opensim_geometry(small, values)  # type: ignore[arg-type]
 
 
-def test_only_joints_that_muscles_cross_turn_less_than_once(small: OpenSimModel) -> None:
+def test_only_joints_that_muscles_cross_turn_less_than_once(small) -> None:
     """A person turns many times about the vertical axis; 20 m of walkway are no degrees."""
     found = opensim_geometry(small, {"px": np.array([0.0, 20.0]), "tx": np.array([0.0, 20.0])})
     np.testing.assert_allclose(found.length[1], found.length[0], atol=1e-12)
@@ -76,7 +74,7 @@ def test_only_joints_that_muscles_cross_turn_less_than_once(small: OpenSimModel)
         opensim_geometry(small, {"knee_r": 0.3}, muscles=[])  # type: ignore[dict-item]
 
 
-def test_more_poses_than_one_block(small: OpenSimModel) -> None:
+def test_more_poses_than_one_block(small) -> None:
     flexion = np.linspace(0.0, 1.0, 600)
     every = opensim_geometry(small, {"knee_r": flexion})
     last = opensim_geometry(small, {"knee_r": flexion[-3:]})
@@ -84,7 +82,7 @@ def test_more_poses_than_one_block(small: OpenSimModel) -> None:
     np.testing.assert_array_equal(every.moment_arm[-3:], last.moment_arm)
 
 
-def compared(model: OpenSimModel, file: Path) -> tuple[OpenSimGeometry, dict[str, np.ndarray]]:
+def compared(model, file: Path):
     with np.load(file) as stored:
         data = {key: stored[key] for key in stored}
     names = [str(name) for name in data["coordinate"]]

@@ -13,25 +13,23 @@ from sampled_motion import at_rest, free_names, sine_motion
 from small_model import TEXT, save_model
 
 from musclesolve import read_osim
-from musclesolve._util.arrays import Array
+from musclesolve.opensim import inverse_dynamics
 from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.opensim.inverse_dynamics import (
     ModelMotion,
     body_dynamics,
     inertial_wrench,
-    inverse_dynamics,
     model_motion,
     require_masses,
 )
 from musclesolve.opensim.kinematics import body_motion
-from musclesolve.opensim.model import OpenSimModel
 
 STEP = 1e-4
 TIME = np.linspace(0.0, 1.0, 21)
 
 
 def push(
-    time: Array, body: str = "talus_r", frame: str = "ground", point_frame: str = "ground"
+    time: np.ndarray, body: str = "talus_r", frame: str = "ground", point_frame: str = "ground"
 ) -> ExternalLoad:
     """A load that changes linearly, so that interpolation is exact where force or point is constant."""
     force = np.stack([40.0 + 10.0 * time, 300.0 - 50.0 * time, -20.0 + 0.0 * time], axis=1)
@@ -40,7 +38,7 @@ def push(
     return ExternalLoad("push", body, time, force, point, moment, frame, point_frame)
 
 
-def energy(model: OpenSimModel, motion: ModelMotion) -> Array:
+def energy(model, motion: ModelMotion) -> np.ndarray:
     """Kinetic and potential energy (T,), from poses and twists."""
     bodies, total = body_dynamics(model, motion), np.zeros(len(motion.time))
     for k, body in enumerate(model.bodies[1:], start=1):
@@ -60,7 +58,7 @@ def moved(motion: ModelMotion, step: float) -> ModelMotion:
     return replace(motion, value=value, speed=motion.speed + step * motion.acceleration)
 
 
-def test_accelerations_are_second_differences_of_the_poses(small: OpenSimModel) -> None:
+def test_accelerations_are_second_differences_of_the_poses(small) -> None:
     motion = sine_motion(small, TIME)
     bodies = body_dynamics(small, motion)
     place = [body_motion(small, moved(motion, step).value).position for step in (-STEP, 0.0, STEP)]
@@ -71,7 +69,7 @@ def test_accelerations_are_second_differences_of_the_poses(small: OpenSimModel) 
     np.testing.assert_allclose(found, expected, atol=2e-5 * np.abs(expected).max())
 
 
-def test_power_of_the_generalized_forces_is_the_rate_of_energy(small: OpenSimModel) -> None:
+def test_power_of_the_generalized_forces_is_the_rate_of_energy(small) -> None:
     motion = sine_motion(small, TIME)
     dynamics = inverse_dynamics(small, motion)
     rate = (energy(small, moved(motion, STEP)) - energy(small, moved(motion, -STEP))) / (2.0 * STEP)
@@ -79,7 +77,7 @@ def test_power_of_the_generalized_forces_is_the_rate_of_energy(small: OpenSimMod
         np.testing.assert_allclose((force * motion.speed).sum(axis=1), rate, atol=1e-6 * np.abs(rate).max())
 
 
-def test_generalized_forces_are_virtual_power(small: OpenSimModel) -> None:
+def test_generalized_forces_are_virtual_power(small) -> None:
     """With loads: tau_k is the power of all wrenches on the twists by coordinate k, couplings included."""
     motion = sine_motion(small, TIME)
     dynamics = inverse_dynamics(small, motion, [push(TIME)])
@@ -90,7 +88,7 @@ def test_generalized_forces_are_virtual_power(small: OpenSimModel) -> None:
     np.testing.assert_allclose(found, power, atol=1e-9 * np.abs(power).max())
 
 
-def test_at_rest_they_are_the_slope_of_potential_energy(small: OpenSimModel) -> None:
+def test_at_rest_they_are_the_slope_of_potential_energy(small) -> None:
     pose = sine_motion(small, TIME).value
     dynamics = inverse_dynamics(small, at_rest(small, pose))
     for name in free_names(small):
@@ -103,7 +101,7 @@ def test_at_rest_they_are_the_slope_of_potential_energy(small: OpenSimModel) -> 
         np.testing.assert_allclose(dynamics.column(name), (ends[0] - ends[1]) / 2e-5, atol=1e-5)
 
 
-def test_a_body_in_free_fall_needs_nothing(small: OpenSimModel) -> None:
+def test_a_body_in_free_fall_needs_nothing(small) -> None:
     """The joint of the pelvis moves along the axes of its parent frame; the limbs do not move."""
     time = np.linspace(0.0, 0.5, 6)
     gravity = small.joints[0].parent.rotation.T @ small.gravity
@@ -117,7 +115,7 @@ def test_a_body_in_free_fall_needs_nothing(small: OpenSimModel) -> None:
     np.testing.assert_allclose(dynamics.joint_force, 0.0, atol=1e-10)
 
 
-def test_weight_is_carried_by_the_root(small: OpenSimModel) -> None:
+def test_weight_is_carried_by_the_root(small) -> None:
     dynamics = inverse_dynamics(small, at_rest(small, sine_motion(small, TIME).value))
     weight = sum(mass.mass for mass in small.masses.values()) * small.gravity
     axes = small.joints[0].parent.rotation
@@ -125,7 +123,7 @@ def test_weight_is_carried_by_the_root(small: OpenSimModel) -> None:
     np.testing.assert_allclose(found, np.tile(-weight, (len(TIME), 1)), atol=1e-9)
 
 
-def test_what_bodies_of_a_long_motion_need_takes_little_memory(small: OpenSimModel) -> None:
+def test_what_bodies_of_a_long_motion_need_takes_little_memory(small) -> None:
     """The work arrays are of some frames at a time; inertia alone would be larger than the result."""
     bodies = body_dynamics(small, sine_motion(small, np.linspace(0.0, 1.0, 6000)))
     tracemalloc.start()
@@ -135,13 +133,13 @@ def test_what_bodies_of_a_long_motion_need_takes_little_memory(small: OpenSimMod
     assert most < 2.0 * wrench.nbytes
 
 
-def test_a_load_in_the_frame_of_a_body_is_that_in_the_ground(small: OpenSimModel) -> None:
+def test_a_load_in_the_frame_of_a_body_is_that_in_the_ground(small) -> None:
     motion = sine_motion(small, TIME)
     pose = body_motion(small, motion.value)
     load, shank = push(TIME), small.body_number["tibia_r"]
     turned, origin = pose.rotation[:, shank].swapaxes(1, 2), pose.position[:, shank]
 
-    def inward(vector: Array) -> Array:
+    def inward(vector: np.ndarray) -> np.ndarray:
         return np.asarray((turned @ vector[..., None])[..., 0])
 
     local = {"force": inward(load.force), "moment": inward(load.moment), "force_frame": "tibia_r"}
@@ -163,7 +161,7 @@ def test_a_pin_joint_by_hand(tmp_path: Path) -> None:
     np.testing.assert_allclose(dynamics.column("slide_a_r"), expected, atol=1e-9)
 
 
-def test_coupled_coordinates_follow_and_need_nothing_themselves(small: OpenSimModel) -> None:
+def test_coupled_coordinates_follow_and_need_nothing_themselves(small) -> None:
     motion = sine_motion(small, TIME)
     dynamics = inverse_dynamics(small, motion)
     np.testing.assert_array_equal(dynamics.column("beta_r"), 0.0)
@@ -203,7 +201,7 @@ def test_impossible_mass_properties_stop_what_needs_them(tmp_path: Path, old: st
     assert chosen == ["one_r", "two_r", "three_r"]
 
 
-def test_a_motion_must_be_complete(small: OpenSimModel) -> None:
+def test_a_motion_must_be_complete(small) -> None:
     zero = {name: np.zeros(3) for name in free_names(small)}
     lacking = {name: column for name, column in zero.items() if name != "knee_r"}
     with refused("missing_column", "knee_r"):
@@ -222,7 +220,7 @@ def test_a_motion_must_be_complete(small: OpenSimModel) -> None:
         body_motion(small, values)
 
 
-def test_loads_must_fit_model_and_motion(small: OpenSimModel) -> None:
+def test_loads_must_fit_model_and_motion(small) -> None:
     motion = sine_motion(small, TIME)
     with refused("unknown_name", "push", "toes_r"):
         inverse_dynamics(small, motion, [push(TIME, body="toes_r")])

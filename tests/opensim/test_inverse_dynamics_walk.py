@@ -14,8 +14,6 @@ from musclesolve import read_osim
 from musclesolve.files import read_mot
 from musclesolve.opensim import inverse_dynamics
 from musclesolve.opensim.external_loads import ExternalLoad, read_external_loads
-from musclesolve.opensim.inverse_dynamics import InverseDynamics
-from musclesolve.opensim.model import OpenSimModel
 
 LEG = (
     "hip_flexion",
@@ -38,24 +36,24 @@ def folder(model_folder: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def scaled(folder: Path) -> OpenSimModel:
+def scaled(folder: Path):
     """The model of Rajagopal, Lai and Uhlrich (2023) of this subject."""
     return read_osim(folder / "reference" / "rajagopal_lai_uhlrich_2023_scaled.osim")
 
 
 @pytest.fixture(scope="module")
-def loads(folder: Path, scaled: OpenSimModel) -> list[ExternalLoad]:
+def loads(folder: Path, scaled) -> list[ExternalLoad]:
     return read_external_loads(folder / "walk_grf.mot", scaled)
 
 
 @pytest.fixture(scope="module")
-def dynamics(folder: Path, scaled: OpenSimModel, loads: list[ExternalLoad]) -> InverseDynamics:
+def dynamics(folder: Path, scaled, loads: list[ExternalLoad]):
     motion = filtered_motion(scaled, folder / "reference" / "opensim_ik.mot", CUTOFF_HZ)
     return inverse_dynamics(scaled, motion, loads)
 
 
 @pytest.fixture(scope="module")
-def model_of_reference(public_model, scaled: OpenSimModel) -> OpenSimModel:
+def model_of_reference(public_model, scaled):
     """The model of Rajagopal et al. (2016), which `opensim_id.sto` was computed with, scaled in the same way.
 
     Its bodies have the same mass properties before scaling and thus after it; factors are read off the joints and mass
@@ -74,7 +72,7 @@ def model_of_reference(public_model, scaled: OpenSimModel) -> OpenSimModel:
     return scaled_skeleton(public_model("rajagopal_2016"), factors, scaled.masses)
 
 
-def rms(folder: Path, dynamics: InverseDynamics, names: Sequence[str]) -> dict[str, float]:
+def rms(folder: Path, dynamics, names: Sequence[str]) -> dict[str, float]:
     """Difference from OpenSim's file, each joint by itself."""
     table = read_mot(folder / "reference" / "opensim_id.sto")
     frames = np.searchsorted(dynamics.time, table.time - 1e-6)
@@ -87,7 +85,7 @@ def rms(folder: Path, dynamics: InverseDynamics, names: Sequence[str]) -> dict[s
 
 
 def test_moments_of_the_same_model_are_those_of_opensim(
-    folder: Path, model_of_reference: OpenSimModel, loads: list[ExternalLoad]
+    folder: Path, model_of_reference, loads: list[ExternalLoad]
 ) -> None:
     """Exact where no joint below the knee is involved; see `test_opensim_dynamics` for what remains there."""
     motion = filtered_motion(model_of_reference, folder / "reference" / "opensim_ik.mot", CUTOFF_HZ)
@@ -99,7 +97,7 @@ def test_moments_of_the_same_model_are_those_of_opensim(
     assert max(rms(folder, dynamics, PELVIS).values()) < 0.4
 
 
-def test_moments_of_the_newer_model_differ_by_its_ankle(folder: Path, dynamics: InverseDynamics) -> None:
+def test_moments_of_the_newer_model_differ_by_its_ankle(folder: Path, dynamics) -> None:
     """The other knee places the ankle 4 mm behind."""
     found = rms(folder, dynamics, [f"{name}_{side}" for name in LEG for side in "rl"])
     assert 1.5 < found.pop("ankle_angle_r") < 2.5
@@ -107,7 +105,7 @@ def test_moments_of_the_newer_model_differ_by_its_ankle(folder: Path, dynamics: 
     assert max(found.values()) < 1.0, found
 
 
-def test_what_the_pelvis_lacks_is_small(dynamics: InverseDynamics) -> None:
+def test_what_the_pelvis_lacks_is_small(dynamics) -> None:
     """With both feet measured, the residual force is far below the body weight of 834 N."""
     inside = (dynamics.time >= 0.45) & (dynamics.time <= 1.8)
     for name in PELVIS[:3]:

@@ -9,13 +9,12 @@ from sampled_motion import at_rest, free_names, sine_motion
 from musclesolve.opensim import inverse_dynamics, opensim_geometry
 from musclesolve.opensim.inverse_dynamics import distal_reactions
 from musclesolve.opensim.kinematics import body_motion
-from musclesolve.opensim.model import OpenSimModel
 
 TIME = np.linspace(0.0, 1.0, 11)
 MUSCLES = ("one_r", "two_r", "three_r")
 
 
-def test_muscle_forces_have_no_resultant(small: OpenSimModel) -> None:
+def test_muscle_forces_have_no_resultant(small) -> None:
     """Tension is an inner force: over all bodies force and moment vanish."""
     motion = sine_motion(small, TIME)
     force = np.random.default_rng(1).uniform(10.0, 500.0, (len(TIME), 3))
@@ -24,7 +23,7 @@ def test_muscle_forces_have_no_resultant(small: OpenSimModel) -> None:
     assert np.abs(wrench).max() > 100.0
 
 
-def test_power_of_muscles_on_the_bodies_is_moment_arm_times_force(small: OpenSimModel) -> None:
+def test_power_of_muscles_on_the_bodies_is_moment_arm_times_force(small) -> None:
     motion, names = sine_motion(small, TIME), free_names(small)
     force = np.random.default_rng(2).uniform(10.0, 500.0, (len(TIME), 3))
     wrench = path_wrenches(small, motion.value, MUSCLES, force)
@@ -35,7 +34,7 @@ def test_power_of_muscles_on_the_bodies_is_moment_arm_times_force(small: OpenSim
     np.testing.assert_allclose(np.einsum("tkbi,tbi->tk", twist, wrench), expected, atol=1e-8)
 
 
-def test_about_the_axes_of_a_joint_muscles_and_reaction_make_the_moment(small: OpenSimModel) -> None:
+def test_about_the_axes_of_a_joint_muscles_and_reaction_make_the_moment(small) -> None:
     motion = sine_motion(small, TIME)
     dynamics = inverse_dynamics(small, motion)
     force = np.random.default_rng(3).uniform(10.0, 500.0, (len(TIME), 3))
@@ -52,7 +51,7 @@ def test_about_the_axes_of_a_joint_muscles_and_reaction_make_the_moment(small: O
         np.testing.assert_allclose(power, expected, atol=1e-8)
 
 
-def test_without_muscles_a_joint_carries_what_hangs_on_it(small: OpenSimModel) -> None:
+def test_without_muscles_a_joint_carries_what_hangs_on_it(small) -> None:
     motion = at_rest(small, sine_motion(small, TIME).value)
     found = distal_reactions(small, inverse_dynamics(small, motion))
     knee = found.joints.index("knee_joint_r")
@@ -60,7 +59,7 @@ def test_without_muscles_a_joint_carries_what_hangs_on_it(small: OpenSimModel) -
     np.testing.assert_allclose(found.force[:, knee], np.tile(-beyond * small.gravity, (len(TIME), 1)))
 
 
-def test_tension_across_a_joint_presses_its_bodies_together(small: OpenSimModel) -> None:
+def test_tension_across_a_joint_presses_its_bodies_together(small) -> None:
     motion = at_rest(small, sine_motion(small, TIME).value)
     dynamics = inverse_dynamics(small, motion)
     pull = 250.0

@@ -12,14 +12,13 @@ from joined_legs import reversed_joint
 from small_model import save_model
 
 from musclesolve import read_osim
-from musclesolve._util.arrays import Array
 from musclesolve.opensim.kinematics import body_motion, coordinate_values, joints_crossed
 from musclesolve.opensim.model import OpenSimModel, rotation_xyz
 
 STEP = 1e-6
 
 
-def random_values(model: OpenSimModel, names: list[str]) -> dict[str, Array]:
+def random_values(model: OpenSimModel, names: list[str]) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(3)
     return {name: rng.uniform(-0.8, 1.2, 5) for name in names}
 

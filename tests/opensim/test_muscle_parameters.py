@@ -14,7 +14,6 @@ from musclesolve import read_osim
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.muscles.curves.curve_family import DeGroote2016, Thelen2003
 from musclesolve.muscles.curves.millard_2013 import Millard2013
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.read_muscles import curve_notes, muscle_parameters
 
 MILLARD = """<ActiveForceLengthCurve><min_norm_active_fiber_length>0.25</min_norm_active_fiber_length>
@@ -27,7 +26,7 @@ DE_GROOTE = "<passive_fiber_strain_at_one_norm_force>0.5</passive_fiber_strain_a
 
 
 @pytest.fixture(scope="module")
-def mixed(tmp_path_factory: pytest.TempPathFactory) -> OpenSimModel:
+def mixed(tmp_path_factory: pytest.TempPathFactory):
     """Three muscles of three kinds."""
     parts = TEXT.split("<Thelen2003Muscle name=")
     kinds = {
@@ -44,7 +43,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> OpenSimModel:
     return read_osim(save_model(tmp_path_factory.mktemp("mixed"), text))
 
 
-def test_each_muscle_has_its_own_curves(mixed: OpenSimModel) -> None:
+def test_each_muscle_has_its_own_curves(mixed) -> None:
     muscles = muscle_parameters(list(mixed.muscles.values()))
     kinds = {muscles.names[int(own[0])]: family for family, own in muscles.families}
     assert isinstance(kinds["one_r"], Thelen2003) and kinds["one_r"] == Thelen2003()
@@ -57,7 +56,7 @@ def test_each_muscle_has_its_own_curves(mixed: OpenSimModel) -> None:
     np.testing.assert_allclose(muscles.passive.at_one, [0.5, 0.7, 0.5])
 
 
-def test_forces_are_those_of_each_muscle_alone(mixed: OpenSimModel) -> None:
+def test_forces_are_those_of_each_muscle_alone(mixed) -> None:
     every = list(mixed.muscles.values())
     together = muscle_parameters(every)
     length, velocity = np.linspace(0.25, 0.36, 30).reshape(10, 3), np.linspace(-0.5, 0.5, 30).reshape(10, 3)
@@ -91,7 +90,7 @@ def test_a_file_without_curves_has_the_defaults(tmp_path: Path) -> None:
     assert family.active(0.4) == family.active(2.0) == 0.0
 
 
-def test_curves_that_are_not_read_are_noted(mixed: OpenSimModel) -> None:
+def test_curves_that_are_not_read_are_noted(mixed) -> None:
     one, two, three = mixed.muscles.values()
     assert curve_notes([one, two, three]) == []
     (note,) = curve_notes([one, replace(two, kind="Schutte1993Muscle_Deprecated"), three])
@@ -104,7 +103,7 @@ def with_strains(muscle: str, parameter: str) -> str:
     return f'{head}<Thelen2003Muscle name="{muscle}">{parameter}{tail}'
 
 
-def test_tendons_have_the_strain_of_their_own_curve(mixed: OpenSimModel, tmp_path: Path) -> None:
+def test_tendons_have_the_strain_of_their_own_curve(mixed, tmp_path: Path) -> None:
     """The defaults of OpenSim where the file states none."""
     muscles = muscle_parameters(list(mixed.muscles.values()))
     assert muscles.tendon_strain.tolist() == [0.04, 0.049, 0.049]
@@ -115,7 +114,7 @@ def test_tendons_have_the_strain_of_their_own_curve(mixed: OpenSimModel, tmp_pat
     assert found.tolist() == [0.04, 0.033, 0.04]
 
 
-def test_strains_of_tendons_by_word(mixed: OpenSimModel) -> None:
+def test_strains_of_tendons_by_word(mixed) -> None:
     """Names with their side before those without, and these before "achilles" and "all"."""
     one, two, three = mixed.muscles.values()
     left = [replace(each, name=each.name.replace("_r", "_l")) for each in (one, two)]

@@ -15,23 +15,21 @@ from small_model import TEXT, save_model
 import muscle_db
 from muscle_db.toml_text import to_toml
 from musclesolve import read_osim
-from musclesolve._util.arrays import Array
 from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.kinematics import coordinate_values
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.muscle_set import GlidingKnee, NeutralLeg, SetDescription, muscle_set
 
 SETS = {"gait2392": "gait2392", "rajagopal_2023": "rajagopal_lai_uhlrich_2023"}
 FOOT = ("ankle_angle_r", "subtalar_angle_r")
 
 
-def leg_angles(model: OpenSimModel, values: Array) -> dict[str, Array]:
+def leg_angles(model, values: np.ndarray) -> dict[str, np.ndarray]:
     """The angles that points and frames depend on, in the sense of this project."""
     known = NeutralLeg(model).degrees_of_freedom
     return {dof: sense * values[:, model.coordinate_number[name]] for name, (dof, sense) in known.items()}
 
 
-def lengths_of_both(model: OpenSimModel, database: muscle_db.MuscleDatabase, given: dict[str, Array]):
+def lengths_of_both(model, database: muscle_db.MuscleDatabase, given: dict[str, np.ndarray]):
     """Lengths of a set on its own skeleton and of the model, (T, n) each."""
     zero = coordinate_values(model, {name: np.zeros(1) for name in model.coordinates})
     values = coordinate_values(model, {**{name: np.zeros(1) for name in model.coordinates}, **given})
@@ -44,7 +42,7 @@ def lengths_of_both(model: OpenSimModel, database: muscle_db.MuscleDatabase, giv
     return own, opensim_geometry(model, {**at_zero, **given}, (), names).length
 
 
-def poses(model: OpenSimModel, knee: str) -> dict[str, Array]:
+def poses(model, knee: str) -> dict[str, np.ndarray]:
     rng = np.random.default_rng(11)
     given = {f"hip_{name}_r": rng.uniform(-0.4, 1.0, 60) for name in ("flexion", "adduction", "rotation")}
     limits = model.coordinates[knee]
@@ -161,7 +159,7 @@ def test_the_knee_center_is_where_the_tibia_glides_least(public_model, name: str
     angle = np.deg2rad(np.arange(0.0, 100.1, 2.5))
     rotation, shift = knee.leg.displacement("tibia_r", angle)
 
-    def moved(center: Array) -> float:
+    def moved(center: np.ndarray) -> float:
         return float(((rotation @ center + shift - center)[:, [0, 2]] ** 2).sum())
 
     least = moved(knee.center)
@@ -170,7 +168,7 @@ def test_the_knee_center_is_where_the_tibia_glides_least(public_model, name: str
     assert np.linalg.norm(knee.gliding("tibia_r", angle)[1], axis=1).max() < 2.5e-3
 
 
-def test_a_set_of_the_small_model(small: OpenSimModel, tmp_path) -> None:
+def test_a_set_of_the_small_model(small, tmp_path) -> None:
     """A joint with offsets on both sides, a conditional point, a sphere; and the file gives the same set."""
     made = muscle_set(small, SetDescription("small", "nobody", 1.7))
     assert [muscle.short_name for muscle in made] == ["one", "two", "three"]
@@ -196,7 +194,7 @@ def test_a_hinge_needs_no_moving_frames(tmp_path) -> None:
     assert GlidingKnee(NeutralLeg(model)).is_hinge
 
 
-def test_refusals(small: OpenSimModel, tmp_path) -> None:
+def test_refusals(small, tmp_path) -> None:
     about = SetDescription("small", "nobody", 1.7)
     with refused("unknown_name", "femur_r"):
         muscle_set(read_osim(save_model(tmp_path, TEXT.replace("femur_r", "thigh"))), about)

@@ -19,12 +19,11 @@ from musclesolve import read_osim
 from musclesolve.errors import InputError
 from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.kinematics import coordinate_values
-from musclesolve.opensim.model import OpenSimModel
 
 VERSIONS = (20302, 30000, 30500)
 
 
-def same_models(old: OpenSimModel, new: OpenSimModel) -> None:
+def same_models(old, new) -> None:
     """Bodies, masses, coordinates, and the geometry of all muscles in random poses."""
     assert old.bodies == new.bodies
     assert dict(old.unsupported) == dict(new.unsupported)
@@ -45,7 +44,7 @@ def same_models(old: OpenSimModel, new: OpenSimModel) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_the_small_model(tmp_path: Path, small: OpenSimModel, version: int) -> None:
+def test_the_small_model(tmp_path: Path, small, version: int) -> None:
     same_models(read_osim(save_old(tmp_path / "old.osim", TEXT, version)), small)
 
 
@@ -55,7 +54,7 @@ def test_public_models(tmp_path: Path, model_folder: Path, public_model, name: s
     same_models(read_osim(save_old(tmp_path / "old.osim", text, 30000)), public_model(name))
 
 
-def test_between_versions_3_and_4(tmp_path: Path, small: OpenSimModel) -> None:
+def test_between_versions_3_and_4(tmp_path: Path, small) -> None:
     """Joints in their set, connectors instead of sockets."""
     text = TEXT.replace('Version="40500"', 'Version="30510"')
     for name in ("parent_frame", "child_frame"):

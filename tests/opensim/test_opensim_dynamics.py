@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,14 +13,12 @@ from sampled_motion import sine_motion
 from small_model import COUPLER, TEXT, axis, save_model
 
 from musclesolve import read_osim
-from musclesolve._util.arrays import Array
 from musclesolve.opensim import inverse_dynamics
 from musclesolve.opensim.inverse_dynamics import ModelMotion, model_motion
 from musclesolve.opensim.kinematics import body_motion
-from musclesolve.opensim.model import OpenSimModel
 
 
-def inverse_of_opensim(model: OpenSimModel, *motions: ModelMotion) -> list[Array]:
+def inverse_of_opensim(model, *motions: ModelMotion) -> list[np.ndarray]:
     """Generalized forces (T, K) by OpenSim's solver, without muscles and other forces."""
     names = list(model.coordinates)
     tasks = [task("inverse", model.file, names, m.value, m.speed, m.acceleration) for m in motions]
@@ -29,7 +27,7 @@ def inverse_of_opensim(model: OpenSimModel, *motions: ModelMotion) -> list[Array
 
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("name", ["gait2392", "hamner_2010", "arm26"])
-def test_generalized_forces(public_model: Callable[[str], OpenSimModel], name: str) -> None:
+def test_generalized_forces(public_model, name: str) -> None:
     model = public_model(name)
     motion = sine_motion(model, np.linspace(0.0, 1.0, 5), size=0.2)
     (expected,) = inverse_of_opensim(model, motion)
@@ -56,7 +54,7 @@ SQUARE = "<PolynomialFunction><coefficients>.3 .2 0</coefficients></PolynomialFu
 ZERO = "<Constant><value>0</value></Constant>"
 
 
-def knee(folder: Path, *functions: str) -> OpenSimModel:
+def knee(folder: Path, *functions: str):
     """A body that rotates about z, y and x by three functions of q, and moves along x by a fourth."""
     directions = ("0 0 1", "0 1 0", "1 0 0", "1 0 0", "0 1 0", "0 0 1")
     names = [f"{kind}{k}" for kind in ("rotation", "translation") for k in (1, 2, 3)]
@@ -71,7 +69,7 @@ STATE = (0.7, 5.0, 3.0)
 STEP = 1e-4
 
 
-def states(model: OpenSimModel) -> list[ModelMotion]:
+def states(model) -> list[ModelMotion]:
     """The state, and three without speed and with unit acceleration, for the inertia and its slope."""
     q = STATE[0]
     every = [STATE, (q, 0.0, 1.0), (q - STEP, 0.0, 1.0), (q + STEP, 0.0, 1.0)]
@@ -102,7 +100,7 @@ def test_where_opensim_contradicts_its_own_inertia(tmp_path: Path, second_and_th
 
 
 @pytest.mark.thorough
-def test_contact_forces(public_model: Callable[[str], OpenSimModel]) -> None:
+def test_contact_forces(public_model) -> None:
     """Forward dynamics of OpenSim under given muscle forces: its accelerations and its joint reactions."""
     model = public_model("gait2392")
     muscles = ["soleus_r", "bifemlh_r", "add_brev_l", "tib_ant_l"]

@@ -18,7 +18,6 @@ from small_model_motion import DOFS, feasible_moments, small_motion
 import musclesolve as ms
 from musclesolve.muscles.person import QUANTITIES, PersonMuscles
 from musclesolve.opensim.geometry import tendon_shifts
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.person_file import write_person_model
 from musclesolve.opensim.read_muscles import muscle_parameters
 
@@ -58,7 +57,7 @@ def of_opensim(path: Path) -> dict[str, list[float]]:
     return answer
 
 
-def every_factor(model: OpenSimModel, strain: bool = True, tendon: str = "rigid") -> PersonMuscles:
+def every_factor(model, strain: bool = True, tendon: str = "rigid") -> PersonMuscles:
     """Another factor on every quantity of every muscle but the last one."""
     rng = np.random.default_rng(4)
     names = list(model.muscles)[:-1]
@@ -70,7 +69,7 @@ def every_factor(model: OpenSimModel, strain: bool = True, tendon: str = "rigid"
     return person(model.file, factors, tendon=tendon)
 
 
-def numbers(model: OpenSimModel) -> np.ndarray:
+def numbers(model) -> np.ndarray:
     parameters = muscle_parameters(list(model.muscles.values()))
     return np.stack([getattr(parameters, quantity) for quantity in QUANTITIES], axis=1)
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve._util.arrays import Array
 from musclesolve.opensim.external_loads import PlateFeet, Sole, feet_on_plate
 from musclesolve.recording.data import SIDES, Side
-from musclesolve.synthetic.running_stride import foot_path, foot_points, running_stride
+from musclesolve.synthetic import running_stride
+from musclesolve.synthetic.running_stride import foot_path, foot_points
 
 UP = np.array([0.0, 0.0, 1.0])
 THRESHOLD = 20.0
 
 
 def assigned(
-    time: Array, loads: dict[Side, Array], soles: dict[Side, Sole], named: Side | None = None
+    time: np.ndarray, loads: dict[Side, np.ndarray], soles: dict[Side, Sole], named: Side | None = None
 ) -> PlateFeet:
     """The assignment of a plate that bears both loads, (F, point) side by side in (S, 6)."""
     force = loads["r"][:, :3] + loads["l"][:, :3]
@@ -39,7 +39,9 @@ def test_a_run_over_one_plate(on_belt: bool) -> None:
         phase = 0.5 * k * ground.period
         mirror = np.array([1.0, -1.0, 1.0]) if k else np.ones(3)
 
-        def moved(times: Array, part: str, phase: float = phase, mirror: Array = mirror) -> Array:
+        def moved(
+            times: np.ndarray, part: str, phase: float = phase, mirror: np.ndarray = mirror
+        ) -> np.ndarray:
             point = foot_points(person, ground, path, times - phase)[part] * mirror
             point[:, 0] += ground.speed * phase - back * times
             return point
@@ -56,7 +58,7 @@ def test_a_run_over_one_plate(on_belt: bool) -> None:
         assert not (found.under[side] & (loads["l" if side == "r" else "r"][:, 2] > THRESHOLD)).any()
 
 
-def steps(rate: float = 200.0) -> tuple[Array, dict[Side, Array], dict[Side, Sole]]:
+def steps(rate: float = 200.0) -> tuple[np.ndarray, dict[Side, np.ndarray], dict[Side, Sole]]:
     """A walk on one belt at 1 m/s: each foot stands for 0.7 s of a stride of 1.1 s."""
     time = np.arange(0.0, 3.3, 1.0 / rate)
     soles, loads = {}, {}

@@ -18,10 +18,9 @@ from musclesolve._util.messages import WarningNote
 from musclesolve.errors import InputError
 from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.leg_muscle_set import leg_muscle_set
-from musclesolve.opensim.model import OpenSimModel
 
 
-def test_the_small_model(small: OpenSimModel) -> None:
+def test_the_small_model(small) -> None:
     assert small.bodies == ("ground", "pelvis", "femur_r", "patella_r", "tibia_r", "talus_r")
     assert list(small.muscles) == ["one_r", "two_r", "three_r"]
     assert dict(small.unsupported) == {}

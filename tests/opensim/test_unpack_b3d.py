@@ -13,10 +13,9 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve import read_osim
-from musclesolve._util.arrays import Array
 from musclesolve.files import read_mot
-from musclesolve.opensim import inverse_dynamics, read_b3d
-from musclesolve.opensim.b3d import B3DSubject, B3DTrial, coordinate_order, unpack_b3d
+from musclesolve.opensim import inverse_dynamics, read_b3d, unpack_b3d
+from musclesolve.opensim.b3d import B3DSubject, B3DTrial, coordinate_order
 from musclesolve.opensim.external_loads import ExternalLoad, load_wrench, read_external_loads
 from musclesolve.opensim.inverse_dynamics import model_motion
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
@@ -28,7 +27,7 @@ from musclesolve.pipeline.opensim.load_dynamics import load_moments
 MISSING = [0] * 30 + [5] * 12 + [0] * 38
 
 
-def one_trial(folder: Path, missing: list[int] | None = None, gravity: Array | None = None) -> Path:
+def one_trial(folder: Path, missing: list[int] | None = None, gravity: np.ndarray | None = None) -> Path:
     """The file of the small walker, processed once."""
     _, only = walker(folder, gravity=gravity)
     flags = missing or [0] * len(only.fields[1])
@@ -178,7 +177,7 @@ def test_moments_of_the_real_file_follow_under_its_gravity(
     stated = trial.passes[0].stated
     for name, own in zip(coordinate_order(model, real), trial.passes[0].moment.T, strict=True):
 
-        def rms(moments: dict[str, Array], name: str = name, own: Array = own) -> float:
+        def rms(moments: dict[str, np.ndarray], name: str = name, own: np.ndarray = own) -> float:
             return float(np.sqrt(np.mean((moments[name] - own)[stated] ** 2)))
 
         assert rms(of_service) < (0.05 if name in LEGS else 0.12), name
@@ -186,7 +185,7 @@ def test_moments_of_the_real_file_follow_under_its_gravity(
         assert not name.startswith("hip_adduction") or rms(upright) > 40.0, name
 
 
-def _moments(model: OpenSimModel, subject: B3DSubject, trial: B3DTrial) -> dict[str, Array]:
+def _moments(model: OpenSimModel, subject: B3DSubject, trial: B3DTrial) -> dict[str, np.ndarray]:
     order, only = coordinate_order(model, subject), trial.passes[0]
     parts = (
         dict(zip(order, part.T, strict=True)) for part in (only.position, only.velocity, only.acceleration)

@@ -17,7 +17,6 @@ from thorough import some
 from wrap_models import Thing, model_text, random_places, random_thing
 
 from musclesolve import read_osim
-from musclesolve._util.arrays import Array
 from musclesolve.muscles.paths.engine import METHODS
 from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.geometry import NEGLIGIBLE, OpenSimGeometry, difference_note
@@ -37,7 +36,7 @@ TURNS = np.linspace(-0.5, 0.5, 4)
 
 def compared(
     folder: Path, models: Mapping[int, Sequence[Thing]]
-) -> list[tuple[OpenSimGeometry, Array, Array, Array]]:
+) -> list[tuple[OpenSimGeometry, np.ndarray, np.ndarray, np.ndarray]]:
     """For each model our geometry, OpenSim's lengths and arms (T, n), and the slopes of our lengths.
 
     models: what lies in the way, by the seed of the places of its muscles.

@@ -2,14 +2,21 @@
 
 import numpy as np
 import pytest
+from poses import motion_through
 from scipy.interpolate import make_interp_spline
 from scipy.special import ellipk
 
-from musclesolve.dynamics import Wrench, differentiate, forward_human_model, projected_moments, simulate
-from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
+from musclesolve.dynamics import (
+    ExternalForces,
+    JointMoments,
+    Wrench,
+    differentiate,
+    forward_human_model,
+    projected_moments,
+    simulate,
+)
 from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy, momentum
 from musclesolve.dynamics.inverse.lagrange_multipliers import Couples
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.model import mass_center
 
 JOINTS = 23
@@ -26,7 +33,7 @@ def tumbling(model, seed=41, spread=0.4, speed=2.0):
     rng = np.random.default_rng(seed)
     size = (1, len(model.topology.dof_names))
     coordinates, rates = spread * rng.normal(size=size), speed * rng.normal(size=size)
-    return motion_from(model, np.zeros(1), coordinates, rates, np.zeros(size))
+    return motion_through(model, coordinates, rates)
 
 
 @pytest.fixture(scope="module")
@@ -115,7 +122,7 @@ def test_forward_then_inverse_dynamics_returns_the_moments(body):
 @pytest.mark.thorough
 def test_a_driven_swing_returns_its_moments(body):
     """Held at the pelvis, driven at hips and knees: what the base needs is what holds it."""
-    start = motion_from(body, np.zeros(1), *np.zeros((3, 1, 29)))
+    start = motion_through(body, np.zeros((1, 29)))
     push = {
         "hip_flexion_r": lambda t: 40.0 * np.sin(12.0 * t),
         "knee_flexion_r": lambda t: 15.0 * np.sin(20.0 * t) ** 2,
@@ -210,7 +217,7 @@ def test_a_leg_swings_with_the_period_of_a_physical_pendulum(body, amplitude):
     shank = body.body("shank_r")
     coordinates = np.zeros((1, 29))
     coordinates[0, body.dof("knee_flexion_r")] = amplitude
-    start = motion_from(body, np.zeros(1), coordinates, *np.zeros((2, 1, 29)))
+    start = motion_through(body, coordinates)
     arm = body.mass.center[shank] - body.standing[body.slot("knee_r")]
     mass, reach = body.mass.mass[shank], np.hypot(arm[0], arm[2])
     inertia = body.mass.inertia[shank, 1, 1] + mass * reach**2

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from poses import motion_through
 
-from musclesolve.dynamics import Wrench, joint_loads, lagrange_multipliers
+from musclesolve.dynamics import Wrench, joint_loads, lagrange_multipliers, segment_motion
 from musclesolve.dynamics.inverse.explicit_moment import (
     center_of_pressure_from_motion,
     free_moment,
@@ -11,8 +12,6 @@ from musclesolve.dynamics.inverse.explicit_moment import (
     neglected_share,
     whole_body_wrench,
 )
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +46,7 @@ def test_one_joint_alone_is_the_same_as_all_in_one_pass(model, motion, segments,
 
 def test_a_body_at_rest_has_only_the_quasi_static_terms(model):
     zero = np.zeros((1, 44))
-    still = motion_from(model, np.zeros(1), zero, zero, zero)
+    still = motion_through(model, zero)
     segments = segment_motion(model, still)
     load = Wrench("foot_r", np.array([[20.0, 5.0, 700.0]]), np.array([[3.0, -40.0, 6.0]]))
     terms = intersegmental_moment(model, still, segments, [load], "knee_flexion_r")
@@ -78,8 +77,8 @@ def test_terms_are_those_of_their_names(model, motion, segments):
 
 def test_what_quasi_statics_neglects_vanishes_with_the_speed(model, motion):
     def share(speed):
-        slow = motion_from(
-            model, motion.time, motion.coordinates, speed * motion.rates, speed**2 * motion.second
+        slow = motion_through(
+            model, motion.coordinates, speed * motion.rates, speed**2 * motion.second, time=motion.time
         )
         return neglected_share(model, slow, segment_motion(model, slow), [])["hip_flexion_r"]
 

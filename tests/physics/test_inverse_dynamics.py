@@ -2,11 +2,17 @@
 
 import numpy as np
 import pytest
+from poses import motion_through
 
-from musclesolve.dynamics import Wrench, joint_loads, lagrange_multipliers, mass_matrix, projected_moments
+from musclesolve.dynamics import (
+    Wrench,
+    joint_loads,
+    lagrange_multipliers,
+    mass_matrix,
+    projected_moments,
+    segment_motion,
+)
 from musclesolve.dynamics.inverse.inverse_dynamics import external_force
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.rigid_body import inertia_force, weight_force
 
 
@@ -59,7 +65,7 @@ def test_inertia_force_is_mass_times_acceleration_at_rest(model, motion):
 
 def standing(model):
     zero = np.zeros((1, 44))
-    return motion_from(model, np.zeros(1), zero, zero, zero)
+    return motion_through(model, zero)
 
 
 def test_standing_without_ground_the_base_bears_the_weight(model):
@@ -111,7 +117,7 @@ def test_moments_do_not_know_where_the_origin_is(model, motion, wrenches):
     moved[:, 43] += turn
     rates, second = motion.rates.copy(), motion.second.copy()
     rates[:, 38:41], second[:, 38:41] = rates[:, 38:41] @ rotation.T, second[:, 38:41] @ rotation.T
-    there = motion_from(model, motion.time, moved, rates, second)
+    there = motion_through(model, moved, rates, second, time=motion.time)
     carried = [
         Wrench(w.body, w.force @ rotation.T, w.moment @ rotation.T + np.cross(shift, w.force @ rotation.T))
         for w in wrenches

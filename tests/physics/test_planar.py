@@ -18,8 +18,8 @@ from musclesolve.dynamics import (
     human_model,
     joint_loads,
     projected_moments,
+    segment_motion,
 )
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.planar import (
     Load,
@@ -39,8 +39,7 @@ from musclesolve.dynamics.planar.planar_dynamics import (
     weight_force,
 )
 from musclesolve.dynamics.planar.planar_tree import MODELS, place
-from musclesolve.motion.anatomy.anatomy import anatomy
-from musclesolve.motion.ground_reaction import ground_reactions
+from musclesolve.forces import anatomy, ground_reactions
 from musclesolve.motion.signals.filter_choice import filter_choice
 
 

@@ -2,19 +2,25 @@
 
 import numpy as np
 import pytest
+from poses import motion_through
 from small_models import random_chain, random_motion
 
-from musclesolve.dynamics import Wrench, forward_human_model, joint_loads, joint_reactions, projected_moments
-from musclesolve.dynamics.inverse.joint_reactions import expand
+from musclesolve.dynamics import (
+    Wrench,
+    expand,
+    forward_human_model,
+    joint_loads,
+    joint_reactions,
+    projected_moments,
+    segment_motion,
+)
 from musclesolve.dynamics.inverse.lagrange_multipliers import acting_bodies
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.inverse.projection import (
     absolute_system,
     joint_wrenches,
     reactions_by_projection,
     reactions_classical,
 )
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +98,7 @@ def test_reactions_do_no_work_on_the_joint_axes(model, few, by_multipliers):
 def test_a_hanging_leg_is_held_from_above(model):
     """Nothing moves, nothing touches the ground: the hip pulls the leg upward with its weight (correction B5)."""
     zero = np.zeros((1, 44))
-    still = motion_from(model, np.zeros(1), zero, zero, zero)
+    still = motion_through(model, zero)
     reactions = joint_reactions(expand(model), still, [])
     leg = sum(
         model.mass.mass[model.body(n)]

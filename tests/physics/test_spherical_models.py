@@ -13,8 +13,8 @@ from musclesolve.dynamics import (
     joint_loads,
     lagrange_multipliers,
     projected_moments,
+    segment_motion,
 )
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
 
 
 @pytest.fixture(scope="module")

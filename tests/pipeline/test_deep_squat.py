@@ -6,6 +6,8 @@ import re
 
 import numpy as np
 import pytest
+from modeled import sharing_by
+from poses import motion_through
 
 import muscle_db
 from muscle_db.model import LEG_DOFS
@@ -13,15 +15,11 @@ from musclesolve import Status
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_LEAST_ACTIVATION
 from musclesolve.dynamics import Wrench, projected_moments, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.muscles import muscle_state, scale_muscles
-from musclesolve.pipeline.body import Sharing, SolvedGroup
 from musclesolve.pipeline.recorded_body import sharing_group
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.share import share_part
 from musclesolve.results.dataset.muscle_labels import reserve_reasons
-from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import find_solver
 
 FRAMES = 23
 DEEPEST_DEG = {
@@ -35,7 +33,7 @@ TRUNK_DEG, TILT_DEG = 50.0, 5.0
 
 
 @pytest.fixture(scope="module")
-def squat(model) -> tuple[Motion, list[Wrench]]:
+def squat(model):
     """Return a motion from standing to the deepest pose, at rest; half of the force that holds the body acts on each
     foot.
     """
@@ -44,8 +42,7 @@ def squat(model) -> tuple[Motion, list[Wrench]]:
     angles = {f"{dof}_{side}": angle for dof, angle in DEEPEST_DEG.items() for side in "rl"}
     for dof, angle in (angles | {"trunk_flexion": TRUNK_DEG, "pelvis_tilt": TILT_DEG}).items():
         coordinates[:, model.dof(dof)] = np.radians(angle) * depth
-    still = np.zeros_like(coordinates)
-    motion = motion_from(model, 0.1 * np.arange(FRAMES), coordinates, still, still)
+    motion = motion_through(model, coordinates)
     needed = projected_moments(model, motion, [])[:, -6:]
     moment = 0.5 * (needed[:, 3:] + np.cross(motion.origin, needed[:, :3]))
     wrenches = []
@@ -56,9 +53,9 @@ def squat(model) -> tuple[Motion, list[Wrench]]:
     return motion, wrenches
 
 
-def shared(model, squat, name, passive, strength="table") -> tuple[SolvedGroup, Options]:
+def shared(model, squat, name, passive, strength="table"):
     motion, wrenches = squat
-    sharing = Sharing(find_cost("activation_volume"), find_solver("batch"))
+    sharing = sharing_by("activation_volume")
     options = Options(("r",), muscle_db.load(name), sharing, LEG_DOFS[:5], strength, passive)
     state = muscle_state(model, scale_muscles(model, options.database, "r", strength, passive), motion)
     forces = distal_loads(model, segment_motion(model, motion), wrenches)

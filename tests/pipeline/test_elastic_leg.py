@@ -12,7 +12,7 @@ from scipy.interpolate import CubicSpline
 
 import musclesolve as ms
 from musclesolve import Status
-from musclesolve.pipeline.run_options import find_options
+from musclesolve.forces import find_options
 from musclesolve.pipeline.share import share_part
 from musclesolve.sharing import RateLimits
 from musclesolve.sharing.certificate import needs_reserve

@@ -15,15 +15,16 @@ from musclesolve._util import long_arrays
 from musclesolve._util.messages import no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.kinematics import motion_derivatives
-from musclesolve.forces import prepare
+from musclesolve.forces import prepare, share
 from musclesolve.muscles.muscle_state import zero_arms
 from musclesolve.muscles.paths import paths
 from musclesolve.pipeline import recorded_body
 from musclesolve.pipeline import share as share_module
-from musclesolve.pipeline.share import share, share_in_blocks, share_part
+from musclesolve.pipeline.share import share_in_blocks, share_part
 from musclesolve.results.dataset import assemble
 from musclesolve.results.dataset.assemble import judged_result
-from musclesolve.sharing.cost import JointReactionSquared, expression_cost
+from musclesolve.sharing import expression_cost
+from musclesolve.sharing.cost import JointReactionSquared
 
 WEAK = 0.5
 """Strength at which some frames need reserves."""

@@ -11,13 +11,13 @@ from refusals import refused
 from synthetic_trial import write_trial
 
 import muscle_db
-from musclesolve import read_trial
+from musclesolve import costs, read_trial
 from musclesolve.files import Trial
+from musclesolve.forces import find_options
 from musclesolve.pipeline.measured_activation import MeasuredActivation, channel_muscles
-from musclesolve.pipeline.run_options import check_emg, find_options
+from musclesolve.pipeline.run_options import check_emg
 from musclesolve.recording.data import Emg
 from musclesolve.settings.trial import EmgSettings
-from musclesolve.sharing.cost.cost_registry import find_cost
 
 TIME = np.arange(0.0, 3.0, 0.002)
 FRAMES = np.arange(0.5, 2.5, 0.01)
@@ -85,10 +85,10 @@ def test_a_channel_of_both_legs(plain: Trial) -> None:
 
 
 def test_tracking_needs_emg(plain: Trial) -> None:
-    for cost in ("emg_tracking", find_cost("emg_tracking") + find_cost("stress_cubed")):
+    for cost in ("emg_tracking", costs()["emg_tracking"]() + costs()["stress_cubed"]()):
         with refused("missing_key", str(plain.path), "emg_tracking", "[emg.channels]"):
             find_options(plain, cost=cost)
-    check_emg(replace(plain, emg=emg(SOL=("soleus_r",))), find_cost("emg_tracking"))
+    check_emg(replace(plain, emg=emg(SOL=("soleus_r",))), costs()["emg_tracking"]())
 
 
 def test_every_muscle_of_a_channel_has_its_envelope_and_others_none() -> None:

@@ -14,9 +14,9 @@ import muscle_db
 import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.files import Trial
+from musclesolve.forces import find_options
 from musclesolve.pipeline.measured_activation import MeasuredFascicles, fascicle_muscles
 from musclesolve.pipeline.opensim import trial_body
-from musclesolve.pipeline.run_options import find_options
 from musclesolve.recording.data import Fascicles
 
 TIME = np.arange(0.0, 2.0, 0.01)

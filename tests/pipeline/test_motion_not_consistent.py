@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from examined import examined
 from refusals import refused
-from said import summary
+from said import judgement, summary
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.forces import mechanics
-from musclesolve.results.facts import Facts
-from musclesolve.results.judgement import judge
 from musclesolve.settings.trial import ConsistencySettings
 
 NONE = ConsistencySettings(method="none", derivatives="splines")
@@ -50,7 +48,7 @@ def test_moments_are_those_of_the_measured_points(trial, result) -> None:
 
 def test_no_frame_passes_for_a_solution(result) -> None:
     assert result["constraint_violation"].min() > 1e-4
-    assert not result["consistent"].any() and not result["valid"].any() and not judge(Facts(result)).complete
+    assert not result["consistent"].any() and not result["valid"].any() and not judgement(result).complete
     flags = dict(zip(result["status"].flag_meanings.split(), result["status"].flag_values, strict=True))
     assert (result["status"] == flags["INVALID_MOTION"]).all()
     assert "satisfy the constraints" in summary(result) and "not made consistent" in summary(result)

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from poses import motion_through
 from whole_legs import WHOLE_LEGS
 
 import muscle_db
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics import joint_loads, segment_motion
 from musclesolve.dynamics.inverse.newton_euler import distal_loads
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline import knee
 from musclesolve.pipeline.knee import Ligament, quadriceps
@@ -27,8 +27,7 @@ def bending(model):
     coordinates = np.zeros((13, len(model.topology.dof_names)))
     coordinates[:, model.dof("knee_flexion_r")] = np.radians(np.arange(0.0, 121.0, 10.0))
     coordinates[:, model.dof("hip_flexion_r")] = 0.8 * coordinates[:, model.dof("knee_flexion_r")]
-    still = np.zeros_like(coordinates)
-    return motion_from(model, 0.1 * np.arange(13.0), coordinates, still, still)
+    return motion_through(model, coordinates)
 
 
 def leg(model, motion, name, side="r", wrenches=()):

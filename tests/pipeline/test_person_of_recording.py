@@ -14,7 +14,7 @@ import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import Model, human_model
 from musclesolve.files import Trial
-from musclesolve.pipeline.run_options import find_options
+from musclesolve.forces import find_options
 from musclesolve.studies.many_trials.trial_record import input_hashes
 
 FACTORS = [

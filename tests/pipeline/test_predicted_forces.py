@@ -11,20 +11,18 @@ import numpy as np
 import pytest
 import xarray as xr
 from examined import examined
+from poses import motion_through
 from refusals import refused
 
 import musclesolve as ms
 from musclesolve import gait_events, synthetic_recording
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.predicted_reactions import predicted_reactions
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.files import read_trc, write_trc
 from musclesolve.forces import mechanics, recording_of
 from musclesolve.pipeline.adjusted_mechanics import reactions_of_motion
-from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.recording.trial.time_range import with_predicted_spans
 from musclesolve.recording.units_and_axes import rotation_of
-from musclesolve.results.facts import Facts
 from musclesolve.results.statements import statements
 from musclesolve.synthetic import running_stride
 
@@ -33,7 +31,7 @@ LIMITS = {"walk": (0.02, 0.01, 0.04), "run": (0.03, 0.01, 0.03)}
 
 
 @cache
-def recorded(kind: str) -> Mechanics:
+def recorded(kind: str):
     stride = running_stride() if kind == "run" else None
     return mechanics(recording_of(synthetic_recording(Path(mkdtemp()), stride), "this test"))
 
@@ -114,7 +112,7 @@ def test_a_squat_is_carried_by_the_feet_and_a_sitting_body_is_not(
     for side in "rl":
         for name, degrees in (("hip_flexion", hip), ("knee_flexion", 85.0), ("ankle_dorsiflexion", ankle)):
             pose[:, model.dof(f"{name}_{side}")] = np.radians(degrees)
-    still = motion_from(model, time, pose, 0.0 * pose, 0.0 * pose)
+    still = motion_through(model, pose, time=time)
     reactions = reactions_of_motion(model, still)
     held = replace(found, motion=still, reactions=reactions, predicted=True)
     assert held.support.carries.all() == carried
@@ -170,7 +168,7 @@ def test_who_needs_plates_says_so() -> None:
         ms.calibrate_body([trial])
 
 
-def hidden(found: Mechanics, side: str) -> np.ndarray:
+def hidden(found, side: str) -> np.ndarray:
     """Forces and moments (T, 2, 6) of the plates, without those under one foot where it is on the ground."""
     plates = {each.side: np.concatenate([each.force, each.moment], axis=1) for each in found.reactions}
     measured = np.stack([plates["r"], plates["l"]], axis=1)
@@ -229,7 +227,7 @@ def test_steps_without_a_plate_come_back() -> None:
         {each.code for each in examined(each).findings} for each in (path, one_plate("l", "left_out"))
     )
     assert "predicted_forces" in codes - left_out and "contact_without_force" in left_out - codes
-    assert ("ground_reactions",) in {each.path for each in statements(Facts(result))}
+    assert ("ground_reactions",) in {each.path for each in statements(result)}
     sources = set(result.event_source.values[result.event_side.values == "l"])
     assert "predicted" in sources
     weight = whole.attrs["subject_mass_kg"] * STANDARD_GRAVITY

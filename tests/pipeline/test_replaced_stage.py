@@ -12,7 +12,6 @@ from refusals import refused
 import musclesolve as ms
 from musclesolve import forces
 from musclesolve.pipeline.mechanics import measured_moments
-from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.results.dataset.assemble import assemble
 
 BRACE = 20.0
@@ -20,7 +19,7 @@ BRACE = 20.0
 
 
 @pytest.fixture(scope="module")
-def bodies() -> tuple[RecordedBody, RecordedBody]:
+def bodies():
     """The stride, and the stride with a brace that pulls the right knee straight."""
     trial = ms.read_trial(ms.data.reference_stride())
     recorded = forces.mechanics(trial)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from examined import examined
 from refusals import refused
-from said import summary
+from replays import replay_of
+from said import plausible, summary
 from stored_results import write_result
 
 import musclesolve as ms
@@ -15,9 +16,6 @@ from musclesolve.dynamics import projected_moments
 from musclesolve.forces import mechanics, prepare
 from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
-from musclesolve.results.plausibility import plausibility
-from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
-from musclesolve.studies.uncertainty.replay import standard_deviations
 from musclesolve.synthetic import reference_stride
 
 JOINTS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")
@@ -74,7 +72,7 @@ def test_what_was_measured_is_the_measure(result, kept) -> None:
 def test_the_verdict_is_on_the_residual_before(result, kept) -> None:
     shares = [Facts(each).residual_share for each in (result, kept)]
     assert shares[0] == pytest.approx(shares[1])
-    found = [each for each in plausibility(Facts(result)).comparisons if each.criterion == "residual"]
+    found = [each for each in plausible(result).comparisons if each.criterion == "residual"]
     assert found and all("before" in each.sentence for each in found)
 
 
@@ -122,7 +120,7 @@ def test_a_bound_that_holds_the_change_is_a_warning(trial) -> None:
 def test_samples_of_the_uncertainty_have_the_change_too(trial) -> None:
     """A sample without errors has the moments of the result; all samples have the change."""
     body = prepare(trial, side="r")
-    replay = RecordedReplay.from_body(body, standard_deviations({}))
+    replay = replay_of(body)
     sample = replay.body(replay.parameters.errors(np.zeros(replay.parameters.count)))
     np.testing.assert_allclose(sample.moments, body.moments, atol=1e-3)
     found = ms.uncertainty(trial, 2, side="r", jobs=1, contributions=False, seed=1)

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import typed
 from synthetic_trial import write_trial
-from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve.cameras import ring
-from musclesolve.cli import app as cli
 
 # Of the files: x forward, y up, z right.
 POINTS = np.array([[x, y, z] for x in (-0.5, 0.5, 1.6) for y in (0.0, 0.9, 1.8) for z in (-0.6, 0.6)])
@@ -73,7 +72,7 @@ def test_a_trial_from_cameras_is_the_trial_from_its_markers(tmp_path: Path) -> N
 
 def test_the_calibration_is_reported(tmp_path: Path) -> None:
     with_cameras(tmp_path, 0.5)
-    done = CliRunner().invoke(cli.app, ["calibrate", str(tmp_path / "walk.toml")])
+    done = typed("calibrate", tmp_path / "walk.toml")
     assert done.exit_code == 0, done.output
     assert "P18" in done.output and "camera_4" in done.output and "root mean square" in done.output
     fits = ms.cameras.read_camera_file(tmp_path / "walk.toml").calibrations
@@ -86,7 +85,7 @@ def test_a_wrong_camera_file_is_one_message(tmp_path: Path) -> None:
     trial = with_cameras(tmp_path)
     lines = (tmp_path / "walk_camera_2_points.csv").read_text().splitlines()
     (tmp_path / "walk_camera_2_points.csv").write_text("\n".join(lines[:5]))
-    done = CliRunner().invoke(cli.app, ["calibrate", str(tmp_path / "walk.toml")])
+    done = typed("calibrate", tmp_path / "walk.toml")
     assert done.exit_code == 2 and "4 control points do not determine" in done.output
     with pytest.raises(ms.InputError, match=r"walk\.toml.*camera_2"):
         ms.read_trial(trial)

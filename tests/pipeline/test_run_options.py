@@ -16,7 +16,7 @@ import musclesolve as ms
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import human_model
-from musclesolve.pipeline.run_options import find_options
+from musclesolve.forces import find_options
 
 
 def refusal(path: Path, *parts: str, **given: str) -> str:

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command_line import typed
 
 import musclesolve as ms
-from musclesolve.cli.app import app
 from musclesolve.plotting import cost_shapes
 
 PROBLEM = ms.Problem(
@@ -40,6 +39,6 @@ def test_costs_without_their_arrays_are_left_out():
 
 def test_the_command_writes_the_figure(tmp_path):
     file = tmp_path / "shapes.svg"
-    found = CliRunner().invoke(app, ["costs", "--figure", str(file)])
+    found = typed("costs", "--figure", file)
     assert found.exit_code == 0 and "shapes.svg" in found.output
     assert "soft saturation" in (text := file.read_text(encoding="utf-8")) and "gracilis" in text

@@ -10,10 +10,10 @@ from matplotlib.patches import Rectangle
 from refusals import refused
 from synthetic_study import bump, cycles, smooth
 
-from musclesolve.plotting import page_style
+from musclesolve.plotting import group_curves, page_style
 from musclesolve.plotting.figure_names import group_figures_in
 from musclesolve.plotting.page.page_style import figures_of
-from musclesolve.plotting.study.group_figures import group_curves, group_drawings
+from musclesolve.plotting.study.group_figures import group_drawings
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.studies import compare_curves, group_means, subject_means
 

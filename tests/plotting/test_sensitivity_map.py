@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics.sensitivity.moment_sensitivity import Sensitivity
+from musclesolve.dynamics import Sensitivity
 from musclesolve.plotting import sensitivity_map
 
 DOFS = ("elbow_flexion_l", "knee_flexion_r", "trunk_flexion", *(f"base_{k}" for k in range(6)))

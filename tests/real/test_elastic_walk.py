@@ -13,14 +13,12 @@ from thorough import THOROUGH
 from musclesolve import Status
 from musclesolve.forces import prepare
 from musclesolve.muscles import ElasticMuscles
-from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.pipeline.share import motion_problem
 from musclesolve.sharing import RateLimits
 from musclesolve.trajectory import MotionProblem, solve_motion
 from musclesolve.trajectory.certificate import Certifier
 from musclesolve.trajectory.collocation import Collocation
 from musclesolve.trajectory.motion_problem import MotionCost
-from musclesolve.trajectory.solve_motion import MotionSolution
 
 COSTS = ["activation_volume", "activation_power", "stress_cubed"]
 ACHILLES = ("soleus", "gastrocnemius")
@@ -31,14 +29,14 @@ def ready(default_walk_trial):
     """Both legs with the muscles of a set, before the sharing."""
 
     @cache
-    def of(database: str) -> RecordedBody:
+    def of(database: str):
         chosen = {"database": database, "tendon": "elastic"}
         return prepare(default_walk_trial.with_settings(muscles=chosen), side="both")
 
     return of
 
 
-def motion(body: RecordedBody, leg: int) -> MotionProblem:
+def motion(body, leg: int) -> MotionProblem:
     """The usable frames of a leg, which follow each other."""
     part = body.parts[leg]
     use = np.flatnonzero(part.usable)
@@ -60,7 +58,7 @@ def solved(right):
     return cache(lambda cost: solve_motion(right, cost))
 
 
-def check(problem: MotionProblem, found: MotionSolution) -> None:
+def check(problem: MotionProblem, found) -> None:
     """Certified by the structured method, without reserves, moments and limits kept."""
     assert (found.status == Status.SOLVED).all(), found.notes
     assert found.solver == "structured" and found.kkt_residual.max() <= 1e-6

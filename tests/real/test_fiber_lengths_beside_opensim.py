@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from modeled import modeled
 from opensim_answers import answers, task
 from recorded_data import recorded
 from thorough import some
@@ -13,11 +12,8 @@ from thorough import some
 from musclesolve import read_osim
 from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.kinematics import coordinate_values
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
-from musclesolve.pipeline.opensim.trial_body import model_settings
 
 WALKS = {
     "scaled 2023": (
@@ -37,13 +33,13 @@ WALKS = {
 EVERY = 6
 
 
-def shared(walk: str, tendon: str = "rigid") -> tuple[Path, ModelBody]:
+def shared(walk: str, tendon: str = "rigid"):
     """The problem along a walk, without moments."""
     file, motion = map(recorded, WALKS[walk])
     model = read_osim(file)
     frames = len(coordinate_motion(model, motion, None).time)
     none = {name: np.zeros(frames) for name in shared_choice(model).dofs}
-    return file, model_body(model, motion, none, model_settings(cutoff_hz=None, tendon=tendon))
+    return file, modeled(model, motion, none, cutoff_hz=None, tendon=tendon)
 
 
 def elastic_lengths(walk: str) -> np.ndarray:

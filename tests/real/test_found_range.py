@@ -7,13 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined import examined
+from said import judgement
 from thorough import some
 
 import musclesolve as ms
 from musclesolve.files import Trial
 from musclesolve.results.dataset import frame_validity as frames
-from musclesolve.results.facts import Facts
-from musclesolve.results.judgement import judge
 from musclesolve.synthetic import faults, plant
 
 
@@ -45,7 +44,7 @@ def test_check_finds_nothing_wrong(path):
 
 def test_forces_are_those_of_the_range_given_by_hand(path, recorded_walk_trial):
     found, by_hand = ms.run(path), ms.run(recorded_walk_trial)
-    assert judge(Facts(found)).complete
+    assert judgement(found).complete
     assert (frames.unsolved(found, "l").sum(), frames.not_measured(found, "r").sum()) == (0, 0)
     first = int(np.searchsorted(found.time, by_hand.time[0] - 0.001))
     same = found.isel(time=slice(first, first + by_hand.sizes["time"]))

@@ -14,9 +14,8 @@ import musclesolve as ms
 from muscle_db.model import LEG_DOFS
 from musclesolve import Problem, Status, solve
 from musclesolve.data import reference_stride
-from musclesolve.dynamics import Wrench, projected_moments
-from musclesolve.dynamics.inverse.joint_reactions import expand
-from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
+from musclesolve.dynamics import Wrench, expand, projected_moments, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads
 from musclesolve.errors import InputError
 from musclesolve.forces import mechanics
 from musclesolve.muscles import muscle_state, scale_muscles

@@ -14,19 +14,18 @@ from thorough import some
 import musclesolve as ms
 from musclesolve import Status
 from musclesolve.files import Table
-from musclesolve.opensim.model import OpenSimModel
 
 SHORT, LONG = (1, 2), (3, 5, 30)
 """Rows of 10 ms: 6 Hz has a period of 167 ms, of which a fifth is filled."""
 
 
 @pytest.fixture(scope="module")
-def model(recorded_walk: Path) -> OpenSimModel:
+def model(recorded_walk: Path):
     return ms.read_osim(recorded_walk / "reference" / "rajagopal_lai_uhlrich_2023_scaled.osim")
 
 
 @pytest.fixture(scope="module")
-def share(recorded_walk: Path, model: OpenSimModel) -> Callable[..., xr.Dataset]:
+def share(recorded_walk: Path, model) -> Callable[..., xr.Dataset]:
     return lambda moments=None, **more: ms.share_model(
         model, recorded_walk / "reference" / "opensim_ik.mot", moments, **more
     )

@@ -9,8 +9,11 @@ import pytest
 import xarray as xr
 
 import musclesolve as ms
-from musclesolve._util.arrays import Array
+from musclesolve import read_osim
 from musclesolve.files import read_mot
+from musclesolve.opensim.kinematics import body_motion, coordinate_values
+from musclesolve.opensim.model import TO_GLOBAL
+from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.run_trial import share_model
 
 WEIGHT = 75.0 * 9.80665
@@ -19,7 +22,7 @@ KNEE = "walker_knee_l"
 WALKS = (1, 9)
 
 
-def measured(folder: Path, walk: int, time: Array) -> dict[str, Array]:
+def measured(folder: Path, walk: int, time: np.ndarray) -> dict[str, np.ndarray]:
     """Total, medial and lateral force [body weights] of the implant at some times; NaN beyond what it measured."""
     table = np.genfromtxt(folder / f"measured_contact_ss{walk}.csv", delimiter=",", names=True)
     parts = ("total", "medial", "lateral")
@@ -28,7 +31,7 @@ def measured(folder: Path, walk: int, time: Array) -> dict[str, Array]:
     }
 
 
-def rms(difference: Array) -> float:
+def rms(difference: np.ndarray) -> float:
     return float(np.sqrt(np.nanmean(difference**2)))
 
 
@@ -67,12 +70,8 @@ def test_moments_and_forces_are_near_opensims_joint_reactions(instrumented_knee:
         assert rms((component.sel(direction=direction).values - theirs) / WEIGHT) < 0.1, direction
 
 
-def force_axes(found: xr.Dataset) -> Array:
+def force_axes(found: xr.Dataset) -> np.ndarray:
     """The axes of the left tibia, (T, 3, 3): down, forward, to the median plane."""
-    from musclesolve import read_osim
-    from musclesolve.opensim.kinematics import body_motion, coordinate_values
-    from musclesolve.opensim.model import TO_GLOBAL
-    from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 
     model = read_osim(found.attrs["model_file"])
     source = next(line.split()[1] for line in np.atleast_1d(found.attrs["inputs"]) if "coordinates" in line)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 import musclesolve as ms
-from musclesolve.studies.many_trials.trial_record import Outcome
 
 
 def test_variants_give_what_each_gives_alone(recorded_walk_trial, tmp_path):
@@ -18,9 +17,9 @@ def test_variants_give_what_each_gives_alone(recorded_walk_trial, tmp_path):
         (tmp_path / f"{name}.toml").write_text(text.replace(old, new) if old else text, encoding="utf-8")
     found = ms.run_many(tmp_path, tmp_path / "out", side="r", jobs=2, figures=False)
     assert {record.name: record.outcome for record in found} == {
-        "cubed": Outcome.COMPUTED,
-        "mistyped": Outcome.REFUSED,
-        "squared": Outcome.COMPUTED,
+        "cubed": "computed",
+        "mistyped": "refused",
+        "squared": "computed",
     }
     results = {name: ms.read_result(tmp_path / "out" / name / "result.nc") for name in ("cubed", "squared")}
     assert [result.attrs["cost"] for result in results.values()] == ["stress_cubed", "force_squared"]

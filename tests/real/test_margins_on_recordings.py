@@ -7,13 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from musclesolve import Status
+from musclesolve import Status, solve
 from musclesolve.files import Trial
-from musclesolve.forces import prepare
-from musclesolve.pipeline.share import share
+from musclesolve.forces import prepare, share
 from musclesolve.sharing import strength_margin
 from musclesolve.sharing.analysis.strength_margin import with_strength
-from musclesolve.sharing.solving import solve
 from musclesolve.studies import margins
 
 RECORDINGS = {

@@ -6,31 +6,26 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from modeled import modeled, sharing_by
 from scipy.interpolate import make_interp_spline
 from scipy.optimize import lsq_linear
 
 from musclesolve import Status
+from musclesolve.forces import share
 from musclesolve.opensim import opensim_geometry
-from musclesolve.pipeline.body import Sharing
-from musclesolve.pipeline.opensim.assemble_body import model_body
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.trial_body import model_settings
-from musclesolve.pipeline.share import share
-from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import find_solver
 
 STIFF = 1e5
 
 
 @pytest.fixture(scope="module")
-def walk(recorded_walk: Path) -> ModelBody:
+def walk(recorded_walk: Path):
     files = ("rajagopal_lai_uhlrich_2023_scaled.osim", "opensim_ik.mot", "opensim_id.sto")
     paths = [recorded_walk / "reference" / name for name in files]
-    return model_body(paths[0], paths[1], paths[2], model_settings(passive="none"))
+    return modeled(paths[0], paths[1], paths[2], passive="none")
 
 
 @pytest.fixture(scope="module")
-def stored(recorded_walk: Path, walk: ModelBody) -> dict[str, np.ndarray]:
+def stored(recorded_walk: Path, walk) -> dict[str, np.ndarray]:
     """OpenSim's lengths (T, 40) and moment arms (T, 5, 40) of the right leg, in the order of the problem."""
     with np.load(recorded_walk / "reference" / "opensim_rlu2023_right_leg.npz") as data:
         rows = np.searchsorted(data["time"], walk.motion.time - 1e-6)
@@ -40,7 +35,7 @@ def stored(recorded_walk: Path, walk: ModelBody) -> dict[str, np.ndarray]:
         return {"length": data["length_m"][rows][:, muscles], "arm": arms}
 
 
-def test_the_usual_choice(walk: ModelBody) -> None:
+def test_the_usual_choice(walk) -> None:
     """Without subtalar and toe joints, which the model locks, and the patella, which the knee drives."""
     stems = ("hip_flexion", "hip_adduction", "hip_rotation", "knee_angle", "ankle_angle")
     assert walk.choice.dofs == tuple(f"{stem}_{side}" for side in "rl" for stem in stems)
@@ -48,7 +43,7 @@ def test_the_usual_choice(walk: ModelBody) -> None:
     assert [part.state.moment_arm.shape[1:] for part in walk.parts] == [(5, 40), (5, 40)]
 
 
-def test_arms_are_those_of_opensim_without_wraps(walk: ModelBody, stored: dict[str, np.ndarray]) -> None:
+def test_arms_are_those_of_opensim_without_wraps(walk, stored: dict[str, np.ndarray]) -> None:
     """The filter is the same too: differences come from the padding of the ends alone."""
     plain = [k for k, muscle in enumerate(walk.choice.muscles[:40]) if not muscle.wraps]
     arms = walk.whole.state.moment_arm[:, :5, :40]
@@ -58,9 +53,7 @@ def test_arms_are_those_of_opensim_without_wraps(walk: ModelBody, stored: dict[s
     )
 
 
-def test_where_arms_over_wraps_differ_opensim_contradicts_itself(
-    walk: ModelBody, stored: dict[str, np.ndarray]
-) -> None:
+def test_where_arms_over_wraps_differ_opensim_contradicts_itself(walk, stored: dict[str, np.ndarray]) -> None:
     """OpenSim's own lengths and arms violate dL/dt = -r . speed there, by more than ours do.
 
     Ours hold to 1e-7 m/s in half of the frames; OpenSim's are off by 500 times as much or more, those of gastrocnemius
@@ -87,16 +80,16 @@ def test_where_arms_over_wraps_differ_opensim_contradicts_itself(
     assert (np.quantile(theirs, 0.8, axis=0) > 50.0 * np.quantile(ours, 0.8, axis=0)).all()
 
 
-def test_every_frame_is_certified(walk: ModelBody) -> None:
+def test_every_frame_is_certified(walk) -> None:
     for cost in ("activation_power", "stress_cubed"):
-        for group in share(walk, Sharing(find_cost(cost), find_solver("batch"))).parts:
+        for group in share(walk, sharing_by(cost)).parts:
             assert (group.solution.status == Status.SOLVED).all()
             assert group.solution.kkt_residual.max() < 1e-6
 
 
-def test_activations_are_those_of_a_dense_reference(walk: ModelBody) -> None:
+def test_activations_are_those_of_a_dense_reference(walk) -> None:
     """Least squares of [stiff A; I] a = [stiff b; 0] within bounds, by the active sets of SciPy, every tenth frame."""
-    result = share(walk, Sharing(find_cost("activation_power"), find_solver("batch")))
+    result = share(walk, sharing_by("activation_power"))
     for group in result.parts:
         matrix, moment = group.problem.moment_matrix[::10], group.problem.moment[::10]
         for own, right, found in zip(matrix, moment, group.solution.activation[::10], strict=True):

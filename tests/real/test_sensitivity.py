@@ -17,11 +17,10 @@ from musclesolve.dynamics import (
     fit_pose,
     human_model,
     projected_moments,
+    segment_motion,
 )
 from musclesolve.dynamics.inverse.explicit_moment import neglected_share
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.motion.anatomy.anatomy import anatomy
-from musclesolve.motion.ground_reaction import ground_reactions
+from musclesolve.forces import anatomy, ground_reactions
 from musclesolve.motion.signals.filter_choice import filter_choice
 
 LEG = ("hip", "knee", "ankle")

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c3d_files import PlateOnPaper, write_c3d
-from typer.testing import CliRunner
+from command_line import typed
 
-from musclesolve.cli import app as cli
 from musclesolve.files import read_mot, read_trc
 
 CSV = "time,A_x [cm],A_y [cm],A_z [cm]\n0.0,100,200,300\n0.01,101,201,301\n0.02,,,\n"
@@ -20,7 +19,7 @@ FORCES = "time;fx [kN];px [mm]\n0,0;1,5;2\n0,001;;3\n"
 def convert(tmp_path: Path):
     def run(source: str, *arguments: str) -> tuple[int, str]:
         given = [str(tmp_path / a) if a.endswith((".trc", ".mot", ".sto", ".xlsx")) else a for a in arguments]
-        done = CliRunner().invoke(cli.app, ["convert", str(tmp_path / source), *given])
+        done = typed("convert", tmp_path / source, *given)
         return done.exit_code, " ".join(done.output.split())
 
     return run

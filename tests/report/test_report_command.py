@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from command_line import typed
 from refusals import refused
 from report_inputs import small, written
-from typer.testing import CliRunner
 
-from musclesolve.cli import app as cli
 from musclesolve.report.page import write_report
 
 
@@ -20,7 +19,7 @@ def result(tmp_path, monkeypatch):
 
 @pytest.fixture
 def call():
-    return lambda *arguments: CliRunner().invoke(cli.app, ["report", *map(str, arguments)])
+    return lambda *arguments: typed("report", *arguments)
 
 
 def test_the_page_goes_beside_the_result(call, result):
@@ -52,7 +51,7 @@ def test_a_recording_that_changed_is_named_at_the_top_and_on_the_terminal(call, 
     page = (result.parent / "report.html").read_text(encoding="utf-8")
     short = page.partition(">In short<")[2].partition("</section>")[0]
     assert "has changed since it was analyzed (walk.toml)" in short
-    drawn = CliRunner().invoke(cli.app, ["picture", str(changed), "-o", str(result.parent / "p.html")])
+    drawn = typed("picture", changed, "-o", result.parent / "p.html")
     assert drawn.exit_code == 0, drawn.output
     assert "has changed since it was analyzed (walk.toml)" in " ".join(drawn.output.split())
     # nothing is said of one that is not at hand

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from report_inputs import Parsed, small, with_emg, written
+from said import judgement
 from synthetic_result import WEIGHT, set_status, with_troubles
 
 from musclesolve import Status
@@ -21,7 +22,7 @@ from musclesolve.report.sections import headline
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import codes as about
-from musclesolve.results.judgement import IN_PART, NOT_PLAUSIBLE, NOT_USABLE, USABLE, WITH_CARE, judge
+from musclesolve.results.judgement import IN_PART, NOT_PLAUSIBLE, NOT_USABLE, USABLE, WITH_CARE
 from musclesolve.results.statements import chosen, document, statements
 
 
@@ -77,7 +78,7 @@ def test_every_number_of_the_headline_is_that_of_the_dataset(numbers):
 
 def stated(data, name):
     """The number of a statement that was added, in the document of `--json`."""
-    return reduce(getitem, name.split("."), document(statements(Facts(data))))
+    return reduce(getitem, name.split("."), document(statements(data)))
 
 
 def test_printed_numbers_are_the_rounded_ones(numbers):
@@ -110,7 +111,7 @@ def test_peaks_leave_out_frames_without_valid_solution():
 def test_the_verdict_follows_from_the_frames(status, where, verdict):
     data = small()
     set_status(data, status, where)
-    assert judge(Facts(data)).verdict == verdict
+    assert judgement(data).verdict == verdict
 
 
 def test_limits_name_what_is_missing_or_at_its_bounds():
@@ -125,9 +126,9 @@ def test_limits_name_what_is_missing_or_at_its_bounds():
 def test_a_result_with_a_caution_is_not_green():
     sound, disagreeing, full = small(), with_emg(small()), small()
     full["activation"][:30, 0] = 1.0
-    found = {each.code for each in judge(Facts(sound)).findings}
+    found = {each.code for each in judgement(sound).findings}
     for data, code in ((disagreeing, "emg_disagrees"), (full, "full_activation")):
-        judged = judge(Facts(data))
+        judged = judgement(data)
         assert code in {each.code for each in judged.of("warning")} - found
         assert judged.verdict not in (USABLE, WITH_CARE) or about()[code] in judged.use
         assert judged.verdict != USABLE
@@ -191,4 +192,4 @@ def test_verdicts_have_one_color_in_page_and_still():
 
 
 def test_frames_without_certificate_are_to_be_used_with_care():
-    assert judge(Facts(small().drop_vars("kkt_residual"))).verdict == WITH_CARE
+    assert judgement(small().drop_vars("kkt_residual")).verdict == WITH_CARE

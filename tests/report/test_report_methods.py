@@ -30,7 +30,6 @@ from musclesolve.report.inputs import RESULT, TrialFiles, recording_state
 from musclesolve.report.study.study_words import measurement_error
 from musclesolve.results.dataset.result_quantities import inputs_of
 from musclesolve.results.plausibility import in_vivo
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.studies.many_trials.trial_record import ATTRIBUTE, recipe, settings_hash
 
 
@@ -43,7 +42,7 @@ def paragraph(data):
 def test_every_citation_is_a_known_work_and_every_work_is_cited():
     sentences = str(texts()) + str(bundled_toml("musclesolve.report", "texts", "study_methods.toml"))
     used = set(re.findall(r"@(\w+)", sentences))
-    used |= {work for name in costs() for work in find_cost(name).works}
+    used |= {work for name in costs() for work in costs()[name]().works}
     used |= set(in_vivo()["sources"]) | {error["work"] for error in measurement_error().values()}
     assert used - set(works()) == set()
     assert set(works()) <= used
@@ -145,7 +144,7 @@ def test_a_cost_with_other_parameters_is_not_given_the_usual_ones():
 
 def test_every_named_cost_has_a_source():
     for name, cost in costs().items():
-        cited = find_cost(name).works or (cost.source,)
+        cited = costs()[name]().works or (cost.source,)
         assert all(each and each in cost_words(name) for each in cited), name
 
 

@@ -16,11 +16,14 @@ from thorough import THOROUGH
 import musclesolve as ms
 from musclesolve import Status
 from musclesolve._util.messages import no_progress
+from musclesolve.report import page as making
 from musclesolve.report import rendering, sections
+from musclesolve.report.content.verdict_strip import PATTERNS, verdict_strip
 from musclesolve.report.inputs import read_inputs
 from musclesolve.report.page import report_page, trial_report
 from musclesolve.report.sections import specifications
 from musclesolve.results.cycles.cycle_averages import average_results
+from musclesolve.results.dataset.frame_validity import MOTION_FAULTS
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.status import verdict_words
 from musclesolve.studies.many_trials.one_trial import analyze
@@ -224,7 +227,6 @@ def test_trials_that_were_not_computed_alike_are_pointed_out(page):
 
 
 def test_figures_are_left_out_before_the_page_is_too_large(page, monkeypatch):
-    from musclesolve.report import page as making
 
     monkeypatch.setattr(making, "MOST_BYTES", 60_000)
     found = page(small(), figures=True)
@@ -244,8 +246,6 @@ def test_stretches_cover_every_frame_once():
 
 
 def test_every_status_and_every_fault_of_a_motion_has_a_meaning():
-    from musclesolve.report.content.verdict_strip import PATTERNS
-    from musclesolve.results.dataset.frame_validity import MOTION_FAULTS
 
     known = verdict_words()
     assert {status.name.lower() for status in Status} | set(MOTION_FAULTS.values()) <= set(known)
@@ -253,7 +253,6 @@ def test_every_status_and_every_fault_of_a_motion_has_a_meaning():
 
 
 def test_the_strip_is_the_same_in_every_process():
-    from musclesolve.report.content.verdict_strip import verdict_strip
 
     data = with_troubles(small())
     stretches = {side: leg.stretches for side, leg in Facts(data).legs.items()}

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 import xarray as xr
+from command_line import typed
 from refusals import refused
-from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
 from musclesolve.report.inputs import question_of, read_inputs
 from musclesolve.report.page import write_report
@@ -33,7 +32,7 @@ def folder(tmp_path_factory) -> Path:
             shutil.copy(file, place / file.name)
     with (place / "trial.toml").open("a", encoding="utf-8") as file:
         file.write(f'\n[questions]\nask = ["margins"]\nscenarios = ["{SCENARIO}"]\n')
-    done = CliRunner().invoke(cli.app, ["run", str(place / "trial.toml"), "-o", str(place / "out")])
+    done = typed("run", place / "trial.toml", "-o", place / "out")
     assert done.exit_code == 0, done.output
     said = " ".join(done.output.split())
     assert "The motion needs at least" in said and "margins.nc" in said
@@ -124,7 +123,7 @@ def test_a_misspelt_name_is_found_before_the_run(tmp_path):
         )
         with refused("unknown_name", remedy):
             asked_of(tmp_path / "trial.toml")
-    done = CliRunner().invoke(cli.app, ["check", str(tmp_path / "trial.toml")])
+    done = typed("check", tmp_path / "trial.toml")
     assert done.exit_code == 2 and "[questions] contact" in done.output
     every = 'strength = { soleus_r = 0.5, triceps_surae = 0.9 }\ncontact = ["now"]\n'
     (tmp_path / "trial.toml").write_text(
@@ -155,7 +154,7 @@ def test_scenarios_that_cannot_be_are_found_before_the_run(tmp_path):
 def test_what_cannot_be_asked_of_a_report(folder, tmp_path):
     with refused("unknown_name", "margins"):
         write_report([folder / "result.nc"], tmp_path, questions=["margin"])
-    call = CliRunner().invoke(cli.app, ["report", str(folder / "result.nc"), "--questions", "margin"])
+    call = typed("report", folder / "result.nc", "--questions", "margin")
     assert call.exit_code == 2 and "contributions" in call.output
     stored = ms.read_result(folder / "result.nc")
     for key in ("trial_file", "trial_file_from_result"):

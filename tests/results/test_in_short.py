@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from said import plausible
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
-from musclesolve.results.facts import Facts
 from musclesolve.results.judgement import words
-from musclesolve.results.plausibility import AT_EDGE, plausibility
+from musclesolve.results.plausibility import AT_EDGE
 from musclesolve.results.statements import rows, statements
 
 LONGEST = 40
@@ -81,7 +81,7 @@ def test_a_joint_with_one_leg_beyond_implants_is_not_within(result, monkeypatch)
     both = ms.run(reference_stride())
     named = next(sentence for sentence in in_short(both) if "joint forces" in sentence)
     assert "at the hip and knee this is within" in named
-    judged = plausibility(Facts(both))
+    judged = plausible(both)
     changed = [
         replace(each, verdict=AT_EDGE) if each.place == "right hip" else each for each in judged.comparisons
     ]

@@ -16,6 +16,7 @@ from seen_motion import motion as seen
 from stored_results import write_result
 from synthetic_result import result, set_status
 from thorough import some
+from trial_copy import TrialCopy
 
 import muscle_db
 import musclesolve as ms
@@ -46,7 +47,6 @@ from musclesolve.results.plausibility import (
 )
 from musclesolve.results.statements import chosen, statements
 from musclesolve.settings.trial import MOVEMENTS
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 
 @pytest.fixture(scope="module")
@@ -196,14 +196,14 @@ def test_the_headline_names_the_reason_that_holds(stride):
     assert judge(Facts(stride)).because == ()
 
 
-def long_fibers(copy: Copy, folder: Path) -> None:
+def long_fibers(copy: TrialCopy, folder: Path) -> None:
     """The rectus femoris with a tendon that is too short."""
     text = (Path(muscle_db.__file__).parent / f"{muscle_db.DEFAULT}.toml").read_text(encoding="utf-8")
     (folder / "muscles.toml").write_text(text.replace("0.3121", "0.2500"), encoding="utf-8")
     copy.set_key("muscles", "database", f'"{(folder / "muscles.toml").as_posix()}"')
 
 
-def bounces(copy: Copy, _: Path) -> None:
+def bounces(copy: TrialCopy, _: Path) -> None:
     """Predicted ground reactions of a body that all markers show 15 mm up and down."""
     copy.set_key("files", "forces", '"predicted"')
     copy.put(copy.walk.position + 0.015 * np.sin(6.0 * np.pi * copy.walk.time)[:, None, None] * [0, 0, 1])
@@ -220,9 +220,9 @@ def bounces(copy: Copy, _: Path) -> None:
     ],
 )
 def test_a_recording_with_one_cause_has_it_as_its_headline(cause, change, tmp_path):
-    copy = open_copy(reference_stride())
+    copy = TrialCopy()
     change(copy, tmp_path)
-    found = judge(Facts(ms.run(write_copy(copy, tmp_path / "spoiled"))))
+    found = judge(Facts(ms.run(copy.write(tmp_path / "spoiled"))))
     assert (found.verdict, found.because) == (IMPLAUSIBLE, (cause,))
 
 

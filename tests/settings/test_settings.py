@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from command_line import typed
 from typer.models import OptionInfo
-from typer.testing import CliRunner
 
 from musclesolve.cli import app as cli
 from musclesolve.settings import commands, other_files, trial
@@ -113,7 +113,7 @@ def test_the_schema_for_editors_has_every_key(file: type[Settings]) -> None:
     ],
 )
 def test_options_of_commands_have_the_ranges_of_their_settings(words: tuple[str, ...]) -> None:
-    done = CliRunner().invoke(cli.app, words)
+    done = typed(*words)
     assert done.exit_code == 2 and words[-2] in done.output and words[-1] in done.output
 
 

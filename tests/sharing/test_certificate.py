@@ -8,12 +8,11 @@ import pytest
 from refusals import refused
 from sharing_cases import SMOOTH, equipped
 
-from musclesolve import Problem, Status, solve
+from musclesolve import Problem, Status, costs, solve
 from musclesolve.sharing import expression_cost, kkt_residual
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import is_solved
 
 
@@ -26,7 +25,7 @@ class Liar:
     name: str = "liar"
     can: frozenset[str] = frozenset({"separable", "rows"})
 
-    def solve(self, problem, cost, warm_start=None) -> Attempt:
+    def solve(self, problem, cost, warm_start=None):
         attempt = Batch().solve(problem, cost)
         return replace(attempt, **{self.spoil: getattr(attempt, self.spoil) * (1 + self.by)})
 
@@ -47,12 +46,12 @@ def test_a_changed_result_is_not_certified(make_leg, spoil, cost, by):
 
 def test_a_reserve_that_was_not_allowed_is_detected(make_leg):
     problem = make_leg(3)
-    good = Batch().solve(problem, find_cost("stress_cubed"))
+    good = Batch().solve(problem, costs()["stress_cubed"]())
     shifted = np.full_like(problem.moment, 0.5)
     other = Problem(
         problem.moment_arm, problem.moment + shifted, problem.force_capacity, problem.max_isometric_force
     )
-    cost = find_cost("stress_cubed")
+    cost = costs()["stress_cubed"]()
     assert (kkt_residual(other, cost, good.activation, shifted, good.multiplier) > 1e-3).all()
 
 
@@ -60,7 +59,7 @@ def test_a_reserve_that_was_not_allowed_is_detected(make_leg):
 def test_feasible_but_not_optimal_fails(cost):
     """Moments are met and bounds kept, yet the load is shared unequally between equals."""
     problem = equipped(Problem([[[0.05, 0.05]]], [[30.0]], [[1000.0] * 2], [1000.0] * 2), alike=True)
-    kind = find_cost(cost)
+    kind = costs()[cost]()
     optimal = solve(problem, kind)
     for activation, holds in (([[0.3, 0.3]], True), ([[0.31, 0.29]], False), ([[0.6, 0.0]], False)):
         residual = kkt_residual(problem, kind, np.array(activation), np.zeros((1, 1)), optimal.multiplier)
@@ -70,7 +69,7 @@ def test_feasible_but_not_optimal_fails(cost):
 @pytest.mark.parametrize("cost", SMOOTH)
 def test_the_certificate_does_not_change_with_the_unit_of_the_cost(make_leg, cost):
     """Spoilt by one per cent, the residual is the same for a cost a million times larger."""
-    problem, kind = make_leg(5), find_cost(cost)
+    problem, kind = make_leg(5), costs()[cost]()
     answer = solve(problem, kind)
     spoilt = answer.multiplier * 1.01
     plain = kkt_residual(problem, kind, answer.activation, answer.reserve, spoilt)
@@ -98,7 +97,7 @@ def test_a_slope_that_is_not_finite_certifies_nothing():
     problem = Problem([[[0.05, 0.05]]], [[1.0]], [[1000.0] * 2], [1000.0] * 2)
     answer = (np.full((1, 2), 0.01), np.zeros((1, 1)), np.zeros((1, 1)))
     with np.errstate(over="ignore"):
-        steep = 1e308 * find_cost("force_squared")
+        steep = 1e308 * costs()["force_squared"]()
         assert kkt_residual(problem, steep, *answer)[0] >= 0.01
 
 
@@ -110,7 +109,7 @@ def test_numbers_of_a_solution_belong_together(make_leg):
     assert (answer.reserve == 0).all() and np.isinf(answer.reserve_weight).all()
     assert answer.solver == "batch" and answer.cost_name == "force_squared" and answer.solved.all()
     recomputed = kkt_residual(
-        problem, find_cost("force_squared"), answer.activation, answer.reserve, answer.multiplier
+        problem, costs()["force_squared"](), answer.activation, answer.reserve, answer.multiplier
     )
     np.testing.assert_allclose(answer.kkt_residual, recomputed, rtol=0, atol=1e-14)
 
@@ -166,16 +165,16 @@ def test_arrays_of_a_single_frame_need_no_frame_axis(cost, solver):
     problem = Problem([[0.05, 0.03, -0.04]], [20.0], [1000.0, 400.0, 400.0], [1000.0, 400.0, 400.0])
     found = solve(problem, cost, solver)
     arrays = found.activation, found.reserve, found.multiplier, found.level_multiplier
-    residual = kkt_residual(problem, find_cost(cost), *arrays)
+    residual = kkt_residual(problem, costs()[cost](), *arrays)
     assert residual.shape == () and residual == found.kkt_residual
-    assert kkt_residual(problem, find_cost(cost), 0.9 * found.activation, *arrays[1:]) > 1e-3
+    assert kkt_residual(problem, costs()[cost](), 0.9 * found.activation, *arrays[1:]) > 1e-3
     with_axis = (None if array is None else array[None] for array in arrays)
-    assert kkt_residual(problem, find_cost(cost), *with_axis).tolist() == [residual]
+    assert kkt_residual(problem, costs()[cost](), *with_axis).tolist() == [residual]
 
 
 @pytest.mark.parametrize("name", ["activation", "reserve", "multiplier"])
 def test_arrays_that_are_none_of_the_problem_are_refused(make_leg, name):
-    problem, cost = make_leg(3), find_cost("stress_cubed")
+    problem, cost = make_leg(3), costs()["stress_cubed"]()
     found = solve(problem, cost)
     arrays = {each: getattr(found, each) for each in ("activation", "reserve", "multiplier")}
     for wrong, code in ((arrays[name].T, "bad_shape"), (arrays[name][0], "bad_shape"), ("a", "not_numbers")):

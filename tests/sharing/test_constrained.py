@@ -13,7 +13,7 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve.sharing import Ipopt, expression_constraint, kkt_residual, solve_constrained
-from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing.constrained import Constraints
 
 SOLVERS = ["ipopt", *(["cyipopt"] if find_spec("cyipopt") else [])]
 ARM = ms.Problem([[0.05, 0.05]], [30.0], [1000.0] * 2, [1000.0] * 2)
@@ -97,9 +97,8 @@ def test_an_idle_constraint_changes_nothing_and_reserves_stay(make_leg):
 
 
 def test_the_certificate_sees_a_broken_constraint_and_a_wrong_multiplier():
-    from musclesolve.sharing.constrained import Constraints
 
-    cost, none, upper = find_cost("force_squared"), np.zeros((1, 1)), np.array([[0.2]])
+    cost, none, upper = ms.costs()["force_squared"](), np.zeros((1, 1)), np.array([[0.2]])
     frames = Constraints(ARM, cost, (first_at_most(0.2),), np.full((1, 1), -np.inf), upper)
     pull = np.array([[2.0 * 400.0 / 0.05]])
     best = np.array([[0.2, 0.4]])
@@ -114,9 +113,8 @@ def test_the_certificate_sees_a_broken_constraint_and_a_wrong_multiplier():
 @pytest.mark.parametrize("expression", [lambda a, f, data: a[1], lambda a, f, data: a[0] + a[1]])
 def test_a_strong_muscle_hides_no_wrong_multiplier_of_weak_ones(expression):
     """Two equal weak muscles share equally unless an idle constraint pushes one, beside marginal costs 1e8 as large."""
-    from musclesolve.sharing.constrained import Constraints
 
-    capacity, cost = np.array([1e5, 10.0, 10.0]), find_cost("force_squared")
+    capacity, cost = np.array([1e5, 10.0, 10.0]), ms.costs()["force_squared"]()
     arms = ms.Problem([[0.05, 0, 0], [0, 0.05, 0.05]], [2500.0, 0.5], capacity, capacity)
     frames = Constraints.of(arms, cost, (expression_constraint("idle", expression, upper=1.9),))
     for second, push, least, most in ((0.5, 0.0, 0.0, 1e-12), (0.2, -120.0, 0.1, 1.0)):

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve import Status, solve
+from musclesolve import Status, costs, solve
 from musclesolve.pipeline.linked_bodies import full_problem
 from musclesolve.sharing import kkt_residual, solve_full
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.full_formulation import FullProblem
 
 COSTS = ("force_squared", "stress_cubed", "soft_saturation")
@@ -111,7 +110,7 @@ def test_the_multipliers_certify_the_reduced_problem():
     full = mechanism()
     found = solve_full(full, "stress_cubed")
     worth = np.einsum("tmq,tq->tm", full.moment_rows, found.equation_multiplier)
-    cost = find_cost("stress_cubed")
+    cost = costs()["stress_cubed"]()
     assert kkt_residual(full.reduced, cost, found.activation, found.reserve, worth).max() < 1e-6
 
 
@@ -133,7 +132,7 @@ def test_joint_reactions_as_a_cost():
     random = np.random.default_rng(5)
     data = {"reaction_matrix": random.standard_normal((4, 3, 8)), "reaction_offset": np.full((4, 3), 50.0)}
     full = mechanism(data=data)
-    mixed = find_cost("joint_reaction_squared") + 0.1 * find_cost("force_squared")
+    mixed = costs()["joint_reaction_squared"]() + 0.1 * costs()["force_squared"]()
     found, reduced = solve_full(full, mixed), solve(full.reduced, mixed)
     assert found.solved.all() and reduced.solved.all()
     np.testing.assert_allclose(found.activation, reduced.activation, atol=1e-6)

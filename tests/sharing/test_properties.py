@@ -5,8 +5,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sharing_cases import SMOOTH, equipped
 
-from musclesolve import Problem, Status, solve
-from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve import Problem, Status, costs, solve
 
 fraction = st.one_of(st.sampled_from([0.0, 1.0, 0.5]), st.floats(0.0, 1.0))
 QUICK = settings(max_examples=60, derandomize=True)
@@ -25,7 +24,7 @@ def feasible(draw):
     activation = np.array(draw(st.lists(fraction, **some)))
     cost = draw(st.sampled_from(sorted(SMOOTH)))
     bare = Problem(arm, np.zeros(dofs), capacity, strongest)
-    activation = np.minimum(activation, find_cost(cost).largest_activation(bare)[0])
+    activation = np.minimum(activation, costs()[cost]().largest_activation(bare)[0])
     return equipped(Problem(arm, (arm * capacity) @ activation, capacity, strongest)), activation, cost
 
 
@@ -36,7 +35,7 @@ def test_whatever_some_activation_produces_is_solved(case):
     answer = solve(problem, cost)
     assert answer.status == Status.SOLVED, (answer.summary(), answer.kkt_residual)
     assert answer.kkt_residual < 1e-6
-    known = find_cost(cost).value(problem, activation[None])[0]
+    known = costs()[cost]().value(problem, activation[None])[0]
     assert answer.cost <= known * (1 + 1e-6) + 1e-6 * max(1.0, np.abs(answer.multiplier).sum())
 
 
@@ -53,7 +52,7 @@ def test_units_of_force_and_cost_do_not_matter(case, unit):
         unit * problem.max_isometric_force,
     )
     other = equipped(bare)
-    one, two = solve(problem, cost), solve(other, 7.0 * find_cost(cost))
+    one, two = solve(problem, cost), solve(other, 7.0 * costs()[cost]())
     assert one.status == two.status == Status.SOLVED
     np.testing.assert_allclose(
         problem.moment_matrix[0] @ one.activation,

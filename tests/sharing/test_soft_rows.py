@@ -9,9 +9,8 @@ import pytest
 from refusals import refused
 from sharing_cases import SMOOTH
 
-from musclesolve import Problem, Status, solve
+from musclesolve import Problem, Status, costs, solve
 from musclesolve.sharing.cost import ForceSquared, JointReactionSquared, NormalizedForceSquared
-from musclesolve.sharing.cost.cost_registry import find_cost
 
 
 def reactions(problem, answer):
@@ -109,7 +108,7 @@ def test_the_certificate_includes_the_soft_rows(make_leg):
 
     problem = make_leg(5)
     alone = solve(problem, "normalized_force_squared")
-    cost = find_cost("joint_reaction_squared")
+    cost = costs()["joint_reaction_squared"]()
     for factor in (1.0, 1e4, 1e6):
         residual = kkt_residual(problem, cost, alone.activation, alone.reserve, factor * alone.multiplier)
         assert (residual > 1e-2).all()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from refusals import refused
 from sharing_cases import SMOOTH, equipped, pennate
 
-from musclesolve import Cost, Problem, Status, solve
+from musclesolve import Cost, Problem, Status, costs, solve
 from musclesolve.constants import USUAL_COST
 from musclesolve.sharing import (
     expression_constraint,
@@ -28,7 +28,6 @@ from musclesolve.sharing.cost import (
     SoftSaturation,
     StressCubed,
 )
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem_change import CHANGEABLE, ProblemChange
 from musclesolve.sharing.solution_derivatives import OptimalitySystem
 from musclesolve.sharing.solver.batch import Batch
@@ -83,7 +82,7 @@ def test_they_are_those_of_the_solver(cost, make_leg):
 @pytest.mark.parametrize("cost", ["stress_cubed", "joint_reaction_squared"])
 def test_with_reserves(cost, make_leg):
     problem = make_leg(20, seed=1)
-    full = find_cost(cost).value(problem, problem.upper)[:, None] / 1e3
+    full = costs()[cost]().value(problem, problem.upper)[:, None] / 1e3
     problem = problem.with_arrays(reserve_weight=np.broadcast_to(full, problem.moment.shape))
     check(problem, cost, (*CHANGING, "reserve_weight"))
 
@@ -142,8 +141,8 @@ reaching = expression_cost(
         written,
         ActivationPower(exponent=3.5),
         SoftSaturation(exponent=3.0),
-        find_cost("joint_reaction_squared") + 2e4 * find_cost("soft_saturation"),
-        0.5 * (find_cost("emg_tracking") + find_cost("normalized_force_squared")),
+        costs()["joint_reaction_squared"]() + 2e4 * costs()["soft_saturation"](),
+        0.5 * (costs()["emg_tracking"]() + costs()["normalized_force_squared"]()),
     ],
     ids=lambda cost: cost.name,
 )
@@ -256,7 +255,7 @@ def feasible(draw):
     cost = draw(st.sampled_from(sorted(SMOOTH)))
     arm = arm.reshape(dofs, muscles)
     bare = Problem(arm, np.zeros(dofs), capacity, strongest)
-    activation = np.minimum(activation, 0.999 * find_cost(cost).largest_activation(bare)[0])
+    activation = np.minimum(activation, 0.999 * costs()[cost]().largest_activation(bare)[0])
     return equipped(Problem(arm, (arm * capacity) @ activation, capacity, strongest)), cost
 
 
@@ -492,7 +491,7 @@ def test_what_does_not_fit_is_refused(make_leg):
     "cost",
     [
         *(*SMOOTH, OwnCost(), written, reaching, reaching + 0.1 * SoftSaturation()),
-        find_cost("joint_reaction_squared") + 2e4 * find_cost("soft_saturation"),
+        costs()["joint_reaction_squared"]() + 2e4 * costs()["soft_saturation"](),
     ],
     ids=lambda cost: getattr(cost, "label", cost),
 )

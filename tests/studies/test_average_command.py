@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from command_line import typed
 from stored_results import write_result
 from synthetic_result import few_muscles, result, with_troubles
-from typer.testing import CliRunner
 
 from musclesolve import read_result
-from musclesolve.cli import app as cli
 from musclesolve.plotting import figure_names
 
 
@@ -20,7 +19,7 @@ def one_figure(monkeypatch):
 
 @pytest.fixture
 def call():
-    return lambda *arguments: CliRunner().invoke(cli.app, ["average", *map(str, arguments)])
+    return lambda *arguments: typed("average", *arguments)
 
 
 @pytest.fixture

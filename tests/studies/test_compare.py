@@ -8,12 +8,11 @@ import io
 import numpy as np
 import pytest
 import xarray as xr
+from command_line import typed
 from refusals import refused
 from synthetic_result import few_muscles, result, set_status, with_troubles
-from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.cli import app as cli
 from musclesolve.plotting import activations as of_result
 from musclesolve.plotting.figure_names import drawings
 from musclesolve.plotting.study.comparison_figures import COST_COLORS, line_style
@@ -225,7 +224,7 @@ def test_the_table_for_other_programs_holds_every_pair(pair):
 
 
 def call(*arguments):
-    return CliRunner().invoke(cli.app, [str(each) for each in arguments])
+    return typed(*arguments)
 
 
 def test_the_command_writes_everything_and_prints_the_tables(tmp_path, pytestconfig, monkeypatch):

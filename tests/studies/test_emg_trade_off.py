@@ -9,18 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from command_line import typed
 from emg_stride import emg_stride
 from refusals import refused
-from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.cli import app as cli
 from musclesolve.constants import USUAL_LEAST_ACTIVATION
 from musclesolve.files import Table, write_mot
 from musclesolve.plotting.figure_names import pages_of
 from musclesolve.plotting.page.page_style import figures_of
-from musclesolve.studies import emg_offset
-from musclesolve.studies.emg_trade_off import emg_trade_off, knee_weight
+from musclesolve.studies import emg_offset, emg_trade_off
+from musclesolve.studies.emg_trade_off import knee_weight
 
 WEIGHTS = (0.0, 0.1, 1.0, 10.0, 100.0)
 
@@ -99,11 +98,11 @@ def test_an_offset_of_the_trial_file_is_added_to_the_times(tmp_path: Path) -> No
     assert result.attrs["emg_offset_s"] == -0.1 and result.attrs["emg_weight"] == 1.0
 
     given = ["--side", "r", "--weight", "0", "--weight", "1", "--weight", "10", "-o", str(tmp_path / "out")]
-    done = CliRunner().invoke(cli.app, ["emg", str(trial), *given])
+    done = typed("emg", trial, *given)
     assert done.exit_code == 0, done.output
     assert "r followed (no test)" in done.output and "nothing was changed" in done.output
     assert {each.name for each in (tmp_path / "out").iterdir()} == {"emg_trade_off.nc", "emg_trade_off.png"}
-    done = CliRunner().invoke(cli.app, ["emg", str(trial), *given, "--json"])
+    done = typed("emg", trial, *given, "--json")
     document = json.loads(done.stdout)
     assert [each["weight"] for each in document["weights"]] == [0.0, 1.0, 10.0]
     assert document["clock"]["offset_s"] == pytest.approx(clock.attrs["offset_s"], abs=0.11)

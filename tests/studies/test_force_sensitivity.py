@@ -10,14 +10,12 @@ from refusals import refused
 
 import musclesolve as ms
 from musclesolve import synthetic_recording
-from musclesolve.dynamics import projected_moments
-from musclesolve.dynamics.inverse.newton_euler import distal_loads, segment_motion
-from musclesolve.forces import mechanics
+from musclesolve.dynamics import projected_moments, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads
+from musclesolve.forces import find_options, mechanics
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.pipeline.recorded_body import sharing_group
-from musclesolve.pipeline.run_options import find_options
 from musclesolve.pipeline.share import share_part
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.batch import Batch
 from musclesolve.studies.force_sensitivity import PARAMETERS, leg_sensitivity
 
@@ -46,7 +44,7 @@ class Walk:
 
     def leg(self, cost, muscles=None):
         """Everything anew that depends on muscles."""
-        sharing = replace(self.options.sharing, cost=find_cost(cost), solver=Batch(tolerance=1e-12))
+        sharing = replace(self.options.sharing, cost=ms.costs()[cost](), solver=Batch(tolerance=1e-12))
         state = muscle_state(self.model, self.muscles if muscles is None else muscles, self.motion)
         forces = distal_loads(self.model, self.segments, self.wrenches)
         every = np.ones(len(self.moments), bool)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import xarray as xr
+from poses import motion_through
 from refusals import refused
 
 import muscle_db
@@ -12,10 +13,10 @@ from musclesolve import forward_problem
 from musclesolve.data import reference_stride as bundled_trial
 from musclesolve.dynamics import Wrench
 from musclesolve.dynamics.forward.simulate import Integration, System
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from, motion_with
-from musclesolve.forces import prepare
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_with
+from musclesolve.forces import prepare, share
 from musclesolve.muscles import scale_muscles
-from musclesolve.pipeline.share import share
+from musclesolve.results.dataset.assemble import assemble
 from musclesolve.studies.forward_problem import Tracking, problem_of
 from musclesolve.synthetic import reference_stride
 
@@ -85,7 +86,7 @@ def test_a_static_pose_holds(model):
     legs = [scale_muscles(model, muscle_db.load("gait2392"), side, passive="table") for side in "rl"]
     still = np.zeros((8, 44))
     still[:, model.dof("knee_flexion_r")], still[:, model.dof("hip_flexion_r")] = 0.4, 0.3
-    motion = motion_from(model, 0.01 * np.arange(8), still, 0.0 * still, 0.0 * still)
+    motion = motion_through(model, still)
     weight = Wrench("foot_r", np.tile([0.0, 0.0, 700.0], (8, 1)), np.zeros((8, 3)))
     problem = problem_of(model, motion, [weight], legs, np.full((8, 86), 0.2))
     assert np.abs(accelerations(problem, 4)).max() < 1e-8
@@ -152,7 +153,7 @@ def test_feedback_pulls_toward_the_recorded_angle(analysis):
     knee = model.dof("knee_flexion_l")
     bent = replace(motion, coordinates=motion.coordinates.copy())
     bent.coordinates[:, knee] += 0.1
-    moved = motion_from(model, motion.time, bent.coordinates, motion.rates, motion.second)
+    moved = motion_through(model, bent.coordinates, motion.rates, motion.second, time=motion.time)
     tracking = Tracking.build(model, motion, 10.0)
     change = tracking.moments(motion.time, moved.q, moved.qd) - tracking.moments(
         motion.time, motion.q, motion.qd
@@ -171,7 +172,7 @@ def growth(problem, forces, frame):
 
     def second(state):
         coordinates, rates = state[None, :count], state[None, count:]
-        at = motion_from(model, time, coordinates, rates, np.zeros_like(rates))
+        at = motion_through(model, coordinates, rates, time=time)
         qdd = system.accelerations(float(time[0]), at.q[0], at.qd[0]).qdd.reshape(at.q.shape)
         return motion_with(model, time, coordinates, at.q, at.qd, qdd).second[0]
 
@@ -222,7 +223,6 @@ def test_what_cannot_be_replayed_is_refused(analysis, tmp_path):
 
 
 def test_a_result_drives_the_motion_that_it_came_from(analysis):
-    from musclesolve.results.dataset.assemble import assemble
 
     result = assemble(analysis)
     own, read = forward_problem(analysis), forward_problem(analysis, result=result)

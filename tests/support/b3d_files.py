@@ -11,7 +11,6 @@ import numpy as np
 from small_model import axis, joint
 
 from musclesolve import read_osim
-from musclesolve._util.arrays import Array
 from musclesolve.opensim import inverse_dynamics
 from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.opensim.inverse_dynamics import model_motion
@@ -59,7 +58,7 @@ class Pass:
     """Fields of a processing pass by their numbers in the block, (T, k) each."""
 
     kind: int
-    fields: Mapping[int, Array]
+    fields: Mapping[int, np.ndarray]
 
 
 @dataclass
@@ -71,7 +70,7 @@ class TrialOnDisk:
     missing: Sequence[int]
     step: float = 0.01
     original: str = ""
-    sensors: Mapping[int, Array] = field(default_factory=dict)
+    sensors: Mapping[int, np.ndarray] = field(default_factory=dict)
 
 
 def write_b3d(
@@ -140,13 +139,13 @@ def _bytes(number: int, content: bytes) -> bytes:
     return _varint(number << 3 | 2) + _varint(len(content)) + content
 
 
-def _block(fields: Mapping[int, Array], t: int) -> bytes:
+def _block(fields: Mapping[int, np.ndarray], t: int) -> bytes:
     return b"".join(
         _bytes(number, np.asarray(column[t], "<f8").tobytes()) for number, column in fields.items()
     )
 
 
-def walker(folder: Path, frames: int = 80, gravity: Array | None = None) -> tuple[tuple[str, ...], Pass]:
+def walker(folder: Path, frames: int = 80, gravity: np.ndarray | None = None) -> tuple[tuple[str, ...], Pass]:
     """A motion of the small model on two feet, and what a service states of it.
 
     The ground carries the body alternately by one foot, with a wrench that leaves little at the root; the moments are
@@ -193,7 +192,7 @@ def walker(folder: Path, frames: int = 80, gravity: Array | None = None) -> tupl
     return names, Pass(1, fields)
 
 
-def plates(wrench: Array, height: float) -> dict[int, Array]:
+def plates(wrench: np.ndarray, height: float) -> dict[int, np.ndarray]:
     """The fields of two force plates of a height that measure a wrench (T, 12) each foot by foot: (T, 6) each."""
     moment, force = wrench.reshape(-1, 2, 6)[..., :3], wrench.reshape(-1, 2, 6)[..., 3:]
     up = np.where(np.abs(force[..., 1]) > 1.0, force[..., 1], np.nan)

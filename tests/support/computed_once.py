@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import replace
 from functools import wraps
 from typing import Any
@@ -20,7 +20,6 @@ import numpy as np
 import pytest
 
 from musclesolve.checking import check
-from musclesolve.checking.case import Case, Check
 from musclesolve.dynamics import Wrench
 from musclesolve.recording.text import number_rows
 from musclesolve.report.picture import lofted_bones
@@ -113,7 +112,7 @@ def compute_once(patch: pytest.MonkeyPatch) -> None:
         return dict(recordings.of(question, lambda: (stride, files(stride, truth, **options)))[1])
 
     @wraps(examine)
-    def examine_once(case: Case, checks: Iterable[Check], prepare: Any) -> Case:
+    def examine_once(case, checks, prepare: Any):
         if checks is not check.all_checks() or patches.change_the_package():
             return examine(case, checks, prepare)
         return cases.of(content(replace(case, prepared=None)), lambda: examine(case, checks, prepare))

@@ -12,7 +12,6 @@ import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
 from musclesolve.forces import prepare
-from musclesolve.pipeline.recorded_body import RecordedBody
 
 PUSH_OFF = (0.7, 0.95)
 """Sixteen frames of the right leg [s]."""
@@ -28,7 +27,7 @@ def elastic_trial(**muscles: Any) -> Trial:
 
 
 @cache
-def prepared() -> RecordedBody:
+def prepared():
     """Its right leg before the sharing; not to be changed."""
     return prepare(elastic_trial(), side="r")
 

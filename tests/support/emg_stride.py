@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 import musclesolve as ms
-from musclesolve._util.arrays import Array
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
 from musclesolve.forces import prepare_recording
@@ -33,8 +32,8 @@ class EmgStride:
 
     trial: Trial
     muscles: tuple[str, ...]
-    time: Array
-    truth: Array
+    time: np.ndarray
+    truth: np.ndarray
 
     def numbers(self, names: tuple[str, ...]) -> list[int]:
         """Columns of muscles."""

@@ -9,20 +9,21 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from modeled import modeled
 
 from musclesolve import read_osim
 from musclesolve._util.arrays import at_times
 from musclesolve.checking.model import load_units_and_axes as change
+from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.model.model_case import Loads
+from musclesolve.errors import InputError
 from musclesolve.files import Table
 from musclesolve.opensim.external_loads import foot_of_side
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, moments_under_loads
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.moments import shared_moments
-from musclesolve.pipeline.opensim.trial_body import model_settings
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,8 +134,7 @@ def read_trial(
 ) -> Trial:
     """The trial of some files."""
     read = read_osim(model)
-    options = model_settings(loads=loads)
-    body = model_body(read, coordinates, moments, options)
+    body = modeled(read, coordinates, moments, loads=loads)
     given = () if body.dynamics is None else body.dynamics.loads
     return Trial(body, read, as_table(coordinates, ""), given, body.moment_table, other)
 
@@ -444,8 +444,6 @@ MOMENT_FAULTS = (
 
 def table(data: Path) -> str:
     """Kind by data set: what is found in it, with severity and newton meters; "not found" where it should be."""
-    from musclesolve.checking.model.examine import findings_of_body
-    from musclesolve.errors import InputError
 
     lines = []
     for trials, faults in (

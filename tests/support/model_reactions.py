@@ -7,14 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
 from musclesolve.opensim.geometry import path_pulls
 from musclesolve.opensim.inverse_dynamics import InverseDynamics, JointReactions, distal_reactions
 from musclesolve.opensim.kinematics import body_motion
-from musclesolve.opensim.model import OpenSimModel
 
 
-def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], tendon_force: Array) -> Array:
+def path_wrenches(model, values: np.ndarray, muscles: Sequence[str], tendon_force: np.ndarray) -> np.ndarray:
     """Wrenches (T, B, 6) of tendon forces (T, n) [N] on the bodies, about the origin of the ground."""
     pose = body_motion(model, values)
     pulls, _ = path_pulls(model, values, muscles, np.eye(len(model.bodies)), (), pose)
@@ -22,7 +20,7 @@ def path_wrenches(model: OpenSimModel, values: Array, muscles: Sequence[str], te
 
 
 def contact_reactions(
-    model: OpenSimModel, dynamics: InverseDynamics, values: Array, muscles: Sequence[str], tendon_force: Array
+    model, dynamics: InverseDynamics, values: np.ndarray, muscles: Sequence[str], tendon_force: np.ndarray
 ) -> JointReactions:
     """Joint reactions with muscle forces: joint and muscles together supply what the bodies beyond the joint need."""
     wrench = dynamics.wrench - path_wrenches(model, values, muscles, tendon_force)

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
 from musclesolve.dynamics import Model, Wrench, mass_matrix, projected_moments
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.errors import MuscleSolveError
 
 
-def natural_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> tuple[Array, Array]:
+def natural_system(model: Model, motion, wrenches: list[Wrench]) -> tuple[np.ndarray, np.ndarray]:
     """C = Phi_q (T, c, n) and h - M qdd (T, n) in natural coordinates; the actuators, as couples, are in h."""
     moments = projected_moments(model, motion, wrenches)
     actuators = np.einsum("tknx,tk->tnx", couple_rows(model, motion), moments)
@@ -25,7 +23,7 @@ def natural_system(model: Model, motion: Motion, wrenches: list[Wrench]) -> tupl
     return constraint.reshape(frames, constraint.shape[1], -1), missing.reshape(frames, -1)
 
 
-def natural_partner(constraint: Array) -> Array:
+def natural_partner(constraint: np.ndarray) -> np.ndarray:
     """E = C^T (C C^T)^-1 (T, n, c), with C E = 1 (2.7), from the geometry alone: C^T = Q R gives E = Q R^-T.
 
     Raises:
@@ -40,13 +38,13 @@ def natural_partner(constraint: Array) -> Array:
     return basis @ np.linalg.inv(np.swapaxes(triangle, 1, 2))
 
 
-def natural_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
+def natural_multipliers(model: Model, motion, wrenches: list[Wrench]) -> np.ndarray:
     """Multipliers (T, c) of the constraint rows by (2.10) in natural coordinates; the mass matrix is not inverted."""
     constraint, missing = natural_system(model, motion, wrenches)
     return np.einsum("tnc,tn->tc", natural_partner(constraint), missing)
 
 
-def natural_multipliers_classical(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
+def natural_multipliers_classical(model: Model, motion, wrenches: list[Wrench]) -> np.ndarray:
     """Return the multipliers by (2.11): (C M^-1 C^T)^-1 C (M^-1 h - gamma), gamma = qdd - D ds/dt.
 
     Raises:
@@ -75,7 +73,7 @@ def _refuse_singular(light: list[str]) -> None:
         )
 
 
-def redundant_rows(jacobian: Array, names: tuple[str, ...]) -> tuple[str, ...]:
+def redundant_rows(jacobian: np.ndarray, names: tuple[str, ...]) -> tuple[str, ...]:
     """Names of the rows of one frame, (c, n), that follow from the rows before them."""
     basis = np.zeros((0, jacobian.shape[1]))
     repeated = []

@@ -16,10 +16,8 @@ from functools import cache
 import numpy as np
 from motion_cases import attempt_cost, small_motion, weak_start
 
-from musclesolve._util.arrays import Array
 from musclesolve.muscles import ElasticMuscles
 from musclesolve.trajectory import MotionProblem
-from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.collocation import Collocation
 from musclesolve.trajectory.motion_problem import MotionCost, equilibrium
 
@@ -58,7 +56,7 @@ def with_factor(problem: MotionProblem, quantity: str, muscle: int, factor: floa
     )
 
 
-def reference_optimum(problem: MotionProblem, start: tuple[Array, Array] | None = None) -> MotionAttempt:
+def reference_optimum(problem: MotionProblem, start: tuple[np.ndarray, np.ndarray] | None = None):
     """The optimum of the reference method, from states near it where there are any."""
     attempt = Collocation().solve(problem, MotionCost.from_cost(problem, COST), start or weak_start(problem))
     assert not attempt.message, attempt.message
@@ -69,8 +67,8 @@ def reference_optimum(problem: MotionProblem, start: tuple[Array, Array] | None 
 class OptimumDerivative:
     """Derivatives by x: of activation (T, n), fiber length (T, n) [m], and the cost over the whole motion."""
 
-    activation: Array
-    fiber_length: Array
+    activation: np.ndarray
+    fiber_length: np.ndarray
     cost: float
 
 

@@ -12,11 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from trial_copy import TrialCopy
 
 from musclesolve.files import write_mot, write_trc
+from musclesolve.synthetic import reference_stride
 from musclesolve.synthetic.places import Places, marker_places
 from musclesolve.synthetic.recording_options import RecordingOptions
-from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
 from musclesolve.synthetic.synthetic_recording import (
     FORCES,
     STANDING,
@@ -27,7 +28,6 @@ from musclesolve.synthetic.synthetic_recording import (
     trial_text,
     walking,
 )
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 Offset = Sequence[float]
 
@@ -38,7 +38,7 @@ def subject_recording(
     *,
     stature: float | None = None,
     mass: float | None = None,
-    stride: ReferenceStride | None = None,
+    stride=None,
     **options: object,
 ) -> Path:
     """Record the reference stride of another subject.
@@ -62,10 +62,10 @@ def subject_recording(
     _scale(copy, length, weight)
     copy.set_key("subject", "stature_m", repr(length * given.stature_m))
     copy.set_key("subject", "mass_kg", repr(weight * given.mass_kg))
-    return write_copy(copy, folder)
+    return copy.write(folder)
 
 
-def _recorded(stride: ReferenceStride, moved: Mapping[str, Offset], options: RecordingOptions) -> Copy:
+def _recorded(stride, moved: Mapping[str, Offset], options: RecordingOptions) -> TrialCopy:
     places = _moved(marker_places(stride.person, options.marker_set), moved)
     with tempfile.TemporaryDirectory(prefix="musclesolve-") as name:
         folder = Path(name)
@@ -73,7 +73,7 @@ def _recorded(stride: ReferenceStride, moved: Mapping[str, Offset], options: Rec
         write_trc(folder / f"{STANDING}.trc", standing(stride, options, places), decimals=options.decimals)
         write_mot(folder / FORCES, plates(stride, options))
         (folder / TRIAL).write_text(trial_text(stride, options), encoding="utf-8")
-        return open_copy(folder / TRIAL)
+        return TrialCopy(folder / TRIAL)
 
 
 def _moved(places: Places, moved: Mapping[str, Offset]) -> Places:
@@ -83,7 +83,7 @@ def _moved(places: Places, moved: Mapping[str, Offset]) -> Places:
     return replace(places, standing=standing)
 
 
-def _scale(copy: Copy, length: float, weight: float) -> None:
+def _scale(copy: TrialCopy, length: float, weight: float) -> None:
     """Change size, time and force of a recording so that the laws of motion still hold."""
     duration, (start, end) = length**0.5, copy.span
     copy.walk = replace(copy.walk, time=duration * copy.walk.time, position=length * copy.walk.position)

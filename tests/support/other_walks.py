@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import at_times, true_runs
 from musclesolve.constants import LOADED_FROM_N
 from musclesolve.dynamics.rotations import rotation_about
-from musclesolve.synthetic.trial_copy import Copy
 
 Array = NDArray[np.float64]
 ROLES = ("force", "point", "moment")
@@ -26,7 +25,7 @@ def about_vertical(degrees: float) -> Array:
     return rotation
 
 
-def walk_obliquely(copy: Copy, degrees: float) -> None:
+def walk_obliquely(copy, degrees: float) -> None:
     """Rotate the walk to the left of the forward axis: markers, forces and points rotate together."""
     rotation = about_vertical(degrees)
     copy.put(copy.walk.position @ copy.rotation.T @ rotation @ copy.rotation)
@@ -36,7 +35,7 @@ def walk_obliquely(copy: Copy, degrees: float) -> None:
                 copy.set_plate(plate, role, copy.plate(plate, role) @ rotation)
 
 
-def rotate_plates(copy: Copy, degrees: float, sides: str, *, points: bool = False) -> None:
+def rotate_plates(copy, degrees: float, sides: str, *, points: bool = False) -> None:
     """Plates whose forces are rotated to the left: a fault. With them the points about the middle of each contact."""
     rotation = about_vertical(degrees)
     for plate in (plate for side in sides for plate in copy.plates(side)):  # type: ignore[arg-type]
@@ -48,13 +47,13 @@ def rotate_plates(copy: Copy, degrees: float, sides: str, *, points: bool = Fals
         copy.set_plate(plate, "point", point)
 
 
-def scale_sideways(copy: Copy, factor: float) -> None:
+def scale_sideways(copy, factor: float) -> None:
     """Sideward forces larger or smaller than the markers ask for: arms and trunk that these do not show."""
     for plate in copy.plates():
         copy.set_plate(plate, "force", copy.plate(plate, "force") * [1.0, factor, 1.0])
 
 
-def displace_points(copy: Copy, forward: float, left: float) -> None:
+def displace_points(copy, forward: float, left: float) -> None:
     """Points of force beside where they are [m]."""
     away = np.array([forward, left, 0.0])
     for plate in copy.plates():
@@ -74,7 +73,7 @@ def at_border(vertical: Array, along: Array, under: float = 0.5) -> Array:
     return share
 
 
-def step_on_borders(copy: Copy, side: str, apart: float = 0.12) -> None:
+def step_on_borders(copy, side: str, apart: float = 0.12) -> None:
     """Every step of a foot is on two plates, with centers of pressure so far apart [m] under heel and forefoot."""
     (plate,) = copy.plates(side)  # type: ignore[arg-type]
     force, point, moment = (copy.plate(plate, role) for role in ROLES)
@@ -92,7 +91,7 @@ def step_on_borders(copy: Copy, side: str, apart: float = 0.12) -> None:
     copy.lines += ["", "[[force]]", f'side = "{side}"', *table]
 
 
-def slide_skin(copy: Copy, amplitude: float, frequency: float, seed: int) -> None:
+def slide_skin(copy, amplitude: float, frequency: float, seed: int) -> None:
     """Every marker slides on the skin by itself, at about one frequency: root mean square [m], frequency [Hz]."""
     rng = np.random.default_rng(seed)
     shape = copy.walk.position.shape[1:]
@@ -101,7 +100,7 @@ def slide_skin(copy: Copy, amplitude: float, frequency: float, seed: int) -> Non
     copy.put(copy.walk.position + amplitude * waves)
 
 
-def sway_trunk(copy: Copy, amplitude: float, frequency: float, phase: float) -> None:
+def sway_trunk(copy, amplitude: float, frequency: float, phase: float) -> None:
     """The markers above the legs sway sideways [m] without a force: clothes, or a trunk unlike that of the tables."""
     side = amplitude * np.sin(2.0 * np.pi * frequency * copy.walk.time + phase)
     upper = ("shoulder", "neck", "head", "elbow", "wrist", "hand")
@@ -110,22 +109,20 @@ def sway_trunk(copy: Copy, amplitude: float, frequency: float, phase: float) -> 
             copy.move(copy.marker(landmark), slice(None), side[:, None] * copy.in_file((0.0, 1.0, 0.0)))
 
 
-def sway(
-    copy: Copy, direction: tuple[float, float], amplitude: float, frequency: float, phase: float
-) -> None:
+def sway(copy, direction: tuple[float, float], amplitude: float, frequency: float, phase: float) -> None:
     """The whole body sways along a horizontal direction: amplitude [m], frequency [Hz], phase [rad]."""
     rate = 2.0 * np.pi * frequency
     wave = amplitude * np.sin(rate * copy.walk.time + phase)
     _move(copy, direction, wave, -(rate**2) * wave)
 
 
-def speed_up(copy: Copy, acceleration: float) -> None:
+def speed_up(copy, acceleration: float) -> None:
     """The subject walks faster and faster [m/s^2]; slower and slower where it is negative."""
     away = copy.walk.time - copy.walk.time.mean()
     _move(copy, (1.0, 0.0), 0.5 * acceleration * away**2, np.full(away.size, acceleration))
 
 
-def _move(copy: Copy, direction: tuple[float, float], place: Array, acceleration: Array) -> None:
+def _move(copy, direction: tuple[float, float], place: Array, acceleration: Array) -> None:
     way = np.array([*direction, 0.0])
     copy.put(copy.walk.position + (place[:, None] * (way @ copy.rotation))[:, None])
     time = copy.forces.time

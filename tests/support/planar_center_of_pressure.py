@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
 from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 
 
-def planar_center_of_pressure(force: Array, moment: Array) -> Array:
+def planar_center_of_pressure(force: np.ndarray, moment: np.ndarray) -> np.ndarray:
     """Where a planar force meets the ground, y_r = (r_r x F_r)_x / F_r^z (9), signed (correction E1).
 
     Args:
@@ -23,13 +22,13 @@ def planar_center_of_pressure(force: Array, moment: Array) -> Array:
 
 
 def planar_center_of_pressure_from_motion(
-    mass: Array,
-    inertia: Array,
-    center: Array,
-    acceleration: Array,
-    angular_acceleration: Array,
+    mass: np.ndarray,
+    inertia: np.ndarray,
+    center: np.ndarray,
+    acceleration: np.ndarray,
+    angular_acceleration: np.ndarray,
     gravity: float = STANDARD_GRAVITY,
-) -> Array:
+) -> np.ndarray:
     """Center of pressure of a planar body of n segments from its motion alone (10).
 
     y_r = [-(r_c x M g)_x + sum (r_i x m_i a_i)_x + sum I_i alpha_i] / (M g + sum m_i a_i^z)

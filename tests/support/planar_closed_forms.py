@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices
-from musclesolve.dynamics.planar import PlanarMotion, PlanarTree
 from musclesolve.dynamics.planar.planar_dynamics import mass_diagonal, weight_force
 from musclesolve.dynamics.planar.planar_tree import bias, place, rotated
 from musclesolve.errors import InputError
@@ -19,8 +17,8 @@ LEG = ("thigh", "shank", "foot")
 
 
 def lower_limb_reactions(
-    tree: PlanarTree, motion: PlanarMotion, ground_force: Array, leg: tuple[str, str, str] = LEG
-) -> Array:
+    tree, motion, ground_force: np.ndarray, leg: tuple[str, str, str] = LEG
+) -> np.ndarray:
     """lambda_1 ... lambda_6 in hip, knee and ankle, (T, 6) [N] (3.3), force of the distal on the proximal segment.
 
     A mass center off the line of its segment is a distance c at a constant angle from it, so that the printed sines
@@ -59,7 +57,7 @@ def lower_limb_reactions(
     )
 
 
-def _arm(local: Array, motion: PlanarMotion, segment: int) -> Array:
+def _arm(local: np.ndarray, motion, segment: int) -> np.ndarray:
     """Second derivative of c (sin phi, -cos phi), (T, 2)."""
     c, turn = np.hypot(*local), np.arctan2(local[1], local[0])
     phi = motion.q[:, 2 + segment] + turn
@@ -69,7 +67,7 @@ def _arm(local: Array, motion: PlanarMotion, segment: int) -> Array:
     return np.column_stack([x, y])
 
 
-def joint_reactions_classical(tree: PlanarTree, q: Array, qd: Array, force: Array) -> Array:
+def joint_reactions_classical(tree, q: np.ndarray, qd: np.ndarray, force: np.ndarray) -> np.ndarray:
     """Joint reactions lambda = (C M^-1 C^T)^-1 C (M^-1 h - gamma), (T, 2J) [N] (2.11).
 
     Needs no accelerations, hence every applied force and couple in `force` (T, 3B); gravity is added here.
@@ -81,7 +79,7 @@ def joint_reactions_classical(tree: PlanarTree, q: Array, qd: Array, force: Arra
     return np.linalg.solve(light @ np.swapaxes(jacobian, 1, 2), right[..., None])[..., 0]
 
 
-def open_coordinates(tree: PlanarTree, p: Array) -> Array:
+def open_coordinates(tree, p: np.ndarray) -> np.ndarray:
     """Openings of the joints z = Phi(p), (T, 2J) (2.1; Blajer et al. 2006, 5 and 7 with the sign of correction E3)."""
     child, parent, near, far = _ends(tree)
     center, angle = _split(p)
@@ -90,7 +88,7 @@ def open_coordinates(tree: PlanarTree, p: Array) -> Array:
     return (distal - proximal).reshape(len(p), -1)
 
 
-def constraint_jacobian(tree: PlanarTree, p: Array) -> Array:
+def constraint_jacobian(tree, p: np.ndarray) -> np.ndarray:
     """C = dPhi/dp, (T, 2J, 3B) (2.1)."""
     child, parent, near, far = _ends(tree)
     _, angle = _split(p)
@@ -104,7 +102,7 @@ def constraint_jacobian(tree: PlanarTree, p: Array) -> Array:
     return jacobian.reshape(len(p), 2 * len(child), -1)
 
 
-def constraint_bias(tree: PlanarTree, p: Array, pd: Array) -> Array:
+def constraint_bias(tree, p: np.ndarray, pd: np.ndarray) -> np.ndarray:
     """Accelerations xi = -Cd pd that the joints ask for, (T, 2J) (2.1)."""
     child, parent, near, far = _ends(tree)
     (_, angle), (_, rate) = _split(p), _split(pd)
@@ -113,14 +111,14 @@ def constraint_bias(tree: PlanarTree, p: Array, pd: Array) -> Array:
     return (distal - proximal).reshape(len(p), -1)
 
 
-def _ends(tree: PlanarTree) -> tuple[Indices, Indices, Array, Array]:
+def _ends(tree):
     """Child and parent of each joint (J,), and the joint as seen from their centers of mass (J, 2)."""
     child = tree.joints
     parent = tree.parent[child]
     return child, parent, -tree.center[child], tree.mount[child] - tree.center[parent]
 
 
-def _split(p: Array) -> tuple[Array, Array]:
+def _split(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Centers of mass (T, B, 2) and angles (T, B)."""
     center = p.reshape(len(p), -1, 3)
     return center[..., :2], center[..., 2]

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from muscle_db.model import CURVES
 from musclesolve.muscles import ElasticMuscles, MuscleParameters
-from musclesolve.muscles.curves.curve_family import CURVES
 from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.motion_problem import TimeBasis, equilibrium
 

@@ -1,4 +1,4 @@
-"""Statements of a result and an uncertainty, as the summary of the command line and as the document of --json."""
+"""What is said of a result and an uncertainty: judgement, sentences, summary, and the document of --json."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import xarray as xr
 from synthetic_result import result
 
 from musclesolve.results.facts import Facts
-from musclesolve.results.statements import Statement, document, statements
+from musclesolve.results.judgement import Judgement, judge
+from musclesolve.results.plausibility import Plausibility, plausibility
+from musclesolve.results.statements import Statement, chosen, document, statements
 from musclesolve.results.statements import summary as lines_of
 
 
-def summary(result: xr.Dataset | Facts) -> str:
+def summary(result) -> str:
     """The summary of a result."""
     return lines_of(statements(result))
 
@@ -22,7 +24,22 @@ def run_document(result: xr.Dataset, uncertainty: xr.Dataset | None = None) -> d
     return document(statements(result, uncertainty))
 
 
-def about(result: xr.Dataset | Facts, subject: str) -> list[str]:
+def judgement(result: xr.Dataset) -> Judgement:
+    """The judgement of a result, with its findings, verdict and reasons."""
+    return judge(Facts(result))
+
+
+def plausible(result: xr.Dataset) -> Plausibility:
+    """The comparisons of a result with measured forces, residuals and fiber lengths."""
+    return plausibility(Facts(result))
+
+
+def remarks(result: xr.Dataset, *severities: str) -> list[str]:
+    """The sentences of a result that have one of some severities."""
+    return [each.sentence for each in chosen(statements(result), *severities)]
+
+
+def about(result, subject: str) -> list[str]:
     """The sentences of a result about a subject."""
     return [each.sentence for each in statements(result) if each.subject == subject and each.pieces]
 

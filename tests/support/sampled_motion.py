@@ -7,24 +7,22 @@ from pathlib import Path
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
-from musclesolve._util.arrays import Array
 from musclesolve.files import read_mot
 from musclesolve.motion.signals.low_pass import HALF_POWER
 from musclesolve.opensim.inverse_dynamics import ModelMotion, model_motion
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.signals import low_pass
 
 
-def free_names(model: OpenSimModel) -> list[str]:
+def free_names(model) -> list[str]:
     """Coordinates that no coupler drives."""
     driven = {coupler.dependent for coupler in model.couplers}
     return [name for name in model.coordinates if name not in driven]
 
 
-def sine_motion(model: OpenSimModel, time: Array, size: float = 0.4) -> ModelMotion:
+def sine_motion(model, time: np.ndarray, size: float = 0.4) -> ModelMotion:
     """Every free coordinate swings about 0.3 with a frequency and phase of its own."""
     rng = np.random.default_rng(7)
-    parts: tuple[dict[str, Array], ...] = ({}, {}, {})
+    parts: tuple[dict[str, np.ndarray], ...] = ({}, {}, {})
     for name in free_names(model):
         rate, phase = rng.uniform(2.0, 8.0), rng.uniform(0.0, 6.0)
         parts[0][name] = 0.3 + size * np.sin(rate * time + phase)
@@ -33,14 +31,14 @@ def sine_motion(model: OpenSimModel, time: Array, size: float = 0.4) -> ModelMot
     return model_motion(model, time, *parts)
 
 
-def at_rest(model: OpenSimModel, values: Array) -> ModelMotion:
+def at_rest(model, values: np.ndarray) -> ModelMotion:
     """Poses (T, K) without speed; coupled coordinates follow."""
     columns = {name: values[:, model.coordinate_number[name]] for name in free_names(model)}
     zero = {name: np.zeros(len(values)) for name in columns}
     return model_motion(model, np.arange(len(values), dtype=float), columns, zero, zero)
 
 
-def filtered_motion(model: OpenSimModel, path: Path, cutoff_hz: float) -> ModelMotion:
+def filtered_motion(model, path: Path, cutoff_hz: float) -> ModelMotion:
     """Coordinates of a file as OpenSim's tools treat them: a third-order Butterworth both ways, quintic spline."""
     table, names = read_mot(path), free_names(model)
     rate = (len(table.time) - 1) / (table.time[-1] - table.time[0])

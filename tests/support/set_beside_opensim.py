@@ -17,7 +17,6 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from muscle_db import MuscleDatabase
-from musclesolve._util.arrays import Array
 from musclesolve.dynamics import Model
 
 MODELS = {"gait2392": ("gait2392", -1.0), "rajagopal_2023": ("rajagopal_lai_uhlrich_2023", 1.0)}
@@ -29,10 +28,10 @@ _HIP = ("hip_flexion", "hip_adduction", "hip_rotation")
 class Sampled(NamedTuple):
     """Joint coordinates (P, K+6), lengths (P, n) [m] and arms (P, 4, n) [m] about `DOFS`, of muscles `own` of a set."""
 
-    coordinates: Array
+    coordinates: np.ndarray
     own: list[int]
-    length: Array
-    moment_arm: Array
+    length: np.ndarray
+    moment_arm: np.ndarray
 
 
 def sampled_geometry(folder: Path, database: MuscleDatabase, model: Model, side: str) -> Sampled:
@@ -65,25 +64,25 @@ def crosses_the_ankle(database: MuscleDatabase, number: int) -> bool:
     return "foot" in [*frames, *(database.wrap_objects[wrap.object].frame for wrap in muscle.wraps)]
 
 
-def _signed(axes: Array, side: str) -> Array:
+def _signed(axes: np.ndarray, side: str) -> np.ndarray:
     """Return axes with signs by side: in the left leg, adduction and rotation are about the opposite axes."""
     return axes if side == "r" else axes * [[1.0], [-1.0], [-1.0]]
 
 
-def _rotation(axes: Array, angles: Array) -> Array:
+def _rotation(axes: np.ndarray, angles: np.ndarray) -> np.ndarray:
     """Rotations (P, 3, 3) about three body-fixed axes one after the other."""
     first, second, third = (Rotation.from_rotvec(angles[:, k, None] * axes[k]) for k in range(3))
     return (first * second * third).as_matrix()
 
 
-def _axes(axes: Array, angles: Array) -> Array:
+def _axes(axes: np.ndarray, angles: np.ndarray) -> np.ndarray:
     """The three axes in the pose, (P, 3, 3), one in a row."""
     first, second = (Rotation.from_rotvec(angles[:, k, None] * axes[k]) for k in range(2))
     still = np.broadcast_to(axes[0], (len(angles), 3))
     return np.stack([still, first.apply(axes[1]), (first * second).apply(axes[2])], axis=1)
 
 
-def _angles(axes: Array, rotation: Array, guess: Array) -> Array:
+def _angles(axes: np.ndarray, rotation: np.ndarray, guess: np.ndarray) -> np.ndarray:
     """Angles about three axes that give rotations (P, 3, 3), by Newton's method."""
     angles = guess.copy()
     for _ in range(6):

@@ -12,15 +12,14 @@ from scipy.spatial.transform import Rotation
 
 from muscle_db import MuscleDatabase
 from muscle_db.model import MovingFrame, PathPoint
-from musclesolve._util.arrays import Array
 from musclesolve.muscles.paths.engine import KINDS, PathLayout, solve_paths
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import TO_GLOBAL, OpenSimModel
 
-Pose = tuple[Array, Array]
+Pose = tuple[np.ndarray, np.ndarray]
 
 
-def natural_spline(knots: tuple[float, ...], values: object, x: Array) -> Array:
+def natural_spline(knots: tuple[float, ...], values: object, x: np.ndarray) -> np.ndarray:
     """Natural cubic spline, straight beyond the ends."""
     spline = CubicSpline(knots, np.asarray(values), bc_type="natural")
     inside = np.clip(x, knots[0], knots[-1])
@@ -33,7 +32,7 @@ def after(first: Pose, second: Pose) -> Pose:
     return rotation @ second[0], (rotation @ second[1][..., None])[..., 0] + origin
 
 
-def relative(model: OpenSimModel, values: Array, zero: Array, base: str, body: str) -> Pose:
+def relative(model: OpenSimModel, values: np.ndarray, zero: np.ndarray, base: str, body: str) -> Pose:
     """Displacement of a body from its neutral pose, seen from that of `base`, about the model's ground origin."""
     found = []
     for name in (base, body):
@@ -47,14 +46,18 @@ def relative(model: OpenSimModel, values: Array, zero: Array, base: str, body: s
     return back @ rotation, (back @ (shift - base_shift)[..., None])[..., 0]
 
 
-def about(displacement: Pose, center: Array) -> Pose:
+def about(displacement: Pose, center: np.ndarray) -> Pose:
     """Pose of a frame with its origin at a center, that was parallel to the ground before the displacement."""
     rotation, shift = displacement
     return rotation, rotation @ center + shift
 
 
 def frame_poses(
-    database: MuscleDatabase, model: OpenSimModel, values: Array, zero: Array, angle: dict[str, Array]
+    database: MuscleDatabase,
+    model: OpenSimModel,
+    values: np.ndarray,
+    zero: np.ndarray,
+    angle: dict[str, np.ndarray],
 ) -> dict[str, Pose]:
     """Poses of all frames of a set."""
     reference = database.reference
@@ -75,7 +78,9 @@ def frame_poses(
     return with_frames(database, poses, angle)
 
 
-def with_frames(database: MuscleDatabase, bones: dict[str, Pose], angle: dict[str, Array]) -> dict[str, Pose]:
+def with_frames(
+    database: MuscleDatabase, bones: dict[str, Pose], angle: dict[str, np.ndarray]
+) -> dict[str, Pose]:
     """Poses of the bones, and of the moving frames of a set on them."""
     moving = {
         name: after(bones[frame.body], moving_pose(frame, angle[frame.dof]))
@@ -84,18 +89,18 @@ def with_frames(database: MuscleDatabase, bones: dict[str, Pose], angle: dict[st
     return bones | moving
 
 
-def moving_pose(frame: MovingFrame, angle: Array) -> Pose:
+def moving_pose(frame: MovingFrame, angle: np.ndarray) -> Pose:
     """Pose of a moving frame in its body."""
     turn = natural_spline(frame.angles, frame.rotations, angle)
     return Rotation.from_rotvec(turn).as_matrix(), natural_spline(frame.angles, frame.translations, angle)
 
 
-def placed(pose: Pose, point: Array) -> Array:
+def placed(pose: Pose, point: np.ndarray) -> np.ndarray:
     """A point of a frame (3,) or (T, 3)."""
     return (pose[0] @ np.broadcast_to(point, pose[1].shape)[..., None])[..., 0] + pose[1]
 
 
-def place_of(point: PathPoint, angle: dict[str, Array]) -> Array:
+def place_of(point: PathPoint, angle: dict[str, np.ndarray]) -> np.ndarray:
     """Place of a point in its frame."""
     if point.moving is None:
         return np.array(point.position)
@@ -126,7 +131,7 @@ def set_layout(database: MuscleDatabase) -> PathLayout:
     )
 
 
-def set_lengths(database: MuscleDatabase, poses: dict[str, Pose], angle: dict[str, Array]) -> Array:
+def set_lengths(database: MuscleDatabase, poses: dict[str, Pose], angle: dict[str, np.ndarray]) -> np.ndarray:
     """Musculotendon lengths (T, n) [m] of a set for poses of its frames."""
     size = len(poses["pelvis"][1])
     points = [point for muscle in database for point in muscle.path]

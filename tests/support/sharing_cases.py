@@ -6,20 +6,20 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve import Problem
-from musclesolve.sharing.cost.cost_registry import REGISTRY
+from musclesolve import Problem, costs
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 
 
 def has_targets(name: str) -> bool:
     """Whether a registered cost is of distances from targets, and so not least at rest."""
-    return REGISTRY[name].target is not SumOfTerms.target if issubclass(REGISTRY[name], SumOfTerms) else False
+    kind = costs()[name].kind
+    return issubclass(kind, SumOfTerms) and kind.target is not SumOfTerms.target
 
 
-SMOOTH = [name for name, kind in REGISTRY.items() if kind().needs <= {"separable", "rows"}]
+SMOOTH = [name for name, kind in costs().items() if kind().needs <= {"separable", "rows"}]
 """Costs that have slopes."""
 
-RESTING = [name for name in SMOOTH if REGISTRY[name]().needs == {"separable"} and not has_targets(name)]
+RESTING = [name for name in SMOOTH if costs()[name]().needs == {"separable"} and not has_targets(name)]
 """Costs that are least at rest: without soft rows and targets."""
 
 REACTIONS = tuple(f"{joint}_r_{axis}" for joint in ("hip", "knee") for axis in "xyz")

@@ -9,7 +9,6 @@ import numpy as np
 
 from musclesolve import opensim_problem
 from musclesolve.files import Table, write_mot
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 
 DOFS = ("hip_a_r", "ankle_a_r")
@@ -17,14 +16,14 @@ HIP = ("hip_a_r", "hip_b_r", "hip_c_r")
 TIME = np.linspace(0.0, 1.0, 61)
 
 
-def small_motion(model: OpenSimModel) -> dict[str, np.ndarray]:
+def small_motion(model) -> dict[str, np.ndarray]:
     """Every coordinate but the driven one swings [rad or m]."""
     names = [name for name in model.coordinates if name != "beta_r"]
     waves = {name: 0.3 + 0.2 * np.sin(2.0 * np.pi * TIME + k) for k, name in enumerate(names)}
     return {"time": TIME, **waves}
 
 
-def feasible_moments(model: OpenSimModel, **choices: object) -> dict[str, np.ndarray]:
+def feasible_moments(model, **choices: object) -> dict[str, np.ndarray]:
     """Moments [N m] of activations 0.3 and of the passive forces."""
     given: dict[str, Any] = {"dofs": DOFS, "passive": "table", **choices}
     none = {name: np.zeros(len(TIME)) for name in DOFS}
@@ -35,7 +34,7 @@ def feasible_moments(model: OpenSimModel, **choices: object) -> dict[str, np.nda
     return dict(zip(DOFS, moment.T, strict=True))
 
 
-def save_inputs(folder: Path, model: OpenSimModel) -> tuple[Path, Path]:
+def save_inputs(folder: Path, model) -> tuple[Path, Path]:
     """Coordinates in degrees and moments as files, those of the hip about the axes of the pelvis, as OpenSim's are."""
     motion = small_motion(model)
     moments = about_parent_axes(model, feasible_moments(model))
@@ -51,7 +50,7 @@ def save_inputs(folder: Path, model: OpenSimModel) -> tuple[Path, Path]:
     return coordinates, moment_file
 
 
-def about_parent_axes(model: OpenSimModel, moments: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def about_parent_axes(model, moments: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The moments with those of the ball joint about its parent's axes: M with a_k . M = M_k, in closed form."""
     motion = coordinate_motion(model, small_motion(model))
     a, b = (motion.by_name(motion.value)[name] for name in HIP[:2])

@@ -17,7 +17,8 @@ from scipy.interpolate import BSpline, make_interp_spline
 
 from musclesolve.dynamics.rotations import from_cardan, to_vector
 from musclesolve.recording.data import SIDES
-from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
+from musclesolve.synthetic import reference_stride
+from musclesolve.synthetic.reference_stride import ReferenceStride
 from tests.support.c3d_files import PlateOnPaper, write_c3d
 
 Array = NDArray[np.float64]

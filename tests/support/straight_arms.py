@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from trial_copy import TrialCopy
 
-from musclesolve.data import bundled
 from musclesolve.synthetic import reference_stride
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 RATE, BEGINS = 100.0, 0.3  # [Hz]; when the stride begins in its recording [s]
 
@@ -20,7 +19,7 @@ def write_straight_arms(folder: Path, seed: int) -> Path:
 
     The skin moves smoothly, below 3 Hz and by 2 to 6 mm; markers have a noise of 1 mm. Nothing shows the hands.
     """
-    rng, copy, stride = np.random.default_rng(seed), open_copy(bundled.reference_stride()), reference_stride()
+    rng, copy, stride = np.random.default_rng(seed), TrialCopy(), reference_stride()
     time = np.arange(copy.walk.time[0], copy.walk.time[-1] + 1e-9, 1.0 / RATE)
     coordinates = stride.coordinates(time - BEGINS)
     low, high = rng.uniform(-10.0, 5.0), rng.uniform(5.0, 45.0)
@@ -47,4 +46,4 @@ def write_straight_arms(folder: Path, seed: int) -> Path:
     left_out = re.compile(r"(elbow_medial|hand_radial|hand_ulnar)_[rl] =")
     copy.lines = [line for line in copy.lines if not left_out.match(line)]
     copy.set_key("filter", "cutoff_hz", "6")
-    return write_copy(copy, folder)
+    return copy.write(folder)

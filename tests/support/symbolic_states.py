@@ -7,15 +7,13 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
+from poses import motion_through
 
 from benchmarks.fiber_dynamics import FiberDynamics
-from musclesolve._util.arrays import Array
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import ElasticMuscles, muscle_state
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim import opensim_geometry
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.symbolic.muscle_chain import MuscleChain
 
 SETS = "silva_2003", "silva_2003_wrapped", "gait2392", "gait2392_hip", "rajagopal_2023"
 FAMILIES = "silva_2003", "thelen_2003", "millard_2013", "millard_2013_rajagopal", "de_groote_2016"
@@ -25,12 +23,12 @@ MODELS = Path(__file__).parents[3] / "shared" / "data" / "opensim_models"
 class States(NamedTuple):
     """Poses (T, m) [rad or m], rates (T, m) and activations (T, n)."""
 
-    q: Array
-    qd: Array
-    activation: Array
+    q: np.ndarray
+    qd: np.ndarray
+    activation: np.ndarray
 
 
-def random_states(chain: MuscleChain, poses: int, body: Any = None, seed: int = 1) -> States:
+def random_states(chain, poses: int, body: Any = None, seed: int = 1) -> States:
     """Random states: knees bent by 0 to 110 degrees, other joints by up to 40; of an OpenSim model in its ranges."""
     rng = np.random.default_rng(seed)
     low, high = -np.radians(40.0) * np.ones(len(chain.dofs)), np.radians(40.0) * np.ones(len(chain.dofs))
@@ -44,7 +42,7 @@ def random_states(chain: MuscleChain, poses: int, body: Any = None, seed: int = 
     return States(q, rng.normal(0.0, 2.0, q.shape), rng.random((poses, len(chain.muscles))))
 
 
-def symbolic(function: Any, *arguments: Array) -> tuple[Array, ...]:
+def symbolic(function: Any, *arguments: np.ndarray) -> tuple[np.ndarray, ...]:
     """All results (T, ...) of a function in states (T, ...)."""
     rows = [function(*row) for row in zip(*arguments, strict=True)]
     results = zip(*(row if isinstance(row, tuple) else (row,) for row in rows), strict=True)
@@ -56,7 +54,7 @@ def symbolic(function: Any, *arguments: Array) -> tuple[Array, ...]:
     )
 
 
-def numeric_state(body: Any, muscles: Any, chain: MuscleChain, states: States) -> MuscleState:
+def numeric_state(body: Any, muscles: Any, chain, states: States) -> MuscleState:
     """The state of the muscles by the numeric chain."""
     if isinstance(body, OpenSimModel):
         values = dict(zip(chain.dofs, states.q.T, strict=True))
@@ -68,10 +66,10 @@ def numeric_state(body: Any, muscles: Any, chain: MuscleChain, states: States) -
     numbers = [body.dof(name) for name in chain.dofs]
     coordinates[:, numbers], rates[:, numbers] = states.q, states.qd
     time = np.arange(len(states.q), dtype=float)
-    return muscle_state(body, muscles, motion_from(body, time, coordinates, rates, np.zeros_like(rates)))
+    return muscle_state(body, muscles, motion_through(body, coordinates, rates, time=time))
 
 
-def differences(chain: MuscleChain, states: States, state: MuscleState) -> dict[str, float]:
+def differences(chain, states: States, state: MuscleState) -> dict[str, float]:
     """Largest differences of the chain from a numeric state of rigid tendons, by quantity."""
     q, qd, a = states
     force = a * state.force_capacity + state.passive_force
@@ -89,7 +87,7 @@ def differences(chain: MuscleChain, states: States, state: MuscleState) -> dict[
     return {name: float(np.abs(one - other).max()) for name, (one, other) in pairs.items()}
 
 
-def elastic_differences(chain: MuscleChain, states: States, state: MuscleState) -> dict[str, float]:
+def elastic_differences(chain, states: States, state: MuscleState) -> dict[str, float]:
     """Largest differences of tendon forces [N] and moments [N m] of elastic tendons from bisection."""
     muscles = ElasticMuscles.from_parameters(chain.muscle_parameters)
     dynamics, length = FiberDynamics(muscles), state.musculotendon_length
@@ -100,7 +98,7 @@ def elastic_differences(chain: MuscleChain, states: States, state: MuscleState) 
     return {name: float(np.abs(symbolic(f, *states)[0] - value).max()) for name, value, f in pairs}
 
 
-def derivative_differences(chain: MuscleChain, states: States) -> dict[str, float]:
+def derivative_differences(chain, states: States) -> dict[str, float]:
     """Largest differences of first and second derivatives from central differences.
 
     By the pose, of a sum of the lengths with random weights [m/rad, m/rad^2] and of a sum of moments [N m/rad].
@@ -130,7 +128,7 @@ def derivative_differences(chain: MuscleChain, states: States) -> dict[str, floa
     return found
 
 
-def _quotients(function: Any, states: States, step: float) -> Array:
+def _quotients(function: Any, states: States, step: float) -> np.ndarray:
     """Central differences (T, m, ...) by the pose."""
     rows = []
     for q, qd, a in zip(*states, strict=True):

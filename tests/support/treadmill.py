@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from musclesolve.recording.data import SIDES, Side
-from musclesolve.synthetic.trial_copy import Copy
 
 
-def on_a_treadmill(copy: Copy) -> None:
+def on_a_treadmill(copy) -> None:
     """Return the motion seen from a belt that moves with it: nothing in the laws of motion changes."""
     ahead, time = copy.in_file((1.0, 0.0, 0.0)), copy.walk.time
     pelvis = copy.walk[copy.marker("asis_r")] @ ahead
@@ -18,7 +17,7 @@ def on_a_treadmill(copy: Copy) -> None:
         copy.set_plate(plate, "point", point)
 
 
-def on_split_belts(copy: Copy, side: Side, ratio: float) -> None:
+def on_split_belts(copy, side: Side, ratio: float) -> None:
     """Run the belt of one side at another share of the speed, on which that foot makes shorter steps."""
     on_a_treadmill(copy)
     assert side in SIDES

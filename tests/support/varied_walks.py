@@ -14,16 +14,12 @@ from pathlib import Path
 import numpy as np
 import other_walks as walks
 from other_subjects import subject_recording
+from trial_copy import TrialCopy
 
 from musclesolve.dynamics import human_model
 from musclesolve.dynamics.model.human_model import with_mass_factors
-from musclesolve.synthetic.reference_stride import (
-    ReferenceStride,
-    StrideSubject,
-    foot_offsets,
-    reference_stride,
-)
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
+from musclesolve.synthetic import reference_stride
+from musclesolve.synthetic.reference_stride import ReferenceStride, StrideSubject, foot_offsets
 
 LANDMARKS = (
     "asis psis knee_lateral knee_medial ankle_lateral ankle_medial heel toe metatarsal_5 shoulder elbow_lateral "
@@ -86,8 +82,8 @@ def varied_walk(folder: Path, seed: int) -> Path:
         strides=int(rng.integers(1, 3)),
         seed=seed,
     )
-    copy = open_copy(path)
+    copy = TrialCopy(path)
     copy.set_key("subject", "mass_kg", repr(mass * (1.0 + 0.01 * rng.normal())))
     copy.set_key("subject", "stature_m", repr(stature * (1.0 + 0.007 * rng.normal())))
     walks.walk_obliquely(copy, degrees=rng.uniform(-30.0, 30.0))
-    return write_copy(copy, folder)
+    return copy.write(folder)

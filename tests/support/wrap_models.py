@@ -10,8 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
-
 CENTER = np.array([0.01, 0.02, -0.01])
 HINGE = np.array([0.02, 0.07, -0.03])
 
@@ -23,9 +21,9 @@ class Thing:
     kind: str
     quadrant: str
     method: str
-    radii: Array
-    turn: Array
-    center: Array
+    radii: np.ndarray
+    turn: np.ndarray
+    center: np.ndarray
 
     @property
     def text(self) -> str:
@@ -49,7 +47,7 @@ def random_thing(kind: str, quadrant: str, method: str, seed: int, along: float 
     return Thing(kind, quadrant, method, radii, turn, CENTER + np.array([along, 0.0, 0.0]))
 
 
-def random_places(count: int, seed: int) -> Array:
+def random_places(count: int, seed: int) -> np.ndarray:
     """Two places for each muscle (n, 2, 3) [m], so that the objects are in the way of most."""
     rng = np.random.default_rng(seed)
     along = rng.normal(size=(count, 3))
@@ -59,7 +57,7 @@ def random_places(count: int, seed: int) -> Array:
     return ends + CENTER + np.array([[[0.0], [1.0]]]) * -HINGE
 
 
-def model_text(things: Sequence[Thing], places: Array) -> str:
+def model_text(things: Sequence[Thing], places: np.ndarray) -> str:
     """A muscle for each pair of places over all objects."""
     surfaces = "".join(
         f'<{each.kind} name="thing{k}">{each.text}</{each.kind}>' for k, each in enumerate(things)
@@ -83,7 +81,7 @@ def model_text(things: Sequence[Thing], places: Array) -> str:
 <ForceSet name="forceset"><objects>{muscles}</objects></ForceSet></Model></OpenSimDocument>"""
 
 
-def _muscle(number: int, wraps: str, first: Array, last: Array) -> str:
+def _muscle(number: int, wraps: str, first: np.ndarray, last: np.ndarray) -> str:
     return f"""<Thelen2003Muscle name="m{number}"><GeometryPath name="path"><PathPointSet><objects>
 <PathPoint name="a"><socket_parent_frame>/ground</socket_parent_frame><location>{_text(first)}</location></PathPoint>
 <PathPoint name="b"><socket_parent_frame>/bodyset/arm</socket_parent_frame>
@@ -92,5 +90,5 @@ def _muscle(number: int, wraps: str, first: Array, last: Array) -> str:
 <optimal_fiber_length>0.1</optimal_fiber_length></Thelen2003Muscle>"""
 
 
-def _text(values: Array) -> str:
+def _text(values: np.ndarray) -> str:
     return " ".join(f"{value:.6f}" for value in values)

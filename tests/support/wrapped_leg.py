@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from muscle_db.model import LEG_DOFS
-from musclesolve._util.arrays import Array, Indices
 from musclesolve.muscles import MuscleParameters
 from musclesolve.muscles.paths.engine import KINDS, PathLayout
 from musclesolve.muscles.paths.paths import MovingFrames, NaturalSpline, Paths, PathState, WrapObjects
@@ -127,7 +126,7 @@ def wrapped_leg(model):
     return ScaledMuscles(("r",), dofs, parameters, tuple(names), groups, paths, {}, every)
 
 
-def pull_on(state: PathState, bodies: Indices) -> Array:
+def pull_on(state: PathState, bodies) -> np.ndarray:
     """Sum (T, n, 3) of dL/dr over the nodes on some bodies: minus the force of unit tension on them."""
     centers = np.zeros((len(state.q), 1, 3))
     return state.pulls(state.paths.groups_on(bodies)[None], centers)[0][:, 0]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from motion_cases import small_motion, small_muscles
 
-from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve import costs
 from musclesolve.trajectory.collocation import cost_integral, fiber_forces, spline, tendon_force
 from musclesolve.trajectory.motion_problem import MotionCost, equilibrium
 
@@ -58,7 +58,7 @@ def test_balance_is_the_same(family):
 @pytest.mark.parametrize("cost", ["force_squared", "stress_cubed", "soft_saturation", "activation_volume"])
 def test_cost_is_the_same_and_goes_on_straight_below_zero_force(cost):
     problem = small_motion()
-    chosen = MotionCost.from_cost(problem, 0.5 * find_cost(cost) + find_cost("activation_power"))
+    chosen = MotionCost.from_cost(problem, 0.5 * costs()[cost]() + costs()["activation_power"]())
     random = np.random.default_rng(2)
     shape = problem.musculotendon_length.shape
     force, activation = random.uniform(-0.2, 0.9, shape), random.uniform(0.0, 1.0, shape)

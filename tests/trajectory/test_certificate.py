@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from motion_cases import small_motion, small_muscles
 
+from musclesolve import costs
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, positive_part
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
@@ -273,7 +273,7 @@ def test_the_unit_of_the_cost_does_not_matter(optimum):
     names = ("multiplier", "balance_multiplier", "coordinate_multiplier", "limit_multiplier")
     moved = replace(found, coordinate=found.coordinate + 1e-4)
     scaled = replace(moved, **{name: 1e5 * getattr(moved, name) for name in names})
-    chosen = MotionCost.from_cost(problem, 1e5 * find_cost(cost))
+    chosen = MotionCost.from_cost(problem, 1e5 * costs()[cost]())
     np.testing.assert_allclose(
         Certifier(problem, chosen).misses(scaled).residual, misses(problem, cost, moved).residual, rtol=1e-8
     )

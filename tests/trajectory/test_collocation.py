@@ -9,7 +9,7 @@ import pytest
 from motion_cases import attempt_cost, small_motion, small_muscles, weak_start
 from refusals import refused
 
-from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve import costs
 from musclesolve.trajectory import MotionProblem
 from musclesolve.trajectory.certificate import Certifier, MotionAttempt
 from musclesolve.trajectory.collocation import Collocation, sentence, spline_equations
@@ -127,7 +127,7 @@ def test_bad_options_are_refused(code, options):
 
 def test_start_of_another_shape_is_refused():
     problem = small_motion()
-    cost = MotionCost.from_cost(problem, find_cost("activation_power"))
+    cost = MotionCost.from_cost(problem, costs()["activation_power"]())
     nothing = np.zeros((3, 4))
     with refused("bad_shape", "start", "tendon coordinate"):
         Collocation().solve(problem, cost, (nothing, nothing))

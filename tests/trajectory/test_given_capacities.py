@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sharing_cases import leg
 
+from musclesolve import costs
 from musclesolve.sharing import RateLimits
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.rate_limits import ActivationLimits
 from musclesolve.trajectory.motion_problem import TimeBasis
 from musclesolve.trajectory.solve_rate_limited import ActivationCost, GivenCapacities
@@ -39,7 +39,7 @@ def test_a_muscle_is_in_balance_where_its_coordinate_is_its_activation():
 
 
 def test_soft_rows_are_moments_with_a_reserve_of_weight_one():
-    cost = find_cost("joint_reaction_squared")
+    cost = costs()["joint_reaction_squared"]()
     eased = motion().with_soft_rows(LEG, cost)
     left = eased.moment - np.einsum("tkn,tn->tk", eased.lever, SOME)
     np.testing.assert_allclose(0.5 * np.square(left[:, 3:]).sum(axis=1), cost.soft_rows(LEG).value(SOME))
@@ -47,7 +47,7 @@ def test_soft_rows_are_moments_with_a_reserve_of_weight_one():
 
 
 def test_the_cost_counts_soft_rows_where_it_is_certified():
-    cost = find_cost("joint_reaction_squared") + 1e3 * find_cost("stress_cubed")
+    cost = costs()["joint_reaction_squared"]() + 1e3 * costs()["stress_cubed"]()
     terms, all_of_it = (ActivationCost(LEG, cost, rows).slopes(SOME, SOME)[2] for rows in (False, True))
     np.testing.assert_allclose(terms, cost.term_gradient(LEG, SOME))
     np.testing.assert_allclose(all_of_it, cost.gradient(LEG, SOME))

@@ -5,7 +5,7 @@ import pytest
 from elastic_muscle import elastic_muscles, path_length
 
 from benchmarks.fiber_dynamics import FiberDynamics
-from musclesolve.muscles.curves.curve_family import CURVES
+from muscle_db.model import CURVES
 from musclesolve.trajectory.motion_problem import equilibrium
 
 STEP = 1e-5

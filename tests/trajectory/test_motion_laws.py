@@ -11,20 +11,17 @@ import pytest
 from motion_cases import small_motion, small_muscles
 from scipy.interpolate import CubicSpline
 
+from musclesolve import costs
 from musclesolve.muscles.hill_model import PassiveElement
 from musclesolve.sharing import RateLimits
-from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.trajectory import MotionProblem, solve_motion
+from musclesolve.trajectory import solve_motion
 from musclesolve.trajectory.motion_problem import TimeBasis
-from musclesolve.trajectory.solve_motion import MotionSolution
 
 DURATION = 0.19
 
 
 @cache
-def solved(
-    frames: int = 20, cost: str = "activation_power", moments: int = 1
-) -> tuple[MotionProblem, MotionSolution]:
+def solved(frames: int = 20, cost: str = "activation_power", moments: int = 1):
     """Return the movement with more or fewer frames."""
     problem = small_motion(frames=frames, moments=moments, step=DURATION / (frames - 1))
     found = solve_motion(problem, cost)
@@ -144,7 +141,7 @@ def test_the_unit_of_the_cost_changes_nothing(cost):
     problem = small_motion(moments=2)
     found = solve_motion(problem, cost)
     for factor in (1e-6, 1e3):
-        scaled = solve_motion(problem, factor * find_cost(cost))
+        scaled = solve_motion(problem, factor * costs()[cost]())
         assert scaled.activation == pytest.approx(found.activation, abs=1e-6)
         assert scaled.cost == pytest.approx(factor * found.cost, rel=1e-5)
         assert scaled.multiplier == pytest.approx(

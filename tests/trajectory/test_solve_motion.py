@@ -13,22 +13,16 @@ from random_motions import random_motion
 from refusals import refused
 from thorough import some
 
-from musclesolve import Status, solve
+from musclesolve import Status, costs, solve
 from musclesolve.errors import InputError
 from musclesolve.muscles import ElasticMuscles
 from musclesolve.sharing.certificate import needs_reserve
-from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.trajectory import MotionProblem
+from musclesolve.trajectory import MotionProblem, solve_motion
 from musclesolve.trajectory.banded_interior_point import BandedInteriorPoint
 from musclesolve.trajectory.certificate import Certifier
 from musclesolve.trajectory.collocation import Collocation
 from musclesolve.trajectory.motion_problem import MotionCost
-from musclesolve.trajectory.solve_motion import (
-    MotionSolution,
-    solve_motion,
-    static_problem,
-    static_start,
-)
+from musclesolve.trajectory.solve_motion import MotionSolution, static_problem, static_start
 
 FAMILIES = ["de_groote_2016", "millard_2013", "thelen_2003", "silva_2003"]
 COSTS = ["stress_cubed", "activation_power", "activation_volume", "soft_saturation", "force_squared"]
@@ -83,7 +77,7 @@ def test_other_starts_end_in_an_optimum_that_is_hardly_worse(cost, monkeypatch):
     module = import_module("musclesolve.trajectory.solve_motion")
     problem = small_motion(moments=2)
     usual = total(problem, solve_motion(problem, cost))
-    z, a, lacks = static_start(problem, find_cost(cost))
+    z, a, lacks = static_start(problem, costs()[cost]())
     random, ends = np.random.default_rng(0), []
     for _ in some(range(20), 2):
         start = z + random.uniform(-0.3, 0.3, z.shape[1]) + 0.1 * random.normal(size=z.shape)

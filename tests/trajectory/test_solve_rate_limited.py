@@ -10,11 +10,11 @@ from refusals import refused
 from scipy.optimize import minimize
 from sharing_cases import leg
 
-from musclesolve import Cost, Problem, Status, solve
+from musclesolve import Cost, Problem, Status, costs, solve
 from musclesolve.sharing import RateLimits, expression_cost
 from musclesolve.sharing.certificate import within_domain
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.rate_limits import ActivationLimits
+from musclesolve.trajectory import solve_rate_limited
 from musclesolve.trajectory.certificate import MotionAttempt
 from musclesolve.trajectory.solve_rate_limited import (
     ActivationCost,
@@ -25,7 +25,6 @@ from musclesolve.trajectory.solve_rate_limited import (
     least_reserves,
     limit_rows,
     solve_coupled,
-    solve_rate_limited,
 )
 
 COSTS = ["force_squared", "stress_cubed", "soft_saturation"]
@@ -56,7 +55,7 @@ def certificate(problem: Problem, limits: ActivationLimits, cost: Cost, attempt:
 @pytest.mark.parametrize("cost", COSTS)
 def test_slack_limits_change_nothing(cost):
     """The coupled method itself, not the short cut, with limits that are far away."""
-    problem, find = leg(5, seed=1, effort=0.3), find_cost(cost)
+    problem, find = leg(5, seed=1, effort=0.3), costs()[cost]()
     coupling = ActivationLimits.from_rate_limits(RateLimits(0.0, 0.0), 0.01 * np.arange(5))
     single = solve(problem, find)
     problem = within_domain(problem, find)
@@ -84,7 +83,7 @@ def test_limits_that_bind_are_kept_and_certified(cost):
 
 def test_a_general_purpose_optimizer_agrees():
     problem, time = burst(frames=9, height=0.6)
-    cost, coupling = find_cost("force_squared"), ActivationLimits.from_rate_limits(RateLimits(), time)
+    cost, coupling = costs()["force_squared"](), ActivationLimits.from_rate_limits(RateLimits(), time)
     answer = solve_rate_limited(problem, time, cost)
     rows = limit_rows(coupling, (9, 6)).toarray()
     room = coupling.slack(np.zeros((9, 6))).reshape(-1)
@@ -111,7 +110,7 @@ def test_a_general_purpose_optimizer_agrees():
 def test_the_multiplier_is_what_a_faster_muscle_would_save():
     """d(total cost) / d(room to rise), by central differences in the limit itself."""
     problem, time = burst()
-    cost, coupling = find_cost("force_squared"), ActivationLimits.from_rate_limits(RateLimits(), time)
+    cost, coupling = costs()["force_squared"](), ActivationLimits.from_rate_limits(RateLimits(), time)
     answer = solve_rate_limited(problem, time, cost)
     where = np.unravel_index(answer.rising_multiplier.argmax(), answer.rising_multiplier.shape)
     shift, totals = 1e-4, []
@@ -133,7 +132,7 @@ def test_the_multiplier_is_what_a_faster_muscle_would_save():
 @pytest.mark.parametrize("spoil", ["activation", "multiplier", "limit_multiplier"])
 def test_the_certificate_detects_a_changed_result(spoil):
     problem, time = burst()
-    cost, coupling = find_cost("stress_cubed"), ActivationLimits.from_rate_limits(RateLimits(), time)
+    cost, coupling = costs()["stress_cubed"](), ActivationLimits.from_rate_limits(RateLimits(), time)
     attempt = solve_coupled(problem, coupling, cost, exact(problem))
     assert certificate(problem, coupling, cost, attempt) < 1e-6
     spoiled = replace(attempt, **{spoil: 1.01 * getattr(attempt, spoil)})
@@ -142,7 +141,7 @@ def test_the_certificate_detects_a_changed_result(spoil):
 
 def test_a_multiplier_of_a_limit_that_is_not_met_is_refused():
     problem, time = burst()
-    cost, coupling = find_cost("stress_cubed"), ActivationLimits.from_rate_limits(RateLimits(0.0, 0.0), time)
+    cost, coupling = costs()["stress_cubed"](), ActivationLimits.from_rate_limits(RateLimits(0.0, 0.0), time)
     nothing, multiplier = np.zeros((24, 6)), np.zeros((2, 23, 6))
     single = solve(problem, cost)
     for value, least in ((0.0, 0.0), (50.0, 1e-4), (-50.0, 1e-4)):
@@ -290,7 +289,7 @@ def test_frames_seconds_apart_do_not_see_each_other():
     problem = leg(6, seed=2, effort=0.3)
     coupling, cost = (
         ActivationLimits.from_rate_limits(RateLimits(), 5.0 * np.arange(6)),
-        find_cost("force_squared"),
+        costs()["force_squared"](),
     )
     attempt = solve_coupled(problem, coupling, cost, exact(problem))
     np.testing.assert_allclose(attempt.activation, solve(problem, cost).activation, atol=1e-6)
@@ -300,7 +299,7 @@ def test_frames_seconds_apart_do_not_see_each_other():
 def test_fewer_frames_than_the_method_takes_are_solved_alike(frames):
     """The coupled method itself, where single frames are within the limits."""
     problem = leg(frames, effort=0.3)
-    cost, time = find_cost("stress_cubed"), np.arange(float(frames))
+    cost, time = costs()["stress_cubed"](), np.arange(float(frames))
     result = CoupledMotion.from_problem(problem, time, cost, RateLimits()).exact(infeasible_frames=False)
     assert result.arrays.solved.all() and result.limit_multiplier[:, : frames - 1].shape == (
         2,
@@ -371,7 +370,7 @@ def test_bounds_above_one_and_a_frame_without_axis_are_named():
 def test_soft_rows_and_reserves_of_the_problem_are_shared_within_limits_too():
     """Joint reactions with reserves: certified, and cheaper than the sum of single frames can never be."""
     whole, time = leg(8, seed=4, effort=0.3), 0.03 * np.arange(8)
-    cost = find_cost("joint_reaction_squared") + 1e3 * find_cost("stress_cubed")
+    cost = costs()["joint_reaction_squared"]() + 1e3 * costs()["stress_cubed"]()
     problem = whole.with_arrays(reserve_weight=np.full_like(whole.moment, 1e5))
     single, answer = solve(problem, cost), solve_rate_limited(problem, time, cost)
     assert answer.solution.solved.all() and answer.solution.kkt_residual.max() <= 1e-6

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 from other_subjects import subject_recording
 from thorough import some
+from trial_copy import TrialCopy
 
 import musclesolve as ms
 from musclesolve import check
-from musclesolve.results.judgement import Report
 from musclesolve.synthetic.reference_stride import StrideSubject
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 ADULT, CHILD, SMALL, HEAVY = (1.70, 70.25), (1.0, 15.0), (0.85, 11.0), (1.95, 140.0)
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -71,7 +70,7 @@ PLACES = {
 UNUSUAL = "PSIS 49 mm apart"
 
 
-def examined(path: Path, hips: bool = True) -> Report:
+def examined(path: Path, hips: bool = True):
     """Return the findings of check in a recording that gives forces."""
     if not hips:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -118,9 +117,9 @@ def test_a_narrow_pelvis_is_a_warning_with_its_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize("factor", [0.77, 1.12, 1.3])
 def test_a_stature_that_the_segments_contradict_is_one_warning(factor: float, tmp_path: Path) -> None:
     path = subject_recording(tmp_path)
-    copy = open_copy(path)
+    copy = TrialCopy(path)
     copy.set_key("subject", "stature_m", repr(factor * ADULT[0]))
-    report = examined(write_copy(copy, tmp_path))
+    report = copy.examined(tmp_path)
     assert report.codes == ("stature",), str(report)
 
 
@@ -137,8 +136,8 @@ def test_a_small_child_is_measured_as_well_as_an_adult(tmp_path: Path) -> None:
     assert (np.abs(moments[0].values - moments[1].values) < 0.15 * peak.values).mean() > 0.95
 
 
-def scaled(factor: float) -> Copy:
-    copy = open_copy(STRIDE)
+def scaled(factor: float) -> TrialCopy:
+    copy = TrialCopy(STRIDE)
     copy.put(factor * copy.walk.position)
     assert copy.static is not None
     copy.put(factor * copy.static.position, static=True)
@@ -148,7 +147,7 @@ def scaled(factor: float) -> Copy:
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("factor", [0.001, 0.5, 2.0, 100.0])
 def test_lengths_by_a_factor_are_errors(factor: float, tmp_path: Path) -> None:
-    path = write_copy(scaled(factor), tmp_path)
+    path = scaled(factor).write(tmp_path)
     assert not check(path).ok
     with pytest.raises(ms.MuscleSolveError):
         ms.run(path)
@@ -156,9 +155,9 @@ def test_lengths_by_a_factor_are_errors(factor: float, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("factor", [0.5, 2.0])
 def test_a_stature_by_a_factor_of_two_is_an_error(factor: float, tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     copy.set_key("subject", "stature_m", repr(min(2.6, factor * ADULT[0])))
-    path = write_copy(copy, tmp_path)
+    path = copy.write(tmp_path)
     assert not check(path).ok
     with pytest.raises(ms.InputError):
         ms.run(path)
@@ -180,9 +179,9 @@ def test_a_stature_by_a_factor_of_two_is_an_error(factor: float, tmp_path: Path)
 def test_exchanged_markers_are_errors_still(
     pair: tuple[str, str], subject: tuple[float, float], tmp_path: Path
 ) -> None:
-    copy = open_copy(subject_recording(tmp_path, stature=subject[0], mass=subject[1]))
+    copy = TrialCopy(subject_recording(tmp_path, stature=subject[0], mass=subject[1]))
     copy.exchange(*pair)
-    report = check(write_copy(copy, tmp_path))
+    report = check(copy.write(tmp_path))
     assert report.findings[0].severity == "error"
     assert set(pair) <= {m for f in report.of("error") for m in f.where.markers} or any(
         name in f.what for f in report.of("error") for name in pair

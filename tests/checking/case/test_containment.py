@@ -9,23 +9,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command_line import typed
+from trial_copy import TrialCopy
 
 import musclesolve as ms
 from musclesolve import check
 from musclesolve.checking.case import Case, Check, Recorded, Stage
 from musclesolve.checking.check import all_checks, examined_file
-from musclesolve.cli.app import app
 from musclesolve.cli.printing import json_text
 from musclesolve.errors import InputError, MuscleSolveError, PoseError
 from musclesolve.results.finding import Finding, Where
 from musclesolve.results.judgement import Report
 from musclesolve.synthetic import plant
 from musclesolve.synthetic.faults import plant_all
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
-RUNNER = CliRunner()
 checking = sys.modules["musclesolve.checking.check"]
 RAISED = {
     "unexpected": (ZeroDivisionError("division by zero"), "check_failed"),
@@ -108,7 +106,7 @@ def test_reading_that_fails_by_itself_is_an_error(tmp_path: Path, monkeypatch: p
     )
 
 
-def spinning(copy: Copy) -> None:
+def spinning(copy: TrialCopy) -> None:
     """The right forearm goes round the elbow three times a second."""
     angle = 20.0 * copy.walk.time
     rotation = np.stack([np.cos(angle), -np.sin(angle), np.sin(angle), np.cos(angle)], axis=1).reshape(
@@ -125,9 +123,9 @@ def spinning(copy: Copy) -> None:
 
 def test_a_frame_without_a_pose_costs_that_stretch(tmp_path: Path) -> None:
     """The forearm spoils one frame of 78: it and six on either side are left out, the others are not."""
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     spinning(copy)
-    trial = write_copy(copy, tmp_path)
+    trial = copy.write(tmp_path)
     report = check(trial)
     (found,) = [finding for finding in report.findings if finding.code == "pose"]
     assert report.ok and found.severity == "warning"
@@ -143,10 +141,10 @@ def test_a_pose_that_is_not_found_is_a_finding_with_its_times_and_markers(
 ) -> None:
     # as where more frames have none
     monkeypatch.setattr("musclesolve.dynamics.kinematics.pose_fit.FEW_UNFITTED", 0.0)
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     spinning(copy)
     copy.set_key("muscles", "strength", "100.0")
-    trial = write_copy(copy, tmp_path)
+    trial = copy.write(tmp_path)
     with pytest.raises(PoseError) as caught:
         ms.run(trial)
     report = check(trial)
@@ -157,15 +155,15 @@ def test_a_pose_that_is_not_found_is_a_finding_with_its_times_and_markers(
     assert min(times) <= caught.value.frames[0] + 1e-9 and max(times) >= caught.value.frames[-1] - 1e-9
     assert caught.value.worst[0][1] >= caught.value.worst[-1][1] > 0.0
     assert "strength" in report.codes
-    answer = RUNNER.invoke(app, ["check", str(trial), "--json"])
+    answer = typed("check", trial, "--json")
     assert answer.exit_code == 2
     assert json.loads(answer.stdout)["findings"][0]["code"] == "pose"
 
 
 def test_a_wrong_option_does_not_hide_the_pose(tmp_path: Path) -> None:
-    copy = open_copy(plant("cost_misspelt", STRIDE, tmp_path / "cost"))
+    copy = TrialCopy(plant("cost_misspelt", STRIDE, tmp_path / "cost"))
     spinning(copy)
-    assert set(check(write_copy(copy, tmp_path)).codes) >= {"trial_file", "pose"}
+    assert set(check(copy.write(tmp_path)).codes) >= {"trial_file", "pose"}
 
 
 def test_a_failed_pose_travels_between_processes() -> None:
@@ -192,7 +190,7 @@ def _without_files(folder: Path) -> Path:
 
 @pytest.mark.parametrize("make", [_nothing, _nonsense, _without_files])
 def test_input_errors_are_json_too(make, tmp_path: Path) -> None:
-    answer = RUNNER.invoke(app, ["check", str(make(tmp_path)), "--json"])
+    answer = typed("check", make(tmp_path), "--json")
     printed = json.loads(answer.stdout)
     assert answer.exit_code == 2
     assert printed["ok"] is False and printed["findings"][0]["severity"] == "error"

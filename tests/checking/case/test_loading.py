@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from synthetic_trial import write_trial
 from thorough import examples
+from trial_copy import TrialCopy
 
 import musclesolve as ms
 from musclesolve._util.arrays import long_enough, time_spans
 from musclesolve.checking.case import case_of, load
 from musclesolve.forces import prepare
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(ms.__file__).with_name("data") / "reference_stride" / "trial.toml"
 FILES = ("walk.trc", "static.trc", "forces.mot", "trial.toml")
@@ -156,17 +156,17 @@ def test_a_misspelt_marker_set_is_found_with_the_nearest_name(
     assert found.where.field == "[markers] set" and "'plug_in_gait'" in found.remedy
 
 
-def never_seen(copy: Copy, marker: str) -> None:
+def never_seen(copy: TrialCopy, marker: str) -> None:
     copy.move(marker, slice(None), np.nan)
 
 
-def held_throughout(copy: Copy, marker: str) -> None:
+def held_throughout(copy: TrialCopy, marker: str) -> None:
     position = copy.walk.position.copy()
     position[:, copy.walk.names.index(marker)] = copy.walk[marker][0]
     copy.put(position)
 
 
-def on_its_neighbor_throughout(copy: Copy, marker: str) -> None:
+def on_its_neighbor_throughout(copy: TrialCopy, marker: str) -> None:
     names, position = copy.walk.names, copy.walk.position.copy()
     position[:, names.index(marker)] = position[:, names.index(marker) - 1]
     copy.put(position)
@@ -183,12 +183,12 @@ def on_its_neighbor_throughout(copy: Copy, marker: str) -> None:
     ],
 )
 def test_a_marker_that_is_useless_throughout_is_reported(
-    spoil: Callable[[Copy, str], None], part: str, tmp_path: Path
+    spoil: Callable[[TrialCopy, str], None], part: str, tmp_path: Path
 ) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     marker = copy.marker(f"{part}_r")
     spoil(copy, marker)
-    trial = write_copy(copy, tmp_path)
+    trial = copy.write(tmp_path)
     report = ms.check(trial)
     # What is lost above the hips is completed: a warning.
     severity = "warning" if (spoil, part) == (never_seen, "shoulder") else "error"

@@ -8,58 +8,56 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import examined
+from trial_copy import TrialCopy
 
 import musclesolve
 from musclesolve.checking.case import REACH
-from musclesolve.results.judgement import Report
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
-Spoil = Callable[[Copy, slice], None]
+Spoil = Callable[[TrialCopy, slice], None]
 
 
-def slip(copy: Copy, frames: slice) -> None:
+def slip(copy: TrialCopy, frames: slice) -> None:
     copy.move(copy.marker("ankle_lateral_r"), slice(frames.start, None), np.array([0.04, 0.03, 0.03]))
 
 
-def exchange(copy: Copy, frames: slice) -> None:
+def exchange(copy: TrialCopy, frames: slice) -> None:
     copy.exchange(copy.marker("ankle_lateral_r"), copy.marker("ankle_lateral_l"), frames)
 
 
-def hold(copy: Copy, frames: slice) -> None:
+def hold(copy: TrialCopy, frames: slice) -> None:
     position = copy.walk.position.copy()
     own = copy.walk.names.index(copy.marker("heel_l"))
     position[frames, own] = position[frames.start, own]
     copy.put(position)
 
 
-def merge(copy: Copy, frames: slice) -> None:
+def merge(copy: TrialCopy, frames: slice) -> None:
     position, names = copy.walk.position.copy(), copy.walk.names
     position[frames, names.index(copy.marker("toe_l"))] = position[frames, names.index(copy.marker("heel_l"))]
     copy.put(position)
 
 
-def repeat(copy: Copy, frames: slice) -> None:
+def repeat(copy: TrialCopy, frames: slice) -> None:
     position = copy.walk.position.copy()
     position[frames] = position[frames.start]
     copy.put(position)
 
 
-def skip(copy: Copy, frames: slice) -> None:
+def skip(copy: TrialCopy, frames: slice) -> None:
     kept = np.ones(copy.walk.time.size, bool)
     kept[frames] = False
     time = copy.walk.time[: kept.sum()]
     copy.walk = replace(copy.walk, time=time, position=copy.walk.position[kept])
 
 
-def found(spoil: Spoil, first: float, folder: Path, **keys: float) -> Report:
-    copy = open_copy(STRIDE)
+def found(spoil: Spoil, first: float, folder: Path, **keys: float):
+    copy = TrialCopy(STRIDE)
     at = int(np.searchsorted(copy.walk.time, first))
     spoil(copy, slice(at, at + 8))
     for key, value in keys.items():
         copy.set_key("time", key, f"{value:.3f}")
-    return examined(write_copy(copy, folder))
+    return copy.examined(folder)
 
 
 @pytest.mark.in_part(2)
@@ -87,7 +85,7 @@ def test_what_the_filter_carries_into_the_range_is_reported(share: float, tmp_pa
     assert ("markers_merged" in report.codes) == (share < 1.0), str(report)
 
 
-def cropped(copy: Copy, first: float, last: float) -> None:
+def cropped(copy: TrialCopy, first: float, last: float) -> None:
     time = copy.forces.time
     kept = (time >= first) & (time <= last)
     copy.forces = replace(copy.forces, time=time[kept], values=copy.forces.values[kept])
@@ -95,15 +93,15 @@ def cropped(copy: Copy, first: float, last: float) -> None:
 
 @pytest.mark.parametrize(("margin", "found"), [(0.13, False), (0.05, True)])
 def test_files_that_cover_the_time_range_may_be_cut(margin: float, found: bool, tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     cropped(copy, 0.4 - margin, 1.3 + margin)
     copy.set_key("time", "start_s", "0.4")
     copy.set_key("time", "end_s", "1.3")
-    assert ("durations_differ" in examined(write_copy(copy, tmp_path)).codes) == found
+    assert ("durations_differ" in copy.examined(tmp_path).codes) == found
 
 
 @pytest.mark.parametrize("late", [-0.15, 0.15])
 def test_a_shift_is_not_told_as_a_difference_of_durations(late: float, tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     copy.forces = replace(copy.forces, time=copy.forces.time + late)
-    assert set(examined(write_copy(copy, tmp_path)).codes) == {"time_offset"}
+    assert set(copy.examined(tmp_path).codes) == {"time_offset"}

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from examined import examined
+from trial_copy import TrialCopy
 
 from musclesolve.data import reference_stride
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = reference_stride()
 
@@ -17,9 +17,9 @@ STRIDE = reference_stride()
 @pytest.mark.parametrize("trunk", [True, False], ids=["trunk", "legs"])
 @pytest.mark.parametrize(("up", "forward"), [("+y", "-y"), ("+x", "+x"), ("+z", "-z"), ("-z", "+z")])
 def test_contradicting_axes_are_one_error(up: str, forward: str, trunk: bool, tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy()
     stated = copy.settings.laboratory
-    file = write_copy(copy, tmp_path)
+    file = copy.write(tmp_path)
     text = file.read_text(encoding="utf-8")
     for name, axis in (("up", up), ("forward", forward)):
         text = re.sub(rf'(?m)^{name} = "[+-][xyz]"', f'{name} = "{axis}"', text)
@@ -40,13 +40,13 @@ def test_contradicting_axes_are_one_error(up: str, forward: str, trunk: bool, tm
 @pytest.mark.parametrize("forward", ["+x", "-x"])
 def test_an_upward_axis_that_points_down_is_one_error(forward: str, on_plates: bool, tmp_path: Path) -> None:
     """Whether a file has the forces on feet or on plates: their points lie under the feet in these axes, too."""
-    copy = open_copy(STRIDE)
+    copy = TrialCopy()
     for plate in copy.plates() if on_plates else ():
         for role in ("force", "moment"):
             copy.set_plate(plate, role, -copy.plate(plate, role))
     copy.set_key("laboratory", "up", '"-z"')
     copy.set_key("laboratory", "forward", f'"{forward}"')
-    report = examined(write_copy(copy, tmp_path))
+    report = copy.examined(tmp_path)
     (error,) = report.of("error")
     assert error.code == "up_axis" and 'up = "+z"' in error.remedy
     assert not report.of("warning"), str(report)

@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined import examined
+from trial_copy import TrialCopy
 
 import musclesolve
 from musclesolve import synthetic_recording
 from musclesolve.checking.files.times_units_axes import unit_of_points
 from musclesolve.files import read_mot, write_mot
 from musclesolve.recording.plates.foot_contacts import FootTrack
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
@@ -26,10 +26,10 @@ STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "tr
     ("per_meter", "name"), [(1000.0, "millimeters"), (100.0, "centimeters"), (1 / 0.0254, "inches")]
 )
 def test_points_are_brought_to_meters_from_their_unit(per_meter: float, name: str, tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     for plate in copy.plates():
         copy.set_plate(plate, "point", per_meter * copy.plate(plate, "point"))
-    report = examined(write_copy(copy, tmp_path))
+    report = copy.examined(tmp_path)
     assert set(report.codes) == {"point_units"}, str(report)
     assert all(f"in {name}" in finding.what for finding in report.of("error"))
 
@@ -47,20 +47,20 @@ def test_the_points_of_a_plate_go_as_far_as_its_feet(walked: float, meters: floa
 
 @pytest.mark.parametrize(("factor", "is_found"), [(2.0, False), (10.0, True)])
 def test_a_free_moment_that_no_friction_bears_is_named(factor: float, is_found: bool, tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     (plate,) = copy.plates("r")
     copy.set_plate(plate, "moment", factor * copy.plate(plate, "moment"))
-    found = [each for each in examined(write_copy(copy, tmp_path)).findings if each.code == "free_moment"]
+    found = [each for each in copy.examined(tmp_path).findings if each.code == "free_moment"]
     assert len(found) == is_found and all("mm times the vertical force" in each.what for each in found)
 
 
 @pytest.mark.parametrize("per_meter", [0.001, 1 / 25.4, 1 / 304.8])
 def test_markers_are_brought_to_meters_from_their_unit(per_meter: float, tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     copy.put(per_meter * copy.walk.position)
     assert copy.static is not None
     copy.put(per_meter * copy.static.position, static=True)
-    report = examined(write_copy(copy, tmp_path))
+    report = copy.examined(tmp_path)
     # Five decimals of a millimeter: what is far too small has lost its digits.
     assert report.codes[:1] == ("marker_units",), str(report)
     if per_meter > 0.001:
@@ -70,9 +70,9 @@ def test_markers_are_brought_to_meters_from_their_unit(per_meter: float, tmp_pat
 @pytest.mark.parametrize("per_meter", [0.1, 1.0, 1000.0])
 def test_a_factor_of_ten_or_more_shows_without_a_stature(per_meter: float, tmp_path: Path) -> None:
     """As in a drafted file; before, every pair of markers was called merged, and the cause was not said."""
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     copy.put(per_meter * copy.walk.position)
-    path = write_copy(copy, tmp_path)
+    path = copy.write(tmp_path)
     text = re.sub(r"(?m)^stature_m.*$", "", path.read_text(encoding="utf-8"))
     path.write_text(text, encoding="utf-8")
     report = examined(path)

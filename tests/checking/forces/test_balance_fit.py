@@ -25,8 +25,7 @@ from musclesolve.checking.forces.plate_balance import (
 from musclesolve.dynamics import projected_moments
 from musclesolve.dynamics.model.human_model import with_mass_factors
 from musclesolve.files import Trial
-from musclesolve.forces import mechanics
-from musclesolve.pipeline.mechanics import subject_model
+from musclesolve.forces import mechanics, subject_model
 
 Array = np.ndarray
 TIME = np.arange(150) / 100.0

@@ -7,20 +7,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import examined
 from recorded_data import recorded
 from scipy.interpolate import make_interp_spline
+from trial_copy import TrialCopy
 
+from musclesolve import synthetic_recording
 from musclesolve.checking.case import load
 from musclesolve.checking.forces.newtons_law import speed_of_belt
 from musclesolve.checking.forces.plate_balance import BalanceFit, _over_strides, balance
 from musclesolve.data import reference_stride
+from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.recording.data import Trial
 from musclesolve.synthetic.places import plate_middles
-from musclesolve.synthetic.synthetic_recording import synthetic_recording
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 Measured = tuple[Trial, BalanceFit]
 
@@ -39,7 +38,7 @@ def treadmill() -> Measured:
     return balance_of(recorded("treadmill_emg/s01/trial.toml"))
 
 
-def turned(copy: Copy, side: str, degrees: float) -> None:
+def turned(copy: TrialCopy, side: str, degrees: float) -> None:
     """Turn the plate of a foot to the left about its middle."""
     c, s = np.cos(np.radians(degrees)), np.sin(np.radians(degrees))
     rotation = np.array([[c, s, 0.0], [-s, c, 0.0], [0.0, 0.0, 1.0]])
@@ -51,13 +50,13 @@ def turned(copy: Copy, side: str, degrees: float) -> None:
 
 
 def test_a_turned_plate_and_a_growing_force_are_found_together(tmp_path: Path) -> None:
-    copy = open_copy(recorded("treadmill_emg/s01/trial.toml"))
+    copy = TrialCopy(recorded("treadmill_emg/s01/trial.toml"))
     turned(copy, "r", 8.0)
     (plate,) = copy.plates("l")
     force = copy.plate(plate, "force").copy()
     force[:, 0] += np.linspace(0.0, -30.0, len(force)) * (force[:, 2] > 20.0)
     copy.set_plate(plate, "force", force)
-    trial, measured = balance_of(write_copy(copy, tmp_path))
+    trial, measured = balance_of(copy.write(tmp_path))
     found = {(each.code, each.where.plate): each.what for each in _over_strides(trial, measured, [0, 1])}
     assert set(found) == {("plate_axes", "right"), ("plate_drift", "left")}
     assert "8 degrees to the right" in found["plate_axes", "right"]
@@ -128,14 +127,14 @@ def test_a_clock_that_changes_is_found(
     trial: str, sign: float, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
     """20 ms of the forces are missing amid the range, or stand twice; without them there is nothing to find."""
-    copy = open_copy({"stride": reference_stride(), "walk": recorded_walk_trial.path}[trial])
+    copy = TrialCopy({"stride": reference_stride(), "walk": recorded_walk_trial.path}[trial])
     time, (start, end) = copy.forces.time, copy.span
     shift = np.where(time > 0.5 * (start + end), sign * 0.02, 0.0)
     copy.forces = replace(
         copy.forces,
         values=np.stack([np.interp(time + shift, time, column) for column in copy.forces.values.T], axis=1),
     )
-    report = examined(write_copy(copy, tmp_path))
+    report = copy.examined(tmp_path)
     (found,) = (each for each in report.findings if each.code == "clock_rate")
     assert f"{'earlier' if sign > 0.0 else 'later'} than at other times" in found.what
     at, size = (
@@ -146,11 +145,11 @@ def test_a_clock_that_changes_is_found(
 
 @pytest.mark.parametrize("gain", [0.88, 1.12])
 def test_a_gain_that_changes_is_found(gain: float, tmp_path: Path) -> None:
-    copy = open_copy(recorded("treadmill_emg/s01/trial.toml"))
+    copy = TrialCopy(recorded("treadmill_emg/s01/trial.toml"))
     (plate,), middle = copy.plates("l"), len(copy.forces.time) // 2
     force = copy.plate(plate, "force").copy()
     force[middle:] *= gain
     copy.set_plate(plate, "force", force)
-    (found,) = (each for each in examined(write_copy(copy, tmp_path)).findings if each.code == "plate_scale")
+    (found,) = (each for each in copy.examined(tmp_path).findings if each.code == "plate_scale")
     assert found.where.plate == "left"
     assert float(found.what.partition(" it shows ")[2].split()[0]) == pytest.approx(gain, abs=0.04)

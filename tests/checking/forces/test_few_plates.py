@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 import other_walks as walks
 import pytest
-from examined import examined
+from trial_copy import TrialCopy
 
 from musclesolve import synthetic_recording
 from musclesolve.checking.analysis import find_time_range
 from musclesolve.checking.case import load
 from musclesolve.checking.forces.plate_axes import best_rotation, horizontal_axes, way_of_pressure
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 SOUND = {
     "as it is": lambda copy: None,
@@ -46,9 +45,9 @@ def accused(trial: Path) -> list[str]:
 @pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", SOUND)
 def test_a_walk_over_few_plates_is_not_accused(over_plates: Path, name: str, tmp_path: Path) -> None:
-    copy = open_copy(over_plates)
+    copy = TrialCopy(over_plates)
     SOUND[name](copy)
-    assert not accused(write_copy(copy, tmp_path))
+    assert not accused(copy.write(tmp_path))
 
 
 def test_a_foot_that_only_pushes_and_one_that_only_brakes_show_no_rotation() -> None:
@@ -64,7 +63,7 @@ def test_a_foot_that_only_pushes_and_one_that_only_brakes_show_no_rotation() -> 
     assert best_rotation(feet, due, [(0, 1), (0,), (1,)]) is None
 
 
-def backward(copy: Copy) -> None:
+def backward(copy: TrialCopy) -> None:
     """A walk back in time, which obeys the same laws."""
     last, time = copy.walk.time[-1], copy.forces.time
     copy.put(copy.walk.position[::-1].copy())
@@ -74,19 +73,19 @@ def backward(copy: Copy) -> None:
 
 def test_a_center_of_pressure_goes_backward_in_a_walk_backward(tmp_path: Path) -> None:
     trial = synthetic_recording(tmp_path / "walk", truth=False, strides=2, force_rate_hz=300.0)
-    copy = open_copy(trial)
+    copy = TrialCopy(trial)
     backward(copy)
-    assert not accused(write_copy(copy, tmp_path / "backward"))
+    assert not accused(copy.write(tmp_path / "backward"))
 
 
 @pytest.mark.parametrize(("gain", "severity"), [(1.0, None), (0.5, "error"), (1.2, "warning")])
 def test_one_plate_that_bears_too_little_or_too_much_is_found(gain, severity, tmp_path: Path) -> None:
     """Its only contact has no other one beside it that bears the whole body."""
     trial = synthetic_recording(tmp_path / "walk", truth=False, strides=3, force_rate_hz=300.0, steps=("r2",))
-    copy = open_copy(trial)
+    copy = TrialCopy(trial)
     for role in ("force", "moment"):
         copy.set_plate(0, role, gain * copy.plate(0, role))
-    report = examined(write_copy(copy, tmp_path / "changed"))
+    report = copy.examined(tmp_path / "changed")
     found = [(f.code, f.severity, f.where.plate) for f in report.findings if f.severity != "note"]
     assert found == ([] if severity is None else [("mass", severity, "right")]), str(report)
 
@@ -94,9 +93,9 @@ def test_one_plate_that_bears_too_little_or_too_much_is_found(gain, severity, tm
 def test_a_contact_that_is_left_out_is_not_weighed(tmp_path: Path) -> None:
     """The other foot has a whole contact; the trunk is not seen, so that only the pelvis shows how the body rises."""
     options = {"truth": False, "strides": 3, "force_rate_hz": 300.0, "steps": ("r2", "l2")}
-    copy = open_copy(synthetic_recording(tmp_path / "walk", **options))
+    copy = TrialCopy(synthetic_recording(tmp_path / "walk", **options))
     for role in ("force", "moment"):
         copy.set_plate(0, role, 0.5 * copy.plate(0, role))
     copy.lines = [line for line in copy.lines if not line.startswith(("shoulder", "neck"))]
-    report = examined(write_copy(copy, tmp_path / "changed"))
+    report = copy.examined(tmp_path / "changed")
     assert "mass" not in report.codes, str(report)

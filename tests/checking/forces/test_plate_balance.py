@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,13 +10,12 @@ import pytest
 from examined import examined
 from recorded_data import recorded
 from thorough import some
+from trial_copy import TrialCopy
 from varied_walks import varied_walk
 
 from musclesolve.files import Trial
-from musclesolve.results.finding import Finding
 from musclesolve.synthetic import faults, plant
 from musclesolve.synthetic.faults import move_points, scale_positions
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 SMALL = [
     name
@@ -58,12 +56,12 @@ def test_walks_with_an_instrumented_knee_have_their_known_faults_alone(
 
 def with_mass(trial: Path, folder: Path, factor: float, plate: float = 1.0) -> Path:
     """A copy of a trial with the mass in its file times a factor, and what the right plate shows times another."""
-    copy = open_copy(trial)
+    copy = TrialCopy(trial)
     copy.set_key("subject", "mass_kg", f"{factor * copy.settings.subject.mass_kg:.3f}")
     for index in copy.plates("r"):
         for role in ("force", "moment"):
             copy.set_plate(index, role, plate * copy.plate(index, role))
-    return write_copy(copy, folder)
+    return copy.write(folder)
 
 
 @pytest.mark.in_part(2)
@@ -110,22 +108,22 @@ def test_a_plate_that_is_moved_along_the_walk_is_found(
     side: str, ahead: float, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
     """18 mm, which change forces of muscles by more than 300 N."""
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     move_points(copy, ahead, 0.0, side)
-    (found,) = (each for each in examined(write_copy(copy, tmp_path)).findings if each.severity != "note")
+    (found,) = (each for each in copy.examined(tmp_path).findings if each.severity != "note")
     assert found.code == "pressure_offset" and found.where.plate == {"r": "right", "l": "left"}[side]
     assert found.what.partition("balance (")[2].startswith("+" if ahead > 0.0 else "-")
 
 
 def test_a_belt_that_is_moved_toward_the_place_of_the_best_balance_is_found(tmp_path: Path) -> None:
     """18 mm behind, which change a force of a muscle by 320 N; the balance of the sound recording prefers 6 mm."""
-    copy = open_copy(recorded("treadmill_emg/s01") / "trial.toml")
+    copy = TrialCopy(recorded("treadmill_emg/s01") / "trial.toml")
     move_points(copy, -18.0, 0.0, "l")
-    (found,) = (each for each in examined(write_copy(copy, tmp_path)).findings if each.severity != "note")
+    (found,) = (each for each in copy.examined(tmp_path).findings if each.severity != "note")
     assert (found.code, found.where.plate) == ("pressure_offset", "left") and "(-11 mm forward" in found.what
 
 
-def moved_back(copy: Copy, found: Finding) -> None:
+def moved_back(copy: TrialCopy, found) -> None:
     forward, left = re.search(r"\((\S+) mm forward.*?(\S+) mm to the left", found.what).groups()
     (plate,) = copy.plates(found.where.plate[0])
     copy.set_plate(
@@ -133,14 +131,14 @@ def moved_back(copy: Copy, found: Finding) -> None:
     )
 
 
-def scaled_back(copy: Copy, found: Finding) -> None:
+def scaled_back(copy: TrialCopy, found) -> None:
     (factor,) = re.search(r"multiply its forces and moments by (\S+);", found.remedy).groups()
     (plate,) = copy.plates(found.where.plate[0])
     for role in ("force", "moment"):
         copy.set_plate(plate, role, float(factor) * copy.plate(plate, role))
 
 
-def reversed_again(copy: Copy, found: Finding) -> None:
+def reversed_again(copy: TrialCopy, found) -> None:
     (plate,) = copy.plates(found.where.plate[0])
     copy.set_plate(plate, "moment", copy.plate(plate, "moment") * [1.0, 1.0, -1.0])
 
@@ -155,13 +153,13 @@ def reversed_again(copy: Copy, found: Finding) -> None:
     ],
 )
 def test_the_remedy_works_when_it_is_applied(
-    name: str, remedy: Callable[[Copy, Finding], None], recorded_walk_trial: Trial, tmp_path: Path
+    name: str, remedy, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
     trial = plant(name, recorded_walk_trial.path, tmp_path / "spoilt")
-    copy = open_copy(trial)
+    copy = TrialCopy(trial)
     for finding in examined(trial).of("warning"):
         remedy(copy, finding)
-    report = examined(write_copy(copy, tmp_path / "mended"))
+    report = copy.examined(tmp_path / "mended")
     assert report.codes == (), str(report)
 
 
@@ -196,9 +194,9 @@ def test_space_of_another_scale_shows_in_the_steps_of_a_foot(
 ) -> None:
     """The right foot goes 1.42 m from contact to contact, by its markers and by the points of force under it."""
     for number, factor in enumerate((0.97, 1.03)):
-        copy = open_copy(recorded_walk_trial.path)
+        copy = TrialCopy(recorded_walk_trial.path)
         scale_positions(copy, factor)
-        (found,) = examined(write_copy(copy, tmp_path / str(number))).of("warning")
+        (found,) = copy.examined(tmp_path / str(number)).of("warning")
         assert found.code == "space_scale"
         said = re.search(r"([\d.]+) % too (large|small)", found.what)
         assert said and said[2] == ("large" if factor > 1.0 else "small")
@@ -209,12 +207,12 @@ def test_space_of_another_scale_shows_in_the_steps_of_a_foot(
 def test_a_marker_off_on_one_foot_shows_beside_the_other_foot(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     toe = copy.marker("toe_r")
     for static, markers in enumerate((copy.walk, copy.static)):
         assert markers is not None
         ahead = markers[toe] - markers[copy.marker("heel_r")]
         ahead = 0.04 * ahead / np.linalg.norm(ahead, axis=1, keepdims=True)
         copy.move(toe, slice(None), ahead, static=bool(static))
-    (found,) = examined(write_copy(copy, tmp_path)).of("warning")
+    (found,) = copy.examined(tmp_path).of("warning")
     assert found.code == "feet_differ" and set(found.where.markers) == {toe, copy.marker("toe_l")}

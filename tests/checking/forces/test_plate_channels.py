@@ -8,17 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import examined
 from recorded_data import recorded
 from treadmill import on_a_treadmill
+from trial_copy import TrialCopy
 
 from musclesolve.checking.forces.plate_balance import BalanceFit, accusations, balance, likeliest, observed
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
 from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
-from musclesolve.results.finding import Finding
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +59,14 @@ def test_the_residual_shows_which_channel_is_wrong(stride, name, size):
     assert not accusations(observed(measured, [], "rl", [0, 1]), names)
 
 
-def spoiled(folder: Path, side: str, change: Callable[[np.ndarray], np.ndarray]) -> list[Finding]:
+def spoiled(folder: Path, side: str, change: Callable[[np.ndarray], np.ndarray]):
     """Findings on the stride with the forward force (S,) of one plate, 600 Hz, changed."""
-    copy = open_copy(reference_stride())
+    copy = TrialCopy()
     (plate,) = copy.plates(side)
     force = copy.plate(plate, "force").copy()
     force[:, 0] = change(force[:, 0])
     copy.set_plate(plate, "force", force)
-    report = examined(write_copy(copy, folder), costs=False)
+    report = copy.examined(folder, costs=False)
     return [each for each in report.findings if each.severity != "note"]
 
 
@@ -94,9 +92,9 @@ def test_a_wrong_channel_is_named(change, code, word, tmp_path):
     assert any(word in each.what for each in found) and {each.where.plate for each in found} == {"left"}
 
 
-def of_mass(path: Path, factor: float) -> Copy:
+def of_mass(path: Path, factor: float) -> TrialCopy:
     """A recording of a subject who is heavier by a factor, and whose forces are."""
-    copy = open_copy(path)
+    copy = TrialCopy(path)
     copy.set_key("subject", "mass_kg", repr(factor * copy.settings.subject.mass_kg))
     for plate in copy.plates():
         for role in ("force", "moment"):
@@ -107,7 +105,7 @@ def of_mass(path: Path, factor: float) -> Copy:
 @pytest.mark.parametrize("factor", [0.3, 1.6])
 def test_no_plate_of_a_heavy_or_light_subject_adds_a_force(factor, tmp_path):
     copy = of_mass(recorded("instrumented_knee") / "walk_ss9.toml", factor)
-    report = examined(write_copy(copy, tmp_path), costs=False)
+    report = copy.examined(tmp_path, costs=False)
     assert not {"plate_drift", "time_offset"} & set(report.codes), str(report)
 
 
@@ -119,7 +117,7 @@ def test_a_force_that_is_added_in_proportion_to_the_weight_is_found(factor, reco
     added = np.linspace(0.0, 0.072 * weight, len(force)) * (force[:, 2] > 0.03 * weight)
     force[:, 1] += added
     copy.set_plate(plate, "force", force)
-    found = [each for each in examined(write_copy(copy, tmp_path), costs=False).findings if each.where.plate]
+    found = [each for each in copy.examined(tmp_path, costs=False).findings if each.where.plate]
     (said,) = (each.what for each in found if each.code == "plate_drift")
     size = float(said.partition("adds about ")[2].partition(" N")[0])
     assert size == pytest.approx(np.sqrt(np.mean(added[added > 0.0] ** 2)), rel=0.25) and "sideward" in said
@@ -128,10 +126,10 @@ def test_a_force_that_is_added_in_proportion_to_the_weight_is_found(factor, reco
 
 @pytest.mark.parametrize("belt", [False, True])
 def test_a_body_that_stays_in_its_place_shows_no_scale_of_space(belt, tmp_path):
-    copy = open_copy(reference_stride())
+    copy = TrialCopy()
     if belt:
         on_a_treadmill(copy)
-    body = prepare(write_copy(copy, tmp_path))
+    body = prepare(copy.write(tmp_path))
     assert isinstance(body, RecordedBody)
     measured = balance(body.trial, body.mechanics)
     assert measured is not None and measured.space is not None

@@ -10,19 +10,18 @@ import numpy as np
 import pytest
 from drafted_folders import as_c3d, drafted, recordings
 from examined import examined
+from trial_copy import TrialCopy
 
 import musclesolve
 from musclesolve import synthetic_recording
 from musclesolve.checking.case import case_of
 from musclesolve.checking.forces.plate_zero_and_saturation import LARGEST_ZERO, ZERO, force_steps
-from musclesolve.files import Trial
-from musclesolve.recording.data import PlateForce
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
+from musclesolve.files import PlateForce, Trial
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
 
-def add(copy: Copy, side: str, force: np.ndarray) -> None:  # type: ignore[type-arg]
+def add(copy: TrialCopy, side: str, force: np.ndarray) -> None:  # type: ignore[type-arg]
     """Add a force (3,) or (S, 3) to what the channels of a plate show; the point is computed from them."""
     for plate in copy.plates(side):  # type: ignore[arg-type]
         copy.set_plate(plate, "force", copy.plate(plate, "force") + force)
@@ -31,9 +30,9 @@ def add(copy: Copy, side: str, force: np.ndarray) -> None:  # type: ignore[type-
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize(("axis", "side", "sign"), [(0, "r", 1.0), (1, "l", 1.0), (2, "r", -1.0)])
 def test_a_wrong_zero_is_found_in_every_direction(axis: int, side: str, sign: float, tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     add(copy, side, 20.0 * sign * np.eye(3)[axis])
-    report = examined(write_copy(copy, tmp_path))
+    report = copy.examined(tmp_path)
     assert set(report.codes) == {"plate_baseline"}, str(report)
     off = f"{20.0 * sign:.1f} N {('forward', 'to the left', 'upward')[axis]}"
     assert off in report.findings[0].what
@@ -43,39 +42,39 @@ def test_a_wrong_zero_is_found_in_every_direction(axis: int, side: str, sign: fl
 @pytest.mark.parametrize(("share", "codes"), [(0.7, set()), (1.3, {"plate_baseline"})])
 @pytest.mark.parametrize("axis", [0, 2])
 def test_the_limit_of_the_zero(axis: int, share: float, codes: set[str], tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     add(copy, "r", share * ZERO * np.eye(3)[axis])
-    assert set(examined(write_copy(copy, tmp_path)).codes) == codes
+    assert set(copy.examined(tmp_path).codes) == codes
 
 
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize(("share", "found"), [(0.7, True), (1.3, False)])
 def test_a_great_force_in_the_swing_is_no_zero(share: float, found: bool, tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     add(copy, "r", share * LARGEST_ZERO * np.eye(3)[2])
-    assert ("plate_baseline" in examined(write_copy(copy, tmp_path)).codes) == found
+    assert ("plate_baseline" in copy.examined(tmp_path).codes) == found
 
 
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("size", [-30.0, 12.0])
 def test_a_step_of_the_zero_is_not_blamed_on_the_feet(size: float, tmp_path: Path) -> None:
-    copy = open_copy(synthetic_recording(tmp_path / "whole", strides=4, truth=False, force_rate_hz=300.0))
+    copy = TrialCopy(synthetic_recording(tmp_path / "whole", strides=4, truth=False, force_rate_hz=300.0))
     late = copy.forces.time > np.mean(copy.span)
     add(copy, "r", size * late[:, None] * np.eye(3)[2])
-    report = examined(write_copy(copy, tmp_path / "spoiled"))
+    report = copy.examined(tmp_path / "spoiled")
     assert report.codes[:1] == ("plate_drift",), str(report)
     assert not {"force_without_contact", "contact_without_force"} & set(report.codes), str(report)
 
 
 @pytest.mark.thorough
 def test_a_zero_that_leaves_and_comes_back_drifts(tmp_path: Path) -> None:
-    copy = open_copy(synthetic_recording(tmp_path / "whole", strides=4, truth=False, force_rate_hz=300.0))
+    copy = TrialCopy(synthetic_recording(tmp_path / "whole", strides=4, truth=False, force_rate_hz=300.0))
     first, last = copy.span
     middle = np.abs(copy.forces.time - 0.5 * (first + last)) < 0.15 * (last - first)
     add(copy, "r", 12.0 * middle[:, None] * np.eye(3)[2])
     (found,) = [
         each
-        for each in examined(write_copy(copy, tmp_path / "spoiled")).findings
+        for each in copy.examined(tmp_path / "spoiled").findings
         if each.code in ("plate_drift", "plate_baseline")
     ]
     assert found.code == "plate_drift" and "+12 N upward" in found.what
@@ -84,9 +83,9 @@ def test_a_zero_that_leaves_and_comes_back_drifts(tmp_path: Path) -> None:
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize(("size", "found"), [(7.0, False), (16.0, True)])
 def test_a_drift_is_no_unit(size: float, found: bool, tmp_path: Path) -> None:
-    copy = open_copy(synthetic_recording(tmp_path / "whole", strides=3, truth=False, force_rate_hz=300.0))
+    copy = TrialCopy(synthetic_recording(tmp_path / "whole", strides=3, truth=False, force_rate_hz=300.0))
     add(copy, "l", np.linspace(0.0, size, copy.forces.time.size)[:, None] * np.eye(3)[2])
-    report = examined(write_copy(copy, tmp_path / "spoiled"))
+    report = copy.examined(tmp_path / "spoiled")
     assert ("plate_drift" in report.codes) == found, str(report)
     assert "point_units" not in report.codes
 
@@ -95,7 +94,7 @@ def test_a_drift_is_no_unit(size: float, found: bool, tmp_path: Path) -> None:
 def test_a_recorder_that_holds_its_last_sample_is_found(
     milliseconds: int, codes: tuple[str, ...], tmp_path: Path
 ) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     plate = copy.plates("r")[0]
     force = copy.plate(plate, "force")
     first = int(np.flatnonzero(force[:, 2] > 300.0)[20])
@@ -103,16 +102,16 @@ def test_a_recorder_that_holds_its_last_sample_is_found(
         force[first]
     )
     copy.set_plate(plate, "force", force)
-    found = [each for each in examined(write_copy(copy, tmp_path)).findings if each.code == "plate_clipped"]
+    found = [each for each in copy.examined(tmp_path).findings if each.code == "plate_clipped"]
     assert tuple(each.code for each in found) == codes
     assert all("the whole force stays exactly the same" in each.what for each in found)
 
 
 def test_channels_of_coarse_steps_hold_no_sample(tmp_path: Path) -> None:
-    copy = open_copy(synthetic_recording(tmp_path / "whole", truth=False, force_rate_hz=1000.0))
+    copy = TrialCopy(synthetic_recording(tmp_path / "whole", truth=False, force_rate_hz=1000.0))
     for plate in copy.plates("r"):
         copy.set_plate(plate, "force", 25.0 * np.round(copy.plate(plate, "force") / 25.0))
-    report = examined(write_copy(copy, tmp_path / "coarse"))
+    report = copy.examined(tmp_path / "coarse")
     assert not [each for each in report.findings if "held its last sample" in each.what]
 
 

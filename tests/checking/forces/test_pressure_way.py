@@ -5,21 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from examined import examined
 from recorded_data import recorded
+from trial_copy import TrialCopy
 
-from musclesolve.data import reference_stride
 from musclesolve.synthetic.places import plate_middles
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 
-def ways(copy: Copy, sides: str, factor: float, folder: Path) -> list[str]:
+def ways(copy: TrialCopy, sides: str, factor: float, folder: Path) -> list[str]:
     """The plates with another way after the points of some plates were scaled about the middle of each contact."""
     for plate in (plate for side in sides for plate in copy.plates(side)):
         point = copy.plate(plate, "point")
         middle = plate_middles(copy.plate(plate, "force")[:, 2], point)
         copy.set_plate(plate, "point", middle + factor * (point - middle))
-    findings = examined(write_copy(copy, folder)).findings
+    findings = copy.examined(folder).findings
     return sorted(str(each.where.plate) for each in findings if each.code == "pressure_way")
 
 
@@ -27,16 +25,16 @@ def ways(copy: Copy, sides: str, factor: float, folder: Path) -> list[str]:
     ("factor", "is_found"), [(0.5, True), (0.85, False), (1.0, False), (1.3, True), (1.7, True)]
 )
 def test_the_way_of_scaled_points(factor: float, is_found: bool, tmp_path: Path) -> None:
-    assert ways(open_copy(reference_stride()), "rl", factor, tmp_path) == ["left", "right"] * is_found
+    assert ways(TrialCopy(), "rl", factor, tmp_path) == ["left", "right"] * is_found
 
 
 @pytest.mark.parametrize(("side", "factor"), [("r", 1.3), ("l", 0.7)])
 def test_balance_and_foot_show_the_way_of_one_plate(side: str, factor: float, tmp_path: Path) -> None:
-    found = ways(open_copy(reference_stride()), side, factor, tmp_path)
+    found = ways(TrialCopy(), side, factor, tmp_path)
     assert found == [{"r": "right", "l": "left"}[side]]
 
 
 @pytest.mark.parametrize("factor", [0.7, 1.0, 1.3])
 def test_the_way_on_a_treadmill(factor: float, tmp_path: Path) -> None:
-    copy = open_copy(recorded("treadmill_emg/s01") / "trial.toml")
+    copy = TrialCopy(recorded("treadmill_emg/s01") / "trial.toml")
     assert ways(copy, "l", factor, tmp_path) == ["left"] * (factor != 1.0)

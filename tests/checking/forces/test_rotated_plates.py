@@ -6,21 +6,19 @@ import re
 from pathlib import Path
 
 import pytest
-from examined import examined
 from other_walks import rotate_plates
+from trial_copy import TrialCopy
 
 import musclesolve
 from musclesolve.files import Trial
-from musclesolve.results.judgement import Report
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
 
-def rotated(trial: Path, degrees: float, sides: str, folder: Path, *, points: bool = False) -> Report:
-    copy = open_copy(trial)
+def rotated(trial: Path, degrees: float, sides: str, folder: Path, *, points: bool = False):
+    copy = TrialCopy(trial)
     rotate_plates(copy, degrees, sides, points=points)
-    return examined(write_copy(copy, folder))
+    return copy.examined(folder)
 
 
 @pytest.mark.in_part(2)

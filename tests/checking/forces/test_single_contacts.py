@@ -7,30 +7,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import examined
 from recorded_data import recorded
+from trial_copy import TrialCopy
 
 from musclesolve._util.arrays import true_runs
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
-Change = Callable[[Copy, slice], None]
+Change = Callable[[TrialCopy, slice], None]
 
 
-def scaled(copy: Copy, contact: slice) -> None:
+def scaled(copy: TrialCopy, contact: slice) -> None:
     (plate,) = copy.plates("l")
     force = copy.plate(plate, "force").copy()
     force[contact] *= 1.15
     copy.set_plate(plate, "force", force)
 
 
-def moved(copy: Copy, contact: slice) -> None:
+def moved(copy: TrialCopy, contact: slice) -> None:
     (plate,) = copy.plates("l")
     point = copy.plate(plate, "point").copy()
     point[contact, 0] += 0.03
     copy.set_plate(plate, "point", point)
 
 
-def late(copy: Copy, contact: slice) -> None:
+def late(copy: TrialCopy, contact: slice) -> None:
     around, count = slice(contact.start - 60, contact.stop + 60), round(0.025 * 1000.0)
     copy.change_plates(["force", "point", "moment"], lambda values: rolled(values, around, count), "l")
 
@@ -41,7 +40,7 @@ def rolled(values: np.ndarray, around: slice, count: int) -> np.ndarray:
     return changed
 
 
-def held(copy: Copy, contact: slice) -> None:
+def held(copy: TrialCopy, contact: slice) -> None:
     (plate,) = copy.plates("l")
     point = copy.plate(plate, "point").copy()
     middle = (contact.start + contact.stop) // 2
@@ -62,11 +61,11 @@ def held(copy: Copy, contact: slice) -> None:
 def test_an_error_of_one_contact_is_found_by_name(
     change: Change, code: str, words: str, tmp_path: Path
 ) -> None:
-    copy = open_copy(recorded("treadmill_emg/s01/trial.toml"))
+    copy = TrialCopy(recorded("treadmill_emg/s01/trial.toml"))
     (plate,) = copy.plates("l")
     contacts = [run for run in true_runs(copy.plate(plate, "force")[:, 2] > 20.0) if run[1] - run[0] > 400]
     change(copy, slice(*contacts[len(contacts) // 2]))
-    (found, *others) = (f for f in examined(write_copy(copy, tmp_path)).findings if f.severity != "note")
+    (found, *others) = (f for f in copy.examined(tmp_path).findings if f.severity != "note")
     assert found.code == code and words in found.what
     assert found.where.plate == "left" or change is late  # a late plate may look like a clock that changes
     assert not others
@@ -74,10 +73,10 @@ def test_an_error_of_one_contact_is_found_by_name(
 
 def test_errors_of_an_elbow_marker_leave_the_plates_judged(tmp_path: Path) -> None:
     """A recording whose elbow marker slips: plates that are off 15 mm in opposite directions are found."""
-    copy = open_copy(recorded("treadmill_walk/p1/walk.toml"))
+    copy = TrialCopy(recorded("treadmill_walk/p1/walk.toml"))
     for side, ahead in (("r", -0.015), ("l", 0.015)):
         away = [ahead, 0.0, 0.0]
         copy.change_plates(["point"], lambda point, away=away: point + away, side)  # type: ignore[misc]
-    found = {(f.code, f.where.plate) for f in examined(write_copy(copy, tmp_path)).findings}
+    found = {(f.code, f.where.plate) for f in copy.examined(tmp_path).findings}
     assert ("pressure_offset", "left") in found
     assert any(code == "marker_slipped" for code, _ in found)

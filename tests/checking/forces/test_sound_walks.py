@@ -12,6 +12,7 @@ import other_walks as walks
 import pytest
 from examined import examined
 from thorough import some
+from trial_copy import TrialCopy
 
 import musclesolve
 from musclesolve.checking.case import load
@@ -23,12 +24,10 @@ from musclesolve.checking.forces.plate_axes import (
     way_of_pressure,
 )
 from musclesolve.files import Trial
-from musclesolve.results.finding import Finding
 from musclesolve.synthetic.faults import tilt_laboratory, tilt_plates
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
-Change = Callable[[Copy], None]
+Change = Callable[[TrialCopy], None]
 SOUND: dict[str, Change] = {
     **{
         f"{angle:+d} degrees off the axis": partial(walks.walk_obliquely, degrees=angle)
@@ -64,13 +63,13 @@ SOUND: dict[str, Change] = {
 
 
 def recorded(trial: Path, folder: Path, *changes: Change) -> Path:
-    copy = open_copy(trial)
+    copy = TrialCopy(trial)
     for change in changes:
         change(copy)
-    return write_copy(copy, folder)
+    return copy.write(folder)
 
 
-def on_plate_axes(trial: Path) -> list[Finding]:
+def on_plate_axes(trial: Path):
     """Return the findings of the checks of the horizontal axes alone."""
     case, findings = load(trial)
     assert case is not None and not findings

@@ -10,19 +10,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 from examined import examined
+from trial_copy import TrialCopy
 
 from musclesolve.checking.case import load
 from musclesolve.checking.forces.newtons_law import frame_rate
 from musclesolve.checking.forces.plate_axes import horizontal_axes
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
-from musclesolve.results.judgement import Report
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = reference_stride()
 
 
-def reverse(copy: Copy, side: str, axis: int) -> None:
+def reverse(copy: TrialCopy, side: str, axis: int) -> None:
     """Reverse a horizontal channel of the plate of a side: 0 forward, 1 left."""
     plate = copy.plates(side)[0]
     force = copy.plate(plate, "force")
@@ -30,22 +29,22 @@ def reverse(copy: Copy, side: str, axis: int) -> None:
     copy.set_plate(plate, "force", force)
 
 
-def later(copy: Copy, shift: float) -> None:
+def later(copy: TrialCopy, shift: float) -> None:
     """Let the forces come later by a shift [s]."""
     copy.forces.time[:] += shift
 
 
-def changed(change: Callable[[Copy], None] | None, trial: Path, folder: Path) -> Path:
+def changed(change: Callable[[TrialCopy], None] | None, trial: Path, folder: Path) -> Path:
     """Write a changed copy that knows only pelvis and legs."""
-    copy = open_copy(trial)
+    copy = TrialCopy(trial)
     upper = ("shoulder", "elbow", "wrist", "hand", "neck", "head")
     copy.lines[:] = [line for line in copy.lines if not line.startswith(upper)]
     if change is not None:
         change(copy)
-    return write_copy(copy, folder)
+    return copy.write(folder)
 
 
-def without_trunk(change: Callable[[Copy], None] | None, trial: Path, folder: Path) -> Report:
+def without_trunk(change: Callable[[TrialCopy], None] | None, trial: Path, folder: Path):
     """Examine a changed copy that knows only pelvis and legs."""
     return examined(changed(change, trial, folder))
 
@@ -62,7 +61,7 @@ def test_a_reversed_channel_is_named(side: str, axis: int, tmp_path: Path) -> No
 
 
 def test_a_plate_turned_by_half_a_turn_is_repaired_whole(tmp_path: Path) -> None:
-    def change(copy: Copy) -> None:
+    def change(copy: TrialCopy) -> None:
         reverse(copy, "l", 0)
         reverse(copy, "l", 1)
 
@@ -76,7 +75,7 @@ def test_a_plate_turned_by_half_a_turn_is_repaired_whole(tmp_path: Path) -> None
 
 
 def test_a_foot_that_crosses_under_the_pelvis_may_push_outward(tmp_path: Path) -> None:
-    def change(copy: Copy) -> None:
+    def change(copy: TrialCopy) -> None:
         position = copy.walk.position.copy()
         for k, name in enumerate(copy.walk.names):
             if name.endswith("_l") and name.startswith(("knee", "ankle", "heel", "toe", "metatarsal")):
@@ -102,7 +101,7 @@ def test_a_sound_walk_is_not_accused(tmp_path: Path) -> None:
 
 
 def test_a_wrong_frame_rate_is_named(tmp_path: Path) -> None:
-    def change(copy: Copy) -> None:
+    def change(copy: TrialCopy) -> None:
         rate = 2.0 * copy.walk.rate
         time = copy.walk.time
         copy.walk = replace(copy.walk, time=time[0] + (time - time[0]) * copy.walk.rate / rate)
@@ -125,7 +124,7 @@ def test_a_wrong_frame_rate_is_named(tmp_path: Path) -> None:
 def test_a_plate_of_another_scale_is_found_by_both_single_supports(
     side: str, factor: float, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    def scaled(copy: Copy) -> None:
+    def scaled(copy: TrialCopy) -> None:
         for plate in copy.plates(side):  # type: ignore[arg-type]
             for role in ("force", "moment"):
                 copy.set_plate(plate, role, factor * copy.plate(plate, role))

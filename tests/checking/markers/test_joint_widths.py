@@ -8,22 +8,21 @@ import numpy as np
 import pytest
 from examined import examined
 from thorough import some
+from trial_copy import TrialCopy
 
 from musclesolve.files import Trial
-from musclesolve.results.finding import Finding
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 MARKERS = {"r": ("R.Knee", "R.MKnee"), "l": ("L.Knee", "L.MKnee")}
 
 
-def set_width(copy: Copy, side: str, width: float) -> None:
+def set_width(copy: TrialCopy, side: str, width: float) -> None:
     lateral, medial = (np.nanmean(copy.static[name], axis=0) for name in MARKERS[side])
     line = medial - lateral
     by = width - np.linalg.norm(line)
     copy.move(MARKERS[side][1], slice(None), by * line / np.linalg.norm(line), static=True)
 
 
-def widths_found(trial: Path) -> list[Finding]:
+def widths_found(trial: Path):
     return [finding for finding in examined(trial).findings if finding.code == "joint_width"]
 
 
@@ -43,12 +42,12 @@ def test_the_knee_that_is_off_is_named_with_its_cost_and_the_remedy_works(
     recorded_walk_trial: Trial,
     tmp_path: Path,
 ) -> None:
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     for each, width in widths.items():
         set_width(copy, each, width)
     if caliper is not None:
         copy.set_key("subject", "knee_width_m", str(caliper))
-    (found,) = widths_found(write_copy(copy, tmp_path / "spoilt"))
+    (found,) = widths_found(copy.write(tmp_path / "spoilt"))
     assert found.side == side and found.severity == "warning"
     concerned = [name for each in ([side] if side else "rl") for name in MARKERS[each]]
     assert set(found.where.markers) == set(concerned)
@@ -61,4 +60,4 @@ def test_the_knee_that_is_off_is_named_with_its_cost_and_the_remedy_works(
         each = name[0]
         now = np.subtract(*(np.nanmean(copy.static[marker], axis=0) for marker in MARKERS[each]))
         set_width(copy, each, np.linalg.norm(now) + 0.001 * float(size) * (1.0 if way == "away" else -1.0))
-    assert not widths_found(write_copy(copy, tmp_path / "mended"))
+    assert not widths_found(copy.write(tmp_path / "mended"))

@@ -6,20 +6,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import examined
+from trial_copy import TrialCopy
 
 import musclesolve
 from musclesolve.checking.markers.body_distances import crossings, pieces
 from musclesolve.files import Trial
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
 
 def exchanged(trial: Path, one: str, other: str, share: tuple[float, float], folder: Path) -> list[object]:
-    copy = open_copy(trial)
+    copy = TrialCopy(trial)
     copy.exchange(one, other, slice(copy.frame(share[0]), copy.frame(share[1])))
-    findings = examined(write_copy(copy, folder)).findings
+    findings = copy.examined(folder).findings
     return [(f.code, set(f.where.markers), len(f.where.times)) for f in findings if f.severity != "note"]
 
 
@@ -54,18 +53,18 @@ def test_the_markers_of_the_stride_that_carry_the_labels_are_named(
 def test_a_marker_that_is_never_seen_carries_no_label_of_another(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     copy.move("R.Clavicle", slice(None), np.full(3, np.nan))
     copy.exchange("R.SH2", "L.SH2")
-    errors = [f for f in examined(write_copy(copy, tmp_path)).findings if f.severity == "error"]
+    errors = [f for f in copy.examined(tmp_path).findings if f.severity == "error"]
     assert [(f.code, set(f.where.markers)) for f in errors] == [("pair_swapped", {"R.SH2", "L.SH2"})]
 
 
 def test_a_ghost_is_no_exchange(recorded_walk_trial: Trial, tmp_path: Path) -> None:
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     first = copy.frame(0.5)
     copy.move("R.Knee", slice(first, first + 2), copy.in_file((0.072, 0.0576, 0.0768)))
-    assert examined(write_copy(copy, tmp_path)).codes == ("leap",)
+    assert copy.examined(tmp_path).codes == ("leap",)
 
 
 def test_paths_cross_where_labels_change_and_nowhere_else() -> None:
@@ -92,12 +91,12 @@ def test_a_gap_parts_a_recording() -> None:
 
 
 def test_an_exchange_whose_edges_hide_in_gaps_is_found(tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     first, stop = copy.frame(0.3), copy.frame(0.6)
     copy.exchange("heel_r", "toe_r", slice(first, stop))
     for edge in (first, stop):
         copy.move("heel_r", slice(edge - 2, edge + 2), np.full(3, np.nan))
-    (found,) = [f for f in examined(write_copy(copy, tmp_path)).findings if f.severity == "error"]
+    (found,) = [f for f in copy.examined(tmp_path).findings if f.severity == "error"]
     assert found.code == "labels_exchanged"
     assert set(found.where.markers) == {"heel_r", "toe_r"}
 
@@ -114,7 +113,7 @@ def test_an_exchange_whose_edges_hide_in_gaps_is_found(tmp_path: Path) -> None:
 def test_exchanged_markers_of_the_arm_are_told_against_the_standing_trial(
     one: str, other: str, code: str, tmp_path: Path
 ) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     copy.exchange(one, other)
-    (found,) = [f for f in examined(write_copy(copy, tmp_path)).findings if f.severity != "note"]
+    (found,) = [f for f in copy.examined(tmp_path).findings if f.severity != "note"]
     assert (found.code, set(found.where.markers)) == (code, {one, other})

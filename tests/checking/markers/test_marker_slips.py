@@ -7,23 +7,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from examined import examined
 from scipy.interpolate import CubicSpline
+from trial_copy import TrialCopy
 
 import musclesolve
 from benchmarks.sound_variations import drafted
 from musclesolve.checking.case import load
 from musclesolve.checking.markers.trajectories import _swinging, slips_and_lengths
 from musclesolve.files import Trial
-from musclesolve.results.judgement import Report
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 from tests.support.recorded_data import recorded
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
 
 def moved(
-    copy: Copy, marker: str, share: float, millimeters: tuple[float, float, float], frames: int | None
+    copy: TrialCopy, marker: str, share: float, millimeters: tuple[float, float, float], frames: int | None
 ) -> None:
     """Move a marker from some share of the range on, for some frames or for good."""
     first = copy.frame(share)
@@ -31,8 +29,8 @@ def moved(
     copy.move(marker, slice(first, None if frames is None else first + frames), copy.in_file(meters))
 
 
-def found(copy: Copy, folder: Path) -> tuple[Report, list[tuple[str, set[str]]]]:
-    report = examined(write_copy(copy, folder))
+def found(copy: TrialCopy, folder: Path):
+    report = copy.examined(folder)
     return report, [(f.code, set(f.where.markers)) for f in report.findings if f.severity != "note"]
 
 
@@ -50,7 +48,7 @@ def found(copy: Copy, folder: Path) -> tuple[Report, list[tuple[str, set[str]]]]
 def test_slips_of_the_stride_are_found(
     marker: str, millimeters: tuple[float, float, float], tmp_path: Path
 ) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     moved(copy, marker, 0.4, millimeters, None)
     report, codes = found(copy, tmp_path)
     assert codes == [("marker_slipped", {marker})]
@@ -61,13 +59,13 @@ def test_slips_of_the_stride_are_found(
 def test_the_marker_that_slips_is_blamed_and_not_its_neighbor(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     moved(copy, "R.Elbow", 0.4, (40.0, 0.0, 0.0), None)
     assert found(copy, tmp_path)[1] == [("marker_slipped", {"R.Elbow"})]
 
 
 def test_every_jump_of_a_marker_is_reported(recorded_walk_trial: Trial, tmp_path: Path) -> None:
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     for share in (0.3, 0.5, 0.7):
         moved(copy, "R.Heel", share, (27.0, 21.6, 28.8), 3)
     report, codes = found(copy, tmp_path)
@@ -81,7 +79,7 @@ def test_every_jump_of_a_marker_is_reported(recorded_walk_trial: Trial, tmp_path
 def test_a_marker_that_drifts_away_and_jumps_back_or_the_reverse_has_not_slipped(
     recorded_walk_trial: Trial, shares: np.ndarray, tmp_path: Path
 ) -> None:
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     first = copy.frame(0.5)
     for frame, share in enumerate(shares, first):
         copy.move("R.Heel", slice(frame, frame + 1), copy.in_file((0.036 * share, 0.03 * share, 0.0)))
@@ -96,13 +94,13 @@ def test_a_marker_that_goes_back_within_a_stride_has_not_slipped(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
     """Back over 0.6 s: over a stride the elbow has its usual distances from the shoulder and the wrist."""
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     for frame, share in enumerate(np.linspace(1.0, 0.0, 60), copy.frame(0.5)):
         copy.move("R.Elbow", slice(frame, frame + 1), copy.in_file((0.0, 0.0, 0.04 * share)))
     report, codes = found(copy, tmp_path / "back")
     assert codes == [("leap", {"R.Elbow"})]
     assert "does not stay moved over a stride" in report.findings[0].what
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     moved(copy, "R.Elbow", 0.5, (0.0, 0.0, 40.0), None)
     assert found(copy, tmp_path / "stays")[1] == [("marker_slipped", {"R.Elbow"})]
 
@@ -111,7 +109,7 @@ def test_a_marker_that_goes_back_within_a_stride_has_not_slipped(
 def test_a_marker_that_leaves_in_two_steps_and_comes_back_is_a_ghost_at_any_rate(
     rate: float, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     path = CubicSpline(copy.walk.time, copy.walk.position)
     time = np.arange(copy.walk.time[0], copy.walk.time[-1], 1.0 / rate)
     copy.walk = replace(copy.walk, time=time, position=path(time))
@@ -121,7 +119,7 @@ def test_a_marker_that_leaves_in_two_steps_and_comes_back_is_a_ghost_at_any_rate
     position = copy.walk.position.copy()
     position[:, copy.walk.names.index("R.Heel")] += by
     copy.put(position)
-    case, _ = load(write_copy(copy, tmp_path))
+    case, _ = load(copy.write(tmp_path))
     assert {f.code for f in slips_and_lengths(case) if "R.Heel" in f.where.markers} == {"leap"}
 
 
@@ -129,10 +127,10 @@ def test_too_few_frames_after_a_jump_do_not_show_that_it_goes_back(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
     for frames, code in ((3, "leap"), (8, "marker_slipped")):
-        copy = open_copy(recorded_walk_trial.path)
+        copy = TrialCopy(recorded_walk_trial.path)
         first = len(copy.walk.time) - frames
         copy.move("R.Elbow", slice(first, None), copy.in_file((0.02, 0.02, 0.04)))
-        case, _ = load(write_copy(copy, tmp_path / str(frames)))
+        case, _ = load(copy.write(tmp_path / str(frames)))
         said = [f for f in slips_and_lengths(case) if "R.Elbow" in f.where.markers]
         assert [f.code for f in said] == [code]
         assert ("too few frames before or after" in said[0].what) is (frames == 3)
@@ -140,14 +138,14 @@ def test_too_few_frames_after_a_jump_do_not_show_that_it_goes_back(
 
 
 def test_a_marker_that_has_only_some_of_its_distances_again_has_slipped(tmp_path: Path) -> None:
-    copy = open_copy(recorded("treadmill_walk/p3/walk.toml"))
+    copy = TrialCopy(recorded("treadmill_walk/p3/walk.toml"))
     moved(copy, copy.marker("knee_lateral_r"), 0.6, (20.0, 20.0, 0.0), None)
     assert ("marker_slipped", {"RLEP"}) in found(copy, tmp_path)[1]
 
 
 def test_a_marker_that_jitters_has_not_slipped(tmp_path: Path) -> None:
     """Late for some frames and then ahead: the steps add up to a slip, the places before and after do not."""
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     first = copy.frame(0.4)
     for frame, share in enumerate((-0.25, -0.5, -0.75, 0.75, 0.5, 0.25), first):
         copy.move("wrist_l", slice(frame, frame + 1), copy.in_file((0.016 * share, 0.0, 0.0)))
@@ -155,7 +153,7 @@ def test_a_marker_that_jitters_has_not_slipped(tmp_path: Path) -> None:
 
 
 def test_a_ghost_of_many_frames_is_no_slip(tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     moved(copy, "knee_lateral_r", 0.4, (27.0, 21.6, 28.8), 9)
     report, codes = found(copy, tmp_path)
     assert codes == [("leap", {"knee_lateral_r"})]
@@ -163,7 +161,7 @@ def test_a_ghost_of_many_frames_is_no_slip(tmp_path: Path) -> None:
 
 
 def test_two_slips_of_one_marker_are_reported(tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     moved(copy, "ankle_lateral_r", 0.35, (18.0, 14.4, 19.2), None)
     moved(copy, "ankle_lateral_r", 0.65, (-30.0, -24.0, -32.0), None)
     report, codes = found(copy, tmp_path)
@@ -176,7 +174,7 @@ def test_two_slips_of_one_marker_are_reported(tmp_path: Path) -> None:
 def test_a_range_before_the_slip_is_the_remedy_only_where_a_stride_fits(
     second: float, early: bool, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     time = recorded_walk_trial.markers.time
     moved(copy, "R.Elbow", second / (time[-1] - time[0]), (40.0, 0.0, 0.0), None)
     remedy = found(copy, tmp_path)[0].findings[0].remedy
@@ -186,7 +184,7 @@ def test_a_range_before_the_slip_is_the_remedy_only_where_a_stride_fits(
 
 def test_noise_in_some_frames_is_no_slip(recorded_walk_trial: Trial, tmp_path: Path) -> None:
     for number, trial in enumerate((recorded_walk_trial.path, STRIDE)):
-        copy = open_copy(trial)
+        copy = TrialCopy(trial)
         position, first = copy.walk.position.copy(), copy.frame(0.3)
         jitter = np.random.default_rng(2).normal(size=position[first : first + 30].shape)
         position[first : first + 30] += 0.006 * jitter
@@ -200,7 +198,7 @@ def test_noise_in_some_frames_is_no_slip(recorded_walk_trial: Trial, tmp_path: P
 def test_a_body_that_goes_on_is_not_blamed_for_a_frame_that_is_not_there(
     recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     kept = np.arange(copy.walk.time.size) != copy.frame(0.4)
     copy.walk = replace(copy.walk, time=copy.walk.time[: kept.sum()], position=copy.walk.position[kept])
     codes = {code for code, _ in found(copy, tmp_path)[1]}
@@ -208,9 +206,9 @@ def test_a_body_that_goes_on_is_not_blamed_for_a_frame_that_is_not_there(
 
 
 def test_a_slip_without_consequence_stays_a_warning_beside_a_misspelt_key(tmp_path: Path) -> None:
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     moved(copy, "elbow_lateral_r", 0.4, (40.0, 0.0, 0.0), None)
-    trial = write_copy(copy, tmp_path)
+    trial = copy.write(tmp_path)
     trial.write_text(
         trial.read_text(encoding="utf-8") + '\n[questions]\nask = ["margin"]\n', encoding="utf-8"
     )
@@ -228,7 +226,7 @@ def test_a_marker_that_lags_before_a_jump_has_not_slipped(tmp_path: Path) -> Non
 
 def test_samples_that_the_analysis_leaves_out_have_no_effect(tmp_path: Path) -> None:
     """A marker that is far away in one frame is filled there, with and without its finding."""
-    copy = open_copy(STRIDE)
+    copy = TrialCopy(STRIDE)
     moved(copy, "knee_lateral_r", 0.5, (0.0, 150.0, 0.0), 1)
     report, codes = found(copy, tmp_path)
     assert codes == [("leap", {"knee_lateral_r"})]

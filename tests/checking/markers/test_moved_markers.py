@@ -12,7 +12,7 @@ from recorded_data import recorded
 from musclesolve.checking.case import Case, Role, change_markers, load
 from musclesolve.checking.markers.body_distances import moved_markers, raised_toes
 from musclesolve.data import reference_stride
-from musclesolve.recording.data import Markers
+from musclesolve.files import Markers
 
 
 @pytest.fixture(scope="module")

@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 from examined import examined
+from trial_copy import TrialCopy
 
 import musclesolve
 from musclesolve import synthetic_recording
 from musclesolve.files import Trial
 from musclesolve.synthetic import plant
-from musclesolve.synthetic.trial_copy import Copy, open_copy, write_copy
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 
 
-def exchange_standing(copy: Copy, one: str, other: str) -> None:
+def exchange_standing(copy: TrialCopy, one: str, other: str) -> None:
     assert copy.static is not None
     a, b = (copy.static.names.index(name) for name in (one, other))
     position = copy.static.position.copy()
@@ -27,11 +27,11 @@ def exchange_standing(copy: Copy, one: str, other: str) -> None:
 def found(
     trial: Path, one: str, other: str, folder: Path, *, standing: bool = False
 ) -> list[tuple[str, set[str]]]:
-    copy = open_copy(trial)
+    copy = TrialCopy(trial)
     copy.exchange(one, other)
     if standing:
         exchange_standing(copy, one, other)
-    findings = examined(write_copy(copy, folder)).findings
+    findings = copy.examined(folder).findings
     return [(f.code, set(f.where.markers)) for f in findings if f.severity != "note"]
 
 
@@ -50,12 +50,12 @@ def test_a_pelvis_that_goes_backward_while_the_feet_step_forward_is_named(
     recorded_walk_trial: Trial, tmp_path: Path, standing: bool
 ) -> None:
     """Front and back exchanged on both sides: right and left, feet and plates are not to blame."""
-    copy = open_copy(recorded_walk_trial.path)
+    copy = TrialCopy(recorded_walk_trial.path)
     for side in "RL":
         copy.exchange(f"{side}.ASIS", f"{side}.PSIS")
         if standing:
             exchange_standing(copy, f"{side}.ASIS", f"{side}.PSIS")
-    findings = [f for f in examined(write_copy(copy, tmp_path)).findings if f.severity == "error"]
+    findings = [f for f in copy.examined(tmp_path).findings if f.severity == "error"]
     assert [(f.code, set(f.where.markers)) for f in findings] == [
         ("labels_exchanged", {"R.ASIS", "R.PSIS"}),
         ("labels_exchanged", {"L.ASIS", "L.PSIS"}),
@@ -91,13 +91,13 @@ def test_exchanged_spines_of_the_walk_are_all_that_is_blamed(
 
 def test_sides_of_a_marker_set_are_swapped_in_the_files(tmp_path: Path) -> None:
     trial = synthetic_recording(tmp_path / "right", marker_set="plug_in_gait", truth=False)
-    copy = open_copy(trial)
+    copy = TrialCopy(trial)
     names = set(copy.walk.names)
     for name in sorted(names):
         if name.startswith("R") and "L" + name[1:] in names:
             copy.exchange(name, "L" + name[1:])
             exchange_standing(copy, name, "L" + name[1:])
-    (first, *_) = examined(write_copy(copy, tmp_path / "swapped")).findings
+    (first, *_) = copy.examined(tmp_path / "swapped").findings
     assert first.code == "sides_swapped"
     assert first.remedy == "swap the labels of right and left in both files"
     assert first.where.field is None

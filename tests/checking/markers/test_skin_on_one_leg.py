@@ -12,7 +12,7 @@ from musclesolve.checking.case import load
 from musclesolve.checking.markers.body_distances import LEG, markers_of
 from musclesolve.checking.markers.trajectories import _swinging
 from musclesolve.data import reference_stride
-from musclesolve.recording.data import Trial
+from musclesolve.files import Trial
 from musclesolve.synthetic.recording_options import skin
 
 

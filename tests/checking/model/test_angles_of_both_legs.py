@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from modeled import modeled
 from recorded_data import recorded
 
 import musclesolve as ms
@@ -17,29 +18,25 @@ from musclesolve.checking.model.coordinates import angle_units
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.posture import feet_on_floor, unlike_twins
 from musclesolve.files import Table
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.trial_body import model_settings
-from musclesolve.results.finding import Finding
 
 WALKS = "moments", "belt 1", "belt 3"
 
 
 @cache
-def walk(name: str) -> tuple[ModelBody, Table]:
+def walk(name: str):
     """A recorded walk of a model, and its coordinates."""
     with TemporaryDirectory() as folder:
         model, coordinates, moments, _ = trials(recorded("rajagopal_walk").parent)[name](Path(folder))
-    return model_body(ms.read_osim(model), coordinates, moments, model_settings()), as_table(coordinates, "")
+    return modeled(ms.read_osim(model), coordinates, moments), as_table(coordinates, "")
 
 
-def moved(name: str, table: Table) -> tuple[ModelBody, Motion]:
+def moved(name: str, table: Table):
     body = replace(walk(name)[0], motion=coordinate_motion(walk(name)[0].model, table, None), dynamics=None)
     return body, Motion.from_body(body)
 
 
-def found(name: str, table: Table) -> list[Finding]:
+def found(name: str, table: Table):
     return list(feet_on_floor(*moved(name, table)))
 
 

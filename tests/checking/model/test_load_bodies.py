@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -12,7 +11,6 @@ import pytest
 from musclesolve.checking.model.load_balance import bodies_of_loads, feet_of_loads
 from musclesolve.checking.model.model_case import ModelCase, Motion
 from musclesolve.opensim.external_loads import ExternalLoad
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics
 
@@ -21,7 +19,7 @@ DOFS = ("hip_adduction_r", "ankle_angle_r", "hip_adduction_l", "ankle_angle_l")
 
 
 @pytest.fixture(scope="module")
-def squat(public_model: Callable[[str], OpenSimModel]) -> ModelCase:
+def squat(public_model) -> ModelCase:
     """Both knees bend; half of the weight is under the middle of each foot."""
     model = public_model("rajagopal_2016")
     driven = {coupler.dependent for coupler in model.couplers}

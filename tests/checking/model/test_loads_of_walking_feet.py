@@ -11,7 +11,7 @@ from model_faults import Loads, Spoil, Trial, greatest, load_trials, on_loads
 from recorded_data import recorded
 
 from musclesolve.checking.model.examine import findings_of_body
-from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.signals import low_pass
 
 WALKS = ("knee", "service", "overground")
 

@@ -10,19 +10,17 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from modeled import modeled
 from recorded_data import recorded
 from scipy.spatial.transform import Rotation
 
 import musclesolve as ms
 from benchmarks.planted_model_faults import KINDS, Case, on_column, trials
-from musclesolve._util.arrays import Array
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.muscles import Anatomy, _forces, anatomy_of, deviations, uneven_paths
 from musclesolve.checking.model.posture import f90, held_stretches, standing
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
-from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.results.finding import Finding, codes
 from musclesolve.sharing import expression_cost
 from musclesolve.signals import low_pass
@@ -66,12 +64,12 @@ def walk() -> Case:
     model, coordinates, moments, _ = files
     assert moments is not None
     read = ms.read_osim(model)
-    body = model_body(read, coordinates, moments, model_settings())
+    body = modeled(read, coordinates, moments)
     return Case(read, as_table(coordinates, ""), as_table(moments, ""), None, body.muscles, body.dofs)
 
 
 def found_in(case: Case) -> tuple[Finding, ...]:
-    body = model_body(case.model, case.coordinates, case.moments, model_settings())
+    body = modeled(case.model, case.coordinates, case.moments)
     return tuple(each for each in findings_of_body(body) if each.severity != "note")
 
 
@@ -84,7 +82,7 @@ def test_moments_are_tested_without_the_motion_of_the_arms_but_not_of_the_trunk(
         kept = [k for k, name in enumerate(table.names) if not name.startswith(left_out)]
         part = replace(table, names=tuple(table.names[k] for k in kept), values=table.values[:, kept])
         shifted = replace(moments, time=moments.time + late)
-        body = model_body(case.model, part, shifted, model_settings())
+        body = modeled(case.model, part, shifted)
         return [each.code for each in findings_of_body(body)]
 
     arms = ("arm_", "elbow_", "pro_sup_")
@@ -104,7 +102,7 @@ def test_both_feet_turned_from_the_way_of_the_pressure_are_found(by: float, with
     loads = recorded("rajagopal_walk") / "walk_grf.mot" if with_loads else None
     moments = None if with_loads else case.moments
     sound, turned = (
-        findings_of_body(model_body(case.model, each, moments, model_settings(loads=loads)))
+        findings_of_body(modeled(case.model, each, moments, loads=loads))
         for each in (case.coordinates, table)
     )
     assert any(each.code == "angle_offset" for each in turned)
@@ -124,13 +122,13 @@ def test_the_sound_walk_has_no_finding() -> None:
     assert found_in(walk()) == ()
 
 
-def changed_moment(name: str, change: Callable[[Array], Array]) -> Case:
+def changed_moment(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Case:
     case = walk()
     assert case.moments is not None
     return replace(case, moments=on_column(case.moments, f"{name}_moment", change))
 
 
-def column(name: str) -> Array:
+def column(name: str) -> np.ndarray:
     table = walk().moments
     assert table is not None
     return table.values[:, table.names.index(f"{name}_moment")]
@@ -155,7 +153,7 @@ def column(name: str) -> Array:
     ids=["leak", "part", "cut", "scale"],
 )
 def test_a_column_that_is_mixed_cut_or_scaled_is_named(
-    name: str, change: Callable[[Array], Array], said: str
+    name: str, change: Callable[[np.ndarray], np.ndarray], said: str
 ) -> None:
     found = found_in(changed_moment(name, change))
     assert {each.code for each in found} <= {"moment_unlike", "moment_scale", "moment_sign"}
@@ -182,7 +180,7 @@ def test_legs_of_moments_of_another_model_are_compared_wherever_the_pressure_act
     ],
 )
 def test_planted_feet_show_the_angle_with_which_they_stand_still(
-    name: str, change: Callable[[Array], Array], code: str, said: str
+    name: str, change: Callable[[np.ndarray], np.ndarray], code: str, said: str
 ) -> None:
     case = walk()
     found = found_in(replace(case, coordinates=on_column(case.coordinates, name, change)))
@@ -303,7 +301,7 @@ def test_feet_with_exchanged_ankles_enter_the_floor() -> None:
     case = walk()
     names = {"ankle_angle_r": "ankle_angle_l", "ankle_angle_l": "ankle_angle_r"}
     table = replace(case.coordinates, names=tuple(names.get(each, each) for each in case.coordinates.names))
-    body = model_body(case.model, table, case.moments, model_settings())
+    body = modeled(case.model, table, case.moments)
     fixed, sound = (
         Motion.from_body(each)
         for each in (
@@ -333,9 +331,7 @@ def test_a_fault_of_a_muscle_states_what_it_costs_in_newtons(kind: str) -> None:
     spoiled, _ = KINDS[kind][0](case, draw)
     found = [each for each in found_in(spoiled) if each.code.startswith("muscle_")]
     costs = [each.cost.size for each in found if each.cost is not None and each.cost.unit == "N"]
-    body, sound = (
-        model_body(each.model, each.coordinates, each.moments, model_settings()) for each in (spoiled, case)
-    )
+    body, sound = (modeled(each.model, each.coordinates, each.moments) for each in (spoiled, case))
     frames = np.arange(0, len(body.time), 4)
     now, then = (_forces(each, frames, each.whole.state.frames(frames)) for each in (body, sound))
     change = max(float(np.abs(now[name] - then[name]).max()) for name in now if name in then)
@@ -345,7 +341,7 @@ def test_a_fault_of_a_muscle_states_what_it_costs_in_newtons(kind: str) -> None:
 def test_a_cost_with_numbers_of_every_frame_leaves_the_finding_as_it_is() -> None:
     fault = KINDS["strength"][0]
     spoiled, _ = fault(walk(), np.random.default_rng(1))
-    body = model_body(spoiled.model, spoiled.coordinates, spoiled.moments, model_settings())
+    body = modeled(spoiled.model, spoiled.coordinates, spoiled.moments)
     weight = {"weight": np.ones(len(body.time))}
     own = expression_cost("own", lambda a, force, data: data.weight * (a.T @ a), frame_constants=weight)
     found = findings_of_body(replace(body, sharing=replace(body.sharing, cost=own)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,20 +17,18 @@ from musclesolve.checking.model.model_case import ModelCase, Motion
 from musclesolve.files import Table, read_mot
 from musclesolve.opensim import inverse_dynamics
 from musclesolve.opensim.external_loads import ExternalLoad, foot_of_side
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
-from musclesolve.results.finding import Finding
 
 TIME = np.linspace(0.0, 2.0, 201)
 
 
 @pytest.fixture(scope="module")
-def walker(public_model: Callable[[str], OpenSimModel]) -> OpenSimModel:
+def walker(public_model):
     return public_model("rajagopal_2016")
 
 
-def motion_of(model: OpenSimModel, seed: int = 0) -> dict[str, np.ndarray]:
+def motion_of(model, seed: int = 0) -> dict[str, np.ndarray]:
     """Every free coordinate swings, at 1 and 2 Hz."""
     rng, found = np.random.default_rng(seed), {"time": TIME}
     driven = {coupler.dependent for coupler in model.couplers}
@@ -45,7 +42,7 @@ def motion_of(model: OpenSimModel, seed: int = 0) -> dict[str, np.ndarray]:
     return found
 
 
-def heavier(model: OpenSimModel, factor: float) -> OpenSimModel:
+def heavier(model, factor: float):
     grown = {
         name: replace(body, mass=factor * body.mass, inertia=factor * body.inertia)
         for name, body in model.masses.items()
@@ -53,7 +50,7 @@ def heavier(model: OpenSimModel, factor: float) -> OpenSimModel:
     return replace(model, masses=grown)
 
 
-def loads_of(model: OpenSimModel, motion: CoordinateMotion, share: float = 1.0) -> list[ExternalLoad]:
+def loads_of(model, motion: CoordinateMotion, share: float = 1.0) -> list[ExternalLoad]:
     """Ground reactions that carry a share of the model, by turns on its feet, with points and free moments at will."""
     dynamics = inverse_dynamics(model, whole_motion(model, motion))
     force, rng = dynamics.wrench[:, :, 3:].sum(axis=1) * share, np.random.default_rng(3)
@@ -70,7 +67,7 @@ def loads_of(model: OpenSimModel, motion: CoordinateMotion, share: float = 1.0) 
     return found
 
 
-def moments_of(model: OpenSimModel, motion: CoordinateMotion, loads: list[ExternalLoad]) -> Table:
+def moments_of(model, motion: CoordinateMotion, loads: list[ExternalLoad]) -> Table:
     """As OpenSim writes them: of every coordinate, those of its own joint alone."""
     dynamics = inverse_dynamics(model, whole_motion(model, motion), loads)
     names = tuple(
@@ -80,7 +77,7 @@ def moments_of(model: OpenSimModel, motion: CoordinateMotion, loads: list[Extern
 
 
 def body_of(
-    model: OpenSimModel,
+    model,
     motion: CoordinateMotion,
     table: Table | None = None,
     loads: list[ExternalLoad] | None = None,
@@ -100,25 +97,25 @@ def body_of(
     return SimpleNamespace(**shown, dynamics=dynamics, moment=np.zeros((len(motion.time), len(dofs))))
 
 
-def load_case(model: OpenSimModel, motion: CoordinateMotion, loads: list[ExternalLoad]) -> ModelCase:
+def load_case(model, motion: CoordinateMotion, loads: list[ExternalLoad]) -> ModelCase:
     body = body_of(model, motion, loads=loads)
     return ModelCase(body, Motion.from_body(body), tuple(loads), tuple(loads))  # type: ignore[arg-type]
 
 
-def case_of(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> MomentCase:
+def case_of(model, motion: CoordinateMotion, table: Table) -> MomentCase:
     body = body_of(model, motion, table)
     case = given_moments.moment_case(body, Motion.from_body(body))  # type: ignore[arg-type]
     assert case is not None
     return replace(case, due=np.nan * case.due)
 
 
-def found_in(model: OpenSimModel, motion: CoordinateMotion, table: Table) -> list[Finding]:
+def found_in(model, motion: CoordinateMotion, table: Table):
     """Return the findings about moments of the whole body, and about the times and columns of their file."""
     case = case_of(model, motion, table)
     return [*given_moments.belonging(case.body), *whole_body(case)]
 
 
-def test_its_own_moments_fit_whatever_the_ground_gave(walker: OpenSimModel) -> None:
+def test_its_own_moments_fit_whatever_the_ground_gave(walker) -> None:
     """The projection takes out any wrenches on the feet: k and r are 1 with loads, without, and with half of them."""
     motion = coordinate_motion(walker, motion_of(walker))
     for share, carried in ((1.0, 0.0), (0.5, 0.5), (0.0, 1.0), (1.4, -0.4)):
@@ -135,7 +132,7 @@ def test_its_own_moments_fit_whatever_the_ground_gave(walker: OpenSimModel) -> N
 @pytest.mark.parametrize(
     ("factor", "codes"), [(0.6, ["mass"]), (0.85, []), (1.0, []), (1.2, []), (1.5, ["mass"])]
 )
-def test_moments_of_another_mass(walker: OpenSimModel, factor: float, codes: list[str]) -> None:
+def test_moments_of_another_mass(walker, factor: float, codes: list[str]) -> None:
     """The root shows nothing of it: the loads are those of that person."""
     motion, other = coordinate_motion(walker, motion_of(walker)), heavier(walker, factor)
     table = moments_of(other, motion, loads_of(other, motion))
@@ -145,7 +142,7 @@ def test_moments_of_another_mass(walker: OpenSimModel, factor: float, codes: lis
     assert [each.code for each in found_in(walker, motion, table)] == codes
 
 
-def test_moments_of_another_motion(walker: OpenSimModel) -> None:
+def test_moments_of_another_motion(walker) -> None:
     given, other = motion_of(walker), motion_of(walker, seed=5)
     motion, another = coordinate_motion(walker, given), coordinate_motion(walker, other)
     (said,) = found_in(walker, motion, moments_of(walker, another, loads_of(walker, another)))
@@ -158,7 +155,7 @@ def test_moments_of_another_motion(walker: OpenSimModel) -> None:
     assert found_in(walker, motion, replace(table, names=renamed))[0].code == "other_coordinates"
 
 
-def test_what_does_not_suffice_accuses_nobody(walker: OpenSimModel) -> None:
+def test_what_does_not_suffice_accuses_nobody(walker) -> None:
     """Fewer coordinates than wrenches have components, a model without mass, gaps throughout."""
     motion = coordinate_motion(walker, motion_of(walker))
     table = moments_of(heavier(walker, 2.0), motion, [])
@@ -171,7 +168,7 @@ def test_what_does_not_suffice_accuses_nobody(walker: OpenSimModel) -> None:
 
 @pytest.mark.in_part(2)
 @pytest.mark.parametrize("share", [0.7, 0.9, 0.97, 1.0, 1.03, 1.1, 1.3])
-def test_loads_of_another_person(walker: OpenSimModel, share: float) -> None:
+def test_loads_of_another_person(walker, share: float) -> None:
     """The scale is found whatever the motion, also where one foot is not measured for a while."""
     motion = coordinate_motion(walker, motion_of(walker))
     loads = loads_of(walker, motion, share)
@@ -185,7 +182,7 @@ def test_loads_of_another_person(walker: OpenSimModel, share: float) -> None:
 
 
 @pytest.mark.parametrize("shift", [-0.08, -0.02, 0.0, 0.03, 0.15])
-def test_loads_that_are_late(walker: OpenSimModel, shift: float) -> None:
+def test_loads_that_are_late(walker, shift: float) -> None:
     """The shift of loads that carry and accelerate the body exactly is found to a millisecond at any scale."""
     motion = coordinate_motion(walker, motion_of(walker))
     loads = [replace(load, time=load.time + shift) for load in loads_of(walker, motion, 1.2)]
@@ -197,7 +194,7 @@ def test_loads_that_are_late(walker: OpenSimModel, shift: float) -> None:
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.02, 0.05, 0.15])
-def test_loads_beside_the_body(walker: OpenSimModel, shift: float) -> None:
+def test_loads_beside_the_body(walker, shift: float) -> None:
     """Moved by d they leave the residual moment d x F: d is found again."""
     motion = coordinate_motion(walker, motion_of(walker))
     right, left = loads_of(walker, motion)
@@ -213,7 +210,7 @@ def test_loads_beside_the_body(walker: OpenSimModel, shift: float) -> None:
         np.testing.assert_allclose(moved[0].point, balancing[0].point, atol=0.003)
 
 
-def test_without_gravity_nobody_stands(walker: OpenSimModel) -> None:
+def test_without_gravity_nobody_stands(walker) -> None:
     floating = replace(walker, gravity=np.zeros(3))
     motion = coordinate_motion(floating, motion_of(floating))
     found = load_dynamics(floating, motion, loads_of(floating, motion))

@@ -10,20 +10,17 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from modeled import modeled
 from recorded_data import recorded
 
 import musclesolve as ms
 from benchmarks.planted_model_faults import Case, on_column, trials
-from musclesolve._util.arrays import Array
 from musclesolve.checking.model.examine import OF_MOMENTS
 from musclesolve.checking.model.given_moments import MomentCase, moment_case, surplus
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.moment_columns import columns_of_moments
 from musclesolve.files import Table
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.trial_body import model_settings
-from musclesolve.results.finding import Finding
 
 WALKS = "moments", "belt 1", "belt 3"
 
@@ -42,13 +39,13 @@ def examined(name: str, change: Callable[[Table], Table]) -> MomentCase:
     """The moments of a walk after a change, before any check."""
     case = walk(name)
     assert case.moments is not None
-    body = model_body(case.model, case.coordinates, change(case.moments), model_settings()).measured
+    body = modeled(case.model, case.coordinates, change(case.moments)).measured
     found = moment_case(body, Motion.from_body(body))
     assert found is not None
     return found
 
 
-def found_in(name: str, change: Callable[[Table], Table]) -> list[Finding]:
+def found_in(name: str, change: Callable[[Table], Table]):
     case = examined(name, change)
     for check in OF_MOMENTS:
         case = case.with_findings(list(check(case)))
@@ -72,15 +69,15 @@ def test_frames_beside_a_gap_have_the_moments_of_the_file_or_are_left_out(name: 
     assert [each.code for each in found_in(name, lost)] == [each.code for each in found_in(name, lambda t: t)]
 
 
-def column(table: Table, name: str) -> Array:
+def column(table: Table, name: str) -> np.ndarray:
     return np.asarray(table.values[:, table.names.index(f"{name}_moment")])
 
 
-def changed(name: str, change: Callable[[Array], Array]) -> Callable[[Table], Table]:
+def changed(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[Table], Table]:
     return lambda table: on_column(table, f"{name}_moment", change)
 
 
-def reversed_later(values: Array) -> Array:
+def reversed_later(values: np.ndarray) -> np.ndarray:
     return np.where(np.arange(len(values)) < len(values) // 2, values, -values)
 
 
@@ -114,7 +111,7 @@ def test_a_fifth_less_of_a_moment_of_the_model_itself_is_named(recorded_walk: Pa
     """Inverse dynamics of the loads leaves nothing in the frames after a foot has left the ground."""
     model, coordinates, _, loads = trials(recorded_walk.parent)["service"](recorded_walk)
     read, motion = ms.read_osim(model), as_table(coordinates, "")
-    own = model_body(read, motion, None, model_settings(loads=loads)).measured
+    own = modeled(read, motion, loads=loads).measured
     assert own.dynamics is not None
     names = [name for name in read.coordinates if name in read.coordinate_number]
     forces = np.stack([own.dynamics.dynamics.column(name) for name in names], axis=1)
@@ -123,9 +120,7 @@ def test_a_fifth_less_of_a_moment_of_the_model_itself_is_named(recorded_walk: Pa
     known = np.isfinite(forces).all(axis=1)
     table = Table(own.time[known], columns, forces[known], False, Path())
     for name in ("hip_flexion_r", "hip_adduction_l", "knee_angle_r", "ankle_angle_l"):
-        body = model_body(
-            read, motion, changed(name, lambda each: 0.8 * each)(table), model_settings()
-        ).measured
+        body = modeled(read, motion, changed(name, lambda each: 0.8 * each)(table)).measured
         case = moment_case(body, Motion.from_body(body))
         assert case is not None
         (found,) = columns_of_moments(case)
@@ -228,7 +223,7 @@ def test_moments_are_not_accused_of_a_fault_of_the_motion(name: str, angle: str)
     """Factors that take most of the moments away explain everything, and nothing."""
     case = walk(name)
     turned = on_column(case.coordinates, angle, lambda each: -each)
-    body = model_body(case.model, turned, case.moments, model_settings()).measured
+    body = modeled(case.model, turned, case.moments).measured
     found = moment_case(body, Motion.from_body(body))
     assert found is not None and not list(columns_of_moments(found))
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from modeled import modeled
 from recorded_data import recorded
 
 import musclesolve as ms
 from musclesolve.checking.model.examine import findings_of_body
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.trial_body import model_settings
 
 
 @pytest.mark.parametrize("fitting", [False, True])
@@ -23,11 +22,10 @@ def test_a_reversed_knee_convention_leaves_unit_and_columns_alone(fitting: bool)
     values = table.values.copy()
     if fitting:
         values[:, knees] *= -1.0
-    body = model_body(
+    body = modeled(
         ms.read_osim(recorded("opensim_models") / "gait2392.osim"),
         replace(table, values=values),
         folder / "opensim_id.sto",
-        model_settings(),
     )
     codes = {each.code for each in findings_of_body(body)}
     assert ("moment_sign" if fitting else "angle_sign") in codes

@@ -8,23 +8,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from modeled import modeled
 from recorded_data import recorded
 
 import musclesolve as ms
 from musclesolve.checking.model.coordinates import single_leaps
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.files import Table
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.trial_body import model_settings
-from musclesolve.results.finding import Finding
 
 ROW = 60
 
 
 @cache
-def walk() -> tuple[OpenSimModel, Table, Table]:
+def walk():
     folder: Path = recorded("rajagopal_walk") / "reference"
     model = ms.read_osim(folder / "rajagopal_lai_uhlrich_2023_scaled.osim")
     return model, as_table(folder / "opensim_ik.mot", ""), as_table(folder / "opensim_id.sto", "")
@@ -36,8 +33,8 @@ def with_leap(table: Table, name: str, size: float) -> Table:
     return replace(table, values=values)
 
 
-def findings(coordinates: Table, moments: Table) -> list[Finding]:
-    return findings_of_body(model_body(walk()[0], coordinates, moments, model_settings()))
+def findings(coordinates: Table, moments: Table):
+    return findings_of_body(modeled(walk()[0], coordinates, moments))
 
 
 @pytest.mark.parametrize(
@@ -127,9 +124,7 @@ def test_the_moment_that_a_leap_changes_makes_it_an_error(name: str, severity: s
 
 def test_without_masses_a_great_leap_is_an_error_of_unknown_cost() -> None:
     model, coordinates, moments = walk()
-    body = model_body(
-        replace(model, masses={}), with_leap(coordinates, "knee_angle_r", 30.0), moments, model_settings()
-    )
+    body = modeled(replace(model, masses={}), with_leap(coordinates, "knee_angle_r", 30.0), moments)
     (leap,) = [each for each in findings_of_body(body) if each.code == "single_leap"]
     assert leap.severity == "error" and leap.cost is None
 
@@ -150,6 +145,6 @@ def test_a_thigh_with_the_inertia_of_another_axis_is_named() -> None:
     thigh = model.masses["femur_r"]
     order = np.ix_([1, 2, 0], [1, 2, 0])
     wrong = {**model.masses, "femur_r": replace(thigh, inertia=thigh.inertia[order])}
-    body = model_body(replace(model, masses=wrong), coordinates, moments, model_settings())
+    body = modeled(replace(model, masses=wrong), coordinates, moments)
     said = [each for each in findings_of_body(body) if each.code == "segment_mass"]
     assert [each.severity for each in said] == ["warning"] and "femur_r" in said[0].what

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from modeled import modeled
 from recorded_data import recorded
 
 import musclesolve as ms
@@ -16,20 +17,16 @@ from benchmarks.planted_model_faults import on_column, trials
 from musclesolve.checking.model.model_case import Motion, soles
 from musclesolve.checking.model.posture import feet_on_floor, feet_that_slide
 from musclesolve.files import Table
-from musclesolve.opensim.model import Frame
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.trial_body import model_settings
 
 
 @cache
-def walk(name: str) -> tuple[ModelBody, Table]:
+def walk(name: str):
     """A recorded walk of a model, and its coordinates."""
     with TemporaryDirectory() as folder:
         model, coordinates, moments, _ = trials(recorded("rajagopal_walk").parent)[name](Path(folder))
     read = ms.read_osim(model)
-    return model_body(read, coordinates, moments, model_settings()), as_table(coordinates, "")
+    return modeled(read, coordinates, moments), as_table(coordinates, "")
 
 
 def found(name: str, table: Table) -> list[str]:
@@ -118,7 +115,7 @@ def test_heel_and_toe_do_not_depend_on_the_origin_and_the_parts_of_a_foot(
     joint = next(each for each in model.joints if each.outboard.body == "calcn_r")
     by = joint.outboard.position - joint.inboard.position if in_ankle else np.zeros(3)
 
-    def moved(frame: Frame) -> Frame:
+    def moved(frame):
         return replace(frame, position=frame.position - by) if frame.body == "calcn_r" else frame
 
     joints = tuple(

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
 import numpy as np
 import pytest
+from modeled import modeled
 from recorded_data import recorded
 
 import musclesolve as ms
 from benchmarks.planted_model_faults import Case, on_column, trials
 from benchmarks.sound_moments import at_steps, part, variations, windows
-from musclesolve._util.arrays import Array
 from musclesolve.checking.model.coordinates import steps_of_moments
 from musclesolve.checking.model.examine import OF_MOMENTS
 from musclesolve.checking.model.given_moments import moment_case
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.moment_columns import held_moments
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.trial_body import model_settings
-from musclesolve.results.finding import Finding
 
 
 def case_of(name: str, folder: Path) -> Case:
@@ -34,8 +31,8 @@ def case_of(name: str, folder: Path) -> Case:
     return Case(ms.read_osim(model), as_table(coordinates, ""), as_table(moments, ""), None, (), ())
 
 
-def findings(case: Case) -> Iterator[Finding]:
-    body = model_body(case.model, case.coordinates, case.moments, model_settings()).measured
+def findings(case: Case):
+    body = modeled(case.model, case.coordinates, case.moments).measured
     examined = moment_case(body, Motion.from_body(body))
     assert examined is not None
     for check in OF_MOMENTS:
@@ -80,11 +77,11 @@ def test_parts_of_a_slightly_late_motion_have_no_shift_and_late_moments_have_one
     assert "time_offset" in {each.code for each in findings(late)}
 
 
-def held(case: Case, column: str, change: Callable[[Array], Array]) -> list[str]:
+def held(case: Case, column: str, change: Callable[[np.ndarray], np.ndarray]) -> list[str]:
     """What is said of a column that a change keeps at one value."""
     assert case.moments is not None
     spoiled = on_column(case.moments, column, change)
-    body = model_body(case.model, case.coordinates, spoiled, model_settings()).measured
+    body = modeled(case.model, case.coordinates, spoiled).measured
     examined = moment_case(body, Motion.from_body(body))
     assert examined is not None
     return [each.what for each in held_moments(examined) if "is exactly" in each.what]
@@ -108,7 +105,7 @@ def test_a_moment_that_rounds_to_zero_is_no_stretch_and_one_that_drops_to_zero_i
 def test_a_gap_hides_no_held_moment_and_is_none(tmp_path: Path) -> None:
     case = case_of("moments", tmp_path)
 
-    def spoiled(each: Array, first: int) -> Array:
+    def spoiled(each: np.ndarray, first: int) -> np.ndarray:
         column = each.copy()
         column[first : first + 60] = column[first : first + 1]
         column[40:60] = np.nan
@@ -126,7 +123,7 @@ def test_a_moment_that_freezes_until_the_end_is_found(name: str, tmp_path: Path)
             assert held(case, column, lambda each, share=share: frozen(each, share)), (column, share)
 
 
-def frozen(values: Array, share: float) -> Array:
+def frozen(values: np.ndarray, share: float) -> np.ndarray:
     """Values that stay as they are from a share of their frames on."""
     first = int(share * len(values))
     return np.where(np.arange(len(values)) < first, values, values[first])
@@ -145,7 +142,7 @@ def test_a_column_that_steps_alone_is_found_where_it_steps(name: str, side: str,
     spoiled = on_column(table, column, lambda each: np.where(inside, 0.6 * each, each))
     sound = [at_steps(table, step) for step in (0.02, 0.03, 0.04)]
     for given in (table, *sound, spoiled):
-        body = model_body(case.model, case.coordinates, given, model_settings()).measured
+        body = modeled(case.model, case.coordinates, given).measured
         examined = moment_case(body, Motion.from_body(body))
         assert examined is not None
         found = [each.what for each in steps_of_moments(examined)]

@@ -11,30 +11,27 @@ import numpy as np
 import pytest
 from b3d_files import MODEL, TrialOnDisk, walker, write_b3d
 from capture_exports import motive, qualisys
+from command_line import typed
 from drafted_folders import recordings
 from recorded_data import recorded
 from refusals import refused
-from typer.testing import CliRunner
 
-from musclesolve import read_study, read_trial
-from musclesolve.cli.app import app
+from musclesolve import read_osim, read_study, read_trial
 from musclesolve.constants import KEY_POINT_CUTOFF_HZ
 from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.study.draft_study import draft_study, write_study
 from musclesolve.drafting.study.study_trials import stated_body, study_trials, without_copies
 from musclesolve.files import Table, read_markers, write_mot
-from musclesolve.opensim.read_model import read_osim
 from musclesolve.opensim.service_folders import NO_FORCES
 from musclesolve.recording.subjects_table import read_subjects
-from musclesolve.studies.study.study_file import Study
 
 
 def call(*arguments: object) -> tuple[int, str]:
-    done = CliRunner().invoke(app, ["init", *map(str, arguments)])
+    done = typed("init", *arguments)
     return done.exit_code, done.output
 
 
-def study_of(folder: Path, output: Path | None = None) -> Study:
+def study_of(folder: Path, output: Path | None = None):
     path, *_ = write_study(draft_study(folder, output), force=True)
     return read_study(path)
 

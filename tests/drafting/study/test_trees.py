@@ -16,11 +16,9 @@ from musclesolve import check, read_study
 from musclesolve.drafting.study.draft_study import draft_study, write_study
 from musclesolve.report.study.study_page import study_page
 from musclesolve.studies.many_trials.one_trial import attempt
-from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.analysis import analyze_study
 from musclesolve.studies.study.cycles_file import CYCLES, cycles_file
 from musclesolve.studies.study.run_study import ComputedStudy, prepared
-from musclesolve.studies.study.study_file import Study
 
 ROOT = Path(__file__).parents[3]
 MADE = runpy.run_path(str(ROOT / "examples" / "study" / "make_trees.py"))
@@ -54,12 +52,12 @@ COMPUTED = ("days_of_subjects",)
 """Layouts whose page is made by default: recordings of unknown marker names."""
 
 
-def computed(study: Study, folder: Path) -> ComputedStudy:
+def computed(study, folder: Path) -> ComputedStudy:
     """A study computed in this process."""
     jobs, refused, notes = prepared(study, folder)
     assert not refused
     records = {job.name: attempt(replace(job, figures=False, further={CYCLES: cycles_file})) for job in jobs}
-    assert {record.outcome for record in records.values()} == {Outcome.COMPUTED}
+    assert {record.outcome for record in records.values()} == {"computed"}
     return ComputedStudy(study, folder, records, (*study.notes, *notes))
 
 

@@ -13,6 +13,7 @@ from musclesolve.dynamics import (
     ContactPairs,
     RigidSeat,
     Start,
+    Strap,
     Surface,
     body_surfaces,
     forward_human_model,
@@ -20,7 +21,7 @@ from musclesolve.dynamics import (
     simulate_contact,
     three_point_belt,
 )
-from musclesolve.dynamics.contact.belt import Attachment, Strap, Webbing
+from musclesolve.dynamics.contact.belt import Attachment, Webbing
 from musclesolve.dynamics.forward.simulate import Integration, momentum, no_pulse
 from musclesolve.errors import InputError, MuscleSolveError
 

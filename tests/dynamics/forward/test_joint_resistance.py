@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from poses import motion_through
 from refusals import refused
 from scipy.integrate import quad
 
 from musclesolve.dynamics import JointResistance, forward_human_model, simulate
 from musclesolve.dynamics.forward.simulate import Integration, potential_energy
 from musclesolve.dynamics.kernel import contact
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
 rise = contact.rise.py_func
 
@@ -37,7 +37,7 @@ def pose(body, **angles):
     coordinates = np.zeros((1, 29))
     for name, angle in angles.items():
         coordinates[0, body.dof(name)] = angle
-    return motion_from(body, np.zeros(1), coordinates, *np.zeros((2, 1, 29)))
+    return motion_through(body, coordinates)
 
 
 def test_the_rise_is_clamped():
@@ -134,9 +134,7 @@ def test_cones_rotate_back_the_shortest_way(body, limits):
 
 def test_damping_takes_the_power_of_relative_rotation(body):
     rng = np.random.default_rng(62)
-    moving = motion_from(
-        body, np.zeros(1), 0.2 * rng.normal(size=(1, 29)), rng.normal(size=(1, 29)), np.zeros((1, 29))
-    )
+    moving = motion_through(body, 0.2 * rng.normal(size=(1, 29)), rng.normal(size=(1, 29)))
     damping = JointResistance.build(body, limits=False)
     power = np.sum(damping(moving.time, moving.q, moving.qd) * moving.qd)
     spin = body.rigid_bodies.twists(moving.q, moving.qd)[0, :, :3]
@@ -152,7 +150,7 @@ def test_a_limit_stop_reverses_a_knee(body, limits):
     k = body.dof("knee_flexion_r")
     coordinates, rates = np.zeros((2, 1, 29))
     coordinates[0, k], rates[0, k] = 1.9, 8.0
-    start = motion_from(body, np.zeros(1), coordinates, rates, np.zeros((1, 29)))
+    start = motion_through(body, coordinates, rates)
     still = [n for n in body.topology.coordinate_names if n not in ("shank_forward_r", "foot_r")]
     sim = simulate(body, start.q[0], start.qd[0], np.linspace(0.0, 0.15, 101), [limits], held=still)
     angle, rate = sim.motion.coordinates[:, k], sim.motion.rates[:, k]
@@ -170,7 +168,7 @@ def test_a_damped_swing_comes_to_rest(body):
     k = body.dof("knee_flexion_l")
     coordinates = np.zeros((1, 29))
     coordinates[0, k] = 1.0
-    start = motion_from(body, np.zeros(1), coordinates, *np.zeros((2, 1, 29)))
+    start = motion_through(body, coordinates)
     still = [n for n in body.topology.coordinate_names if n not in ("shank_forward_l", "foot_l")]
     resist = JointResistance.build(body)
     sim = simulate(body, start.q[0], start.qd[0], np.linspace(0.0, 2.0, 21), [resist], held=still)
@@ -225,7 +223,7 @@ class TestInverseModel:
         for one, resist in ((model, JointResistance.build(model, damping=False)), (body, limits)):
             coordinates, rates = np.zeros((2, 1, len(one.topology.dof_names)))
             coordinates[0, one.dof(dof)], rates[0, one.dof(dof)] = np.deg2rad(degrees), 1.0
-            now = motion_from(one, np.zeros(1), coordinates, rates, 0.0 * rates)
+            now = motion_through(one, coordinates, rates)
             powers.append(np.sum(resist(now.time, now.q, now.qd) * now.qd))
         assert abs(powers[1]) > 20.0
         assert powers[0] == pytest.approx(powers[1], rel=1e-6)
@@ -243,7 +241,7 @@ class TestInverseModel:
     def test_universal_joints_stop_too(self, model, dof, degrees, moment):
         coordinates = np.zeros((1, 44))
         coordinates[0, model.dof(dof)] = np.deg2rad(degrees)
-        beyond = motion_from(model, np.zeros(1), coordinates, *np.zeros((2, 1, 44)))
+        beyond = motion_through(model, coordinates)
         assert_couple(JointResistance.build(model, damping=False), beyond, dof, moment)
 
     @pytest.mark.thorough

@@ -4,9 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from poses import motion_through
 from refusals import refused
 
 from musclesolve.dynamics import (
+    ExternalForces,
+    JointMoments,
     MassProperties,
     Model,
     Wrench,
@@ -22,9 +25,8 @@ from musclesolve.dynamics.forward.accelerations import (
     direct,
     massless_motion,
 )
-from musclesolve.dynamics.forward.applied_forces import ExternalForces, JointMoments
 from musclesolve.dynamics.forward.simulate import Integration, kinetic_energy
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from, motion_of
+from musclesolve.dynamics.kinematics.motion_derivatives import motion_of
 from musclesolve.errors import MuscleSolveError
 
 
@@ -42,11 +44,11 @@ def random_motion(model, frames=4, seed=51):
     rng = np.random.default_rng(seed)
     size = (frames, len(model.topology.dof_names))
     coordinates, rates, second = rng.normal(size=(3, *size)) * np.array([0.4, 1.5, 8.0])[:, None, None]
-    return motion_from(model, 0.01 * np.arange(frames), coordinates, rates, second)
+    return motion_through(model, coordinates, rates, second)
 
 
 def standing_start(model):
-    return motion_from(model, np.zeros(1), *np.zeros((3, 1, len(model.topology.dof_names))))
+    return motion_through(model, np.zeros((1, len(model.topology.dof_names))))
 
 
 def system_of(model, rows=None, seed=52):
@@ -165,7 +167,7 @@ def test_stiff_postures_have_the_inertia_of_the_inverse_model(model, body):
         rates = np.zeros((1, len(one.topology.dof_names)))
         rates[0, -6:] = [0.5, -0.3, 0.2, 1.0, -2.0, 0.7]
         zero = np.zeros_like(rates)
-        moving = motion_from(one, np.zeros(1), zero, rates, zero)
+        moving = motion_through(one, zero, rates)
         energies.append(kinetic_energy(one, moving.q, moving.qd)[0])
     assert energies[0] == pytest.approx(energies[1], rel=1e-12)
 
@@ -184,7 +186,7 @@ def test_a_closed_loop_stays_closed(body):
     for side in "rl":
         bent[0, body.dof(f"elbow_flexion_{side}")] = 1.5
         bent[0, body.dof(f"shoulder_internal_rotation_{side}")] = 0.3
-    start = motion_from(body, np.zeros(1), bent, *np.zeros((2, 1, 29)))
+    start = motion_through(body, bent)
     weights = np.zeros((1, 33))
     weights[0, [body.slot("hand_r"), body.slot("hand_l")]] = [1.0, -1.0]
     bar = (weights @ start.q[0]).reshape(1, 3)

@@ -7,8 +7,16 @@ from free_bodies import free_body, starting
 from refusals import refused
 from small_models import random_chain
 
-from musclesolve.dynamics import ContactPairs, Start, fixed, simulate, simulate_contact
-from musclesolve.dynamics.forward.applied_forces import BrokenLine, SpringDamper, SpringDampers
+from musclesolve.dynamics import (
+    BrokenLine,
+    ContactPairs,
+    SpringDamper,
+    SpringDampers,
+    Start,
+    fixed,
+    simulate,
+    simulate_contact,
+)
 from musclesolve.dynamics.forward.simulate import Integration, momentum
 
 G = 9.80665

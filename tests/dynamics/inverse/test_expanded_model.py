@@ -5,9 +5,9 @@ import pytest
 from natural_projection import redundant_rows
 from small_models import random_chain, random_motion
 
-from musclesolve.dynamics import joint_reactions, projected_moments
+from musclesolve.dynamics import expand, joint_reactions, projected_moments
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
-from musclesolve.dynamics.inverse.joint_reactions import expand, reactions_of
+from musclesolve.dynamics.inverse.joint_reactions import reactions_of
 from musclesolve.dynamics.inverse.lagrange_multipliers import couple_rows, minimum_norm
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 

@@ -25,17 +25,16 @@ from musclesolve.dynamics.inverse.predicted_reactions import (
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion, moving_bodies
 from musclesolve.dynamics.model.model import mass_center
 from musclesolve.forces import mechanics, recording_of
-from musclesolve.pipeline.mechanics import Mechanics
 
 BELT = np.array([-1.2, 0.1, 0.0])
 
 
 @cache
-def recorded() -> Mechanics:
+def recorded():
     return mechanics(recording_of(ms.synthetic_recording(mkdtemp()), "this test"))
 
 
-def frame_by_frame(found: Mechanics, motion: Motion, times: int = 1) -> np.ndarray:
+def frame_by_frame(found, motion: Motion, times: int = 1) -> np.ndarray:
     """Wrenches (T, 2, 6) of the feet, frame by frame; the last where the motion passes several times."""
     reactions = FrameReactions(found.model, found.motion)
     required = predicted_reactions(found.model, motion).required
@@ -48,7 +47,7 @@ def frame_by_frame(found: Mechanics, motion: Motion, times: int = 1) -> np.ndarr
     return np.array(wrenches[-len(motion.time) :])
 
 
-def on_belt(found: Mechanics) -> Motion:
+def on_belt(found) -> Motion:
     """The motion as it is on a belt: all of it moves with the belt."""
     motion, model = found.motion, found.model
     coordinates, rates, q, qd = (

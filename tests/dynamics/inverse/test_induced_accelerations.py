@@ -7,9 +7,8 @@ import pytest
 
 from musclesolve._util.center_of_pressure import center_of_pressure
 from musclesolve.data import reference_stride
-from musclesolve.dynamics import Wrench, joint_loads, mass_matrix, simulate
+from musclesolve.dynamics import JointMoments, Wrench, joint_loads, mass_matrix, segment_motion, simulate
 from musclesolve.dynamics.forward.accelerations import direct
-from musclesolve.dynamics.forward.applied_forces import JointMoments
 from musclesolve.dynamics.inverse.induced_accelerations import (
     CONTACTS,
     Footing,
@@ -19,7 +18,6 @@ from musclesolve.dynamics.inverse.induced_accelerations import (
     induced_accelerations,
 )
 from musclesolve.dynamics.inverse.inverse_dynamics import external_force
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import mass_weighted
 from musclesolve.dynamics.model.rigid_body import weight_force

@@ -8,8 +8,7 @@ from natural_projection import natural_multipliers, natural_multipliers_classica
 from refusals import refused
 from small_models import random_chain, random_motion
 
-from musclesolve.dynamics import Model, Wrench, projected_moments
-from musclesolve.dynamics.inverse.joint_reactions import expand
+from musclesolve.dynamics import Model, Wrench, expand, projected_moments
 from musclesolve.dynamics.inverse.lagrange_multipliers import actuated_moments
 from musclesolve.dynamics.inverse.projection import (
     absolute_system,

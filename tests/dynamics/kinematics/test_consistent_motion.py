@@ -18,7 +18,6 @@ from musclesolve.dynamics.kinematics.consistent_motion import (
     drive_pose,
 )
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.rigid_body import lines_of
 from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.forces import mechanics
@@ -44,7 +43,7 @@ def misfit(fit, targets: Targets) -> np.ndarray:
     return np.einsum("tnx,n->t", off, targets.weights)
 
 
-def swinging(model: Model, frames: int = 41) -> Motion:
+def swinging(model: Model, frames: int = 41):
     """Smooth waves of every coordinate of a chain."""
     rng = np.random.default_rng(8)
     time = np.linspace(0.0, 1.0, frames)
@@ -256,7 +255,7 @@ def test_splines_of_points_break_the_constraints_less_the_more_frames_there_are(
     assert (np.diff(np.log2(moments)) < -3.0).all()
 
 
-def violated(model: Model, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
+def violated(model: Model, motion) -> tuple[np.ndarray, np.ndarray]:
     return model.constraints.rate_violation(motion.q, motion.qd, motion.qdd)
 
 

@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import Wrench, forward_human_model, human_model, joint_loads, projected_moments
+from musclesolve.dynamics import (
+    Wrench,
+    forward_human_model,
+    human_model,
+    joint_loads,
+    projected_moments,
+    segment_motion,
+)
 from musclesolve.dynamics.inverse.explicit_moment import intersegmental_moment
-from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads, segment_motion
+from musclesolve.dynamics.inverse.newton_euler import distal_loads, generalized_loads
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from, moving_bodies
 from musclesolve.dynamics.kinematics.pose_fit import Pose
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve.dynamics import Targets, fit_pose, load_topology
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
+from musclesolve.dynamics import Targets, fit_pose, load_topology, segment_motion
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.joint_tree import Tree

@@ -15,8 +15,8 @@ from musclesolve.dynamics import (
     lagrange_multipliers,
     load_topology,
     projected_moments,
+    segment_motion,
 )
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.model.segment_inertia import compose, segment_table, segments_of
 

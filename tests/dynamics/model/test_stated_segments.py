@@ -11,8 +11,8 @@ from musclesolve.dynamics import (
     forward_human_model,
     human_model,
     projected_moments,
+    segment_motion,
 )
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.model.segment_inertia import compose, named_points, segment_axes, segments_of
 
 SIZE = (70.25, 1.70, "male")

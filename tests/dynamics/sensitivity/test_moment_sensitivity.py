@@ -14,8 +14,8 @@ from musclesolve.dynamics import (
     differentiate,
     fit_pose,
     projected_moments,
+    segment_motion,
 )
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.dynamics.sensitivity.moment_sensitivity import (
     body_directions,
 )

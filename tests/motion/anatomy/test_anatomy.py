@@ -7,7 +7,8 @@ from synthetic_trial import RATE, person, write_markers, write_trial
 
 from musclesolve import read_trial
 from musclesolve.files import read_trc
-from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
+from musclesolve.forces import anatomy
+from musclesolve.motion.anatomy.anatomy import Anatomy
 
 # The markers move at 0.4 Hz and its overtones; what the 6 Hz filter takes from that is below a tenth of a millimeter.
 CLOSE = {"atol": 1.5e-4, "rtol": 0.0}

@@ -16,7 +16,7 @@ import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve.errors import InputError
 from musclesolve.files import Markers, Trial, read_trc, write_trc
-from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.forces import anatomy
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.landmark_positions import axis_end, standing_trial
 from musclesolve.motion.anatomy.rotation_estimates import rotation_axis, uncertainty

@@ -13,7 +13,7 @@ from synthetic_trial import person, write_markers, write_trial
 from musclesolve import read_trial
 from musclesolve.errors import InputError
 from musclesolve.files import Trial
-from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.forces import anatomy
 from musclesolve.motion.anatomy.joint_centers import standing_hips
 from musclesolve.motion.anatomy.landmark_positions import standing_landmarks, standing_markers
 from musclesolve.motion.anatomy.rotation_estimates import functional_hips

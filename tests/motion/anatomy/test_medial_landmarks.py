@@ -13,7 +13,7 @@ from synthetic_trial import FILE_FROM_GLOBAL, person, write_markers, write_trial
 from musclesolve import read_trial
 from musclesolve.errors import InputError
 from musclesolve.files import read_trc
-from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.forces import anatomy
 from musclesolve.motion.anatomy.joint_centers import chord_center
 
 MEDIAL = tuple(f"{side}{joint}" for side in "RL" for joint in ("KNM", "ANM"))

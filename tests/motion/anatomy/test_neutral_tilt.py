@@ -15,7 +15,6 @@ from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 from musclesolve.motion.anatomy.joint_centers import PUBLISHED_TILT, pelvic_frame, upright_tilt
 from musclesolve.motion.anatomy.landmark_positions import standing_landmarks, standing_trial
-from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.studies.uncertainty.replay import sources
 
 
@@ -29,12 +28,12 @@ def walk(tmp_path_factory) -> Path:
     return alone
 
 
-def hip_flexion(found: Mechanics) -> np.ndarray:
+def hip_flexion(found) -> np.ndarray:
     columns = [found.model.dof(f"hip_flexion_{side}") for side in "rl"]
     return np.rad2deg(found.motion.coordinates[:, columns])
 
 
-def assumed_deg(found: Mechanics) -> float:
+def assumed_deg(found) -> float:
     """The tilt of the pelvis that the notes state."""
     (stated,) = [
         match for note in found.measured.notes if (match := re.search(r"taken as (-?\d+) degrees", note))

@@ -13,8 +13,7 @@ from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import projected_moments
 from musclesolve.files import read_trc, write_trc
-from musclesolve.forces import mechanics
-from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.forces import anatomy, mechanics
 
 WEIGHT = 70.25 * 9.81
 SAGITTAL = [f"{dof}_{side}" for dof in ("hip_flexion", "knee_flexion", "ankle_dorsiflexion") for side in "rl"]

@@ -11,7 +11,7 @@ from stepping_trial import HALF_WIDTH, Steps
 from musclesolve import gait_events, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import Event
-from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.forces import anatomy
 from musclesolve.motion.events.foot_events import walk
 from musclesolve.motion.events.gait import hip_passages, strides
 

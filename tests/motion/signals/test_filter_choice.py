@@ -14,7 +14,7 @@ from synthetic_trial import write_trial
 
 from musclesolve import read_trial, synthetic_recording
 from musclesolve.files import Trial
-from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.forces import anatomy
 from musclesolve.motion.signals.filter_choice import CutoffVerdict, FilterChoice, choice_notes, filter_choice
 from musclesolve.results.dataset.recording_labels import filter_labels
 from musclesolve.signals import low_pass

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from poses import motion_through
 from refusals import refused
 
 import muscle_db
 from musclesolve.dynamics import forward_human_model, simulate
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import muscle_forces, muscle_rows, muscle_state, scale_muscles
 from musclesolve.muscles.driving.muscle_forces import ActivationDynamics
 
@@ -26,7 +26,7 @@ def walking(model):
     coordinates, rates = rng.normal(size=(2, 6, 44)) * np.array([0.15, 1.0])[:, None, None]
     for side in "rl":
         coordinates[:, model.dof(f"knee_flexion_{side}")] = rng.uniform(0.05, 1.6, 6)
-    return motion_from(model, AT, coordinates, rates, np.zeros_like(rates))
+    return motion_through(model, coordinates, rates, time=AT)
 
 
 def test_force_is_minus_tension_times_the_muscle_rows(model, legs, walking):
@@ -50,7 +50,9 @@ def test_power_is_minus_tension_times_the_rate_of_length(model, legs, walking):
     forces = muscle_forces(model, legs, 0.4)
     step = 1e-6
     ahead, behind = (
-        motion_from(model, AT, walking.coordinates + way * walking.rates, walking.rates, walking.second).q
+        motion_through(
+            model, walking.coordinates + way * walking.rates, walking.rates, walking.second, time=AT
+        ).q
         for way in (step, -step)
     )
     rate = (forces.path(ahead).length - forces.path(behind).length) / (2.0 * step)

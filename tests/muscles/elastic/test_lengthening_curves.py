@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from elastic_muscle import elastic_muscles
 
-from musclesolve.muscles.curves.curve_family import CURVES
+from muscle_db.model import CURVES
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_SLOPE, LengtheningCurves
 
 FAMILIES = pytest.mark.parametrize("family", CURVES)

@@ -5,7 +5,7 @@ import pytest
 from elastic_muscle import elastic_muscles
 from scipy.integrate import quad
 
-from musclesolve.muscles.curves.curve_family import CURVES
+from muscle_db.model import CURVES
 from musclesolve.muscles.elastic.elastic_muscles import tendon_curves, tendon_energy, tendon_of_family
 
 TENDONS = pytest.mark.parametrize("curve", tendon_curves().values(), ids=tendon_curves())

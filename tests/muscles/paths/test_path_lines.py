@@ -7,12 +7,10 @@ import pytest
 from wrapped_leg import wrapped_paths
 
 from musclesolve.dynamics import Model
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.muscles import scale_muscles
 from musclesolve.muscles.muscle_parameters import load_muscle_set
 from musclesolve.muscles.paths.engine import KINDS, PathLayout, PathLines, solve_paths, trace_paths
 from musclesolve.muscles.paths.kernel import entry
-from musclesolve.muscles.paths.paths import Paths
 
 RADII = {"cylinder": (0.03, 0.0, 0.0), "sphere": (0.03, 0.03, 0.03), "ellipsoid": (0.035, 0.02, 0.045)}
 SINGLE = 5e-7
@@ -107,16 +105,16 @@ def test_a_path_that_touches_nothing_is_its_points() -> None:
 
 
 @pytest.mark.parametrize("name", ["gait2392", "rajagopal_2023"])
-def test_lines_of_a_leg_are_as_long_as_its_muscles(model: Model, motion: Motion, name: str) -> None:
+def test_lines_of_a_leg_are_as_long_as_its_muscles(model: Model, motion, name: str) -> None:
     paths = scale_muscles(model, load_muscle_set(name), "r").paths
     check_lengths(paths, motion)
 
 
-def test_lines_over_all_kinds_of_objects_and_conditional_points(model: Model, motion: Motion) -> None:
+def test_lines_over_all_kinds_of_objects_and_conditional_points(model: Model, motion) -> None:
     check_lengths(wrapped_paths(model), motion)
 
 
-def check_lengths(paths: Paths, motion: Motion) -> None:
+def check_lengths(paths, motion) -> None:
     lines = paths.lines(motion.q, motion.coordinates)
     length = paths.evaluate(motion.q, motion.coordinates).length
     lack = length - drawn_lengths(lines)
@@ -125,7 +123,7 @@ def check_lengths(paths: Paths, motion: Motion) -> None:
     assert lines.used.max() <= np.bincount(lines.muscle).max()
 
 
-def test_what_a_muscle_does_not_need_repeats_its_last_point(model: Model, motion: Motion) -> None:
+def test_what_a_muscle_does_not_need_repeats_its_last_point(model: Model, motion) -> None:
     lines = wrapped_paths(model).lines(motion.q, motion.coordinates)
     start = np.searchsorted(lines.muscle, np.arange(lines.used.shape[1] + 1))
     varied = 0

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from poses import motion_through
 from wrapped_leg import MUSCLES, pull_on, wrapped_leg
 
 from musclesolve.dynamics import expand, projected_moments
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import muscle_state, point_derivatives
 from musclesolve.pipeline.linked_bodies import full_problem
 
@@ -22,9 +22,7 @@ def leg(model):
 
 
 def poses(model, coordinates, rates):
-    return motion_from(
-        model, np.arange(float(len(coordinates))), coordinates, rates, np.zeros_like(coordinates)
-    )
+    return motion_through(model, coordinates, rates)
 
 
 @pytest.fixture(scope="module")

@@ -7,30 +7,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from poses import motion_through
 from set_beside_opensim import DOFS, MODELS, crosses_the_ankle, sampled_geometry
 from whole_legs import WHOLE_LEGS
 
 import muscle_db
 from muscle_db import MuscleDatabase
-from musclesolve._util.arrays import Array
 from musclesolve.dynamics import Model, human_model
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
-from musclesolve.muscles import scale_muscles
-from musclesolve.muscles.muscle_state import ScaledState, muscle_state
+from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.muscles.scaling.scaled_paths import frame_maps, reference_model, scaled_paths
 from musclesolve.opensim import opensim_geometry
 
 
-def state_on_own_skeleton(
-    model: Model, database: MuscleDatabase, side: str, coordinates: Array
-) -> ScaledState:
+def state_on_own_skeleton(model: Model, database: MuscleDatabase, side: str, coordinates: np.ndarray):
     """Via points switch at the tabulated angles, as in OpenSim."""
     paths = scaled_paths(model, database, side, frame_maps(model, database, side))
     muscles = replace(scale_muscles(model, database, side), paths=paths)
-    still = np.zeros_like(coordinates)
-    return muscle_state(
-        model, muscles, motion_from(model, np.arange(float(len(still))), coordinates, still, still)
-    )
+    return muscle_state(model, muscles, motion_through(model, coordinates))
 
 
 @pytest.mark.parametrize("side", ["r", "l"])

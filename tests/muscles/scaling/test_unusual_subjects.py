@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from poses import motion_through
 
 import muscle_db
 from musclesolve.dynamics import human_model
-from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.synthetic import reference_stride
 
@@ -28,8 +28,7 @@ def gait(model):
     angles = stride.joint_angles(np.linspace(0.0, stride.period, 40, endpoint=False))
     coordinates = np.zeros((len(angles), len(model.topology.dof_names)))
     coordinates[:, [model.dof(name) for name in stride.dof_names[: angles.shape[1]]]] = angles
-    still = np.zeros_like(coordinates)
-    return motion_from(model, np.arange(float(len(angles))), coordinates, still, still)
+    return motion_through(model, coordinates)
 
 
 @pytest.mark.parametrize("name", ["gait2392", "rajagopal_2023"])

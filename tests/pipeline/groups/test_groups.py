@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from poses import motion_through
 from refusals import refused
 
 import muscle_db
@@ -149,10 +150,10 @@ def test_the_result_of_an_arm_is_whole_and_speaks_of_sides(arm_result) -> None:
     assert part_names(arm_result) == {"r": "right side", "l": "left side"}
     assert frames_word(arm_result) == "frames of both sides"
     one_side = arm_result.sel(muscle=arm_result.muscle[:6])
-    said = {each.subject for each in statements(Facts(one_side))}
+    said = {each.subject for each in statements(one_side)}
     assert "right side" in said
     assert "right leg" not in said
-    remarks = chosen(statements(Facts(one_side)), "remark")
+    remarks = chosen(statements(one_side), "remark")
     assert any("right side" in each.sentence for each in remarks)
 
 
@@ -198,9 +199,8 @@ def test_legs_and_arms_are_groups_apart() -> None:
     apart = both.apart()
     assert [group.names for group in apart] == [legs.names, arms.names]
     still = np.zeros((1, len(model.topology.dof_names)))
-    from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 
-    motion = motion_from(model, np.zeros(1), still, still, still)
+    motion = motion_through(model, still)
     for group, alone in zip(apart, (legs, arms), strict=True):
         found, expected = (muscle_state(model, each, motion) for each in (group, alone))
         np.testing.assert_allclose(found.moment_arm, expected.moment_arm, atol=1e-12)

@@ -13,7 +13,6 @@ from small_model_motion import TIME, is_angle, save_inputs, small_motion
 
 from musclesolve import read_osim
 from musclesolve.files import Table, read_mot, write_mot
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 
 RATE = 60.0
@@ -24,7 +23,7 @@ def wave(frequency_hz: float, frames: int = 601) -> dict[str, np.ndarray]:
     return {"time": time, "knee_r": 0.4 * np.sin(2.0 * np.pi * frequency_hz * time)}
 
 
-def test_degrees_radians_and_datasets_are_the_same_motion(small: OpenSimModel, tmp_path: Path) -> None:
+def test_degrees_radians_and_datasets_are_the_same_motion(small, tmp_path: Path) -> None:
     given = small_motion(small)
     columns = {name: ("time", values) for name, values in given.items() if name != "time"}
     degrees = {
@@ -43,13 +42,13 @@ def test_degrees_radians_and_datasets_are_the_same_motion(small: OpenSimModel, t
     assert "beta_r" not in plain.names
 
 
-def test_a_column_of_a_states_file_is_found(small: OpenSimModel) -> None:
+def test_a_column_of_a_states_file_is_found(small) -> None:
     given = small_motion(small)
     renamed = {"time": TIME, "/jointset/knee_joint_r/knee_r/value": given["knee_r"]}
     assert coordinate_motion(small, renamed).names == ("knee_r",)
 
 
-def test_the_amplitude_is_halved_at_the_cut_off(small: OpenSimModel) -> None:
+def test_the_amplitude_is_halved_at_the_cut_off(small) -> None:
     """As of OpenSim's filter; elsewhere 1 / (1 + (tan(pi f / fs) / tan(pi fc / fs))^6)."""
     for frequency, gain in ((6.0, 0.5), (3.0, 1.0 / (1.0 + (np.tan(np.pi / 20) / np.tan(np.pi / 10)) ** 6))):
         given = wave(frequency)
@@ -57,7 +56,7 @@ def test_the_amplitude_is_halved_at_the_cut_off(small: OpenSimModel) -> None:
         np.testing.assert_allclose(found, gain * given["knee_r"][150:450], atol=2e-4)
 
 
-def test_rates_are_derivatives(small: OpenSimModel) -> None:
+def test_rates_are_derivatives(small) -> None:
     given = wave(1.0, 301)
     found = coordinate_motion(small, given, None)
     time, omega, inside = given["time"], 2.0 * np.pi, slice(20, -20)
@@ -68,7 +67,7 @@ def test_rates_are_derivatives(small: OpenSimModel) -> None:
     )
 
 
-def angles_file(folder: Path, small: OpenSimModel, said: bool | None, scale: float) -> Path:
+def angles_file(folder: Path, small, said: bool | None, scale: float) -> Path:
     """The small motion with its angles multiplied, under a header that says they are degrees, radians, or nothing."""
     given, path = small_motion(small), folder / "ik.mot"
     names = tuple(name for name in given if name != "time")
@@ -77,7 +76,7 @@ def angles_file(folder: Path, small: OpenSimModel, said: bool | None, scale: flo
     return path
 
 
-def test_degrees_said_to_be_radians_are_refused(small: OpenSimModel, tmp_path: Path) -> None:
+def test_degrees_said_to_be_radians_are_refused(small, tmp_path: Path) -> None:
     """With the column, its value, and what says so: a header, or that arrays are in radians."""
     with refused(
         "bad_units", "ik.mot", " reaches 28.6", "its header states inDegrees=no", "write inDegrees=yes"
@@ -89,9 +88,7 @@ def test_degrees_said_to_be_radians_are_refused(small: OpenSimModel, tmp_path: P
     assert "header" not in str(error.value)
 
 
-def test_units_that_the_header_does_not_state_are_those_that_the_values_show(
-    small: OpenSimModel, tmp_path: Path
-) -> None:
+def test_units_that_the_header_does_not_state_are_those_that_the_values_show(small, tmp_path: Path) -> None:
     """Beyond a full rotation in radians: degrees. Below: radians, as OpenSim takes them. The note says why."""
     plain = coordinate_motion(small, small_motion(small))
     for scale, unit in ((np.degrees(1.0), "degrees"), (1.0, "radians")):
@@ -115,9 +112,7 @@ def test_recorded_degrees_under_a_header_that_says_nothing(recorded_walk: Path, 
     assert -67.0 < knee.min() < -60.0 and knee.max() < 5.0
 
 
-def test_a_coordinate_that_stands_twice_is_refused_with_its_columns(
-    small: OpenSimModel, tmp_path: Path
-) -> None:
+def test_a_coordinate_that_stands_twice_is_refused_with_its_columns(small, tmp_path: Path) -> None:
     path = angles_file(tmp_path, small, False, 1.0)
     lines = path.read_text(encoding="utf-8").splitlines()
     start = lines.index("endheader") + 1
@@ -133,7 +128,7 @@ def test_a_coordinate_that_stands_twice_is_refused_with_its_columns(
         coordinate_motion(small, both)
 
 
-def test_degrees_that_may_be_radians_are_noted(small: OpenSimModel) -> None:
+def test_degrees_that_may_be_radians_are_noted(small) -> None:
     given = small_motion(small)
     table = Table(TIME, ("knee_r",), given["knee_r"][:, None], True, Path("ik.mot"))
     (note,) = coordinate_motion(small, table).notes
@@ -162,20 +157,18 @@ def bad(**changes: object) -> dict[str, object]:
         ),
     ],
 )
-def test_what_is_no_motion_is_refused(
-    small: OpenSimModel, given: object, code: str, parts: list[str]
-) -> None:
+def test_what_is_no_motion_is_refused(small, given: object, code: str, parts: list[str]) -> None:
     with refused(code, *parts):
         coordinate_motion(small, given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("cutoff", [0.0, -1.0, 30.0, 31.0, np.nan])
-def test_a_cut_off_that_is_none_is_refused(small: OpenSimModel, cutoff: float) -> None:
+def test_a_cut_off_that_is_none_is_refused(small, cutoff: float) -> None:
     with refused("bad_number", "ut"):
         coordinate_motion(small, wave(1.0), cutoff)
 
 
-def test_a_jump_and_a_locked_coordinate_that_moves_are_noted(small: OpenSimModel, tmp_path: Path) -> None:
+def test_a_jump_and_a_locked_coordinate_that_moves_are_noted(small, tmp_path: Path) -> None:
     given = small_motion(small)
     assert coordinate_motion(small, given).notes == ()
     jumping = {**given, "knee_r": given["knee_r"].copy()}
@@ -187,7 +180,7 @@ def test_a_jump_and_a_locked_coordinate_that_moves_are_noted(small: OpenSimModel
     assert "ankle_b_r at 0.1" in note
 
 
-def test_whole_turns_are_taken_off_and_said(small: OpenSimModel, tmp_path: Path) -> None:
+def test_whole_turns_are_taken_off_and_said(small, tmp_path: Path) -> None:
     """All frames one turn off, as of a published inverse kinematics, and a jump by a turn within the file."""
     given = small_motion(small)
     plain = coordinate_motion(small, given)
@@ -211,13 +204,13 @@ def test_whole_turns_are_taken_off_and_said(small: OpenSimModel, tmp_path: Path)
     assert "ik.mot: knee_r (-360 degrees)" in found.notes[0]
 
 
-def test_a_person_who_has_turned_around_has_no_whole_turn(small: OpenSimModel) -> None:
+def test_a_person_who_has_turned_around_has_no_whole_turn(small) -> None:
     given = small_motion(small)
     around = {**given, "knee_r": given["knee_r"] + np.pi}
     assert not any("degrees)" in note for note in coordinate_motion(small, around).notes)
 
 
-def test_steps_of_an_integrator_are_evened(small: OpenSimModel, tmp_path: Path) -> None:
+def test_steps_of_an_integrator_are_evened(small, tmp_path: Path) -> None:
     """Rows as RRA writes them: steps of its integrator, some nearly at the same time, and the last row twice."""
     rate, generator = 500.0, np.random.default_rng(3)
     even = np.arange(501) / rate
@@ -241,7 +234,7 @@ def test_steps_of_an_integrator_are_evened(small: OpenSimModel, tmp_path: Path) 
         assert any("501 frames, 2 ms apart" in note for note in found.notes)
 
 
-def test_a_hole_between_rows_is_refused_with_its_times(small: OpenSimModel, tmp_path: Path) -> None:
+def test_a_hole_between_rows_is_refused_with_its_times(small, tmp_path: Path) -> None:
     path = angles_file(tmp_path, small, False, 1.0)
     lines = path.read_text(encoding="utf-8").splitlines()
     start = lines.index("endheader") + 2

@@ -12,12 +12,11 @@ from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
 from musclesolve import Status, read_osim, read_result
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.run_trial import share_model
 
 
-def shared(model: OpenSimModel, **choices: object) -> xr.Dataset:
+def shared(model, **choices: object) -> xr.Dataset:
     """The moments that activations of 0.3 produce behind rigid tendons."""
     moments = feasible_moments(model, passive="none")
     given = {"dofs": DOFS, "tendon": "elastic", "passive": "none", **choices}
@@ -25,12 +24,12 @@ def shared(model: OpenSimModel, **choices: object) -> xr.Dataset:
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> OpenSimModel:
+def model(tmp_path_factory: pytest.TempPathFactory):
     return read_osim(save_model(tmp_path_factory.mktemp("small"), near_optimal_lengths()))
 
 
 @pytest.fixture(scope="module")
-def found(model: OpenSimModel) -> xr.Dataset:
+def found(model) -> xr.Dataset:
     return shared(model)
 
 
@@ -53,7 +52,7 @@ def test_tendon_and_fiber_are_as_long_as_the_path(found: xr.Dataset) -> None:
     np.testing.assert_allclose(found["tendon_length"] + along, found["musculotendon_length"], atol=3e-6)
 
 
-def test_stiff_tendons_are_almost_rigid(model: OpenSimModel) -> None:
+def test_stiff_tendons_are_almost_rigid(model) -> None:
     rigid = shared(model, tendon="rigid")
     errors = [
         float(np.abs(shared(model, tendon_strain=strain)["fiber_length"] - rigid["fiber_length"]).max())

@@ -9,17 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from modeled import modeled
 from recorded_data import recorded
+from said import judgement, plausible
 
 import musclesolve as ms
 from musclesolve.files import Table
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.loads_without_plates import found_loads
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.trial_body import model_settings
-from musclesolve.results.facts import Facts
-from musclesolve.results.judgement import judge
-from musclesolve.results.plausibility import plausibility
 
 PART = 1.1, 1.75
 """Both feet are on plates, and later the left one is beside them [s]."""
@@ -36,12 +32,12 @@ def walk() -> tuple[Path, Path, Path]:
 
 
 @cache
-def under_loads() -> ModelBody:
+def under_loads():
     model, coordinates, loads = walk()
-    return model_body(model, coordinates, None, model_settings(loads=loads, start_s=PART[0], end_s=PART[1]))
+    return modeled(model, coordinates, loads=loads, start_s=PART[0], end_s=PART[1])
 
 
-def moments_of(body: ModelBody, factor: float = 1.0) -> Table:
+def moments_of(body, factor: float = 1.0) -> Table:
     """As OpenSim's inverse dynamics writes them; factor: of the moment of the left knee."""
     assert body.dynamics is not None
     names = [
@@ -88,13 +84,13 @@ def test_without_a_filter_a_note_says_why_no_contact_force_is_compared() -> None
     result = ms.share_model(
         model, coordinates, moments_of(under_loads()), cutoff_hz=None, start_s=PART[0], end_s=PART[1]
     )
-    assert plausibility(Facts(result)).why_not_known == "no contact forces are known (see the notes)"
+    assert plausible(result).why_not_known == "no contact forces are known (see the notes)"
     (note,) = [line for line in result.attrs["notes"] if line.startswith("No contact forces")]
     assert "--cutoff-hz 6" in note
 
 
 def test_both_roads_have_one_verdict_with_the_same_reasons() -> None:
-    one, two = (judge(Facts(result)) for result in by_roads())
+    one, two = (judgement(result) for result in by_roads())
     assert one.verdict == two.verdict and one.legs == two.legs
     assert [(each.code, each.severity) for each in one.findings if each.severity != "note"] == [
         (each.code, each.severity) for each in two.findings if each.severity != "note"
@@ -111,8 +107,9 @@ def test_a_knee_of_another_name_is_said(tmp_path: Path) -> None:
     model, coordinates, loads = walk()
     renamed = tmp_path / "renamed.osim"
     renamed.write_text(model.read_text(encoding="utf-8").replace("walker_knee_", "kn_"), encoding="utf-8")
-    settings = model_settings(loads=loads, start_s=PART[0], end_s=PART[1])
-    said = [str(note) for note in model_body(renamed, coordinates, None, settings).notes]
+    said = [
+        str(note) for note in modeled(renamed, coordinates, loads=loads, start_s=PART[0], end_s=PART[1]).notes
+    ]
     usual = [str(note) for note in under_loads().notes]
     assert [note for note in said if "name of a knee" in note] and not any(
         "name of a knee" in n for n in usual

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from model_reactions import contact_reactions, path_wrenches
+from modeled import modeled
 from recorded_data import recorded
 from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
 
 from musclesolve import read_osim
-from musclesolve._util.arrays import Array
 from musclesolve.files import Table, write_mot
 from musclesolve.opensim import inverse_dynamics, opensim_geometry
 from musclesolve.opensim.external_loads import read_external_loads
@@ -24,11 +24,8 @@ from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.knee import Ligament, quadriceps
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.run_trial import share_model
 
 XML = """<OpenSimDocument Version="40000"><ExternalLoads name="loads"><objects>
@@ -37,7 +34,7 @@ XML = """<OpenSimDocument Version="40000"><ExternalLoads name="loads"><objects>
 </ExternalLoads></OpenSimDocument>"""
 
 
-def save_loads(folder: Path, time: Array) -> Path:
+def save_loads(folder: Path, time: np.ndarray) -> Path:
     """A push on the foot."""
     columns = {
         "push_vx": 5.0,
@@ -60,9 +57,10 @@ def loads(tmp_path: Path) -> Path:
     return save_loads(tmp_path, np.linspace(-0.1, 1.1, 25))
 
 
-def solved(model: OpenSimModel, loads: Path | None, moments: object = None) -> ModelBody:
-    options = model_settings(dofs=DOFS, loads=loads, cutoff_hz=None, passive="none")
-    return model_body(model, small_motion(model), moments, options)  # type: ignore[arg-type]
+def solved(model: OpenSimModel, loads: Path | None, moments: object = None):
+    return modeled(
+        model, small_motion(model), moments, dofs=DOFS, loads=loads, cutoff_hz=None, passive="none"
+    )  # type: ignore[arg-type]
 
 
 def test_moments_are_those_of_inverse_dynamics(small: OpenSimModel, loads: Path) -> None:
@@ -96,7 +94,7 @@ def test_moments_or_loads(small: OpenSimModel, loads: Path) -> None:
 def test_inverse_dynamics_needs_every_coordinate(small: OpenSimModel, loads: Path) -> None:
     motion = {name: column for name, column in small_motion(small).items() if name != "ty"}
     with refused("missing_column", "ty"):
-        model_body(small, motion, None, model_settings(dofs=DOFS, loads=loads))
+        modeled(small, motion, dofs=DOFS, loads=loads)
 
 
 def test_contact_forces_of_the_result(small: OpenSimModel, loads: Path) -> None:
@@ -220,7 +218,7 @@ def test_shank_and_patella_of_a_model_obey_newton(public_model, name: str) -> No
     beyond = [model.body_number[each] for each in model.bodies if each in bodies_beyond(model, knee)]
     patella = [model.body_number[each] for each in model.bodies if each.startswith("patella_r")]
 
-    def on(bodies: list[int], some: list[int]) -> Array:
+    def on(bodies: list[int], some: list[int]) -> np.ndarray:
         names = [muscles[m] for m in some]
         return path_wrenches(model, value, names, force[:, some])[:, bodies, 3:].sum(axis=1) @ TO_GLOBAL.T
 
@@ -305,8 +303,9 @@ def test_feet_without_a_load_are_counted_in_the_frames_of_the_time_range() -> No
     shared = {"dofs": ["ankle_angle_l"], "muscles": ["soleus_l", "tibant_l"]}
     counted = {}
     for start, end in ((0.0, 2.4), (0.3, 1.4), (0.9, 1.4)):
-        settings = model_settings(**forces, **shared, start_s=start, end_s=end)
-        body = model_body(model, folder / "reference" / "opensim_ik.mot", None, settings)
+        body = modeled(
+            model, folder / "reference" / "opensim_ik.mot", **forces, **shared, start_s=start, end_s=end
+        )
         (counted[start],) = [note for note in body.notes if "stands without" in note] or [""]
     assert "in 75 of 238 frames" in counted[0.0] and "in 10 of 111 frames" in counted[0.3]
     assert not counted[0.9]

@@ -9,42 +9,37 @@ from typing import Any
 
 import numpy as np
 import pytest
+from modeled import modeled, sharing_by
 from refusals import refused
 from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_motion
 
 from musclesolve import Problem, opensim_problem, read_osim
 from musclesolve._util import long_arrays
+from musclesolve.forces import share
 from musclesolve.muscles.scaling.scale_muscles import separate_groups
 from musclesolve.opensim import opensim_geometry
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.pipeline.body import Analysis, Sharing
-from musclesolve.pipeline.opensim.assemble_body import model_body
-from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.moments import coordinate_moments
 from musclesolve.pipeline.opensim.shared_choice import shared_choice
-from musclesolve.pipeline.opensim.trial_body import model_settings
-from musclesolve.pipeline.share import share, sharing_problem
+from musclesolve.pipeline.share import sharing_problem
 from musclesolve.results.facts import Facts
 from musclesolve.run_trial import share_model
-from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import find_solver
 
 
-def found(small: OpenSimModel, **choices: object) -> ModelBody:
+def found(small, **choices: object):
     given = {"dofs": DOFS, "passive": "table", **choices}
-    return model_body(small, small_motion(small), feasible_moments(small), model_settings(**given))  # type: ignore[arg-type]
+    return modeled(small, small_motion(small), feasible_moments(small), **given)  # type: ignore[arg-type]
 
 
-def of_all(body: ModelBody) -> Problem:
+def of_all(body) -> Problem:
     """The problem of all muscles and coordinates at once."""
     return sharing_problem(body.whole, body.sharing)
 
 
-def shared(body: ModelBody, cost: str) -> Analysis:
-    return share(body, Sharing(find_cost(cost), find_solver("batch")))
+def shared(body, cost: str):
+    return share(body, sharing_by(cost))
 
 
-def test_a_muscle_has_arms_about_what_it_crosses_alone(small: OpenSimModel) -> None:
+def test_a_muscle_has_arms_about_what_it_crosses_alone(small) -> None:
     names = [name for name in small.coordinates if name != "beta_r"]
     rng = np.random.default_rng(3)
     arms = opensim_geometry(small, {name: rng.uniform(0.1, 0.9, 5) for name in names}, names)
@@ -54,7 +49,7 @@ def test_a_muscle_has_arms_about_what_it_crosses_alone(small: OpenSimModel) -> N
     assert small.crossing["three_r"] == {"ankle_a_r", "ankle_b_r"}
 
 
-def test_a_muscle_has_no_arm_at_all_about_what_it_does_not_cross(small: OpenSimModel) -> None:
+def test_a_muscle_has_no_arm_at_all_about_what_it_does_not_cross(small) -> None:
     """Not even round-off, which would rule the optimum where the muscles of a coordinate have no capacity."""
     problem = found(small)
     for i, muscle in enumerate(problem.choice.names):
@@ -69,7 +64,7 @@ def test_groups_are_those_that_no_muscle_connects() -> None:
     assert found == [([0, 1, 3], [0, 2]), ([2], [1, 3])]
 
 
-def test_the_rate_of_the_length_is_its_derivative(small: OpenSimModel) -> None:
+def test_the_rate_of_the_length_is_its_derivative(small) -> None:
     """Over all coordinates, the driven patella and those that are not shared included."""
     problem = found(small, cutoff_hz=None)
     slope = np.gradient(problem.whole.state.musculotendon_length, TIME, axis=0, edge_order=2)
@@ -79,7 +74,7 @@ def test_the_rate_of_the_length_is_its_derivative(small: OpenSimModel) -> None:
     assert np.abs(problem.whole.state.musculotendon_velocity).max() > 0.2
 
 
-def test_known_activations_are_a_solution(small: OpenSimModel) -> None:
+def test_known_activations_are_a_solution(small) -> None:
     """Contractile and passive forces together produce the given moments."""
     problem = found(small)
     whole = of_all(problem)
@@ -91,25 +86,23 @@ def test_known_activations_are_a_solution(small: OpenSimModel) -> None:
     assert not without.passive_force.any()
 
 
-def test_a_locked_coordinate_stays_at_its_default(small: OpenSimModel, tmp_path: Path) -> None:
+def test_a_locked_coordinate_stays_at_its_default(small, tmp_path: Path) -> None:
     from small_model import TEXT, save_model
 
     from musclesolve import read_osim
 
     text = TEXT.replace('<Coordinate name="ankle_b_r">', '<Coordinate name="ankle_b_r"><locked>true</locked>')
     locked = read_osim(save_model(tmp_path, text))
-    usual = model_body(
-        locked, small_motion(small), {n: np.zeros(61) for n in small.coordinates}, model_settings()
-    )
+    usual = modeled(locked, small_motion(small), {n: np.zeros(61) for n in small.coordinates})
     assert usual.choice.dofs == ("hip_a_r", "hip_b_r", "hip_c_r", "knee_r", "ankle_a_r")
     motion = {**small_motion(small), "ankle_b_r": np.full(61, small.coordinates["ankle_b_r"].default)}
-    still = model_body(small, motion, feasible_moments(small), model_settings(dofs=DOFS))
+    still = modeled(small, motion, feasible_moments(small), dofs=DOFS)
     np.testing.assert_allclose(
         usual.whole.state.musculotendon_length, still.whole.state.musculotendon_length, atol=1e-12
     )
 
 
-def test_groups_are_solved_as_the_whole_is(small: OpenSimModel) -> None:
+def test_groups_are_solved_as_the_whole_is(small) -> None:
     from musclesolve import solve
 
     problem = found(small)
@@ -118,29 +111,29 @@ def test_groups_are_solved_as_the_whole_is(small: OpenSimModel) -> None:
     np.testing.assert_allclose(apart.activation, whole.activation, atol=2e-5)
 
 
-def test_what_one_group_cannot_do_does_not_concern_another(small: OpenSimModel) -> None:
+def test_what_one_group_cannot_do_does_not_concern_another(small) -> None:
     moments = feasible_moments(small)
     moments["hip_a_r"] = np.full(61, np.nan)
-    spoilt = model_body(small, small_motion(small), moments, model_settings(dofs=DOFS, passive="table"))
+    spoilt = modeled(small, small_motion(small), moments, dofs=DOFS, passive="table")
     result = shared(spoilt, "activation_power")
     assert not result.parts[0].solution.solved.any() and result.parts[1].solution.solved.all()
     good = shared(found(small), "activation_power")
     np.testing.assert_allclose(result.activation[:, 1:], good.activation[:, 1:], atol=1e-12)
 
 
-def test_files_give_the_same_problem_as_arrays(small: OpenSimModel, tmp_path: Path) -> None:
+def test_files_give_the_same_problem_as_arrays(small, tmp_path: Path) -> None:
     files = save_inputs(tmp_path, small)
     from_files = opensim_problem(small.file, *files, dofs=DOFS, passive="table")
     np.testing.assert_allclose(from_files.moment, of_all(found(small)).moment, atol=1e-8)
 
 
-def test_frames_are_those_with_moments_in_the_range(small: OpenSimModel) -> None:
+def test_frames_are_those_with_moments_in_the_range(small) -> None:
     half = {"time": TIME[::2], **{name: values[::2] for name, values in feasible_moments(small).items()}}
     cut = {name: values[10:25] for name, values in half.items()}
-    part = model_body(small, small_motion(small), cut, model_settings(dofs=DOFS))
+    part = modeled(small, small_motion(small), cut, dofs=DOFS)
     np.testing.assert_allclose(part.motion.time, TIME[20:49])
     assert any("have no moments" in note and "32" in note for note in part.notes)
-    ranged = model_body(small, small_motion(small), half, model_settings(dofs=DOFS, start_s=0.2, end_s=0.3))
+    ranged = modeled(small, small_motion(small), half, dofs=DOFS, start_s=0.2, end_s=0.3)
     np.testing.assert_allclose(ranged.motion.time[[0, -1]], [0.2, 0.3])
 
 
@@ -173,13 +166,13 @@ def test_moments_are_interpolated_and_found_by_their_suffix() -> None:
     ],
 )
 def test_what_cannot_be_asked_for_is_refused(
-    small: OpenSimModel, choices: dict[str, Any], code: str, parts: list[str]
+    small, choices: dict[str, Any], code: str, parts: list[str]
 ) -> None:
     with refused(code, *parts):
         opensim_problem(small, small_motion(small), feasible_moments(small), **choices)
 
 
-def test_coordinates_and_moments_must_belong_together(small: OpenSimModel) -> None:
+def test_coordinates_and_moments_must_belong_together(small) -> None:
     motion, moments = small_motion(small), feasible_moments(small)
     without = {name: values for name, values in motion.items() if name != "ankle_b_r"}
     with refused("missing_column", "ankle_b_r"):
@@ -188,13 +181,13 @@ def test_coordinates_and_moments_must_belong_together(small: OpenSimModel) -> No
         opensim_problem(small, motion, {"time": TIME + 5.0, **moments}, dofs=DOFS)
 
 
-def test_coordinates_given_as_moments_are_refused(small: OpenSimModel, tmp_path: Path) -> None:
+def test_coordinates_given_as_moments_are_refused(small, tmp_path: Path) -> None:
     coordinates, _ = save_inputs(tmp_path, small)
     with refused("missing_column", "ik.mot", "hip_a_r_moment"):
         opensim_problem(small, coordinates, coordinates, dofs=DOFS)
 
 
-def test_a_muscle_that_acts_on_nothing_shared_is_left_out_with_a_note(small: OpenSimModel) -> None:
+def test_a_muscle_that_acts_on_nothing_shared_is_left_out_with_a_note(small) -> None:
     problem = found(small, dofs=["ankle_a_r"])
     assert problem.muscles == ("two_r", "three_r")
     assert any("one_r" in note for note in problem.notes)
@@ -228,17 +221,17 @@ def test_bounds_of_controls_that_opensim_keeps_are_noted(tmp_path: Path) -> None
     assert "two_r (0.01 to 0.6), three_r (0.2 to inf)" in note and "one_r" not in note
 
 
-def test_gravity_along_another_axis_is_refused_with_loads_and_noted_with_moments(small: OpenSimModel) -> None:
+def test_gravity_along_another_axis_is_refused_with_loads_and_noted_with_moments(small) -> None:
     """Global axes of a result are made of a y axis that points up; a tilted floor is none of another axis."""
     upward = replace(small, gravity=np.array([0.0, 0.0, -9.81]))
     with refused("unsupported", "-9.81", "-y"):
-        model_body(upward, small_motion(small), None, model_settings(dofs=DOFS, loads="predicted"))
+        modeled(upward, small_motion(small), dofs=DOFS, loads="predicted")
     assert any("not along -y" in note for note in found(upward).notes)
     tilted = replace(small, gravity=9.81 * np.array([np.sin(0.2), -np.cos(0.2), 0.0]))
     assert not any("not along -y" in note for note in found(tilted).notes)
 
 
-def test_tendons_are_carried_and_change_no_problem_of_rigid_ones(small: OpenSimModel, tmp_path: Path) -> None:
+def test_tendons_are_carried_and_change_no_problem_of_rigid_ones(small, tmp_path: Path) -> None:
     from small_model import TEXT, save_model
 
     from musclesolve import read_osim
@@ -270,18 +263,18 @@ def test_tendons_are_carried_and_change_no_problem_of_rigid_ones(small: OpenSimM
     ],
 )
 def test_tendons_that_cannot_be_are_refused(
-    small: OpenSimModel, choices: dict[str, Any], code: str, parts: list[str]
+    small, choices: dict[str, Any], code: str, parts: list[str]
 ) -> None:
     with refused(code, *parts):
         found(small, **choices)
 
 
-def test_a_problem_of_single_frames_has_rigid_tendons(small: OpenSimModel) -> None:
+def test_a_problem_of_single_frames_has_rigid_tendons(small) -> None:
     with refused("conflict", "elastic", "share_model"):
         opensim_problem(small, small_motion(small), feasible_moments(small), dofs=DOFS, tendon="elastic")
 
 
-def test_one_side_leaves_out_what_muscles_of_both_move(small: OpenSimModel, tmp_path: Path) -> None:
+def test_one_side_leaves_out_what_muscles_of_both_move(small, tmp_path: Path) -> None:
     """The moment of a coordinate is shared among all of its muscles or not at all, unless it is asked for."""
     from small_model import MUSCLES, TEXT, muscle, point, save_model
 
@@ -307,7 +300,7 @@ def test_toes_are_shared_where_they_are_named_alone(model_folder: Path) -> None:
     assert set(named.names) == set(usual.names) and toes <= set(named.dofs)
 
 
-def test_coordinates_are_left_out_by_name(small: OpenSimModel) -> None:
+def test_coordinates_are_left_out_by_name(small) -> None:
     usual = shared_choice(small)
     fewer = shared_choice(small, without=["ankle_a_r"])
     assert fewer.dofs == tuple(name for name in usual.dofs if name != "ankle_a_r")
@@ -317,7 +310,7 @@ def test_coordinates_are_left_out_by_name(small: OpenSimModel) -> None:
         shared_choice(small, dofs=["ankle_a_r"], without=["ankle_a_r"])
 
 
-def test_a_coordinate_that_no_muscle_can_serve_condemns_no_leg(small: OpenSimModel) -> None:
+def test_a_coordinate_that_no_muscle_can_serve_condemns_no_leg(small) -> None:
     """A moment beyond all muscles in every frame is named, and its reserve is no failure of the leg."""
     moments = feasible_moments(small)
     assert not found(small).unserved
@@ -326,15 +319,15 @@ def test_a_coordinate_that_no_muscle_can_serve_condemns_no_leg(small: OpenSimMod
     assert moments.keys() == set(DOFS)
     beyond = {**moments, DOFS[1]: 4.0 * (np.abs(arm) @ strength)}
     given = dict(dofs=DOFS, passive="table")
-    body = model_body(small, small_motion(small), beyond, model_settings(**given))
+    body = modeled(small, small_motion(small), beyond, **given)
     assert list(body.unserved) == [DOFS[1]] and 0.7 < body.unserved[DOFS[1]] < 1.0
     assert any("--without" in warning.remedy and DOFS[1] in warning for warning in body.warnings)
     # at its peak alone it is a lack of strength, which stays a failure
     once = {**moments, DOFS[1]: np.where(TIME == TIME[30], beyond[DOFS[1]], moments[DOFS[1]])}
-    assert not model_body(small, small_motion(small), once, model_settings(**given)).unserved
+    assert not modeled(small, small_motion(small), once, **given).unserved
     # moments in another unit are beyond all muscles, and no fault of the coordinates
     scaled = {name: 1000.0 * moment for name, moment in moments.items()}
-    assert not model_body(small, small_motion(small), scaled, model_settings(**given)).unserved
+    assert not modeled(small, small_motion(small), scaled, **given).unserved
     sound, excused, failed = (
         Facts(share_model(small, small_motion(small), each, cost="activation_power", **given)).legs["r"]
         for each in (moments, beyond, once)
@@ -345,7 +338,7 @@ def test_a_coordinate_that_no_muscle_can_serve_condemns_no_leg(small: OpenSimMod
 
 
 @pytest.mark.filterwarnings("ignore:the moment of")  # the moments are feasible for the strong muscle
-def test_a_muscle_that_is_a_thousand_times_too_strong_is_named(small: OpenSimModel) -> None:
+def test_a_muscle_that_is_a_thousand_times_too_strong_is_named(small) -> None:
     usual = found(small).warnings  # its conditional point lets the path jump
     assert not any("one_r" in warning and "jump" not in warning for warning in usual)
     strong = replace(
@@ -356,9 +349,7 @@ def test_a_muscle_that_is_a_thousand_times_too_strong_is_named(small: OpenSimMod
     assert any("one_r" in warning and "two_r" not in warning for warning in new)
 
 
-def test_a_long_motion_in_blocks_gives_the_same_bit_for_bit(
-    small: OpenSimModel, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_long_motion_in_blocks_gives_the_same_bit_for_bit(small, monkeypatch: pytest.MonkeyPatch) -> None:
     motion, moments = small_motion(small), feasible_moments(small)
     whole = share_model(small, motion, moments, dofs=DOFS)
     monkeypatch.setattr(long_arrays, "blocks", partial(long_arrays.blocks, size=25))

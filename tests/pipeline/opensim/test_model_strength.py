@@ -13,13 +13,12 @@ from strength_files import asked
 
 from musclesolve.forces import prepare
 from musclesolve.opensim import opensim_geometry
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.strength_geometry import strength_geometry
 
 
 @pytest.fixture
-def modeled(small: OpenSimModel, tmp_path: Path) -> ModelBody:
+def modeled(small, tmp_path: Path) -> ModelBody:
     folder = tmp_path
     (folder / "leg.osim").write_text(TEXT, encoding="utf-8")
     save_inputs(folder, small)

@@ -13,7 +13,6 @@ from small_model_motion import DOFS, TIME, save_inputs
 import musclesolve as ms
 from musclesolve.files import Table, write_mot
 from musclesolve.forces import prepare
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.recording.trial.trial_file import ModelTrial
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 
@@ -22,7 +21,7 @@ CHANNELS = '[emg]\nfile = "emg.sto"\nprocessed = true\n[emg.channels]\nONE = "on
 
 
 @pytest.fixture
-def folder(small: OpenSimModel, tmp_path: Path) -> Path:
+def folder(small, tmp_path: Path) -> Path:
     """Model, coordinates and moments side by side."""
     (tmp_path / "leg.osim").write_text(TEXT, encoding="utf-8")
     save_inputs(tmp_path, small)

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from modeled import modeled
 from person_file import person, person_file
 from refusals import refused
 from small_model import near_optimal_lengths, save_model
@@ -15,8 +16,6 @@ from small_model_motion import DOFS, TIME, feasible_moments, save_inputs, small_
 import musclesolve as ms
 from musclesolve.opensim.geometry import tendon_shifts
 from musclesolve.opensim.person_file import person_of_model
-from musclesolve.pipeline.opensim.assemble_body import model_body
-from musclesolve.pipeline.opensim.trial_body import model_settings
 
 FACTORS = [
     ("optimal_fiber_length", ("one_r", "two_r"), 1.1),
@@ -111,8 +110,16 @@ def test_elastic_tendons_have_the_factor_on_the_slack_length_that_is_used(model_
     dof, name = "ankle_angle_r", "gasmed_r"
     motion = {"time": TIME, **{each: 0.1 * np.sin(TIME) for each in model.coordinates}}
     made = person(model.file, [("tendon_slack_length", (name,), 1.05)])
-    options = model_settings(dofs=[dof], muscles=[name], tendon="elastic", cutoff_hz=None, person=made)
-    body = model_body(model, motion, {"time": TIME, dof: np.zeros(len(TIME))}, options)
+    body = modeled(
+        model,
+        motion,
+        {"time": TIME, dof: np.zeros(len(TIME))},
+        dofs=[dof],
+        muscles=[name],
+        tendon="elastic",
+        cutoff_hz=None,
+        person=made,
+    )
     shift = tendon_shifts(model, [name])
     assert abs(shift[0]) > 1e-3
     due = 1.05 * (model.muscles[name].tendon_slack_length + shift)

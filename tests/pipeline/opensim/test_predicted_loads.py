@@ -8,8 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from modeled import modeled
 from recorded_data import recorded
 from refusals import refused
+from replays import replay_of
 from small_model_motion import DOFS, small_motion
 
 import musclesolve as ms
@@ -18,15 +20,10 @@ from musclesolve._util.sides import SIDES
 from musclesolve.opensim.external_loads import foot_of_side, load_wrench, read_external_loads
 from musclesolve.opensim.inverse_dynamics import ModelMotion, body_dynamics
 from musclesolve.opensim.kinematics import coordinate_values
-from musclesolve.opensim.model import OpenSimModel
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, whole_motion
 from musclesolve.pipeline.opensim.loads_without_plates import predicted_loads, sole_points
-from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.recording.trial.settings import with_paths
-from musclesolve.studies.uncertainty.model_replay import ModelReplay
-from musclesolve.studies.uncertainty.replay import standard_deviations
 
 
 def walk() -> tuple[Path, Path, Path]:
@@ -160,7 +157,7 @@ def test_frames_that_the_feet_do_not_carry_are_not_valid() -> None:
     assert "not_carried" in str(found.attrs["findings"])
 
 
-def test_models_that_no_ground_reaction_can_be_predicted_for(small: OpenSimModel) -> None:
+def test_models_that_no_ground_reaction_can_be_predicted_for(small) -> None:
     with refused("unknown_name", "talus_r"):
         ms.share_model(small, small_motion(small), dofs=DOFS, loads="predicted")
     model_file, coordinates = knee()
@@ -173,9 +170,8 @@ def test_models_that_no_ground_reaction_can_be_predicted_for(small: OpenSimModel
 def test_samples_predict_the_loads_anew_with_their_errors() -> None:
     """Without errors the moments of the result; a wrong mass scales all; errors of the prediction widen the moments."""
     model, coordinates, _ = walk()
-    settings = model_settings(loads="predicted", start_s=0.9, end_s=1.2)
-    body = model_body(model, coordinates, None, settings)
-    replay = ModelReplay.from_body(body, standard_deviations({}))
+    body = modeled(model, coordinates, loads="predicted", start_s=0.9, end_s=1.2)
+    replay = replay_of(body)
     none = replay.parameters.errors(np.zeros(replay.parameters.count))
     np.testing.assert_array_equal(replay.body(none).moment, body.moment)
     turned = none | {"joint_angle": np.full_like(none["joint_angle"], 1e-9)}

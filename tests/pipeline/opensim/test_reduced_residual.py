@@ -7,28 +7,24 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import xarray as xr
+from modeled import modeled
 from recorded_data import recorded
 from refusals import refused
-from said import summary
+from replays import replay_of
+from said import plausible, summary
 
 import musclesolve as ms
 from musclesolve import read_osim
 from musclesolve.checking.model.examine import findings_of_body
-from musclesolve.dynamics.inverse.residual_reduction import BodyState, ResidualReduction
+from musclesolve.dynamics.inverse.residual_reduction import BodyState, ResidualReduction, _rates_and_metric
+from musclesolve.forces import share
 from musclesolve.opensim.external_loads import read_external_loads
 from musclesolve.opensim.kinematics import body_motion
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import whole_motion
-from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.reduced_residual import LoadedModel
-from musclesolve.pipeline.opensim.trial_body import model_settings
-from musclesolve.pipeline.share import share
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.facts import Facts
-from musclesolve.results.plausibility import plausibility
-from musclesolve.studies.uncertainty.model_replay import ModelReplay
-from musclesolve.studies.uncertainty.replay import standard_deviations
 
 RANGE = {"start_s": 0.85, "end_s": 1.35}
 """Half a stride in which plates carry both feet."""
@@ -41,29 +37,28 @@ def files() -> tuple[str, str, str]:
     return (*(str(folder / "reference" / name) for name in names), str(folder / "walk_grf.mot"))
 
 
-def body_of(**choices: object) -> ModelBody:
+def body_of(**choices: object):
     model, coordinates, loads = files()
-    return model_body(model, coordinates, None, model_settings(loads=loads, **RANGE, **choices))
+    return modeled(model, coordinates, loads=loads, **RANGE, **choices)
 
 
 @pytest.fixture(scope="module")
-def kept() -> ModelBody:
+def kept():
     return body_of()
 
 
 @pytest.fixture(scope="module")
-def reduced() -> ModelBody:
+def reduced():
     return body_of(residual="reduced")
 
 
 @pytest.fixture(scope="module")
-def result(reduced: ModelBody) -> xr.Dataset:
+def result(reduced) -> xr.Dataset:
     return assemble(share(reduced))
 
 
 def test_the_rates_are_those_of_inverse_dynamics() -> None:
     """A small smooth change of each coordinate changes the residual as the momenta of the bodies say."""
-    from musclesolve.dynamics.inverse.residual_reduction import _rates_and_metric
 
     model_file, coordinates, plates = files()
     model = read_osim(model_file)
@@ -92,7 +87,7 @@ def test_the_rates_are_those_of_inverse_dynamics() -> None:
 
 
 @pytest.mark.thorough
-def test_a_small_change_leaves_a_small_residual(result: xr.Dataset, kept: ModelBody) -> None:
+def test_a_small_change_leaves_a_small_residual(result: xr.Dataset, kept) -> None:
     """44 N rms to 7 N, by at most 8 mm of any center of mass."""
     change = Facts(result).motion_change
     assert change is not None
@@ -104,7 +99,7 @@ def test_a_small_change_leaves_a_small_residual(result: xr.Dataset, kept: ModelB
     assert f"{change['rms_force_before_n']:.0f} to {change['rms_force_n']:.0f} N rms" in summary(result)
 
 
-def test_moments_are_those_of_the_changed_motion(reduced: ModelBody, kept: ModelBody) -> None:
+def test_moments_are_those_of_the_changed_motion(reduced, kept) -> None:
     """The loads stay, and inverse dynamics of the written coordinates gives the moments that are shared."""
     assert reduced.dynamics is not None
     again = [reduced.dynamics.dynamics.column(name) for name in reduced.dofs]
@@ -114,14 +109,14 @@ def test_moments_are_those_of_the_changed_motion(reduced: ModelBody, kept: Model
     np.testing.assert_array_equal(reduced.whole.usable, kept.whole.usable)
 
 
-def test_the_verdict_is_on_the_residual_before(result: xr.Dataset, kept: ModelBody) -> None:
+def test_the_verdict_is_on_the_residual_before(result: xr.Dataset, kept) -> None:
     shares = [Facts(each).residual_share for each in (result, assemble(share(kept)))]
     assert shares[0] == pytest.approx(shares[1])
-    found = [each for each in plausibility(Facts(result)).comparisons if each.criterion == "residual"]
+    found = [each for each in plausible(result).comparisons if each.criterion == "residual"]
     assert found and all("before" in each.sentence for each in found)
 
 
-def test_the_note_says_that_its_residual_is_the_one_before(reduced: ModelBody, kept: ModelBody) -> None:
+def test_the_note_says_that_its_residual_is_the_one_before(reduced, kept) -> None:
     assert any("Residual force at the root of the model, before" in note for note in reduced.notes)
     assert not any("before the motion" in note for note in kept.notes)
 
@@ -132,13 +127,13 @@ def test_a_few_frames_have_no_rates_to_reduce_anything_by() -> None:
         ResidualReduction.at(SimpleNamespace(state=state), np.ones(5, dtype=bool), 6.0)  # type: ignore[arg-type]
 
 
-def test_check_looks_at_the_measured_motion(reduced: ModelBody, kept: ModelBody) -> None:
+def test_check_looks_at_the_measured_motion(reduced, kept) -> None:
     before, after = ([each.code for each in findings_of_body(body)] for body in (kept, reduced))
     assert sorted([*before, "motion_change"]) == sorted(after)
 
 
-def test_a_sample_without_errors_has_the_moments_of_the_result(reduced: ModelBody) -> None:
-    replay = ModelReplay.from_body(reduced, standard_deviations({}))
+def test_a_sample_without_errors_has_the_moments_of_the_result(reduced) -> None:
+    replay = replay_of(reduced)
     none = replay.parameters.errors(np.zeros(replay.parameters.count))
     np.testing.assert_array_equal(replay.body(none).moment, reduced.moment)
     turned = none | {"joint_angle": np.full_like(none["joint_angle"], 1e-9)}

@@ -13,12 +13,10 @@ from small_model import save_model
 from small_model_motion import HIP, TIME, small_motion
 
 from musclesolve import read_osim
-from musclesolve._util.arrays import Array
 from musclesolve.files import Table
 from musclesolve.opensim import inverse_dynamics
 from musclesolve.opensim.inverse_dynamics import model_motion
 from musclesolve.opensim.kinematics import coordinate_values
-from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.moments import shared_moments
 
@@ -26,7 +24,7 @@ SHARED = ("hip_a_r", "hip_b_r", "hip_c_r", "knee_r", "ankle_a_r", "ankle_b_r")
 FEW = slice(0, 61, 12)
 
 
-def at_rest(model: OpenSimModel) -> tuple[dict[str, Array], np.ndarray]:
+def at_rest(model) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """Poses without speed, and the moments of gravity in them about all coordinates, couplings included."""
     pose = {name: values[FEW] for name, values in small_motion(model).items() if name != "time"}
     none = {name: np.zeros(6) for name in pose}

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from modeled import modeled
 from recorded_data import recorded
 
 import musclesolve as ms
-from musclesolve.pipeline.opensim.assemble_body import model_body
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
-from musclesolve.pipeline.opensim.trial_body import model_settings
 
 
 def test_one_cell_without_a_number_is_named_and_leaves_the_loads_known() -> None:
@@ -20,7 +19,7 @@ def test_one_cell_without_a_number_is_named_and_leaves_the_loads_known() -> None
     whole = as_table(folder / "opensim_id.sto", "")
     values, column = whole.values.copy(), whole.names.index("knee_angle_r_moment")
     values[59, column] = np.nan
-    body = model_body(model, folder / "opensim_ik.mot", replace(whole, values=values), model_settings())
+    body = modeled(model, folder / "opensim_ik.mot", replace(whole, values=values))
     said = [note for note in body.notes if "without a number" in note]
     assert len(said) == 1
     for part in ("opensim_id.sto", "1 cell", "knee_angle_r_moment", f"at {whole.time[59]:.4g} s", "filled"):

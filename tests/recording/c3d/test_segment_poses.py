@@ -18,7 +18,6 @@ from musclesolve.drafting.draft_folder import draft_folder, write_drafts
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.files import read_c3d
 from musclesolve.forces import mechanics, recording_of
-from musclesolve.pipeline.mechanics import Mechanics
 
 SEGMENTS = {
     "pelvis": ("pelvis", None),
@@ -41,7 +40,7 @@ DOFS = ("hip_flexion", "hip_adduction", "hip_internal_rotation", "knee_flexion",
 
 
 @cache
-def truth() -> Mechanics:
+def truth():
     return mechanics(recording_of(ms.synthetic_recording(mkdtemp()), "this test"))
 
 

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import typed
 from examined import examined
 from synthetic_trial import write_trial
-from typer.testing import CliRunner
 
 from musclesolve import read_trial, synthetic_recording
-from musclesolve.cli import app as cli
 from musclesolve.files import Markers, landmarks, marker_sets, read_markers, read_trc, write_trc
-from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.forces import anatomy
 from musclesolve.motion.anatomy.landmark_positions import MarkerMap, standing_markers
 from musclesolve.recording.markers import marker_names
 from musclesolve.recording.markers.marker_names import (
@@ -350,9 +349,9 @@ def test_knees_and_ankles_of_gait2392_may_be_in_the_standing_trial_alone(
 
 
 def test_sets_are_shown() -> None:
-    listing = CliRunner().invoke(cli.app, ["markers"])
+    listing = typed("markers")
     assert listing.exit_code == 0 and all(name in listing.output for name in marker_sets())
-    one = CliRunner().invoke(cli.app, ["markers", "plug_in_gait"])
+    one = typed("markers", "plug_in_gait")
     assert one.exit_code == 0 and "RASI" in one.output
-    wrong = CliRunner().invoke(cli.app, ["markers", "plugin"])
+    wrong = typed("markers", "plugin")
     assert wrong.exit_code == 2 and "plug_in_gait" in wrong.output

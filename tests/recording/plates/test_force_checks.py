@@ -17,7 +17,6 @@ from musclesolve.errors import InputError
 from musclesolve.files import Table, Trial, read_mot, read_trc, write_mot, write_trc
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import measured_moments
-from musclesolve.recording.data import Side
 from musclesolve.recording.plates.plate_checks import impossible_samples, sample_fault
 
 RIGHT = [f"r_v{axis}" for axis in "xyz"]
@@ -61,7 +60,7 @@ def refused(path: Path) -> str:
     return str(error.value)
 
 
-def lost(trial: Trial, side: Side = "r") -> np.ndarray:
+def lost(trial: Trial, side="r") -> np.ndarray:
     """The times of the frames in which a leg counts as not measured."""
     time = trial.markers.time[trial.frames()]
     return time[~trial.measured(side, time)]

@@ -16,7 +16,6 @@ from synthetic_trial import FILE_FROM_GLOBAL, RATE, person, write_trial
 
 from musclesolve import read_trial
 from musclesolve.files import Table, write_mot
-from musclesolve.recording.data import Emg
 
 EMG_RATE, DURATION = 1000.0, 2.4
 TABLE = '[emg]\nfile = "emg.sto"\n\n[emg.channels]\nSOL = "soleus_r"\nHAM = ["semitendinosus_r", "semimembranosus_r"]\n'
@@ -59,7 +58,7 @@ def with_values(values: np.ndarray) -> Table:
     return Table(table.time, table.names, values, False, table.path)
 
 
-def read_emg(path: Path) -> Emg:
+def read_emg(path: Path):
     emg = read_trial(path).emg
     assert emg is not None
     return emg

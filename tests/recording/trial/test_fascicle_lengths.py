@@ -9,10 +9,9 @@ import pytest
 from examined import examined
 from refusals import refused
 from synthetic_trial import write_trial
+from trial_copy import TrialCopy
 
 from musclesolve import read_trial
-from musclesolve.recording.data import Fascicles
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 TIME = np.arange(0.0, 2.4, 0.02)
 LENGTH = 0.05 + 0.01 * np.sin(2.0 * np.pi * TIME)
@@ -27,7 +26,7 @@ def trial_with(folder: Path, length: np.ndarray = LENGTH, text: str = TABLE, sta
     return write_trial(folder, ("[muscles]\n", f"{text}\n[muscles]\n"))
 
 
-def read(path: Path) -> Fascicles:
+def read(path: Path):
     fascicles = read_trial(path).fascicles
     assert fascicles is not None
     return fascicles
@@ -57,7 +56,7 @@ def test_gaps_stay_gaps_and_are_noted(tmp_path: Path) -> None:
 
 
 def test_a_copy_of_a_trial_keeps_them(tmp_path: Path) -> None:
-    path = write_copy(open_copy(trial_with(tmp_path)), tmp_path / "copy" / "below")
+    path = TrialCopy(trial_with(tmp_path)).write(tmp_path / "copy" / "below")
     np.testing.assert_allclose(read(path).length[:, 0], LENGTH, atol=1e-6)
 
 

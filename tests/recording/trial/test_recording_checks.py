@@ -13,7 +13,7 @@ from synthetic_trial import write_trial
 from musclesolve import read_trial
 from musclesolve.errors import InputError
 from musclesolve.files import Markers, Table, read_mot, read_trc, write_mot, write_trc
-from musclesolve.motion.anatomy.anatomy import anatomy
+from musclesolve.forces import anatomy
 from musclesolve.motion.ground_reaction import origin_wrench
 
 

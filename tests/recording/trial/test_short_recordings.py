@@ -10,10 +10,10 @@ import pytest
 import xarray as xr
 from refusals import refused
 from thorough import some
+from trial_copy import TrialCopy
 
 import musclesolve as ms
 from musclesolve import synthetic_recording
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 DOFS = ("hip_flexion", "hip_adduction", "knee_flexion", "ankle_dorsiflexion")
 
@@ -26,20 +26,20 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("stated", [True, False])
 def test_a_recording_of_three_frames_has_no_range_to_choose(tmp_path: Path, stated: bool) -> None:
-    copy = open_copy(Path(ms.data.reference_stride()))
+    copy = TrialCopy()
     if not stated:
         copy.walk = replace(copy.walk, time=copy.walk.time[:3], position=copy.walk.position[:3])
         copy.lines = [line for line in copy.lines if not line.startswith(("start_s", "end_s"))]
     else:
         copy.set_key("time", "end_s", "0.32")
     with refused("bad_range") as short:
-        ms.read_trial(write_copy(copy, tmp_path))
+        ms.read_trial(copy.write(tmp_path))
     assert ("choose an end" in str(short.value)) == stated
     assert ("longer recording" in str(short.value)) != stated
 
 
 def test_a_stated_end_that_a_cut_file_lacks_names_both_numbers_of_rows(tmp_path: Path) -> None:
-    path = write_copy(open_copy(Path(ms.data.reference_stride())), tmp_path)
+    path = TrialCopy().write(tmp_path)
     file = tmp_path / "walk.trc"
     lines = file.read_text().splitlines(keepends=True)
     file.write_text("".join(lines[:36]))
@@ -52,12 +52,12 @@ def test_a_stated_end_that_a_cut_file_lacks_names_both_numbers_of_rows(tmp_path:
 
 @pytest.mark.parametrize("duration", some([0.2, 0.25, 0.3, 0.35], 2))
 def test_valid_frames_of_a_short_recording_have_the_true_moments(whole, duration, tmp_path):
-    copy = open_copy(whole)
+    copy = TrialCopy(whole)
     for name, values in (("walk", "position"), ("forces", "values")):
         table = getattr(copy, name)
         kept = (table.time >= 0.9) & (table.time <= 0.9 + duration + 1e-6)
         setattr(copy, name, replace(table, time=table.time[kept], **{values: getattr(table, values)[kept]}))
-    result = ms.run(write_copy(copy, tmp_path))
+    result = ms.run(copy.write(tmp_path))
     assert "but its ends" in result.attrs["analyzed"][0] or "right leg" in result.attrs["analyzed"][0]
     with xr.open_dataset(whole.parent / "truth.nc") as truth:
         for side in "rl":

@@ -9,18 +9,18 @@ import pytest
 from capture_exports import nexus, qualisys
 from examined import examined
 from refusals import refused
+from trial_copy import TrialCopy
 
 from musclesolve import gait_events, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.files import read_trc
 from musclesolve.recording.c3d.c3d_file import stated_events
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 
 def stated(folder, line):
-    copy = open_copy(reference_stride())
+    copy = TrialCopy()
     copy.lines += ["", "[events]", line]
-    return write_copy(copy, folder)
+    return copy.write(folder)
 
 
 def test_stated_events_are_all_of_their_kind(tmp_path):

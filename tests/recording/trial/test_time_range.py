@@ -11,15 +11,15 @@ import pytest
 from c3d_files import PlateOnPaper, write_c3d
 from examined import examined
 from treadmill import on_a_treadmill, on_split_belts
+from trial_copy import TrialCopy
 
 import musclesolve as ms
 from musclesolve import read_trial
 from musclesolve._util.arrays import at_times, true_runs
 from musclesolve.files import Trial, read_mot, read_trc, write_mot
-from musclesolve.pipeline.run_options import find_options
+from musclesolve.forces import find_options
 from musclesolve.recording.plates.foot_contacts import ground_velocity, unmeasured_contacts
 from musclesolve.recording.trial.time_range import find_range
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 from tests.support.refusals import refused
 
 # Contacts of the reference stride where the recording begins 0.4 s before a right heel strike: [s].
@@ -59,13 +59,13 @@ def test_each_leg_is_analyzed_from_the_toe_off_before_its_plate_to_the_heel_stri
 
 def test_a_toe_that_moves_off_while_it_still_bears_is_waited_for(standard, tmp_path):
     """The markers of the right foot run 60 ms ahead at its first toe-off, while the left plate takes over the body."""
-    copy = open_copy(standard)
+    copy = TrialCopy(standard)
     time = copy.walk.time
     later = time + np.interp(time, (0.8, 0.95, 1.1, 1.3), (0.0, 0.06, 0.06, 0.0))
     for part in ("heel", "toe"):
         path = copy.walk[copy.marker(f"{part}_r")]
         copy.move(copy.marker(f"{part}_r"), slice(None), at_times(time, path, later) - path)
-    assert read_trial(write_copy(copy, tmp_path)).legs["r"][0] > RIGHT_OFF_1 - 0.035
+    assert read_trial(copy.write(tmp_path)).legs["r"][0] > RIGHT_OFF_1 - 0.035
 
 
 @pytest.mark.parametrize(("noise_mm", "rate_hz"), [(3.0, 60.0), (1.0, 200.0)])
@@ -151,12 +151,12 @@ def test_on_a_treadmill_it_is_the_same_as_over_ground(options, slower, tmp_path)
     """The contacts of a foot on a belt are seen from the belt, each foot from its own."""
     path = walk(tmp_path / "ground", **{"steps": None} | options)
     path.write_text(path.read_text(encoding="utf-8").replace("[time]\n", "[time]\n#").replace("end_s", "#"))
-    ground, copy = read_trial(path), open_copy(path)
+    ground, copy = read_trial(path), TrialCopy(path)
     if slower is None:
         on_a_treadmill(copy)
     else:
         on_split_belts(copy, slower, 0.6)
-    belt = read_trial(write_copy(copy, tmp_path))
+    belt = read_trial(copy.write(tmp_path))
     assert legs_of(belt) == pytest.approx(legs_of(ground), abs=0.04)
     assert len(belt.legs) == 2 and belt.analyzed[0].startswith("right leg: ")
 

@@ -7,7 +7,6 @@ import pytest
 import xarray as xr
 from scipy.spatial.transform import Rotation
 
-from musclesolve._util.arrays import Array
 from musclesolve.report.picture.lofted_bones import (
     Mesh,
     attached,
@@ -85,7 +84,7 @@ def test_a_bone_is_moved_to_its_attachments_and_nowhere_else() -> None:
     np.testing.assert_array_equal(reaching(FEMUR, points[2:]), FEMUR[0])
 
 
-def largest(result: xr.Dataset) -> Array:
+def largest(result: xr.Dataset) -> np.ndarray:
     """The largest distance (2 n,) over ten frames of every end from the nearest surface [m]."""
     data = picture_data(result)
     ends, faces = ends_of(data.path, data.first)[:, :, 0], [each.faces for each in data.bones.surfaces]

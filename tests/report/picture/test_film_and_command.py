@@ -10,14 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from command_line import typed
 from PIL import Image
 from refusals import refused
 from stored_results import write_result
 from synthetic_result import result as without_points
-from typer.testing import CliRunner
 
 from musclesolve import save_picture
-from musclesolve.cli import app as cli
 from musclesolve.report.picture import moving_picture as library
 from musclesolve.report.picture.film import LANES, View, _named, curves, film
 from musclesolve.report.picture.moving_picture import library_of, picture_fragment, picture_page, three_js
@@ -32,7 +31,7 @@ def walk(troubled: xr.Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def call(*words: object):
-    return CliRunner().invoke(cli.app, [str(word) for word in words])
+    return typed(*words)
 
 
 @pytest.mark.thorough

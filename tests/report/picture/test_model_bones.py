@@ -9,17 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from command_line import typed
 from meshes import BOX, ball, save_vtp, triangles
 from opensim_answers import answers, task
 from refusals import refused
 from small_model import TEXT, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 from stored_results import write_result
-from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve import read_osim
-from musclesolve.cli import app as cli
 from musclesolve.opensim.geometry import path_lines
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import TO_GLOBAL, OpenSimModel
@@ -161,7 +160,7 @@ def test_the_commands_take_the_folder(folder: Path, tmp_path: Path) -> None:
     save_vtp(tmp_path / "on_offset.vtp", ball(0.02))
 
     def call(*words: object):
-        return CliRunner().invoke(cli.app, [str(word) for word in words])
+        return typed(*words)
 
     with_note = call("picture", folder / "result.nc", "-o", tmp_path / "a.html")
     assert with_note.exit_code == 0 and "on_offset.vtp" in with_note.output

@@ -8,7 +8,6 @@ import xarray as xr
 from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation
 
-from musclesolve._util.arrays import Array
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.report.picture.bones import Bones, bones_of
 from musclesolve.report.picture.lofted_bones import nearest_points, standard_bones
@@ -19,7 +18,7 @@ FLEXION = np.arange(0.0, 121.0, 10.0)
 TABLE = bundled_toml("musclesolve.report.picture", "bones.toml")
 
 
-def surface(vertices: Array, faces: Array) -> Array:
+def surface(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
     """Points (k, 3) spread over triangles."""
     weights = np.random.default_rng(0).dirichlet(np.ones(3), 60)
     return np.einsum("kw,fwi->fki", weights, vertices[faces]).reshape(-1, 3)

@@ -28,7 +28,6 @@ from musclesolve.dynamics import (
     simulate_contact,
 )
 from musclesolve.dynamics.contact.contact_pairs import separation
-from musclesolve.dynamics.forward.contact_simulation import ContactSimulation
 from musclesolve.report.picture.film import View, film
 from musclesolve.report.picture.moving_picture import picture_page
 from musclesolve.report.picture.picture_data import Shapes, picture_data
@@ -39,7 +38,7 @@ FLOOR = 0.2
 
 
 @pytest.fixture(scope="module")
-def fall() -> ContactSimulation:
+def fall():
     """Two persons stand on a floor, a wall beside them; one is struck at the hip by the other's, and both sink."""
     model = forward_human_model()
     floor, wall = (
@@ -66,20 +65,18 @@ def fall() -> ContactSimulation:
 
 
 @pytest.fixture(scope="module")
-def drawn(fall: ContactSimulation) -> xr.Dataset:
+def drawn(fall) -> xr.Dataset:
     return simulation_picture(fall)
 
 
 @pytest.fixture(scope="module")
-def page_of_fall(fall: ContactSimulation, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def page_of_fall(fall, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("fall") / "fall.html"
     assert ms.save_picture(fall, file, title="Two who fall") == ()
     return file
 
 
-def test_points_are_those_of_the_models_and_bones_keep_their_length(
-    fall: ContactSimulation, drawn: xr.Dataset
-) -> None:
+def test_points_are_those_of_the_models_and_bones_keep_their_length(fall, drawn: xr.Dataset) -> None:
     data = picture_data(drawn)
     for name, motion in fall.motions.items():
         for point in ("hip_r", "head_top", "foot_l"):
@@ -101,7 +98,7 @@ def test_the_floor_is_at_its_plane_and_other_planes_are_shapes(drawn: xr.Dataset
 
 
 def test_forces_begin_on_the_surfaces_that_press_and_are_those_of_the_simulation(
-    fall: ContactSimulation, drawn: xr.Dataset
+    fall, drawn: xr.Dataset
 ) -> None:
     data = picture_data(drawn)
     arrows, shapes = data.ground, data.shapes
@@ -129,7 +126,7 @@ def test_forces_begin_on_the_surfaces_that_press_and_are_those_of_the_simulation
     assert (arrows.force[shown[:, hips], hips, 1] > 0.0).all(), "the second is pushed away from the first"
 
 
-def test_events_are_marked_in_the_frame_that_follows_them(fall: ContactSimulation, drawn: xr.Dataset) -> None:
+def test_events_are_marked_in_the_frame_that_follows_them(fall, drawn: xr.Dataset) -> None:
     events = picture_data(drawn).events
     assert len(events) == len(fall.events) > 2
     for mark, event in zip(events, fall.events, strict=True):
@@ -253,7 +250,7 @@ def test_what_cannot_be_drawn_is_refused_and_nothing_is_written(
 
 
 @needs_chromium
-def test_the_page_plays_without_errors_or_requests(page_of_fall: Path, fall: ContactSimulation) -> None:
+def test_the_page_plays_without_errors_or_requests(page_of_fall: Path, fall) -> None:
     with opened(page_of_fall) as found:
         page = found.page
         page.wait_for_function("() => document.querySelector('.ms-picture').picture !== undefined")

@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 import xarray as xr
-from said import summary
+from said import judgement, summary
 from small_model import save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
 from musclesolve import leg_problem, read_osim, read_result, solve
+from musclesolve.plotting import save_figures
+from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.result_quantities import identity
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import netcdf_bytes
-from musclesolve.results.judgement import judge
 from musclesolve.run_trial import share_model
 
 DRAWN = {"activations", "muscle_forces", "joint_powers", "coordinates_and_moments", "reserves"}
@@ -40,7 +41,7 @@ def test_forces_and_passive_forces_give_the_moments(shared: xr.Dataset) -> None:
 def test_every_variable_has_a_unit(shared: xr.Dataset) -> None:
     assert all(shared[name].attrs["units"] for name in shared.data_vars)
     assert shared["group"].values.tolist() == ["hip", "ankle", "ankle"]
-    assert shared["side"].values.tolist() == ["r"] and judge(Facts(shared)).complete
+    assert shared["side"].values.tolist() == ["r"] and judgement(shared).complete
 
 
 def test_it_says_that_tendons_are_rigid(shared: xr.Dataset) -> None:
@@ -68,8 +69,6 @@ def test_muscles_without_a_side(tmp_path: Path) -> None:
     """All names without _r: one side, `other`."""
     from small_model import TEXT
 
-    from musclesolve.plotting import save_figures
-
     plain = read_osim(save_model(tmp_path, TEXT.replace('_r"', '"').replace("_r<", "<").replace("_r/", "/")))
     motion = {"time": np.linspace(0.0, 1.0, 61)}
     motion |= {name: 0.3 + 0.1 * np.sin(6.0 * motion["time"]) for name in plain.coordinates if name != "beta"}
@@ -83,9 +82,6 @@ def test_muscles_without_a_side(tmp_path: Path) -> None:
 def test_what_the_trunk_lacks_is_not_said_of_the_leg(tmp_path: Path) -> None:
     """A coordinate of no side with a muscle of a side: its verdict, its reserves and its reasons stand apart."""
     from small_model import TEXT
-
-    from musclesolve.plotting import save_figures
-    from musclesolve.results.dataset import frame_validity as frames
 
     model = read_osim(save_model(tmp_path, TEXT.replace("hip_a_r", "trunk")))
     motion = small_motion(model)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from rotated_laboratory import rotated
+from trial_copy import TrialCopy
 
 import musclesolve as ms
 from musclesolve import cycles
@@ -15,7 +16,6 @@ from musclesolve.dynamics.rotations import from_cardan
 from musclesolve.files import Trial
 from musclesolve.results.dataset.labels import body_angles
 from musclesolve.results.dataset.result_quantities import along_heading
-from musclesolve.synthetic.trial_copy import open_copy, write_copy
 
 TOE_OUT = 7.0
 """Toe-out of the foot on the ground of the bundled stride (stride_subject.toml) [deg]."""
@@ -70,14 +70,14 @@ def test_angles_of_cycles_do_not_depend_on_the_axes_of_the_laboratory(trial, res
 @pytest.fixture(scope="module")
 def backward(trial, tmp_path_factory) -> xr.Dataset:
     """The walk as a film that runs back: the laws of motion hold with the same forces."""
-    copy = open_copy(trial.path)
+    copy = TrialCopy(trial.path)
     mirror = float(copy.walk.time[0] + copy.walk.time[-1])
     copy.walk = replace(copy.walk, time=mirror - copy.walk.time[::-1], position=copy.walk.position[::-1])
     copy.forces = replace(copy.forces, time=mirror - copy.forces.time[::-1], values=copy.forces.values[::-1])
     start, end = copy.span
     copy.set_key("time", "start_s", repr(mirror - end))
     copy.set_key("time", "end_s", repr(mirror - start))
-    found = ms.run(write_copy(copy, tmp_path_factory.mktemp("backward")))
+    found = ms.run(copy.write(tmp_path_factory.mktemp("backward")))
     assert np.cos(found["heading"]).max() < -0.99
     return found
 

@@ -7,17 +7,16 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import xarray as xr
+from command_line import typed
 from refusals import refused
 from stored_results import write_result
 from synthetic_result import result, set_status
-from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.cli import app as cli
+from musclesolve import read_result
 from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.results.cycles.cycle_averages import average_results
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.files.result_netcdf import read_result
 
 Damage = Callable[[xr.Dataset], xr.Dataset]
 
@@ -99,7 +98,7 @@ def test_average_of_a_damaged_result_is_refused_with_its_file(name, tmp_path) ->
 
 def test_the_command_says_it_in_one_message(tmp_path) -> None:
     write_result(result(n_frames=251).isel(time=[]), tmp_path / "result.nc")
-    done = CliRunner().invoke(cli.app, ["average", str(tmp_path / "result.nc"), "-o", str(tmp_path / "out")])
+    done = typed("average", tmp_path / "result.nc", "-o", tmp_path / "out")
     assert done.exit_code == 2 and done.stderr.startswith("musclesolve: ")
     assert not (tmp_path / "out").exists()
 
@@ -125,7 +124,7 @@ def test_a_damaged_result_is_not_read_whatever_is_made_of_it(name, tmp_path) -> 
         ("plot",),
     )
     for command, *options in commands:
-        done = CliRunner().invoke(cli.app, [command, str(tmp_path / "result.nc"), *options])
+        done = typed(command, tmp_path / "result.nc", *options)
         assert done.exit_code == 2 and said in " ".join(done.stderr.split()), (command, done.stderr)
     assert [each.name for each in tmp_path.iterdir()] == ["result.nc"]
 

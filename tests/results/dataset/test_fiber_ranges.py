@@ -6,14 +6,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from modeled import sharing_by
 
 import muscle_db
 from musclesolve.muscles import MuscleParameters
-from musclesolve.pipeline.body import Analysis, Sharing
+from musclesolve.pipeline.body import Analysis
 from musclesolve.pipeline.run_options import Options
 from musclesolve.results.dataset.muscle_labels import fiber_notes
-from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import find_solver
 
 NAMES = ("semimembranosus_r", "soleus_r")
 
@@ -26,7 +25,7 @@ def notes(semimembranosus, soleus, *, database="gait2392", rule=None):
     solution = SimpleNamespace(solved=np.array([True, True, False]))
     state = SimpleNamespace(parameters=parameters, fiber_length=length)
     leg = SimpleNamespace(solution=solution, state=state)
-    sharing = Sharing(find_cost("stress_cubed"), find_solver("batch"))
+    sharing = sharing_by("stress_cubed")
     options = Options(("r",), muscle_db.load(database), sharing, (), fiber_lengths=rule)
     return fiber_notes(Analysis(SimpleNamespace(muscles=NAMES), sharing, (leg,)), options)
 

@@ -7,15 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
-from said import summary
-from typer.testing import CliRunner
+from command_line import typed
+from said import judgement, summary
 
 import musclesolve as ms
-from musclesolve.cli.app import app
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.facts import Facts
-from musclesolve.results.judgement import judge
+from musclesolve.results.tables.comparison_tables import ComparisonFacts
+from musclesolve.studies.many_trials.trial_record import Measures
 
 OF_LEG = (
     "activation",
@@ -80,7 +79,7 @@ def test_the_residual_is_known_where_both_feet_were_measured(result):
 
 
 def test_it_is_a_result_that_did_not_fail_and_says_what_was_analyzed(result):
-    assert checked_result(result) is result and judge(Facts(result)).complete
+    assert checked_result(result) is result and judgement(result).complete
     text = summary(result)
     assert "analyzed          right leg: 1.07 to 2.5" in text
     assert "not analyzed (forces not measured)" in text and "WITHOUT VALID" not in text
@@ -113,19 +112,15 @@ def test_moments_are_the_true_ones(folder, result, side):
 
 
 def test_check_and_run_end_well(folder, tmp_path):
-    checked = CliRunner().invoke(app, ["check", str(folder / "trial.toml")])
+    checked = typed("check", folder / "trial.toml")
     assert checked.exit_code == 0 and "analyzed" in checked.output
-    ran = CliRunner().invoke(
-        app, ["run", str(folder / "trial.toml"), "-o", str(tmp_path / "out"), "--no-figures", "--side", "r"]
-    )
+    ran = typed("run", folder / "trial.toml", "-o", tmp_path / "out", "--no-figures", "--side", "r")
     assert ran.exit_code == 0, ran.output
     assert "not analyzed" in ran.output
 
 
 @pytest.mark.thorough
 def test_comparing_and_many_count_only_what_was_analyzed(folder):
-    from musclesolve.results.tables.comparison_tables import ComparisonFacts
-    from musclesolve.studies.many_trials.trial_record import Measures
 
     compared = ms.compare(folder / "trial.toml", costs=["stress_cubed", "force_squared"], side="r")
     assert ComparisonFacts(compared).complete

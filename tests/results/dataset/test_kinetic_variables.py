@@ -11,10 +11,8 @@ from scipy.interpolate import make_interp_spline
 
 import musclesolve as ms
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.inverse.newton_euler import segment_motion
-from musclesolve.forces import prepare
-from musclesolve.pipeline.body import Analysis
-from musclesolve.pipeline.share import share
+from musclesolve.dynamics import segment_motion
+from musclesolve.forces import prepare, share
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.labels import DIRECTIONS, SEGMENT_OF
 from musclesolve.results.dataset.result_quantities import joint_power
@@ -23,14 +21,14 @@ BODY_AXES = {"axial": [0.0, 0.0, -1.0], "anterior": [1.0, 0.0, 0.0]}
 
 
 @pytest.fixture(scope="module")
-def analysis(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
+def analysis(tmp_path_factory: pytest.TempPathFactory):
     """One stride of the synthetic walk, both legs."""
     trial = ms.synthetic_recording(tmp_path_factory.mktemp("walk") / "walk", marker_rate_hz=100)
     return share(prepare(trial))
 
 
 @pytest.fixture(scope="module")
-def result(analysis: Analysis) -> xr.Dataset:
+def result(analysis) -> xr.Dataset:
     return assemble(analysis)
 
 

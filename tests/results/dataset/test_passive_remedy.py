@@ -7,18 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from modeled import sharing_by
+from poses import motion_through
 
 import muscle_db
 from muscle_db.model import LEG_DOFS, CalibratedPassive, PassiveStrain
 from musclesolve import Status, solve
-from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_from
 from musclesolve.muscles import muscle_state, scale_muscles
-from musclesolve.pipeline.body import JointLoads, Pulls, Sharing, SharingGroup
+from musclesolve.pipeline.body import JointLoads, Pulls, SharingGroup
 from musclesolve.pipeline.run_options import Options
 from musclesolve.pipeline.share import share_part, sharing_problem
 from musclesolve.results.dataset.muscle_labels import reserve_reasons
-from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import find_solver
 
 DEEP, FRAMES = 120.0, 3
 TABLE = replace(muscle_db.load("silva_2003"), calibrated_passive=None)
@@ -28,18 +27,17 @@ USELESS = replace(TABLE, calibrated_passive=CalibratedPassive("for a test: the s
 
 
 @pytest.fixture(scope="module")
-def squat(model) -> Motion:
+def squat(model):
     """Three frames at rest, hip and knee of the right leg bent, the knee deeply in the last one."""
     coordinates = np.zeros((FRAMES, len(model.topology.dof_names)))
     coordinates[:, model.dof("hip_flexion_r")] = np.radians(60.0)
     coordinates[:, model.dof("knee_flexion_r")] = np.radians([30.0, 60.0, DEEP])
-    still = np.zeros_like(coordinates)
-    return motion_from(model, 0.01 * np.arange(FRAMES), coordinates, still, still)
+    return motion_through(model, coordinates)
 
 
 def leg_of(model, squat, database, rule) -> tuple[SharingGroup, Options]:
     """The right leg, whose knee needs 1 N m of flexion."""
-    sharing = Sharing(find_cost("stress_cubed"), find_solver("batch"))
+    sharing = sharing_by("stress_cubed")
     options = Options(("r",), database, sharing, LEG_DOFS[:5], passive=rule)
     state = muscle_state(model, scale_muscles(model, database, "r", passive=rule), squat)
     moment = np.zeros((FRAMES, len(LEG_DOFS)))

@@ -6,16 +6,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from modeled import sharing_by
 
 import muscle_db
 from muscle_db.model import LEG_DOFS
 from musclesolve import Problem, solve
-from musclesolve.pipeline.body import Sharing, SolvedGroup
+from musclesolve.pipeline.body import SolvedGroup
 from musclesolve.pipeline.run_options import Options
 from musclesolve.results.dataset.muscle_labels import reserve_reasons
 from musclesolve.results.dataset.result_quantities import OPPOSITE, directions
-from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.solver_registry import find_solver
 
 TIME = 0.01 * np.arange(12)
 STRENGTH = np.array([1000.0, 600.0, 400.0])
@@ -52,7 +51,7 @@ def said(moment, passive=0.0, strength="table"):
 
 def options(strength):
     """Return the options of a trial; only muscles and strength matter here."""
-    sharing = Sharing(find_cost("stress_cubed"), find_solver("batch"))
+    sharing = sharing_by("stress_cubed")
     return Options(("r",), muscle_db.load("silva_2003"), sharing, LEG_DOFS, strength=strength)
 
 

@@ -16,17 +16,14 @@ from musclesolve import read_result, read_trial
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import differentiate
 from musclesolve.files import Trial
-from musclesolve.forces import mechanics
-from musclesolve.pipeline.mechanics import Mechanics
-from musclesolve.pipeline.recorded_body import recorded_body
-from musclesolve.pipeline.run_options import find_options
-from musclesolve.pipeline.share import share
+from musclesolve.forces import find_options, mechanics, recorded_body, share
 from musclesolve.plotting.figure_sets import figure_files
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.files import result_netcdf as netcdf
 from musclesolve.results.files.atomic_writing import write_files
+from musclesolve.studies.force_sensitivity import leg_sensitivity
 
 OF_SHARING = ("activation", "muscle_force", "joint_reaction", "reserve_moment", "unassigned_moment")
 OF_MOTION = (
@@ -40,7 +37,7 @@ OF_MOTION = (
 SOME = slice(40, 50)
 
 
-def jumping(recorded: Mechanics) -> Mechanics:
+def jumping(recorded):
     """The left hip jumps by 80 degrees."""
     coordinates = recorded.motion.coordinates.copy()
     coordinates[45:, recorded.model.dof("hip_internal_rotation_l")] += np.radians(80.0)
@@ -48,7 +45,7 @@ def jumping(recorded: Mechanics) -> Mechanics:
     return replace(recorded, motion=motion)
 
 
-def unbalanced(recorded: Mechanics) -> Mechanics:
+def unbalanced(recorded):
     """A plate lost its force."""
     right, *others = recorded.reactions
     force = right.force.copy()
@@ -56,7 +53,7 @@ def unbalanced(recorded: Mechanics) -> Mechanics:
     return replace(recorded, reactions=[replace(right, force=force), *others])
 
 
-def misplaced(recorded: Mechanics) -> Mechanics:
+def misplaced(recorded):
     """The right foot lies elsewhere than it was seen."""
     residual = recorded.fit.residual.copy()
     inside = np.flatnonzero(np.isin(recorded.measured.time, recorded.motion.time))[SOME]
@@ -68,13 +65,13 @@ def misplaced(recorded: Mechanics) -> Mechanics:
 BROKEN = {"steady": jumping, "balanced": unbalanced, "foot_in_place": misplaced}
 
 
-def shared(trial: Trial, recorded: Mechanics) -> xr.Dataset:
+def shared(trial: Trial, recorded) -> xr.Dataset:
     options = find_options(trial, None, None, "both")
     return assemble(share(recorded_body(trial, options, recorded)))
 
 
 @pytest.fixture(scope="module")
-def recorded() -> tuple[Trial, Mechanics]:
+def recorded():
     trial = read_trial(reference_stride())
     return trial, mechanics(trial)
 
@@ -179,7 +176,6 @@ def test_a_file_keeps_them_and_one_of_an_earlier_version_gets_them(broken, tmp_p
 
 def test_sensitivities_have_none_of_them(recorded):
     trial, good = recorded
-    from musclesolve.studies.force_sensitivity import leg_sensitivity
 
     bad, options = misplaced(good), find_options(trial, None, None, "r")
     (leg,) = share(recorded_body(trial, options, bad)).parts

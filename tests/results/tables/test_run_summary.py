@@ -6,13 +6,10 @@ import re
 
 import numpy as np
 import pytest
-from said import summary
+from said import judgement, plausible, summary
 from synthetic_result import WEIGHT, result, set_status, with_cutoffs, with_troubles
 
 from musclesolve import Status
-from musclesolve.results.facts import Facts
-from musclesolve.results.judgement import judge
-from musclesolve.results.plausibility import plausibility
 
 
 def line(text: str, subject: str) -> str:
@@ -21,7 +18,7 @@ def line(text: str, subject: str) -> str:
 
 def test_all_solved():
     text = summary(result())
-    assert judge(Facts(result())).complete
+    assert judgement(result()).complete
     assert line(text, "right leg").split()[2:] == ["60", "solved"]
     assert "WITHOUT" not in text
     assert "1.0e-09" in line(text, "optimality")
@@ -29,7 +26,7 @@ def test_all_solved():
 
 def test_troubles_are_counted_named_and_dated():
     data = with_troubles(result())
-    assert not judge(Facts(data)).complete
+    assert not judgement(data).complete
     text = summary(data)
     right, left = line(text, "right leg"), line(text, "left leg")
     time = data["time"].values
@@ -55,7 +52,7 @@ def test_a_leg_that_was_not_analyzed_is_not_reported():
 def test_failures_of_the_other_leg_do_not_count():
     data = with_troubles(result(sides="l"))
     set_status(data, Status.SOLVED, 50, 1)
-    assert judge(Facts(data)).complete
+    assert judgement(data).complete
 
 
 def test_pelvis_residual_in_per_cent_of_body_weight():
@@ -81,7 +78,7 @@ def test_a_residual_beyond_what_is_advised_of_the_peak_force_is_said(share, limi
     data["pelvis_residual"][:] = 0.0
     data["pelvis_residual"][:, 2] = share * WEIGHT
     data.attrs["balance_limit"] = limit
-    (judged,) = [each for each in plausibility(Facts(data)).comparisons if each.criterion == "residual"]
+    (judged,) = [each for each in plausible(data).comparisons if each.criterion == "residual"]
     assert (judged.sentence in line(summary(data), "pelvis residual")) == said
 
 

@@ -7,10 +7,10 @@ import pytest
 from refusals import refused
 from scipy.optimize import nnls
 
+import musclesolve as ms
 from musclesolve import Problem, solve
 from musclesolve.sharing import fit_cost_weights
 from musclesolve.sharing.cost import ForceSquared, SoftSaturation, StressCubed
-from musclesolve.sharing.cost.cost_registry import find_cost
 
 EVEN = np.full((20, 43), 0.1)
 COSTS = (StressCubed(), ForceSquared(), SoftSaturation())
@@ -161,7 +161,7 @@ def test_a_single_frame_may_drop_its_axis(make_leg):
 
 
 def test_soft_rows_take_part_in_a_mixture(problem):
-    costs = [find_cost("joint_reaction_squared"), StressCubed()]
+    costs = [ms.costs()["joint_reaction_squared"](), StressCubed()]
     pattern = solve(problem, 1e-3 * costs[0] + costs[1])
     assert pattern.solved.all()
     found = fit_cost_weights(problem, pattern.activation, costs)

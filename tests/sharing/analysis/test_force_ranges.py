@@ -11,9 +11,8 @@ import pytest
 from refusals import refused
 from scipy.optimize import linprog
 
-from musclesolve import Problem, Status, solve
+from musclesolve import Problem, Status, costs, solve
 from musclesolve.sharing import expression_cost, force_range
-from musclesolve.sharing.cost.cost_registry import find_cost
 
 COSTS = ("force_squared", "stress_cubed", "soft_saturation")
 
@@ -98,7 +97,7 @@ def test_the_ends_cost_what_is_allowed(make_leg, cost):
         force_range(problem, cost=cost, within=within, muscles=names, accuracy=1e-6),
     )
     outer = force_range(problem, names)
-    domain = find_cost(cost).largest_activation(problem)
+    domain = costs()[cost]().largest_activation(problem)
     reached = 0
     for i in range(5):
         for end, limit in ((span.least, outer.least), (span.greatest, outer.greatest)):

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from refusals import refused
 
+import musclesolve as ms
 from musclesolve import Problem, Status, solve
 from musclesolve.sharing import pareto_front
 from musclesolve.sharing.cost import ForceSquared, SoftSaturation, StressCubed
-from musclesolve.sharing.cost.cost_registry import find_cost
 
 PAIR = [StressCubed(), ForceSquared()]
 
@@ -145,7 +145,7 @@ def test_reserves_are_refused(problem):
 def test_soft_rows_are_weighed_like_terms(problem):
     """Joint reactions against activations: the weighted optimum is that of the plain sum with the same weights."""
     few = problem.frames(np.array([1]))
-    costs = [find_cost("joint_reaction_squared"), StressCubed()]
+    costs = [ms.costs()["joint_reaction_squared"](), StressCubed()]
     front = pareto_front(few, costs, divisions=4)
     assert front.complete.all()
     reach = (front.largest - front.least)[0]

@@ -13,7 +13,6 @@ from scipy.optimize import linprog
 
 import musclesolve as ms
 from musclesolve import Problem, Status, diagnose, solve
-from musclesolve.sharing.analysis.diagnosis import Diagnosis
 
 MUSCLES, DOFS, FRAMES = 12, 4, 12
 Leg = Callable[..., Problem]
@@ -72,7 +71,7 @@ EVERY = [(name, seed) for name in FAMILIES for seed in range(2)]
 
 
 @pytest.fixture(scope="module", params=EVERY, ids=lambda each: f"{each[0]} {each[1]}")
-def found(request, make_leg) -> tuple[str, Problem, Diagnosis]:
+def found(request, make_leg):
     name, seed = request.param
     problem = FAMILIES[name](make_leg, seed)
     return name, problem, diagnose(problem)

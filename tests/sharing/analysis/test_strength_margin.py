@@ -11,8 +11,8 @@ from scipy.optimize import linprog
 
 import musclesolve as ms
 from musclesolve import Problem
-from musclesolve.sharing import strength_margin
-from musclesolve.sharing.analysis.strength_margin import least_assistance, with_strength
+from musclesolve.sharing import least_assistance, strength_margin
+from musclesolve.sharing.analysis.strength_margin import with_strength
 
 NAMES = tuple(f"muscle_{k}" for k in range(9))
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sharing_cases import SMOOTH, pennate
 
+from musclesolve import costs
 from musclesolve.sharing.cost import (
     ActivationPower,
     ActivationVolume,
@@ -17,17 +18,16 @@ from musclesolve.sharing.cost import (
     NormalizedForceSquared,
     SoftSaturation,
 )
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.problem_change import ProblemChange, derivative
 
 COSTS = [
-    *(find_cost(name) for name in SMOOTH),
+    *(costs()[name]() for name in SMOOTH),
     ActivationPower(exponent=1.0),
     ActivationVolume(exponent=3.0),
     SoftSaturation(exponent=1.5),
     ForceMomentSquared(least_arm=0.1),
     JointReactionSquared({"knee": 2.0}, effort=10.0),
-    2.0 * find_cost("soft_saturation") + find_cost("emg_tracking") + find_cost("stress_cubed"),
+    2.0 * costs()["soft_saturation"]() + costs()["emg_tracking"]() + costs()["stress_cubed"](),
 ]
 NAMES = (
     *("moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length"),

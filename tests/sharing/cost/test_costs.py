@@ -28,7 +28,7 @@ from musclesolve.sharing.cost import (
     named,
 )
 from musclesolve.sharing.cost.cost_base import single_costs
-from musclesolve.sharing.cost.cost_registry import REGISTRY, find_cost, named_costs
+from musclesolve.sharing.cost.cost_registry import find_cost, named_costs
 from musclesolve.sharing.cost.sum_of_terms import varied
 from musclesolve.sharing.solving import solve_part
 
@@ -285,9 +285,9 @@ def test_registry_lists_and_finds():
     }
     assert promised <= set(costs())
     assert all(record.formula and record.source for record in costs().values())
-    assert all("Assumes" in (REGISTRY[name].__doc__ or "") for name in promised)
+    assert all("Assumes" in (costs()[name].kind.__doc__ or "") for name in promised)
     assert costs()["joint_reaction_squared"].needs == {"separable", "rows"}
-    assert find_cost("stress_cubed") == StressCubed()
+    assert costs()["stress_cubed"]() == StressCubed()
     with refused("unknown_name", "'stress_qubed'", "'stress_cubed'"):
         find_cost("stress_qubed")
     with refused("unknown_name", "3"):
@@ -295,7 +295,7 @@ def test_registry_lists_and_finds():
 
 
 COSTS_BY_TEXT = [
-    *(find_cost(name) for name in sorted(REGISTRY)),
+    *(costs()[name]() for name in sorted(costs())),
     JointWeightedActivation(multi_joint_weight=2),
     ActivationPower(np.float64(2.5)),
     ActivationVolume(3.0, 25e4),
@@ -380,7 +380,7 @@ def test_a_new_cost_is_one_file(tmp_path, monkeypatch, case):
     monkeypatch.setattr(named, "__path__", [*named.__path__, str(tmp_path)])
     found = named_costs()
     monkeypatch.delitem(sys.modules, f"{named.__name__}.loudest")
-    assert list(found) == sorted([*REGISTRY, "loudest"])
+    assert list(found) == sorted([*costs(), "loudest"])
     problem, _ = case
     batch, ipopt = (solve(problem, found["loudest"](), solver) for solver in ("batch", "ipopt"))
     assert batch.solved.all() and batch.cost_name == "loudest"

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 from refusals import refused
 
-from musclesolve import Status, solve, solvers
+from musclesolve import Status, costs, solve, solvers
 from musclesolve.sharing.cost import ActivationPower
-from musclesolve.sharing.cost.cost_registry import REGISTRY
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.batch import Batch
-from musclesolve.sharing.solver.solver_registry import Attempt
 
 
 @pytest.mark.parametrize("solver", [name for name in solvers() if name != "linprog"])
@@ -44,7 +42,7 @@ class Custom:
     name: str = "custom"
     can: frozenset[str] = frozenset({"separable"})
 
-    def solve(self, problem, cost, warm_start=None) -> Attempt:
+    def solve(self, problem, cost, warm_start=None):
         return Batch().solve(problem, cost)
 
 
@@ -72,5 +70,5 @@ def test_the_refusal_of_cyipopt_says_how_to_install_it(make_leg, monkeypatch):
 
 
 def test_every_cost_can_be_minimized():
-    for kind in REGISTRY.values():
+    for kind in costs().values():
         assert any(record.fits(kind()) for record in solvers().values())

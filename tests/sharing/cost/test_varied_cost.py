@@ -10,6 +10,7 @@ import pytest
 from refusals import refused
 
 import musclesolve as ms
+from musclesolve import Cost
 from musclesolve.sharing.cost import (
     ActivationPower,
     ActivationVolume,
@@ -22,7 +23,6 @@ from musclesolve.sharing.cost import (
     SoftSaturation,
     StressCubed,
 )
-from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.sum_of_terms import can_vary, varied
 from musclesolve.sharing.solving import solve_part

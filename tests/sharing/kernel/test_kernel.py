@@ -12,20 +12,19 @@ import pytest
 from refusals import refused
 from sharing_cases import SMOOTH
 
-from musclesolve import Problem, Status, solve
+from musclesolve import Problem, Status, costs, solve
 from musclesolve.sharing import RateLimits, kkt_residual
 from musclesolve.sharing.cost import ActivationPower, SoftSaturation, StressCubed
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.cost.sum_of_terms import SumOfTerms
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.solver.batch import Batch, KernelProblem, Vectorized
 from musclesolve.trajectory import solve_rate_limited
 
 COSTS = [
-    *(find_cost(name) for name in SMOOTH),
+    *(costs()[name]() for name in SMOOTH),
     *(ActivationPower(1.5), ActivationPower(4.0), SoftSaturation(3.0)),
     StressCubed() + 1e3 * ActivationPower(3.0) + 5.0 * SoftSaturation(),
-    find_cost("joint_reaction_squared") + 1e4 * find_cost("emg_tracking"),
+    costs()["joint_reaction_squared"]() + 1e4 * costs()["emg_tracking"](),
 ]
 
 

@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from musclesolve import Problem, Status, solve
+from musclesolve import Problem, Status, costs, solve
 from musclesolve.sharing import kkt_residual
 from musclesolve.sharing.certificate import farkas_ratio, within_domain
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import UNRESOLVED
 from musclesolve.sharing.solver.batch import Batch, Vectorized
 
@@ -56,7 +55,7 @@ def nasty(draw):
 @given(nasty())
 def test_every_status_is_proved_and_the_numpy_method_agrees(case):
     problem, kind = case
-    cost = find_cost(kind)
+    cost = costs()[kind]()
     answer, slow = solve(problem, cost), solve(problem, cost, Vectorized())
     assert answer.status[0] in (Status.SOLVED, Status.INFEASIBLE) or answer.status[0] == slow.status[0]
     if answer.status[0] == Status.SOLVED:
@@ -78,7 +77,7 @@ def test_every_status_is_proved_and_the_numpy_method_agrees(case):
 @given(nasty(), st.sampled_from([1e-3, 1.0, 1e6]))
 def test_with_reserves_every_frame_is_solved(case, weight):
     problem, kind = case
-    cost = find_cost(kind)
+    cost = costs()[kind]()
     reserved = problem.with_arrays(reserve_weight=np.full_like(problem.moment, weight))
     fast, slow = solve(reserved, cost), solve(reserved, cost, Vectorized())
     assert fast.solved[0] or fast.status[0] in (Status.INFEASIBLE, slow.status[0])
@@ -98,5 +97,5 @@ def test_hardly_any_frame_is_unresolved():
         moment = np.einsum("tmn,tn->tm", arm * strongest[:, None], random.random((400, 9)))
         problem = Problem(arm, moment, strongest, np.full(9, 10.0**size))
         for kind in KINDS:
-            answer = Batch().solve_certified(problem, find_cost(kind), allow_reserve=False)
+            answer = Batch().solve_certified(problem, costs()[kind](), allow_reserve=False)
             assert answer is not None and (answer.status == UNRESOLVED).mean() <= share, kind

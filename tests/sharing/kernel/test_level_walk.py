@@ -7,8 +7,8 @@ import pytest
 from scipy.optimize import linprog
 
 import musclesolve as ms
-from musclesolve.sharing.certificate import kkt_residual, relative_load
-from musclesolve.sharing.cost.cost_registry import find_cost
+from musclesolve.sharing import kkt_residual
+from musclesolve.sharing.certificate import relative_load
 
 FRAMES = 8
 
@@ -67,7 +67,7 @@ def sorted_loads(problem: ms.Problem, load: np.ndarray, t: int) -> np.ndarray | 
 @pytest.mark.parametrize("seed", range(12))
 def test_every_level_is_least_and_certified(seed):
     problem = degenerate(seed)
-    load = relative_load(problem, find_cost("min_max"))
+    load = relative_load(problem, ms.costs()["min_max"]())
     solution = ms.solve(problem, "min_max", "linprog")
     for t in range(0, FRAMES, 3):
         expected = sorted_loads(problem, load[t], t)
@@ -100,7 +100,7 @@ def test_a_muscle_above_the_levels_has_no_certificate():
     problem = ms.Problem(arm, [[30.0, 5.0]], np.full((1, 3), 1000.0), np.full(3, 1000.0))
     solution = ms.solve(problem, "min_max", "linprog")
     np.testing.assert_allclose(solution.activation, [[0.3, 0.3, 0.1]])
-    cost = find_cost("min_max")
+    cost = ms.costs()["min_max"]()
     numbers = np.array([[0.2, 0.4, 0.1]]), solution.reserve, solution.multiplier, solution.level_multiplier
     assert kkt_residual(problem, cost, *numbers) > 0.01
 

@@ -13,14 +13,13 @@ from scipy.optimize import linprog
 from sharing_cases import equipped
 from thorough import THOROUGH
 
-from musclesolve import Problem, Status, solve, solvers
+from musclesolve import Problem, Status, costs, solve, solvers
 from musclesolve.forces import muscle_forces
 from musclesolve.sharing import kkt_residual
 from musclesolve.sharing.cost import ActivationPower, StressCubed
-from musclesolve.sharing.cost.cost_registry import REGISTRY
 
 COSTS = {
-    **{name: kind() for name, kind in REGISTRY.items()},
+    **{name: kind() for name, kind in costs().items()},
     "activation": ActivationPower(1.0),
     "mixed": StressCubed() + 1e3 * ActivationPower(3.0),
 }

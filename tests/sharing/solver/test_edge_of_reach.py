@@ -14,9 +14,8 @@ from scipy.optimize import linprog
 from thorough import THOROUGH
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from musclesolve import Problem, Status, solve, solvers
+from musclesolve import Problem, Status, costs, solve, solvers
 from musclesolve.sharing.certificate import farkas_ratio
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.batch import Vectorized
 from musclesolve.sharing.solver.frame_program import Claim, frame_by_frame
 
@@ -149,7 +148,7 @@ def test_a_leg_at_the_edge_of_its_strength(cost, make_leg):
     answer = solve(problem, cost)
     assert (answer.status == Status.SOLVED).mean() > 0.97
     assert np.isin(answer.status, (Status.SOLVED, Status.INFEASIBLE, Status.SOLVER_FAILED)).all()
-    solved, known = answer.status == Status.SOLVED, find_cost(cost)
+    solved, known = answer.status == Status.SOLVED, costs()[cost]()
     least = known.value(problem, full)[solved]
     np.testing.assert_allclose(answer.cost[solved], least, rtol=1e-3)
 
@@ -168,7 +167,7 @@ def test_muscles_of_very_different_strength_at_the_edge(solver, decades):
         problem = Problem(arm, moment, strongest, strongest)
         answer = solve(problem, cost, solver)
         assert (answer.status == Status.SOLVED).all()
-        assert (answer.cost <= (1.0 + 1e-3) * find_cost(cost).value(problem, corner)).all()
+        assert (answer.cost <= (1.0 + 1e-3) * costs()[cost]().value(problem, corner)).all()
 
 
 @pytest.mark.thorough
@@ -203,7 +202,7 @@ def test_a_solver_of_frames_has_one_thread_of_blas():
 
     problem = Problem(np.array([[0.04, 0.02]]), [10.0], np.array([700.0, 900.0]), np.array([700.0, 900.0]))
     with threadpool_limits(limits=2, user_api="blas"):
-        frame_by_frame(problem, find_cost("force_squared"), None, call)
+        frame_by_frame(problem, costs()["force_squared"](), None, call)
     assert seen and set(seen) == {1}
 
 

@@ -11,15 +11,15 @@ import pytest
 from refusals import refused
 from sharing_cases import SMOOTH
 
+import musclesolve as ms
 from musclesolve import Status, solve, solvers
 from musclesolve.sharing import kkt_residual
 from musclesolve.sharing.cost import ActivationPower, ForceSquared, StressCubed
-from musclesolve.sharing.cost.cost_registry import REGISTRY
 from musclesolve.sharing.solver.frame_program import Claim
 from musclesolve.sharing.solver.qp_solvers import QuadraticProgram
 
 QUADRATIC = [name for name, record in solvers().items() if "quadratic_program" in record.can]
-COSTS = {name: REGISTRY[name]() for name in SMOOTH} | {
+COSTS = {name: ms.costs()[name]() for name in SMOOTH} | {
     "cube": ActivationPower(3.0),
     "line": ActivationPower(1.0),
     "square and line": ForceSquared() + 2.0 * ActivationPower(1.0),

@@ -9,10 +9,10 @@ import pytest
 from refusals import refused
 from sharing_cases import RESTING, SMOOTH, equipped
 
-from musclesolve import Cost, Problem, Status, solve, solvers
+from musclesolve import Cost, Problem, Status, costs, solve, solvers
 from musclesolve.errors import InputError
 from musclesolve.sharing import Ipopt, solving
-from musclesolve.sharing.cost.cost_registry import REGISTRY, find_cost
+from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.batch import Batch
 
@@ -177,7 +177,7 @@ def test_the_stiffer_the_reserves_the_nearer_to_none(make_leg, cost):
 
 def able(cost):
     """The solvers that are here and can take a smooth cost."""
-    return [name for name, record in solvers().items() if record.installed and record.fits(REGISTRY[cost]())]
+    return [name for name, record in solvers().items() if record.installed and record.fits(costs()[cost]())]
 
 
 @pytest.mark.parametrize("solver", able("stress_cubed"))

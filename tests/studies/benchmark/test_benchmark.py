@@ -9,12 +9,11 @@ import sys
 
 import numpy as np
 import pytest
+from command_line import typed
 from many_trials import write_stride
 from refusals import refused
 from rich.console import Console
-from typer.testing import CliRunner
 
-from musclesolve.cli import app as cli
 from musclesolve.sharing.solver import solver_registry as registry
 from musclesolve.sharing.solver.scipy_solvers import Slsqp
 from musclesolve.studies.benchmark import benchmark as study
@@ -51,7 +50,7 @@ def test_the_command_prints_and_writes(tmp_path):
         "-o",
         str(out),
     ]
-    done = CliRunner().invoke(cli.app, arguments)
+    done = typed(*arguments)
     assert done.exit_code == 0, done.output
     for title in ("force_squared: recorded leg", "random leg, 7 moments, 43", "one frame by itself"):
         assert title in done.output
@@ -71,7 +70,7 @@ def test_the_command_prints_and_writes(tmp_path):
     ],
 )
 def test_what_is_not_there_is_refused(arguments, part):
-    done = CliRunner().invoke(cli.app, ["benchmark", *arguments])
+    done = typed("benchmark", *arguments)
     assert done.exit_code == 2 and part in done.stderr
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from command_line import typed
 from refusals import refused
 from thorough import some
-from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve import synthetic_recording
-from musclesolve.cli.app import app
 from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 from musclesolve.recording.data import SegmentValues
+from musclesolve.recording.schema import Document
 from musclesolve.studies.calibration.body_calibration import BodyCalibration, _check_loaded, segment_masses
 from musclesolve.studies.calibration.body_residual import trial_pieces
 
@@ -183,7 +183,6 @@ def test_flight_alone_and_trials_without_all_contacts(tmp_path):
 
 
 def _elsewhere(trial: Trial):
-    from musclesolve.recording.schema import Document
 
     copy = trial.path.with_name("other.toml")
     copy.write_text(trial.path.read_text(encoding="utf-8"), encoding="utf-8")
@@ -192,24 +191,24 @@ def _elsewhere(trial: Trial):
 
 def test_the_command_writes_the_file_and_says_how_to_use_it(tmp_path):
     path = recorded(tmp_path / "walk").path
-    done = CliRunner().invoke(app, ["calibrate-body", str(path), "-o", str(tmp_path / "out" / "body.toml")])
+    done = typed("calibrate-body", path, "-o", tmp_path / "out" / "body.toml")
     assert done.exit_code == 0, done.output
     assert '[subject] body = "body.toml"' in done.output and "Residual at the pelvis" in done.output
     assert [file.name for file in (tmp_path / "out").iterdir() if not file.name.startswith(".")] == [
         "body.toml"
     ]
     as_json = ["calibrate-body", str(path), "-o", str(tmp_path / "out" / "body.toml"), "--json"]
-    document = json.loads(CliRunner().invoke(app, as_json).stdout)
+    document = json.loads(typed(*as_json).stdout)
     assert document["exit_code"] == 0 and len(document["parameters"]) == len(document["covariance"])
 
 
 def test_the_command_replaces_no_file_of_something_else(tmp_path):
     path = recorded(tmp_path).path
     text = path.read_text(encoding="utf-8")
-    refusal = CliRunner().invoke(app, ["calibrate-body", str(path), "-o", str(path)])
+    refusal = typed("calibrate-body", path, "-o", path)
     assert refusal.exit_code == 2 and "would be replaced" in " ".join(refusal.output.split())
     assert path.read_text(encoding="utf-8") == text
-    assert CliRunner().invoke(app, ["calibrate-body", str(path), "-o", str(tmp_path / "body")]).exit_code == 2
+    assert typed("calibrate-body", path, "-o", tmp_path / "body").exit_code == 2
 
 
 def test_a_stop_leaves_nothing_behind(tmp_path):

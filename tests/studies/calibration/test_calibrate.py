@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from command_line import typed
 from emg_stride import emg_stride
 from known_person import GAIN, HEADS, known_trials, write_known_trial
 from refusals import refused
-from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve import calibrate_muscles
@@ -193,14 +193,13 @@ def test_no_trial_and_unknown_names_are_refused():
 
 
 def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
-    from musclesolve.cli.app import app
 
     first, _ = known_trials("rigid", RIGID, 0.02)
     trial = write_known_trial(tmp_path, first)
     text = trial.read_text(encoding="utf-8")
     output = tmp_path / "person.toml"
     words = [*("calibrate-muscles", str(trial), "-o", str(output), "--side", "r")]
-    done = CliRunner().invoke(app, [*words, "--json", "--figures", str(tmp_path / "figures")])
+    done = typed(*words, "--json", "--figures", tmp_path / "figures")
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
     slack = next(each for each in document["parameters"] if each["quantity"] == "tendon_slack_length")
@@ -211,7 +210,7 @@ def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
         "calibration_factors",
         "calibration_fascicles",
     }
-    text_of = CliRunner().invoke(app, [*words, "--profile", slack["name"]])
+    text_of = typed(*words, "--profile", slack["name"])
     assert text_of.exit_code == 0, text_of.output
     assert "profile" in text_of.output and slack["name"] in text_of.output
     for place, part in (
@@ -219,11 +218,11 @@ def test_command_writes_the_muscles_and_says_what_it_found(tmp_path):
         (tmp_path / "no" / "p.toml", "no such folder"),
         (tmp_path / "p.osim", ".toml"),
     ):
-        refusal = CliRunner().invoke(app, [*words[:3], str(place)])
+        refusal = typed(*words[:3], place)
         assert refusal.exit_code == 2 and part in " ".join(refusal.output.split())
-    refusal = CliRunner().invoke(app, [*words, "--osim", str(tmp_path / "person.xml")])
+    refusal = typed(*words, "--osim", tmp_path / "person.xml")
     assert refusal.exit_code == 2 and ".osim" in refusal.output
-    refusal = CliRunner().invoke(app, [*words, "--figures", str(trial)])
+    refusal = typed(*words, "--figures", trial)
     assert refusal.exit_code == 2
     assert trial.read_text(encoding="utf-8") == text
 

@@ -13,14 +13,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from b3d_files import MODEL, TrialOnDisk, walker, write_b3d
+from command_line import typed
 from drafted_folders import recordings, renamed
 from recorded_data import recorded
 from refusals import refused
 from stored_results import write_result
-from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.cli.app import app
+from musclesolve import read_study
 from musclesolve.files import Table, write_mot
 from musclesolve.opensim import read_b3d
 from musclesolve.results.dataset.quantities import kept_variables
@@ -35,7 +35,6 @@ from musclesolve.studies.dataset.compute_dataset import (
 from musclesolve.studies.dataset.data_set import DataSet
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord, csv_bytes
 from musclesolve.studies.study.run_study import ComputedStudy
-from musclesolve.studies.study.study_file import read_study
 from musclesolve.studies.study.unpacked_trials import B3DSource, source_of
 
 MAKE = Path(__file__).parents[3] / "examples" / "study" / "make_study.py"
@@ -238,7 +237,7 @@ def test_an_estimate_leaves_a_begun_data_set_as_it_is(folder: Path, made: DataSe
     there = tmp_path / "forces"
     shutil.copytree(made.folder, there)
     before = {path: path.read_bytes() for path in there.rglob("*") if path.is_file()}
-    done = CliRunner().invoke(app, ["dataset", str(folder / "S01"), "-o", str(there), "--estimate"])
+    done = typed("dataset", folder / "S01", "-o", there, "--estimate")
     assert done.exit_code == 0 and "left as it is" in " ".join(done.stdout.split())
     assert {path: path.read_bytes() for path in there.rglob("*") if path.is_file()} == before
     (there / "subjects.csv").unlink()  # as of one that was stopped
@@ -248,10 +247,7 @@ def test_an_estimate_leaves_a_begun_data_set_as_it_is(folder: Path, made: DataSe
 
 
 def test_the_command_and_what_it_refuses(folder: Path, tmp_path: Path) -> None:
-    run = CliRunner()
-    done = run.invoke(
-        app, ["dataset", str(folder / "S01"), "-o", str(tmp_path / "one"), "--jobs", "1", "--json"]
-    )
+    done = typed("dataset", folder / "S01", "-o", tmp_path / "one", "--jobs", 1, "--json")
     document = json.loads(done.stdout[done.stdout.index("{") :])
     assert (document["trials"], document["with_result"], document["frames"]) == (2, 2, 132)
     card = (tmp_path / "one" / "DATA_CARD.md").read_text(encoding="utf-8")
@@ -360,7 +356,7 @@ def test_an_estimate_without_a_result_fails_with_the_reason(folder: Path, tmp_pa
     shutil.copytree(folder / "S02", source / "S02")
     for whole in (source / "S02").rglob("trial_*_i[kd].*"):
         whole.unlink()
-    done = CliRunner().invoke(app, ["dataset", str(source), "-o", str(tmp_path / "forces"), "--estimate"])
+    done = typed("dataset", source, "-o", tmp_path / "forces", "--estimate")
     assert done.exit_code == 2 and "not known" in done.stdout and "cut_id.sto" in done.stdout
     draft = (tmp_path / "forces" / "inputs" / "study.toml").read_text(encoding="utf-8")
     head = " ".join(draft.partition("[")[0].replace("#", " ").split())

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from command_line import typed
 from many_trials import write_stride
-from typer.testing import CliRunner
 
-from musclesolve.cli import app as cli
 from musclesolve.studies.many_trials.trial_record import Measures, Outcome, TrialRecord
 
 PEAKS = {"hip": 3.0, "knee": 3.0, "ankle": 3.0}
@@ -17,7 +16,7 @@ FINE = Measures(13, 0, 0, 0, 0.1, PEAKS, "walking", "plausible", "", "usable", [
 
 @pytest.fixture
 def call():
-    return lambda *arguments: CliRunner().invoke(cli.app, ["run", *map(str, arguments)])
+    return lambda *arguments: typed("run", *arguments)
 
 
 @pytest.fixture

@@ -16,10 +16,9 @@ from small_model_motion import TIME, save_inputs
 from stored_results import write_result
 
 import musclesolve as ms
-from musclesolve import read_result
+from musclesolve import read_osim, read_result
 from musclesolve.errors import MuscleSolveError, file_error, input_error
 from musclesolve.files import Table, write_mot
-from musclesolve.opensim.read_model import read_osim
 from musclesolve.plotting.figure_names import RECORDING, files_of
 from musclesolve.studies.many_trials.one_trial import Job, attempt, known_record, leave_message
 from musclesolve.studies.many_trials.trial_record import Outcome

@@ -7,13 +7,12 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
+from command_line import typed
 from refusals import refused
 from small_model import TEXT
 from small_model_motion import DOFS, save_inputs
-from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
 from musclesolve.results.dataset.result_quantities import along_heading
 from musclesolve.results.tables.question_tables import (
@@ -123,9 +122,7 @@ def test_facts_of_contact_forces_and_work(found):
 
 
 def test_the_command_writes_contributions(tmp_path):
-    out = CliRunner().invoke(
-        cli.app, ["contributions", str(reference_stride()), "-o", str(tmp_path), "--json"]
-    )
+    out = typed("contributions", reference_stride(), "-o", tmp_path, "--json")
     assert out.exit_code == 0, out.output
     assert json.loads(out.stdout)["contacts"] == ["rocker", "point", "foot"]
     names = {path.name for path in tmp_path.iterdir()}

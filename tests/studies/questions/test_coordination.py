@@ -7,12 +7,11 @@ import json
 import numpy as np
 import pytest
 import xarray as xr
+from command_line import typed
 from refusals import refused
 from scipy.integrate import quad
-from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
 from musclesolve.studies import coordination
 from musclesolve.studies.questions.coordination import (
@@ -102,9 +101,7 @@ def test_stiffness_is_of_the_joints_whose_moments_are_shared(found, result):
 
 def test_the_command_writes_coordination(tmp_path, result):
     result.to_netcdf(tmp_path / "result.nc")
-    out = CliRunner().invoke(
-        cli.app, ["coordination", str(tmp_path / "result.nc"), "-o", str(tmp_path / "out"), "--json"]
-    )
+    out = typed("coordination", tmp_path / "result.nc", "-o", tmp_path / "out", "--json")
     assert out.exit_code == 0, out.output
     document = json.loads(out.stdout)
     assert set(document["sides"]) == {"r", "l"}

@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import xarray as xr
+from command_line import typed
 from drawn_texts import drawn_texts, outside, overprinted
 from refusals import refused
-from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve import Status
-from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
 from musclesolve.plotting import page_style, strength_margins
 from musclesolve.results.files.result_netcdf import trial_from
@@ -81,7 +80,7 @@ def test_what_is_weak_already_raises_the_margins_of_others(found):
 def test_a_weakness_that_makes_frames_impossible_is_said_in_tables_and_exit_code(tmp_path):
     trial = str(reference_stride())
     command = ["margins", trial, "-o", str(tmp_path), "--side", "r", "--strength", "triceps_surae=0"]
-    out = CliRunner().invoke(cli.app, command)
+    out = typed(*command)
     assert out.exit_code == 3, out.output
     answer = xr.open_dataset(tmp_path / "margins.nc")
     lost = answer.attrs["frames_impossible"]
@@ -92,7 +91,7 @@ def test_a_weakness_that_makes_frames_impossible_is_said_in_tables_and_exit_code
 
 def test_the_command_writes_margins(tmp_path):
     trial = str(reference_stride())
-    out = CliRunner().invoke(cli.app, ["margins", trial, "-o", str(tmp_path), "--json", "--side", "r"])
+    out = typed("margins", trial, "-o", tmp_path, "--json", "--side", "r")
     assert out.exit_code == 0, out.output
     document = json.loads(out.stdout)
     assert {path.name for path in tmp_path.iterdir()} >= {"margins.nc", "margins.csv", "strength_margins.png"}
@@ -115,7 +114,7 @@ def test_a_folder_holds_the_answers_on_one_trial(tmp_path):
     other.write_bytes(reference_stride().read_bytes())
     answer = xr.Dataset(attrs=trial_from(other, tmp_path))
     answer.to_netcdf(tmp_path / "what_if.nc")
-    out = CliRunner().invoke(cli.app, ["margins", str(reference_stride()), "-o", str(tmp_path)])
+    out = typed("margins", reference_stride(), "-o", tmp_path)
     assert out.exit_code == 2 and not (tmp_path / "margins.nc").exists()
 
 
@@ -135,9 +134,7 @@ def test_what_cannot_be_asked(tmp_path):
     with refused("conflict", "tendon"):
         margins(ms.read_trial(reference_stride()).with_settings(muscles={"tendon": "elastic"}))
     trial = str(reference_stride())
-    out = CliRunner().invoke(
-        cli.app, ["margins", trial, "-o", str(tmp_path), "--strength", "torque.ankle=1:2"]
-    )
+    out = typed("margins", trial, "-o", tmp_path, "--strength", "torque.ankle=1:2")
     assert out.exit_code == 2
 
 

@@ -10,23 +10,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from command_line import typed
 from cost_laws import some_frames_have_the_cost_of_the_whole
 from refusals import refused
 from rich.console import Console
-from typer.testing import CliRunner
 
 import musclesolve as ms
 from musclesolve import Status
 from musclesolve._util.center_of_pressure import center_of_pressure
-from musclesolve.cli import app as cli
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import Wrench, projected_moments
 from musclesolve.dynamics.inverse.induced_accelerations import LinkedBodies
-from musclesolve.forces import prepare
-from musclesolve.pipeline.share import share, share_part
+from musclesolve.forces import prepare, share
+from musclesolve.pipeline.share import share_part
 from musclesolve.results.tables.question_tables import scenario_facts, scenario_tables
 from musclesolve.sharing.cost.cost_check import check_cost
-from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.studies import Scenario, what_if
 from musclesolve.studies.questions.assistance import (
     MusclesAlone,
@@ -119,10 +117,10 @@ def test_the_best_torque_leaves_no_gain(found):
 def test_the_cost_of_muscles_and_torques_has_its_derivatives():
     problem = ms.leg_problem(ms.run(reference_stride()), "r")
     for name in ("joint_weighted_activation", "soft_saturation"):
-        cost = MusclesAlone(find_cost(name), 2)
+        cost = MusclesAlone(ms.costs()[name](), 2)
         check_cost(problem, cost, problem.valid)
     # some frames have the slopes that they have among all
-    some_frames_have_the_cost_of_the_whole(problem, MusclesAlone(find_cost("knee_sparing_activation"), 2))
+    some_frames_have_the_cost_of_the_whole(problem, MusclesAlone(ms.costs()["knee_sparing_activation"](), 2))
 
 
 def test_facts_of_scenarios(found):
@@ -254,7 +252,7 @@ def test_effort_counts_frames_with_a_solution_in_both(found):
 def test_the_command_writes_scenarios(tmp_path):
     words = ["--set", "weak: triceps_surae=0.7", "--set", "torque.ankle_dorsiflexion=-20:0"]
     arguments = ["what-if", str(reference_stride()), "-o", str(tmp_path), "--side", "r", "--json", *words]
-    out = CliRunner().invoke(cli.app, arguments)
+    out = typed(*arguments)
     assert out.exit_code in (0, 3), out.output
     names = [each["scenario"] for each in json.loads(out.stdout)["scenarios"]]
     assert names == ["now", "weak", "torque.ankle_dorsiflexion=-20:0"]

@@ -13,10 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from typer.testing import CliRunner
+from command_line import typed
 
 import musclesolve as ms
-from musclesolve.cli import app as cli
 from musclesolve.report.study import written_pages
 from musclesolve.report.study.written_pages import study_into
 from musclesolve.studies.study import analysis
@@ -84,9 +83,7 @@ def alike(one: object, other: object) -> bool:
 
 def test_a_second_call_makes_nothing_and_says_the_same(place, monkeypatch):
     def call(*words: str) -> tuple[int, str]:
-        done = CliRunner().invoke(
-            cli.app, ["study", str(place / "study.toml"), "-o", str(place / "results"), *words]
-        )
+        done = typed("study", place / "study.toml", "-o", place / "results", *words)
         lines = [line for line in done.output.splitlines() if not line.startswith("trials")]
         return done.exit_code, "\n".join(lines)
 

@@ -20,12 +20,11 @@ import pytest
 import xarray as xr
 from b3d_files import write_b3d
 from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
+from command_line import typed
 from refusals import refused
 from scipy import stats
-from typer.testing import CliRunner
 
 import musclesolve as ms
-from musclesolve.cli import app as cli
 from musclesolve.cli.result_documents import study_document
 from musclesolve.cli.tables.trial_tables import study_check_tables as tables
 from musclesolve.drafting.study.draft_study import draft_study
@@ -39,7 +38,6 @@ from musclesolve.results.judgement import Report
 from musclesolve.results.plausibility import FLAGS
 from musclesolve.results.tables.study_tables import comparisons_csv
 from musclesolve.settings.other_files import DesignSettings
-from musclesolve.studies.many_trials.trial_record import Outcome
 from musclesolve.studies.study.analysis import StudyResult, analyze_study
 from musclesolve.studies.study.check_study import StudyCheck
 from musclesolve.studies.study.run_study import compute_trials, prepared
@@ -90,18 +88,18 @@ def change(path: Path, before: str, after: str, count: int = -1) -> Path:
     return path
 
 
-def outcomes(computed) -> dict[str, Outcome]:
+def outcomes(computed) -> dict[str, str]:
     return {name: record.outcome for name, record in computed.records.items()}
 
 
 def call(*words: object):
-    return CliRunner().invoke(cli.app, [str(word) for word in words])
+    return typed(*words)
 
 
 def test_one_broken_trial_does_not_stop_the_others(whole):
     ended = outcomes(whole.computed)
-    assert Counter(ended.values()) == {Outcome.COMPUTED: 19, Outcome.REFUSED: 1}
-    assert ended[BROKEN] is Outcome.REFUSED
+    assert Counter(ended.values()) == {"computed": 19, "refused": 1}
+    assert ended[BROKEN] == "refused"
     place = whole.computed.folder / "trials"
     message = (place / BROKEN / "error.txt").read_text(encoding="utf-8")
     assert "S03/free/trial_2_id.sto, line" in message and ".." not in message
@@ -188,7 +186,7 @@ def test_what_is_up_to_date_is_kept_and_what_changed_alone_is_computed(folder, f
     lines = few.read_text(encoding="utf-8").splitlines()
     few.write_text("\n".join(line for line in lines if not line.startswith(FEW[1::2])), encoding="utf-8")
     first = compute_trials(few, tmp_path, jobs=2)
-    assert list(outcomes(first).values()) == [Outcome.COMPUTED] * 2
+    assert list(outcomes(first).values()) == ["computed"] * 2
     assert write_study_data(first).not_averaged == {}
     with ms.open_study(tmp_path) as study:
         moments = study["joint_moment"].load()
@@ -200,7 +198,7 @@ def test_what_is_up_to_date_is_kept_and_what_changed_alone_is_computed(folder, f
     mass = re.search(r"S01 = { mass_kg = ([\d.]+)", few.read_text(encoding="utf-8"))[1]
     change(few, f"S01 = {{ mass_kg = {mass}", f"S01 = {{ mass_kg = {2 * float(mass)}")
     result = compute_trials(few, tmp_path, jobs=1)
-    assert outcomes(result) == {"S01_free_1": Outcome.UNCHANGED, "S02_free_1": Outcome.COMPUTED}
+    assert outcomes(result) == {"S01_free_1": "unchanged", "S02_free_1": "computed"}
     write_study_data(result)
     with ms.open_study(tmp_path) as study:
         ratio = (study["joint_moment"] / moments).load()
@@ -209,7 +207,7 @@ def test_what_is_up_to_date_is_kept_and_what_changed_alone_is_computed(folder, f
         assert own == pytest.approx(np.full(own.shape, expected), rel=1e-5)
     # a setting of all trials
     change(few, "stress_cubed", "force_squared")
-    assert list(outcomes(compute_trials(few, tmp_path, jobs=2)).values()) == [Outcome.COMPUTED] * 2
+    assert list(outcomes(compute_trials(few, tmp_path, jobs=2)).values()) == ["computed"] * 2
 
 
 @pytest.fixture(scope="module")
@@ -549,7 +547,7 @@ def test_names_with_letters_of_any_language(few, tmp_path):
     lines = text.replace("S01_free_1", '"Zoë_1"').splitlines()
     few.write_text("\n".join(line for line in lines if not line.startswith(FEW)), encoding="utf-8")
     result = compute_trials(few, tmp_path, jobs=1)
-    assert outcomes(result) == {"Zoë_1": Outcome.COMPUTED}
+    assert outcomes(result) == {"Zoë_1": "computed"}
     write_study_data(result)
     with ms.open_study(tmp_path) as study:
         assert study["subject"].values.tolist() == ["Zoë Müller"]

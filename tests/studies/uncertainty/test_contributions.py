@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from replays import NO_ERRORS, replay_of
 
 import musclesolve as ms
 from musclesolve import read_trial
@@ -15,10 +16,7 @@ from musclesolve.forces import prepare
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.results.facts import uncertain_peak
 from musclesolve.studies.uncertainty.contributions import DIFFERENCE_STEP, Linear, Task
-from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
-from musclesolve.studies.uncertainty.replay import MUSCLE_WEIGHT, sources, standard_deviations
-
-NONE = {source.key: 0.0 for source in sources().values()}
+from musclesolve.studies.uncertainty.replay import MUSCLE_WEIGHT, sources
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +26,7 @@ def trial() -> Trial:
 
 @pytest.fixture(scope="module")
 def linear(trial: Trial) -> Linear:
-    return Linear(
-        RecordedReplay.from_body(
-            prepare(trial, side="r"), standard_deviations(trial.settings.uncertainty.stated)
-        )
-    )
+    return Linear(replay_of(prepare(trial, side="r"), stated=trial.settings.uncertainty.stated))
 
 
 @pytest.mark.parametrize("source", ["optimal_fiber_length", "tendon_slack_length", "max_isometric_force"])
@@ -69,7 +63,7 @@ def test_weights_of_muscles_move_forces_as_solutions_with_other_weights_do(linea
 @pytest.mark.parametrize("source", ["optimal_fiber_length", "max_isometric_force"])
 def test_they_are_those_of_the_muscles_differentiated_exactly(trial: Trial, source: str) -> None:
     short = replace(trial, time_range=(0.55, 0.7))
-    found = ms.uncertainty(short, 2, sd=NONE | {source: 0.02}, side="r", jobs=1)
+    found = ms.uncertainty(short, 2, sd=NO_ERRORS | {source: 0.02}, side="r", jobs=1)
     exact = ms.studies.force_sensitivity(short, side="r")[f"by_{source}"].sel(side="r").values
     unique = found["first_order_unique"].values[:, 0]
     assert unique.sum() > 5
@@ -103,10 +97,8 @@ def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(trial
 
 
 def test_a_center_of_pressure_moves_the_ankle_by_its_lever(trial: Trial) -> None:
-    found = ms.uncertainty(trial, 2, sd=NONE | {"center_of_pressure_mm": 5.0}, side="r", jobs=1)
-    replay = RecordedReplay.from_body(
-        prepare(trial, side="r"), standard_deviations(trial.settings.uncertainty.stated)
-    )
+    found = ms.uncertainty(trial, 2, sd=NO_ERRORS | {"center_of_pressure_mm": 5.0}, side="r", jobs=1)
+    replay = replay_of(prepare(trial, side="r"), stated=trial.settings.uncertainty.stated)
     body = replay.body(replay.parameters.errors(np.zeros(replay.parameters.count)))
     axis = body.model.tree.axes(body.motion.q)[:, body.model.dof("ankle_dorsiflexion_r")]
     force = next(wrench.force for wrench in body.wrenches if wrench.body == "foot_r")

@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 import pytest
+from replays import NO_ERRORS, replay_of
 from said import of_uncertain
 
 import musclesolve as ms
@@ -17,10 +18,6 @@ from musclesolve.forces import prepare
 from musclesolve.results.facts import UncertaintyFacts
 from musclesolve.studies.uncertainty.contributions import FEW_DIRECTIONS, Linear
 from musclesolve.studies.uncertainty.monte_carlo import RUNS, designed_numbers
-from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
-from musclesolve.studies.uncertainty.replay import sources, standard_deviations
-
-NONE = {source.key: 0.0 for source in sources().values()}
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +26,11 @@ def trial() -> Trial:
 
 
 @pytest.fixture(scope="module")
-def replay(trial: Trial) -> RecordedReplay:
-    return RecordedReplay.from_body(prepare(trial), standard_deviations({}))
+def replay(trial: Trial):
+    return replay_of(prepare(trial))
 
 
-def test_columns_of_parameters_that_meet_are_orthogonal(replay: RecordedReplay) -> None:
+def test_columns_of_parameters_that_meet_are_orthogonal(replay) -> None:
     numbers = designed_numbers(replay, 3)
     assert numbers.shape == (RUNS, replay.parameters.count)
     assert numbers.mean(axis=0) == pytest.approx(np.zeros(replay.parameters.count), abs=1e-12)
@@ -55,7 +52,7 @@ def test_columns_of_parameters_that_meet_are_orthogonal(replay: RecordedReplay) 
     assert (np.abs(numbers) < 1.0).mean() == pytest.approx(0.683, abs=0.01)
 
 
-def test_the_seed_decides(replay: RecordedReplay) -> None:
+def test_the_seed_decides(replay) -> None:
     assert np.array_equal(designed_numbers(replay, 1), designed_numbers(replay, 1))
     assert not np.array_equal(designed_numbers(replay, 1), designed_numbers(replay, 2))
 
@@ -63,7 +60,7 @@ def test_the_seed_decides(replay: RecordedReplay) -> None:
 @pytest.mark.thorough
 def test_moments_spread_as_the_first_order_says(trial: Trial) -> None:
     """They are linear in small errors of plates and hip centers, whose columns are orthogonal."""
-    sd = NONE | {"center_of_pressure_mm": 1.0, "hip_center_mm": 1.0}
+    sd = NO_ERRORS | {"center_of_pressure_mm": 1.0, "hip_center_mm": 1.0}
     found = ms.uncertainty(trial, "fast", sd=sd, side="r")
     assert (found.attrs["samples"], found.attrs["sampling"]) == (RUNS, "designed")
     spread, first = (found[f"joint_moment_{each}"].values for each in ("sd", "first_order_sd"))
@@ -72,7 +69,7 @@ def test_moments_spread_as_the_first_order_says(trial: Trial) -> None:
     assert spread[known] == pytest.approx(np.sqrt(RUNS / (RUNS - 1)) * first[known], rel=0.01)
 
 
-def test_directions_hold_every_parameter_once(replay: RecordedReplay) -> None:
+def test_directions_hold_every_parameter_once(replay) -> None:
     linear = Linear(replay)
     for source, parts in (("soft_tissue", [None]), ("muscle_path", [0, 1])):
         shape, seen = replay.parameters.shapes[source], np.zeros(replay.parameters.shapes[source])
@@ -87,7 +84,7 @@ def test_directions_hold_every_parameter_once(replay: RecordedReplay) -> None:
 
 @pytest.mark.thorough
 def test_it_says_where_the_first_order_holds(trial: Trial) -> None:
-    found = ms.uncertainty(trial, "fast", sd=NONE | {"strength": 0.05, "hip_center_mm": 2.0}, side="r")
+    found = ms.uncertainty(trial, "fast", sd=NO_ERRORS | {"strength": 0.05, "hip_center_mm": 2.0}, side="r")
     shares = UncertaintyFacts(found).first_order_shares
     assert set(shares) == {"muscle_force", "contact_force"} and all(
         0.5 < each <= 1.0 for each in shares.values()

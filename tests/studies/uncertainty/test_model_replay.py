@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import xarray as xr
+from modeled import modeled
 from refusals import refused
+from replays import NO_ERRORS, keys_of, replay_of
 from said import uncertainty_document, uncertainty_summary
 from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, TIME, feasible_moments, small_motion
@@ -15,30 +17,34 @@ from stored_results import write_result
 
 from musclesolve import read_osim, read_result, uncertainty
 from musclesolve.files import Table, write_mot
+from musclesolve.forces import share
 from musclesolve.opensim.external_loads import load_in_ground
 from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.pipeline.opensim.assemble_body import model_body
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.trial_body import model_settings
-from musclesolve.pipeline.share import share
 from musclesolve.plotting.figure_names import pages_of
 from musclesolve.plotting.page.page_style import figures_of
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.studies.uncertainty.contributions import Linear
-from musclesolve.studies.uncertainty.model_replay import ModelReplay
-from musclesolve.studies.uncertainty.replay import sources, standard_deviations
+from musclesolve.studies.uncertainty.replay import sources
 
-NONE = {source.key: 0.0 for source in sources().values()}
 OF_MUSCLES = ("strength", "max_isometric_force", "optimal_fiber_length", "tendon_slack_length")
 
 
-def body_with_moments(folder: Path, **options: object) -> ModelBody:
+def body_with_moments(folder: Path, **options: object):
     model = read_osim(save_model(folder, near_optimal_lengths()))
-    given = model_settings(dofs=DOFS, start_s=0.2, end_s=0.5, passive="none", **options)  # type: ignore[arg-type]
-    return model_body(model, small_motion(model), feasible_moments(model, passive="none"), given)
+    return modeled(
+        model,
+        small_motion(model),
+        feasible_moments(model, passive="none"),
+        dofs=DOFS,
+        start_s=0.2,
+        end_s=0.5,
+        passive="none",
+        **options,
+    )
 
 
-def body_with_loads(folder: Path) -> ModelBody:
+def body_with_loads(folder: Path):
     model = read_osim(save_model(folder, near_optimal_lengths()))
     push = np.stack([0.0 * TIME + 4.0, 30.0 + 5.0 * np.sin(6.0 * TIME), 0.0 * TIME - 2.0], axis=1)
     place = np.stack([0.1 * TIME, 0.0 * TIME - 0.5, 0.0 * TIME + 0.05], axis=1)
@@ -57,26 +63,27 @@ def body_with_loads(folder: Path) -> ModelBody:
         "<datafile>grf.mot</datafile></ExternalLoads></OpenSimDocument>",
         encoding="utf-8",
     )
-    options = model_settings(dofs=DOFS, start_s=0.2, end_s=0.5, loads=external, passive="none")
-    return model_body(model, small_motion(model), None, options)
+    return modeled(
+        model, small_motion(model), dofs=DOFS, start_s=0.2, end_s=0.5, loads=external, passive="none"
+    )
 
 
 @pytest.fixture(scope="module", params=[body_with_moments, body_with_loads], ids=["moments", "loads"])
-def body(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ModelBody:
+def body(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     return request.param(tmp_path_factory.mktemp("small"))
 
 
 @pytest.fixture(scope="module")
-def replay(body: ModelBody) -> ModelReplay:
-    return ModelReplay.from_body(body, standard_deviations({}))
+def replay(body):
+    return replay_of(body)
 
 
-def errors_of(replay: ModelReplay, **some: object) -> dict[str, np.ndarray]:
+def errors_of(replay, **some: object) -> dict[str, np.ndarray]:
     none = replay.parameters.errors(np.zeros(replay.parameters.count))
     return {name: np.broadcast_to(some.get(name, 0.0), array.shape) + 0.0 for name, array in none.items()}
 
 
-def turning_axis(body: ModelBody, coordinate: str, name: str) -> np.ndarray:
+def turning_axis(body, coordinate: str, name: str) -> np.ndarray:
     """Angular velocity of a body by the rate of a coordinate, (T, 3), from differences of its rotation."""
 
     def rotation(turn: float) -> np.ndarray:
@@ -88,12 +95,12 @@ def turning_axis(body: ModelBody, coordinate: str, name: str) -> np.ndarray:
     return np.stack([rate[:, 2, 1], rate[:, 0, 2], rate[:, 1, 0]], axis=1)
 
 
-def test_it_has_the_sources_that_a_trial_file_may_state(body: ModelBody, replay: ModelReplay) -> None:
-    known = {sources()[name].key for name in replay.parameters.shapes}
+def test_it_has_the_sources_that_a_trial_file_may_state(body, replay) -> None:
+    known = keys_of(replay.parameters.shapes)
     assert known == set(error_keys("moments" if body.dynamics is None else "loads"))
 
 
-def test_the_sample_without_errors_is_the_nominal_result(body: ModelBody, replay: ModelReplay) -> None:
+def test_the_sample_without_errors_is_the_nominal_result(body, replay) -> None:
     again, parts = replay.run(replay.parameters.errors(np.zeros(replay.parameters.count)))
     nominal = share(body)
     for one, other in zip(nominal.parts, parts, strict=True):
@@ -107,7 +114,7 @@ def test_the_sample_without_errors_is_the_nominal_result(body: ModelBody, replay
 
 def test_an_angle_that_errs_is_that_of_other_coordinates(tmp_path: Path) -> None:
     body = body_with_moments(tmp_path, cutoff_hz=None)
-    replay = ModelReplay.from_body(body, standard_deviations({}))
+    replay = replay_of(body)
     shift = np.zeros(len(replay.angles))
     shift[replay.angles.index("knee_r")] = 0.03
     moved = replay.body(errors_of(replay, joint_angle=shift))
@@ -123,7 +130,7 @@ def test_an_angle_that_errs_is_that_of_other_coordinates(tmp_path: Path) -> None
 
 def test_loads_act_elsewhere_and_feet_stay(tmp_path: Path) -> None:
     body = body_with_loads(tmp_path)
-    replay = ModelReplay.from_body(body, standard_deviations({}))
+    replay = replay_of(body)
     assert body.dynamics is not None
     (load,), pose = body.dynamics.loads, body.dynamics.dynamics.bodies.pose
     force = load_in_ground(body.model, load, body.time, pose)[0]
@@ -143,9 +150,7 @@ def test_loads_act_elsewhere_and_feet_stay(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(
-    body: ModelBody, replay: ModelReplay
-) -> None:
+def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(body, replay) -> None:
     small = {sources()[name].key: 0.01 * sources()[name].sd for name in replay.parameters.shapes}
     found = uncertainty(body, 60, seed=1, sd=small, jobs=1)
     assert list(found["source"].values) == list(replay.parameters.shapes)
@@ -162,12 +167,12 @@ def test_the_samples_spread_as_the_first_order_says_where_errors_are_small(
         assert shares.where(predicted > 0.0).max() == pytest.approx(1.0)
 
 
-def test_a_source_that_is_switched_off_contributes_nothing(body: ModelBody) -> None:
-    found = uncertainty(body, 3, sd=NONE | {"joint_angle_deg": 1.0}, jobs=1)
+def test_a_source_that_is_switched_off_contributes_nothing(body) -> None:
+    found = uncertainty(body, 3, sd=NO_ERRORS | {"joint_angle_deg": 1.0}, jobs=1)
     share_of = found["muscle_force_contribution"]
     assert float(share_of.sel(source=list(OF_MUSCLES)).max()) == 0.0
     assert float(share_of.sel(source="joint_angle").max()) == 1.0
-    still = uncertainty(body, 3, sd=NONE, jobs=1)
+    still = uncertainty(body, 3, sd=NO_ERRORS, jobs=1)
     assert (still["muscle_force_sd"] == 0.0).all()
     assert still.attrs["without_contributions"] == "every source is switched off"
 
@@ -181,7 +186,7 @@ def test_a_moment_that_is_given_has_its_factor_alone(tmp_path: Path) -> None:
     assert "contact_force_peak_sd" not in found
 
 
-def test_one_difference_serves_all_muscles(replay: ModelReplay) -> None:
+def test_one_difference_serves_all_muscles(replay) -> None:
     linear = Linear(replay)
     for source in ("optimal_fiber_length", "max_isometric_force"):
         tasks = [task for task in linear.tasks() if task.source == source]
@@ -192,7 +197,7 @@ def test_one_difference_serves_all_muscles(replay: ModelReplay) -> None:
 
 
 @pytest.mark.in_part(2)
-def test_it_is_written_summed_up_and_drawn(body: ModelBody, tmp_path: Path) -> None:
+def test_it_is_written_summed_up_and_drawn(body, tmp_path: Path) -> None:
     write_result(uncertainty(body, 4, jobs=1), tmp_path / "uncertainty.nc")
     found: xr.Dataset = read_result(tmp_path / "uncertainty.nc")
     text = uncertainty_summary(found)

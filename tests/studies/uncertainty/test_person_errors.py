@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from modeled import modeled
 from person_file import person, person_file
 from refusals import refused
+from replays import NO_ERRORS, keys_of, replay_of
 from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
 
@@ -17,17 +19,10 @@ from musclesolve import uncertainty
 from musclesolve.data import reference_stride
 from musclesolve.files import Trial
 from musclesolve.forces import prepare
-from musclesolve.muscles.person import PersonMuscles
-from musclesolve.pipeline.opensim.assemble_body import model_body
-from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.pipeline.opensim.trial_body import model_settings
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.trial.settings import error_keys
-from musclesolve.studies.uncertainty.model_replay import ModelReplay
-from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
-from musclesolve.studies.uncertainty.replay import parameters_with_errors, sources, standard_deviations
+from musclesolve.studies.uncertainty.replay import parameters_with_errors
 
-NONE = {source.key: 0.0 for source in sources().values()}
 ALL = ("one_r", "two_r", "three_r")
 QUANTITIES = ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length")
 FACTORS = [
@@ -43,19 +38,27 @@ CORRELATION = np.array(
 COVARIANCE = CORRELATION * np.outer(SD, SD)
 
 
-def body_of(folder: Path, make: PersonMuscles | None, **options: object) -> ModelBody:
+def body_of(folder: Path, make, **options: object):
     model = ms.read_osim(save_model(folder, near_optimal_lengths()))
-    given = model_settings(dofs=DOFS, start_s=0.2, end_s=0.5, person=make, **options)  # type: ignore[arg-type]
-    return model_body(model, small_motion(model), feasible_moments(model, passive="none"), given)
+    return modeled(
+        model,
+        small_motion(model),
+        feasible_moments(model, passive="none"),
+        dofs=DOFS,
+        start_s=0.2,
+        end_s=0.5,
+        person=make,
+        **options,
+    )
 
 
-def known_person(folder: Path, covariance: np.ndarray = COVARIANCE) -> PersonMuscles:
+def known_person(folder: Path, covariance: np.ndarray = COVARIANCE):
     return person(save_model(folder, near_optimal_lengths()), FACTORS, covariance)
 
 
-def logarithms(body: ModelBody, sd: dict[str, float], samples: int) -> dict[str, np.ndarray]:
+def logarithms(body, sd: dict[str, float], samples: int) -> dict[str, np.ndarray]:
     """Quantity -> ln of the drawn numbers over the nominal ones (samples, n)."""
-    replay = ModelReplay.from_body(body, standard_deviations({}, sd))
+    replay = replay_of(body, sd)
     found: dict[str, list[np.ndarray]] = {}
     for sample in range(samples):
         errors = replay.parameters.errors(replay.parameters.draw(5, sample))
@@ -72,7 +75,9 @@ def logarithms(body: ModelBody, sd: dict[str, float], samples: int) -> dict[str,
 @pytest.mark.thorough
 def test_samples_reproduce_the_covariance_and_other_numbers_have_their_usual_errors(tmp_path: Path) -> None:
     body = body_of(tmp_path, known_person(tmp_path))
-    drawn = logarithms(body, NONE | {"calibration": 1.0, "optimal_fiber_length": 0.05, "strength": 0.15}, 700)
+    drawn = logarithms(
+        body, NO_ERRORS | {"calibration": 1.0, "optimal_fiber_length": 0.05, "strength": 0.15}, 700
+    )
     one, two, three = (body.muscles.index(name) for name in ALL)
     lengths, forces = drawn["optimal_fiber_length"], drawn["max_isometric_force"]
     factors = np.stack(
@@ -98,22 +103,24 @@ def test_without_covariance_and_other_errors_nothing_scatters(tmp_path: Path) ->
     every = [(quantity, (name,), 1.1) for quantity in QUANTITIES for name in ALL]
     certain = person(save_model(tmp_path, near_optimal_lengths()), every)
     of_muscles = {"strength": 0.15, **dict.fromkeys(QUANTITIES, 0.2), "calibration": 1.0}
-    found = uncertainty(body_of(tmp_path, certain), 3, sd=NONE | of_muscles, jobs=1)
+    found = uncertainty(body_of(tmp_path, certain), 3, sd=NO_ERRORS | of_muscles, jobs=1)
     assert (found["muscle_force_sd"] == 0.0).all()
     assert any("covariance" in note for note in found.attrs["notes"])
-    scattered = uncertainty(body_of(tmp_path, None), 3, sd=NONE | of_muscles | {"calibration": 0.0}, jobs=1)
+    scattered = uncertainty(
+        body_of(tmp_path, None), 3, sd=NO_ERRORS | of_muscles | {"calibration": 0.0}, jobs=1
+    )
     assert scattered["muscle_force_sd"].max() > 1.0
 
 
 def test_samples_spread_as_the_first_order_says_and_the_share_is_the_calibrations(tmp_path: Path) -> None:
     body = body_of(tmp_path, known_person(tmp_path, 1e-4 * COVARIANCE))
-    found = uncertainty(body, 80, seed=1, sd=NONE | {"calibration": 1.0}, jobs=1)
+    found = uncertainty(body, 80, seed=1, sd=NO_ERRORS | {"calibration": 1.0}, jobs=1)
     drawn, predicted = found["muscle_force_sd"] ** 2, found["muscle_force_first_order_sd"] ** 2
     ratio = np.sqrt(drawn.sum("muscle") / predicted.sum("muscle")).values
     assert np.median(ratio[found["first_order_unique"].values[:, 0]]) == pytest.approx(1.0, abs=0.2)
     shares = found["muscle_force_contribution"].sel(source="calibration").where(predicted > 0.0)
     assert float(shares.min()) == 1.0
-    twice = uncertainty(body, 3, sd=NONE | {"calibration": 2.0}, jobs=1)
+    twice = uncertainty(body, 3, sd=NO_ERRORS | {"calibration": 2.0}, jobs=1)
     np.testing.assert_allclose(
         twice["muscle_force_first_order_sd"], 2.0 * found["muscle_force_first_order_sd"], rtol=1e-3, atol=1e-9
     )
@@ -121,12 +128,12 @@ def test_samples_spread_as_the_first_order_says_and_the_share_is_the_calibration
 
 def test_a_person_does_not_change_the_other_errors_of_a_sample(tmp_path: Path) -> None:
     """The numbers of the factors are drawn behind all others."""
-    with_person = ModelReplay.from_body(body_of(tmp_path, known_person(tmp_path)), standard_deviations({}))
-    without = ModelReplay.from_body(body_of(tmp_path, None), standard_deviations({}))
+    with_person = replay_of(body_of(tmp_path, known_person(tmp_path)))
+    without = replay_of(body_of(tmp_path, None))
     drawn = with_person.parameters.errors(with_person.parameters.draw(2, 7))
     for name, errors in without.parameters.errors(without.parameters.draw(2, 7)).items():
         np.testing.assert_array_equal(drawn[name], errors)
-    assert {sources()[name].key for name in drawn} == set(error_keys("moments", person=True))
+    assert keys_of(drawn) == set(error_keys("moments", person=True))
 
 
 def test_there_is_no_such_error_without_a_person(tmp_path: Path) -> None:
@@ -146,7 +153,7 @@ def test_a_recording_has_them_too(tmp_path: Path) -> None:
     )
     body = prepare(trial, side="r")
     assert isinstance(body, RecordedBody)
-    replay = RecordedReplay.from_body(body, standard_deviations({}, NONE | {"calibration": 1.0}))
+    replay = replay_of(body, NO_ERRORS | {"calibration": 1.0})
     _, (leg,) = replay.run(replay.parameters.errors(np.zeros(replay.parameters.count)))
     np.testing.assert_allclose(leg.tension, ms.run(trial, side="r")["muscle_force"], atol=0.01)
     draws = []
@@ -158,7 +165,7 @@ def test_a_recording_has_them_too(tmp_path: Path) -> None:
         assert [drawn.names[k] for k in changed] == ["soleus_r"]
         draws.append([each[changed[0]] for each in ratio])
     np.testing.assert_allclose(np.cov(np.array(draws).T) * 1e4, [[100.0, 10.0], [10.0, 4.0]], rtol=0.35)
-    found = ms.uncertainty(trial, 3, sd=NONE | {"calibration": 1.0}, side="r", jobs=1)
+    found = ms.uncertainty(trial, 3, sd=NO_ERRORS | {"calibration": 1.0}, side="r", jobs=1)
     assert float(found["muscle_force_sd"].max()) > 1.0
     assert float(found["joint_moment_sd"].max()) == 0.0
     assert float(found["muscle_force_contribution"].sel(source="calibration").max()) == 1.0

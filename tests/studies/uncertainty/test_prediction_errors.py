@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from refusals import refused
+from replays import keys_of, replay_of
 
 import musclesolve as ms
 from musclesolve._util.center_of_pressure import center_of_pressure
@@ -16,12 +17,10 @@ from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.trial.settings import error_keys
-from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
 from musclesolve.studies.uncertainty.replay import (
     LATERAL,
     RATIO,
     sources,
-    standard_deviations,
     with_prediction_errors,
 )
 
@@ -43,23 +42,23 @@ def body(tmp_path_factory: pytest.TempPathFactory) -> RecordedBody:
 
 
 @pytest.fixture(scope="module")
-def replay(body: RecordedBody) -> RecordedReplay:
-    return RecordedReplay.from_body(body, standard_deviations({}))
+def replay(body: RecordedBody):
+    return replay_of(body)
 
 
-def test_without_errors_samples_have_the_predicted_forces(body: RecordedBody, replay: RecordedReplay) -> None:
+def test_without_errors_samples_have_the_predicted_forces(body: RecordedBody, replay) -> None:
     again = replay.body(replay.parameters.errors(np.zeros(replay.parameters.count)))
     for ours, ground in zip(again.wrenches, body.mechanics.reactions, strict=True):
         np.testing.assert_allclose(ours.force, ground.force, atol=1e-6)
         np.testing.assert_allclose(ours.moment, ground.moment, atol=1e-6)
     np.testing.assert_allclose(again.moments, body.moments, atol=1e-5)
-    known = {sources()[name].key for name in replay.parameters.shapes}
+    known = keys_of(replay.parameters.shapes)
     assert known == set(error_keys("recording", predicted=True)) - {"pelvis_tilt_deg"}
 
 
 def test_a_measured_foot_has_no_error_of_prediction(tmp_path: Path) -> None:
     body = predicted({"l": ALWAYS}, tmp_path)
-    replay = RecordedReplay.from_body(body, standard_deviations({}))
+    replay = replay_of(body)
     none = replay.parameters.errors(np.zeros(replay.parameters.count))
     off = {name: np.full_like(none[name], 0.02) for name in ("predicted_force", "predicted_pressure")}
     before, after = replay.body(none).wrenches, replay.body(none | off).wrenches

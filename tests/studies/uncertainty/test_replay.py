@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from replays import keys_of, replay_of
 
 import muscle_db
 import musclesolve as ms
@@ -16,8 +17,6 @@ from musclesolve.forces import prepare
 from musclesolve.pipeline.share import share_part
 from musclesolve.recording.trial.settings import error_keys
 from musclesolve.sharing.cost import ActivationPower
-from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
-from musclesolve.studies.uncertainty.replay import sources, standard_deviations
 
 
 @pytest.fixture(scope="module")
@@ -26,24 +25,22 @@ def trial() -> Trial:
 
 
 @pytest.fixture(scope="module")
-def replay(trial: Trial) -> RecordedReplay:
-    return RecordedReplay.from_body(
-        prepare(trial, side="r"), standard_deviations(trial.settings.uncertainty.stated)
-    )
+def replay(trial: Trial):
+    return replay_of(prepare(trial, side="r"), stated=trial.settings.uncertainty.stated)
 
 
-def errors_of(replay: RecordedReplay, **some: object) -> dict[str, np.ndarray]:
+def errors_of(replay, **some: object) -> dict[str, np.ndarray]:
     none = replay.parameters.errors(np.zeros(replay.parameters.count))
     return {name: np.broadcast_to(some.get(name, 0.0), array.shape) + 0.0 for name, array in none.items()}
 
 
-def test_it_has_the_sources_that_a_trial_file_may_state(replay: RecordedReplay) -> None:
+def test_it_has_the_sources_that_a_trial_file_may_state(replay) -> None:
     """But for the tilt of the pelvis, which the standing trial shows."""
     stated = set(error_keys("recording")) - {"pelvis_tilt_deg"}
-    assert {sources()[name].key for name in replay.parameters.shapes} == stated
+    assert keys_of(replay.parameters.shapes) == stated
 
 
-def test_without_errors_it_is_the_road(trial: Trial, replay: RecordedReplay) -> None:
+def test_without_errors_it_is_the_road(trial: Trial, replay) -> None:
     result = ms.run(trial, side="r")
     body, (leg,) = replay.run(replay.parameters.errors(np.zeros(replay.parameters.count)))
     force = leg.tension
@@ -54,7 +51,7 @@ def test_without_errors_it_is_the_road(trial: Trial, replay: RecordedReplay) -> 
 
 
 def test_a_shift_of_the_center_of_pressure_adds_its_cross_product_with_the_force(
-    replay: RecordedReplay,
+    replay,
 ) -> None:
     before, shift = replay.body(errors_of(replay)), np.array([0.004, -0.003, 0.0])
     after = replay.body(errors_of(replay, center_of_pressure=shift[:2]))
@@ -69,7 +66,7 @@ def test_a_shift_of_the_center_of_pressure_adds_its_cross_product_with_the_force
         assert np.abs(changed).max() > 2.0  # N m: 4 mm under 700 N
 
 
-def test_segments_share_the_mass_that_was_weighed(replay: RecordedReplay) -> None:
+def test_segments_share_the_mass_that_was_weighed(replay) -> None:
     nominal = replay.body(errors_of(replay)).model.mass
     numbers = np.random.default_rng(3).normal(size=replay.parameters.shapes["segment_mass"])
     heavier = replay.body(errors_of(replay, segment_mass=0.1 * numbers)).model.mass
@@ -80,7 +77,7 @@ def test_segments_share_the_mass_that_was_weighed(replay: RecordedReplay) -> Non
     assert heavier.inertia[some] == pytest.approx(factor[:, None, None] * nominal.inertia[some], abs=1e-12)
 
 
-def test_strength_alone_does_not_change_who_pulls(trial: Trial, replay: RecordedReplay) -> None:
+def test_strength_alone_does_not_change_who_pulls(trial: Trial, replay) -> None:
     # The cost is homogeneous in forces over strengths; passive forces and bounds, which are not, are left out.
     sharing, shared = replace(replay.options.sharing, cost=ActivationPower(), least_activation=0.0), []
     for strength in (0.0, 0.1):
@@ -95,7 +92,7 @@ def test_strength_alone_does_not_change_who_pulls(trial: Trial, replay: Recorded
     assert np.abs(strong.force - weak.force)[free].max() < 0.1
 
 
-def test_muscle_errors_are_factors_and_lengths(replay: RecordedReplay) -> None:
+def test_muscle_errors_are_factors_and_lengths(replay) -> None:
     body = replay.body(errors_of(replay))
     plain = replay.muscles(body, errors_of(replay), 0).parameters
     count = len(plain.names)
@@ -110,7 +107,7 @@ def test_muscle_errors_are_factors_and_lengths(replay: RecordedReplay) -> None:
     assert longer == pytest.approx(one, abs=1e-12)
 
 
-def test_a_path_moved_with_all_its_points_stays_as_long(replay: RecordedReplay) -> None:
+def test_a_path_moved_with_all_its_points_stays_as_long(replay) -> None:
     body = replay.body(errors_of(replay))
     plain = replay.muscles(body, errors_of(replay), 0)
     moved = replay.muscles(body, errors_of(replay, muscle_path=(0.0, 0.002, 0.0)), 0)
@@ -124,7 +121,7 @@ def test_a_path_moved_with_all_its_points_stays_as_long(replay: RecordedReplay) 
     )
 
 
-def test_muscles_are_placed_again_only_where_the_legs_have_other_dimensions(replay: RecordedReplay) -> None:
+def test_muscles_are_placed_again_only_where_the_legs_have_other_dimensions(replay) -> None:
     """Soft tissue changes the arms, which are measured in motion; a misplaced marker of a knee changes the thigh."""
     (plain,), joints = replay.placed, replay.markers.placed
     arms = replay.body(errors_of(replay, soft_tissue=0.004))
@@ -140,7 +137,7 @@ def test_muscles_are_placed_again_only_where_the_legs_have_other_dimensions(repl
     assert np.abs(moved.parameters.tendon_slack_length - plain.parameters.tendon_slack_length).max() > 1e-4
 
 
-def test_a_marker_misplaced_moves_its_landmark_with_the_body(replay: RecordedReplay) -> None:
+def test_a_marker_misplaced_moves_its_landmark_with_the_body(replay) -> None:
     markers = replay.markers
     shift = np.zeros((len(markers.placed), 3))
     name = markers.placed[0]
@@ -159,9 +156,7 @@ def test_a_marker_misplaced_moves_its_landmark_with_the_body(replay: RecordedRep
     ("source", "marker", "body"),
     [("hip_center", "hip_center_r", "pelvis"), ("marker_placement", "knee_medial_l", "thigh_l")],
 )
-def test_a_marker_at_a_joint_moves_with_the_body_before_it(
-    replay: RecordedReplay, source, marker, body
-) -> None:
+def test_a_marker_at_a_joint_moves_with_the_body_before_it(replay, source, marker, body) -> None:
     markers, none, person = replay.markers, errors_of(replay), replay.body(errors_of(replay))
     given = {name: none[name] + 0.0 for name in ("marker_placement", "hip_center", "soft_tissue")}
     given[source][0 if source == "hip_center" else markers.placed.index(marker)] = 0.01, 0.0, 0.0
@@ -171,7 +166,7 @@ def test_a_marker_at_a_joint_moves_with_the_body_before_it(
     assert off == pytest.approx(0.01 * turned[:, :, 0], abs=1e-6)
 
 
-def test_soft_tissue_slides_in_motion_only(replay: RecordedReplay) -> None:
+def test_soft_tissue_slides_in_motion_only(replay) -> None:
     rng, none = np.random.default_rng(5), errors_of(replay)
     slide = 0.005 * rng.normal(size=none["soft_tissue"].shape)
     walk, standing, _ = replay.markers.moved(none["marker_placement"], none["hip_center"], slide)
@@ -183,9 +178,7 @@ def test_soft_tissue_slides_in_motion_only(replay: RecordedReplay) -> None:
 def test_a_hip_center_that_is_not_mapped_is_moved_in_the_pelvis(trial: Trial) -> None:
     mapping = {name: weights for name, weights in trial.mapping.items() if not name.startswith("hip_center")}
     unmapped = replace(trial, mapping=mapping)
-    replay = RecordedReplay.from_body(
-        prepare(unmapped, side="r"), standard_deviations(unmapped.settings.uncertainty.stated)
-    )
+    replay = replay_of(prepare(unmapped, side="r"), stated=unmapped.settings.uncertainty.stated)
     plain = replay.body(errors_of(replay)).model
     wider = replay.body(errors_of(replay, hip_center=[[0.0, -0.01, 0.0], [0.0, 0.01, 0.0]])).model
     assert wider.standing[wider.slot("hip_l"), 1] - plain.standing[plain.slot("hip_l"), 1] == pytest.approx(
@@ -193,7 +186,7 @@ def test_a_hip_center_that_is_not_mapped_is_moved_in_the_pelvis(trial: Trial) ->
     )
 
 
-def test_small_errors_of_all_sources_add_up(replay: RecordedReplay) -> None:
+def test_small_errors_of_all_sources_add_up(replay) -> None:
     names = list(replay.parameters.shapes)
     numbers = replay.parameters.draw(0, 5)
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from command_line import typed
 
 from musclesolve import read_result
-from musclesolve.cli.app import app
 from musclesolve.data import reference_stride
 from musclesolve.plotting.figure_names import UNCERTAINTY, files_of
 
@@ -36,7 +35,7 @@ def short_trial(tmp_path: Path) -> str:
 
 def test_it_is_written_beside_the_result_and_summed_up(short_trial, tmp_path) -> None:
     given = ["run", short_trial, "-o", str(tmp_path), "--side", "r", "--no-figures"]
-    done = CliRunner().invoke(app, [*given, "--uncertainty", "3", "--seed", "5"])
+    done = typed(*given, "--uncertainty", "3", "--seed", "5")
     assert done.exit_code == 0, done.output
     assert (tmp_path / "result.nc").is_file()
     found = read_result(tmp_path / "uncertainty.nc")
@@ -45,17 +44,17 @@ def test_it_is_written_beside_the_result_and_summed_up(short_trial, tmp_path) ->
     assert "right hip" in done.output
     assert "±" in done.output
     few = "uncertainty_contact_forces"
-    assert CliRunner().invoke(app, ["plot", str(tmp_path / "uncertainty.nc"), "--figure", few]).exit_code == 0
+    assert typed("plot", tmp_path / "uncertainty.nc", "--figure", few).exit_code == 0
     assert [path.stem for path in tmp_path.glob("*.png")] == [few]
     (tmp_path / files_of("uncertainty")[-1]).write_bytes(b"a figure of the uncertainty of an earlier result")
-    assert CliRunner().invoke(app, given).exit_code == 0
+    assert typed(*given).exit_code == 0
     assert not any((tmp_path / name).exists() for name in (UNCERTAINTY, *files_of("uncertainty")))
 
 
 @pytest.mark.thorough
 def test_designed_samples_are_asked_for_by_a_word(short_trial, tmp_path) -> None:
     given = ["run", short_trial, "-o", str(tmp_path), "--side", "r", "--no-figures", "--uncertainty", "fast"]
-    done = CliRunner().invoke(app, given)
+    done = typed(*given)
     assert done.exit_code == 0, done.output
     found = read_result(tmp_path / "uncertainty.nc")
     assert (found.attrs["samples"], found.attrs["sampling"]) == (64, "designed")
@@ -68,12 +67,12 @@ def test_designed_samples_are_asked_for_by_a_word(short_trial, tmp_path) -> None
     "given", [["--uncertainty", "1"], ["--uncertainty", "quick"], ["--uncertainty", "3", "--seed", "-1"]]
 )
 def test_numbers_that_cannot_be_write_nothing(tmp_path, given) -> None:
-    done = CliRunner().invoke(app, ["run", TRIAL, "-o", str(tmp_path / "out"), *given])
+    done = typed("run", TRIAL, "-o", tmp_path / "out", *given)
     assert done.exit_code == 2
     assert "Invalid value" in done.output
     assert not (tmp_path / "out").exists()
 
 
 def test_it_is_for_one_trial(tmp_path) -> None:
-    done = CliRunner().invoke(app, ["run", TRIAL, TRIAL, "-o", str(tmp_path), "--uncertainty", "3"])
+    done = typed("run", TRIAL, TRIAL, "-o", tmp_path, "--uncertainty", "3")
     assert done.exit_code == 2

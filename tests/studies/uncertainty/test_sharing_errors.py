@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from replays import NO_ERRORS, replay_of
 from scipy.stats import foldnorm
 
 import musclesolve as ms
@@ -18,10 +19,7 @@ from musclesolve.pipeline.share import sharing_problem
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.sharing.cost import JointWeightedActivation
 from musclesolve.studies.uncertainty.contributions import size_sd
-from musclesolve.studies.uncertainty.recorded_replay import RecordedReplay
-from musclesolve.studies.uncertainty.replay import sources, standard_deviations
 
-NONE = {source.key: 0.0 for source in sources().values()}
 SHARING = (
     *("cost_exponent", "multi_joint_weight", "muscle_weight", "co_contraction"),
     *("contact_model", "patellar_ligament"),
@@ -36,7 +34,7 @@ def trial() -> Trial:
 
 def uncertain(trial: Trial, samples: int, seed: int = 0, contributions: bool = False, **sd: float):
     return ms.uncertainty(
-        *(trial, samples, seed, NONE | sd, JointWeightedActivation()),
+        *(trial, samples, seed, NO_ERRORS | sd, JointWeightedActivation()),
         **dict(side="r", jobs=1, contributions=contributions),
     )
 
@@ -98,7 +96,7 @@ def test_the_patellar_ligament_moves_the_knee_alone_by_what_the_quadriceps_press
     ratio = found["contact_force_sd"] / found["contact_force_first_order_sd"]
     assert float(ratio.sel(joint="knee_r").median()) == pytest.approx(1.0, abs=0.25)
     body = prepare(trial, JointWeightedActivation(), side="r")
-    replay = RecordedReplay.from_body(body, standard_deviations({}, NONE | {"patellar_ligament": 0.05}))
+    replay = replay_of(body, NO_ERRORS | {"patellar_ligament": 0.05})
     (leg,), errors = body.parts, replay.parameters.errors(np.zeros(replay.parameters.count))
     tension = np.full(leg.state.force_capacity.shape, 100.0)
     nominal, moment = (
@@ -144,7 +142,7 @@ def test_small_errors_of_the_cost_spread_as_the_first_order_says(trial: Trial, k
 
 
 def test_without_them_all_other_errors_are_drawn_as_before(trial: Trial) -> None:
-    replay = RecordedReplay.from_body(prepare(trial, side="r"), standard_deviations({}, NONE))
+    replay = replay_of(prepare(trial, side="r"), NO_ERRORS)
     shapes = replay.parameters.shapes
     assert tuple(shapes)[-len(SHARING) :] == SHARING
     others = sum(int(np.prod(shape)) for name, shape in shapes.items() if name not in SHARING)
@@ -157,7 +155,7 @@ def test_without_them_all_other_errors_are_drawn_as_before(trial: Trial) -> None
 
 def test_a_cost_that_is_no_power_sum_stays_and_a_note_says_so(trial: Trial) -> None:
     short = replace(trial, time_range=(0.6, 0.65))
-    sd = NONE | {"cost_exponent": 0.35, "muscle_weight": 0.3}
+    sd = NO_ERRORS | {"cost_exponent": 0.35, "muscle_weight": 0.3}
     how = dict(side="r", jobs=1, contributions=False)
     found = ms.uncertainty(short, 3, 0, sd, "soft_saturation", **how)
     assert (found["muscle_force_sd"] == 0.0).all()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from refusals import refused
+from replays import NO_ERRORS
 from stored_results import write_result
 from synthetic_result import few_muscles
 
@@ -18,9 +19,7 @@ from musclesolve.files import Trial
 from musclesolve.plotting.figure_names import pages_of
 from musclesolve.plotting.page.page_style import figures_of
 from musclesolve.results.dataset.frame_validity import MUSCLE_WORDS
-from musclesolve.studies.uncertainty.replay import sources
 
-NONE = {source.key: 0.0 for source in sources().values()}
 FEW = {"soft_tissue_mm": 0.0, "marker_placement_mm": 0.0, "muscle_path_mm": 0.0}
 """Without the sources of many parameters derivatives are computed in no time."""
 
@@ -36,7 +35,7 @@ def found(trial: Trial):
 
 
 def test_without_errors_there_is_no_spread(trial: Trial) -> None:
-    found = ms.uncertainty(trial, samples=3, sd=NONE, side="r", jobs=1)
+    found = ms.uncertainty(trial, samples=3, sd=NO_ERRORS, side="r", jobs=1)
     for name in ("muscle_force", "contact_force", "joint_moment", "contact_force_peak"):
         assert (found[f"{name}_sd"] == 0.0).all()
         assert (found[f"{name}_mean"] == found[name]).all()
@@ -62,7 +61,7 @@ def test_paths_alone(trial: Trial, database: str) -> None:
     fraction of a millimeter outside of the cylinder of the condyles, and a point inside of one does not wrap it.
     """
     other = replace(trial.with_settings(muscles={"database": database}), time_range=(0.6, 0.66))
-    sd = NONE | {"muscle_path_mm": 1.0}
+    sd = NO_ERRORS | {"muscle_path_mm": 1.0}
     found = ms.uncertainty(other, samples=12, seed=1, sd=sd, side="r", jobs=1)
     assert found.attrs["failed_samples"] == 0 and found["valid_samples"].max() == 12
     for name in ("contact_force", "muscle_force"):
@@ -89,7 +88,7 @@ def test_what_errs_spreads(found) -> None:
 
 
 def test_plates_cannot_change_the_angles(trial: Trial) -> None:
-    found = ms.uncertainty(trial, 3, sd=NONE | {"center_of_pressure_mm": 5.0}, side="r", jobs=1)
+    found = ms.uncertainty(trial, 3, sd=NO_ERRORS | {"center_of_pressure_mm": 5.0}, side="r", jobs=1)
     assert (found["joint_angle_sd"] == 0.0).all()
     assert (found["joint_moment_sd"].sel(dof="ankle_dorsiflexion_r").max()) > 1.0
 

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 from refusals import refused
+from trial_copy import TrialCopy
 
 import musclesolve as ms
 from musclesolve import read_trial, synthetic_recording
 from musclesolve._util.arrays import true_runs
 from musclesolve.constants import LOADED_FROM_N
-from musclesolve.synthetic import plant
+from musclesolve.synthetic import plant, reference_stride
 from musclesolve.synthetic.places import plate_middles
-from musclesolve.synthetic.reference_stride import pressure, reference_stride
-from musclesolve.synthetic.trial_copy import open_copy
+from musclesolve.synthetic.reference_stride import pressure
 
 
 def right(trial_path):
@@ -51,7 +51,7 @@ def test_a_plate_lies_under_every_contact():
 )
 def test_a_wrong_zero_goes_on_into_the_center_of_pressure(tmp_path, fault, first, last):
     made = synthetic_recording(tmp_path / "clean", truth=False)
-    clean, wrong = (open_copy(path) for path in (made, plant(fault, made, tmp_path / "wrong")))
+    clean, wrong = (TrialCopy(path) for path in (made, plant(fault, made, tmp_path / "wrong")))
     force, point, moment = (
         [copy.plate(0, role) for copy in (clean, wrong)] for role in ("force", "point", "moment")
     )

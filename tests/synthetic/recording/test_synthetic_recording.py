@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from command_line import typed
 from refusals import refused
 
 import musclesolve as ms
 from musclesolve import read_trial, synthetic_recording
+from musclesolve.files import read_trc
 from musclesolve.synthetic import reference_stride
 
 
@@ -67,7 +69,6 @@ def test_the_axes_of_the_laboratory_do_not_matter(clean, tmp_path, forward, up):
 
 
 def test_gaps_are_where_they_were_asked_for(tmp_path):
-    from musclesolve.files import read_trc
 
     file = synthetic_recording(
         tmp_path, gaps=(("knee_lateral_r", 0.5, 0.6), ("toe_l", 0.0, 0.1)), truth=False
@@ -156,13 +157,10 @@ def test_a_fault_that_spoils_a_whole_file_leaves_room_for_others(tmp_path, first
 
 
 def test_from_a_shell(tmp_path):
-    from typer.testing import CliRunner
-
-    from musclesolve.cli.app import app
 
     folder = tmp_path / "made"
     arguments = ["synthesize", "-o", str(folder), "--noise-mm", "3", "--gap", "toe_r:0.5:0.6"]
-    done = CliRunner().invoke(app, arguments)
+    done = typed(*arguments)
     assert done.exit_code == 0, done.output
     assert "truth.nc" in done.output
     assert sorted(file.name for file in folder.iterdir()) == [
@@ -172,7 +170,7 @@ def test_from_a_shell(tmp_path):
         "truth.nc",
         "walk.trc",
     ]
-    wrong = CliRunner().invoke(app, ["synthesize", "-o", str(folder), "--gap", "toe_r"])
+    wrong = typed("synthesize", "-o", folder, "--gap", "toe_r")
     assert wrong.exit_code == 2
     assert "MARKER:FROM:TO" in wrong.output
 
@@ -204,9 +202,6 @@ def test_markers_of_a_set_that_only_stand_are_taken_off(tmp_path):
 
 
 def test_the_recording_may_choose_its_cutoff(tmp_path):
-    from typer.testing import CliRunner
-
-    from musclesolve.cli.app import app
 
     words = [
         "--cutoff-hz",
@@ -218,7 +213,7 @@ def test_the_recording_may_choose_its_cutoff(tmp_path):
         "--marker-set",
         "plug_in_gait",
     ]
-    done = CliRunner().invoke(app, ["synthesize", "-o", str(tmp_path), *words])
+    done = typed("synthesize", "-o", tmp_path, *words)
     assert done.exit_code == 0, done.output
     trial = read_trial(tmp_path / "trial.toml")
     assert trial.settings.filter.fixed_cutoff is None
@@ -227,14 +222,10 @@ def test_the_recording_may_choose_its_cutoff(tmp_path):
 
 def test_faults_are_planted_one_after_the_other(clean, tmp_path):
     made = ("--fault", "knee_markers_swapped", "--fault", "mass_wrong")
-    from typer.testing import CliRunner
 
-    from musclesolve.cli.app import app
-
-    done = CliRunner().invoke(app, ["synthesize", "-o", str(tmp_path / "made"), *made])
+    done = typed("synthesize", "-o", tmp_path / "made", *made)
     assert done.exit_code == 0, done.output
     faulty, whole = tmp_path / "made" / "trial.toml", read_trial(clean)
-    from musclesolve.files import read_trc
 
     markers = read_trc(faulty.with_name("walk.trc"))
     moved = [name for name in markers.names if np.abs(markers[name] - whole.markers[name]).max() > 1e-4]

@@ -15,7 +15,8 @@ import musclesolve as ms
 from musclesolve import check, synthetic_recording
 from musclesolve.dynamics import projected_moments
 from musclesolve.motion.events.foot_events import FootLoads, flights
-from musclesolve.synthetic.running_stride import RunningStride, running_stride
+from musclesolve.synthetic import running_stride
+from musclesolve.synthetic.running_stride import RunningStride
 
 RUNS = {"slow": (2.5, 0.70, 0.36), "fast": (3.0, 0.68, 0.31)}
 

@@ -10,7 +10,8 @@ import pytest
 import musclesolve as ms
 from musclesolve import check, synthetic_recording
 from musclesolve.motion.events.foot_events import marker_events, walk
-from musclesolve.synthetic.reference_stride import CurvedStride, reference_stride
+from musclesolve.synthetic import reference_stride
+from musclesolve.synthetic.reference_stride import CurvedStride
 
 TIME = np.linspace(-0.4, 2.6, 61)
 

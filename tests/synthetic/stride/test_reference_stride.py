@@ -6,16 +6,16 @@ import pytest
 from musclesolve.data import reference_stride as bundled_trial
 from musclesolve.dynamics import differentiate
 from musclesolve.files import read_mot, read_trc
+from musclesolve.synthetic import reference_stride
 from musclesolve.synthetic.places import marker_places
 from musclesolve.synthetic.recording_options import RecordingOptions
-from musclesolve.synthetic.reference_stride import ReferenceStride, reference_stride
 from musclesolve.synthetic.synthetic_recording import plates, standing, walking
 
 MIRRORED = np.array([1.0, -1.0, 1.0])
 
 
 @pytest.fixture(scope="module")
-def stride() -> ReferenceStride:
+def stride():
     return reference_stride()
 
 

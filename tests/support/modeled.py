@@ -1,0 +1,22 @@
+"""The moving body of an OpenSim model before its forces are shared, and the settings of sharing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from musclesolve import costs
+from musclesolve.pipeline.body import Sharing
+from musclesolve.pipeline.opensim.assemble_body import model_body
+from musclesolve.pipeline.opensim.model_body import ModelBody
+from musclesolve.pipeline.opensim.trial_body import model_settings
+from musclesolve.sharing.solver.solver_registry import find_solver
+
+
+def modeled(model: Any, coordinates: Any, moments: Any = None, **choices: Any) -> ModelBody:
+    """The body that `ms.share_model` assembles from the same arguments; without moments, with those under loads."""
+    return model_body(model, coordinates, moments, model_settings(**choices))
+
+
+def sharing_by(cost: str) -> Sharing:
+    """The usual settings of sharing, with a named cost."""
+    return Sharing(costs()[cost](), find_solver("batch"))
