@@ -8,8 +8,10 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before numpy: threads of two processes wait for each other
 
 from collections.abc import Callable, Generator, Iterator
+from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,10 +22,10 @@ from hypothesis import HealthCheck, settings
 from recorded_data import REPOSITORY, recorded
 from thorough import THOROUGH, left_out
 
-from musclesolve import read_osim, read_trial
+from musclesolve import read_osim, read_trial, run
+from musclesolve.data import reference_stride
 from musclesolve.dynamics import Model, Wrench, differentiate, human_model
 from musclesolve.files import Trial
-from musclesolve.opensim.model import OpenSimModel
 
 # No test fails for a slow machine. Of inputs that can be anything, as many as hypothesis draws by default only in a
 # thorough run.
@@ -169,16 +171,15 @@ def addbiomechanics() -> Path:
 
 
 @pytest.fixture(scope="session")
-def public_model(model_folder: Path) -> Callable[[str], OpenSimModel]:
+def public_model(model_folder: Path) -> Callable[[str], Any]:
     """Reads one of the public models, once."""
-    found: dict[str, OpenSimModel] = {}
+    return cache(lambda name: read_osim(model_folder / f"{name}.osim"))
 
-    def read(name: str) -> OpenSimModel:
-        if name not in found:
-            found[name] = read_osim(model_folder / f"{name}.osim")
-        return found[name]
 
-    return read
+@pytest.fixture(scope="session")
+def stride_result() -> Any:
+    """The result of the bundled stride with the usual choices; a test that changes it copies it first."""
+    return run(reference_stride())
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ the recording, seen by an audit hook. A change that adds to a row says in its co
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import time
 from collections import Counter
@@ -29,6 +30,7 @@ GOALS = {
     "entered by ms.run": "900 functions in 120 files",
     "opened, each input": "1",
     "modules imported by one file, most": "25",
+    "deep imports of the tests": "1500",
     "public names": "180",
     "Python, package and muscle_db": "124 000 lines",
     "TOML of the package": "9 500 lines",
@@ -104,6 +106,14 @@ def imported(file: Path) -> int:
     return sum(name.startswith(("musclesolve", ".")) for name in names)
 
 
+def deep_imports(file: Path) -> int:
+    """The number of statements that import from a module inside a package of the package, not from a facade."""
+    modules = re.findall(
+        r"^\s*from (musclesolve(?:\.\w+){2,}) import", file.read_text(encoding="utf-8"), re.M
+    )
+    return sum(not (ROOT / name.replace(".", "/") / "__init__.pyi").exists() for name in modules)
+
+
 def public_names() -> int:
     """The number of names that `ms` and its packages offer."""
     stubs = [path for path in PACKAGE.rglob("__init__.pyi") if len(path.relative_to(PACKAGE).parts) < 3]
@@ -163,6 +173,7 @@ def main() -> None:
         "entered by ms.run": f"{len(run)} functions in {len({code.co_filename for code in run})} files",
         "opened, each input": ", ".join(f"{name} {count}" for name, count in sorted(reads.items())),
         "modules imported by one file, most": str(max(map(imported, PACKAGE.rglob("*.py")))),
+        "deep imports of the tests": str(sum(map(deep_imports, (ROOT / "tests").rglob("*.py")))),
         "TOML of the package": f"{lines(PACKAGE.rglob('*.toml'))} lines",
         "ms.run of the bundled stride, warm": f"{1e3 * min(seconds):.0f} ms of processor time",
     }

@@ -13,12 +13,8 @@ from musclesolve._util.messages import no_progress
 from musclesolve.cli.commands import recording_commands
 
 
-def call(*words: str):
-    return typed(*words)
-
-
 def test_a_folder_without_trial_files_leads_to_init(tmp_path):
-    done = call("check", str(tmp_path), "--json")
+    done = typed("check", str(tmp_path), "--json")
     error = json.loads(done.stdout)["error"]
     assert done.exit_code == 2 and error["code"] == "missing_file"
     assert f"musclesolve init {tmp_path}" in error["remedy"]
@@ -26,14 +22,14 @@ def test_a_folder_without_trial_files_leads_to_init(tmp_path):
 
 def test_every_trial_file_has_a_row_and_the_worst_decides(tmp_path):
     stride = write_stride(tmp_path)
-    done = call("check", str(tmp_path), "--json")
+    done = typed("check", str(tmp_path), "--json")
     found = json.loads(done.stdout)
     assert done.exit_code == 0 and found["ok"] and found["folder"] == str(tmp_path)
     assert list(found["trials"]) == [stride.name]
     shutil.copy(stride, tmp_path / "bad.toml")
     text = (tmp_path / "bad.toml").read_text(encoding="utf-8")
     (tmp_path / "bad.toml").write_text(text.replace("[files]", "[files]\nnothing = 1", 1), encoding="utf-8")
-    done = call("check", str(tmp_path))
+    done = typed("check", str(tmp_path))
     assert done.exit_code == 2
     assert "bad.toml" in done.stdout and stride.name in done.stdout
     assert "1 of 2 trials has an error: mend it" in " ".join(done.stdout.split())
@@ -52,7 +48,7 @@ def test_the_table_is_drawn_when_the_progress_bar_is_gone(tmp_path, monkeypatch)
     monkeypatch.setattr(recording_commands, "print_plain", drawn.append)
     stride = write_stride(tmp_path)
     for place in (stride, tmp_path):
-        assert call("check", str(place)).exit_code == 0
+        assert typed("check", str(place)).exit_code == 0
         assert drawn[:2] == ["bar", "no bar"] and len(drawn) == 3
         drawn.clear()
 
@@ -61,6 +57,6 @@ def test_a_folder_with_a_study_alone_is_the_study(tmp_path):
     for subject in ("P1", "P2"):
         (tmp_path / subject).mkdir()
         write_stride(tmp_path / subject)
-    assert call("init", "--study", str(tmp_path)).exit_code == 0
-    found = json.loads(call("check", str(tmp_path), "--json").stdout)
+    assert typed("init", "--study", str(tmp_path)).exit_code == 0
+    found = json.loads(typed("check", str(tmp_path), "--json").stdout)
     assert found["ok"] and len(found["trials"]) == 2

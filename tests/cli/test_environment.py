@@ -18,7 +18,6 @@ from musclesolve import read_result
 from musclesolve._util.processes import BLAS_THREADS
 from musclesolve.cli import environment, printing
 from musclesolve.plotting import figure_sets as save
-from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.studies.many_trials.trial_record import Outcome, TrialRecord, csv_bytes
 
@@ -118,7 +117,7 @@ def test_odd_texts_anywhere_in_a_dataset_can_be_written(tmp_path):
         {"k": ["a\0b", "c"]},
         {"one": "x\0" + ODD, "list": [ODD, "y"], "number": 3},
     )
-    (tmp_path / "data.nc").write_bytes(netcdf_bytes(data))
+    write_result(data, tmp_path / "data.nc")
     back = read_result(tmp_path / "data.nc")
     assert back["name"].values.tolist() == ["fine", "w\\xff\\x80lk"]
     assert back["k"].values.tolist() == ["a\\u0000b", "c"]

@@ -49,10 +49,6 @@ LEG_KEYS = {
 ERROR_KEYS = {"code", "file", "place", "problem", "expected", "remedy"}
 
 
-def call(*words: object):
-    return typed(*words)
-
-
 def strictly(text: str):
     """The document, refusing NaN and Infinity, which are no JSON."""
 
@@ -75,7 +71,7 @@ def texts_that_are_numbers(value: object) -> list[str]:
 
 
 def test_run_prints_what_the_result_holds(tmp_path):
-    done = call(
+    done = typed(
         "run", write_stride(tmp_path), "-o", tmp_path / "out", "--side", "r", "--no-figures", "--json"
     )
     assert done.exit_code == 0, done.output
@@ -133,7 +129,7 @@ def test_what_is_not_finite_is_null():
 def test_compare_and_average_and_many_trials(tmp_path, monkeypatch):
     monkeypatch.setattr(page_style, "figures_of", lambda *_: {})
     costs = ["--cost", "stress_cubed", "--cost", "force_squared"]
-    done = call("compare", reference_stride(), *costs, "--side", "r", "-o", tmp_path / "c", "--json")
+    done = typed("compare", reference_stride(), *costs, "--side", "r", "-o", tmp_path / "c", "--json")
     assert done.exit_code == 0, done.output
     document = strictly(done.stdout)
     assert (
@@ -146,14 +142,14 @@ def test_compare_and_average_and_many_trials(tmp_path, monkeypatch):
     assert texts_that_are_numbers(document) == []
 
     write_result(few_muscles(result(n_frames=251)), tmp_path / "result.nc")
-    document = strictly(call("average", tmp_path / "result.nc", "-o", tmp_path / "a", "--json").stdout)
+    document = strictly(typed("average", tmp_path / "result.nc", "-o", tmp_path / "a", "--json").stdout)
     assert document["legs"]["right"]["cycles"] == 2 and len(document["persons"]) == 1
     assert set(document["legs"]["right"]["walking_speed"]) == {"mean", "standard_deviation"}
 
     write_stride(tmp_path)
     (tmp_path / "bad.toml").write_text("[subject]\n", encoding="utf-8")
     trials = (tmp_path / "trial.toml", tmp_path / "bad.toml")
-    done = call("run", *trials, "-o", tmp_path / "m", "--no-figures", "--side", "r", "--json", "--jobs", "1")
+    done = typed("run", *trials, "-o", tmp_path / "m", "--no-figures", "--side", "r", "--json", "--jobs", "1")
     document = strictly(done.stdout)
     assert done.exit_code == document["exit_code"] == 3
     assert [each["status"] for each in document["trials"]] == ["computed", "refused"]
@@ -176,7 +172,7 @@ def test_benchmark_and_share(tmp_path):
     chosen = [part for dof in DOFS for part in ("--coordinate", dof)]
     words = ["--model", model, "--coordinates", coordinates, "--moments", moments, *chosen]
     words += ["--passive", "table", "--no-figures"]
-    document = strictly(call("share", *words, "-o", tmp_path / "out", "--json").stdout)
+    document = strictly(typed("share", *words, "-o", tmp_path / "out", "--json").stdout)
     assert set(document) >= RUN_KEYS and document["legs"]["right"]["solved"] == 61
     assert document["trial"] == coordinates.resolve().as_posix() and len(document["files"]) == 4
 
@@ -201,7 +197,7 @@ def test_benchmark_and_share(tmp_path):
 def test_an_error_is_a_document_too(words, code, part, json_first, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = [words[0], "--json", *words[1:]] if json_first else [*words, "--json"]
-    done = call(*words)
+    done = typed(*words)
     assert done.exit_code == 2, done.output
     document = strictly(done.stdout)
     assert document["exit_code"] == 2 and set(document["error"]) == ERROR_KEYS
@@ -218,39 +214,39 @@ def test_a_stop_and_a_refusal_of_the_system_are_documents_too(tmp_path, monkeypa
             raise stop
 
         monkeypatch.setattr("musclesolve.studies.many_trials.one_trial.read_trial", fail)
-        done = call("run", "a.toml", "-o", tmp_path / "out", "--json")
+        done = typed("run", "a.toml", "-o", tmp_path / "out", "--json")
         assert done.exit_code == exit_code
         assert strictly(done.stdout)["error"]["code"] == code
 
 
 def test_quiet_prints_nothing_and_writes_the_same(tmp_path):
     trial = write_stride(tmp_path)
-    done = call("run", trial, "-o", tmp_path / "out", "--side", "r", "--no-figures", "--quiet")
+    done = typed("run", trial, "-o", tmp_path / "out", "--side", "r", "--no-figures", "--quiet")
     assert (done.exit_code, done.output) == (0, "")
     assert (tmp_path / "out" / "result.nc").is_file()
     for words in (["check", trial, "-q"], ["export", tmp_path / "out" / "result.nc", "--format", "csv", "-q"],
                   ["synthesize", "-o", tmp_path / "syn", "-q"]):  # fmt: skip
-        done = call(*words)
+        done = typed(*words)
         assert (done.exit_code, done.output) == (0, "")
 
 
 def test_quiet_prints_errors_and_frames_without_solution(tmp_path, monkeypatch):
     monkeypatch.setattr(page_style, "figures_of", lambda *_: {})
-    done = call("run", tmp_path / "absent.toml", "-o", tmp_path / "out", "-q")
+    done = typed("run", tmp_path / "absent.toml", "-o", tmp_path / "out", "-q")
     assert done.exit_code == 2 and done.stdout == "" and "absent.toml" in done.stderr
-    done = call("check", tmp_path / "absent.toml", "-q")
+    done = typed("check", tmp_path / "absent.toml", "-q")
     assert done.exit_code == 2 and done.stdout == "" and "absent.toml" in done.stderr
     write_result(with_troubles(few_muscles(result(n_frames=251))), tmp_path / "bad.nc")
-    done = call("average", tmp_path / "bad.nc", "-o", tmp_path / "mean", "-q")
+    done = typed("average", tmp_path / "bad.nc", "-o", tmp_path / "mean", "-q")
     assert done.exit_code == 3 and done.stdout == "" and done.stderr.count("\n") == 1
 
 
 def test_quiet_and_json_together_print_the_document_alone(tmp_path):
     words = ("run", write_stride(tmp_path), "-o", tmp_path / "out", "--side", "r", "--no-figures")
-    done = call(*words, "--json", "--quiet")
+    done = typed(*words, "--json", "--quiet")
     assert strictly(done.stdout)["exit_code"] == 0 and done.stderr == ""
     assert mode.json and mode.quiet
-    call("markers")
+    typed("markers")
     assert not (mode.json or mode.quiet)  # of the next command
 
 
@@ -268,7 +264,7 @@ def test_quiet_and_json_together_print_the_document_alone(tmp_path):
 )
 def test_lists_of_what_there_is_are_documents(words, key, name):
     """A muscle set is found by its name alone, too."""
-    found = strictly(call(*words, "--json").stdout)
+    found = strictly(typed(*words, "--json").stdout)
     assert name in [each["name"] for each in found[key]]
     assert len(found[key]) == 1 or len(words) < 2 or found["database"] == words[1]
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import synthetic_result
+from command_line import typed
 from recorded_data import recorded
 from said import judgement, summary
 from synthetic_result import set_status
@@ -19,16 +20,14 @@ from musclesolve import check, read_result, replay
 from musclesolve._util.messages import capitalized
 from musclesolve.data import reference_stride
 from musclesolve.desk.tasks import check as desk_check
-from musclesolve.report.page import write_report
 from musclesolve.results.dataset.result_quantities import listed
 from musclesolve.results.finding import FINDINGS, Finding, Where
-from musclesolve.results.judgement import NOT_PLAUSIBLE, NOT_USABLE, USABLE, Judgement, Report
 from musclesolve.studies.many_trials.one_trial import Job, attempt
 from musclesolve.synthetic import plant
 
 PLANTED = {
-    "sound": USABLE,
-    "forces_early_30ms": NOT_USABLE,
+    "sound": "usable",
+    "forces_early_30ms": "not_usable",
     "mass_wrong": None,
     "plate_baseline": None,
     "marker_slipped": None,
@@ -45,13 +44,13 @@ def trial(request, tmp_path_factory) -> tuple[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def report(trial) -> Report:
+def report(trial):
     """Return the output of `check`."""
     return check(trial[1])
 
 
 @pytest.fixture(scope="module")
-def said(trial, report) -> Judgement:
+def said(trial, report):
     """Return the judgement of `check`."""
     judgement = report.judgement
     assert judgement is not None
@@ -68,7 +67,13 @@ def computed(trial, tmp_path_factory) -> Path:
     return folder / "result.nc"
 
 
-def lines(judgement: Judgement) -> list[str]:
+def page_of(file: Path, folder: Path) -> str:
+    """The text of the report of a result."""
+    assert typed("report", file, "-o", folder / "report.html").exit_code == 0
+    return html.unescape((folder / "report.html").read_text(encoding="utf-8"))
+
+
+def lines(judgement) -> list[str]:
     return [each.line for each in judgement.of("error", "warning")]
 
 
@@ -97,8 +102,7 @@ def test_the_table_of_many_trials_says_what_check_says(said, computed):
 @pytest.mark.in_part(2)
 def test_the_report_says_what_check_says(said, computed, monkeypatch, tmp_path):
     monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
-    page = write_report([computed], tmp_path / "report.html")[0].read_text(encoding="utf-8")
-    text = html.unescape(page)
+    text = page_of(computed, tmp_path)
     assert said.label in text
     assert all(each in text for each in lines(said))
 
@@ -143,7 +147,7 @@ def test_terminal_report_and_desk_begin_with_the_same_cautions(cause, monkeypatc
     assert ("full activation" in use, "EMG" in use) == (cause is full, cause is unlike_emg)
     assert use in "\n".join(summary(data).splitlines()[:5])
     monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
-    page = html.unescape(write_report([path], tmp_path / "report.html")[0].read_text(encoding="utf-8"))
+    page = page_of(path, tmp_path)
     cautions = [capitalized(each.what) for each in judgement(data).of("error", "warning")]
     first = [f"{use.partition(':')[0]}.", *cautions] if cautions else [use]  # the page lists them below
     assert all(sentence in page.partition("peak contact force")[0] for sentence in first)
@@ -166,7 +170,7 @@ def test_a_trial_that_was_changed_in_memory_is_examined_as_it_is():
     assert trial.as_read
     late = tuple(replace(plate, time=plate.time + 0.05) for plate in trial.forces)
     found = judgement(ms.run(replace(trial, forces=late)))
-    assert found.verdict == NOT_USABLE and found.findings[0].code == "time_offset"
+    assert found.verdict == "not_usable" and found.findings[0].code == "time_offset"
 
 
 @pytest.fixture(scope="module", params=["calcn", "tibia"])
@@ -209,6 +213,8 @@ def test_check_run_and_share_say_the_same_of_a_model(model_trial):
             said.why,
         )
     codes = {each.code for each in said.of("error")}
-    assert (codes, said.verdict) == ((set(), NOT_PLAUSIBLE) if on == "calcn" else ({"load_body"}, NOT_USABLE))
+    assert (codes, said.verdict) == (
+        (set(), "not_plausible") if on == "calcn" else ({"load_body"}, "not_usable")
+    )
     if on == "tibia":
         assert all(each.cost.size > 100.0 and "ankle" in each.cost.of for each in said.of("error"))

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import xarray as xr
 from command_line import typed
+from package_tables import trial_tables
 
 from musclesolve import costs, read_result
 from musclesolve._util.messages import no_progress
@@ -27,8 +28,6 @@ from musclesolve.desk.view import by_click, what_of
 from musclesolve.errors import BusyError, InputError
 from musclesolve.results.finding import Finding, Where
 from musclesolve.results.judgement import Report
-from musclesolve.settings.schema import tables_of
-from musclesolve.settings.trial import RecordedSettings
 
 STEPS = ("files", "subject", "markers", "plates", "events", "emg", "check", "result")
 
@@ -99,7 +98,7 @@ def test_where_no_step_shows_the_place_it_is_the_text_of_the_trial_file():
 
 
 def test_steps_are_named_for_tables_that_exist():
-    assert set(check_step.STEP_OF) <= set(tables_of(RecordedSettings))
+    assert set(check_step.STEP_OF) <= set(trial_tables())
     assert set(check_step.STEP_OF.values()) <= set(STEPS)
 
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from package_tables import trial_tables
 
 from musclesolve.desk.fields import fault_of, read_number, title_of
-from musclesolve.settings.schema import tables_of
-from musclesolve.settings.trial import RecordedSettings
 
-STATURE = tables_of(RecordedSettings)["subject"].settings["stature_m"]
+STATURE = trial_tables()["subject"].settings["stature_m"]
 
 
 @pytest.mark.parametrize(("text", "number"), [("1.83", 1.83), ("1,83", 1.83), (" 2 ", 2.0)])

@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 import pytest
+from package_tables import package_table
 from scipy.integrate import solve_ivp
 from scipy.signal import butter, freqz
 from source_rows import ROOT, ROWS, THESIS
@@ -17,7 +18,6 @@ from benchmarks.serial_chains import random_chain
 from benchmarks.thesis_figures.figure_registry import FIGURES
 from benchmarks.thesis_figures.saturation import NEAREST, SOURCE, outcomes
 from benchmarks.thesis_figures.study import Study
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import (
@@ -54,7 +54,7 @@ def size(model):
 
 
 def limiting_moments():
-    table = bundled_toml("musclesolve.dynamics.model", "definitions", "forward_resistance.toml")
+    table = package_table("dynamics/model/definitions/forward_resistance.toml")
     moments = sorted({row["moment"] for kind in ("cone", "stop") for row in table[kind]})
     return f"{', '.join(f'{moment:.0f}' for moment in moments)} N m"
 

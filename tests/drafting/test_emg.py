@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drafted_folders import as_c3d, drafted, recordings, table
+from package_tables import package_table
 
 import muscle_db
 from musclesolve import read_trial
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.drafting.column_names import emg_channels, muscles_by_name
 from musclesolve.drafting.draft_folder import draft_folder
 from musclesolve.files import Table, read_mot, write_mot
@@ -59,7 +59,7 @@ def test_other_columns_are_no_emg() -> None:
 def test_every_muscle_that_a_name_means_is_one_of_the_default_set() -> None:
     names = {muscle.name for muscle in muscle_db.load("gait2392")}
     meant = {muscle for muscles in muscles_by_name().values() for muscle in muscles}
-    meant |= set(bundled_toml("musclesolve.drafting", "emg_muscles.toml")["stance"]["muscles"])
+    meant |= set(package_table("drafting/emg_muscles.toml")["stance"]["muscles"])
     assert [muscle for muscle in meant if not any(name.startswith(muscle) for name in names)] == []
 
 

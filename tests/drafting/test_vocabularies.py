@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from package_tables import package_table
 
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.drafting.choose_mapping import (
     SIDES_OF_JOINTS,
     choose_mapping,
@@ -19,7 +19,7 @@ from musclesolve.drafting.column_names import emg_channels
 from musclesolve.files import Markers, landmarks
 from musclesolve.recording.markers.marker_names import MarkerNames, by_person, named_markers, split_label
 
-VOCABULARIES = bundled_toml("musclesolve.recording.markers", "marker_vocabularies.toml")["vocabulary"]
+VOCABULARIES = package_table("recording/markers/marker_vocabularies.toml")["vocabulary"]
 
 
 def both(*names: str) -> list[str]:

@@ -12,6 +12,7 @@ from tempfile import mkdtemp
 import numpy as np
 import pytest
 from refusals import refused
+from said import judgement
 
 import musclesolve as ms
 from musclesolve import Live, Status, replay
@@ -27,7 +28,6 @@ from musclesolve.live.page.page_state import PageSetup
 from musclesolve.live.session import SessionWatch
 from musclesolve.live.standing import Standing
 from musclesolve.live.stream import Arrival
-from musclesolve.results.facts import Facts
 
 
 @cache
@@ -65,7 +65,7 @@ def test_a_session_says_that_its_forces_are_predicted(
     done, shown = passed(), list[str]()
     assert done.live.plates == () and "predicted_forces" in {found.code for found in done.findings}
     assert done.result.attrs["ground_reactions"] == "predicted" and done.result.ground_predicted.all()
-    said = [found for found in Facts(done.result).findings if found.code == "predicted_forces"]
+    said = [found for found in judgement(done.result).findings if found.code == "predicted_forces"]
     assert (
         len(said) == 1 and "lag" in said[0].what
     )  # the errors of live forces, not those of the whole motion

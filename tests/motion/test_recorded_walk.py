@@ -12,7 +12,6 @@ from musclesolve._util.arrays import unit
 from musclesolve.errors import InputError
 from musclesolve.files import Trial, read_mot
 from musclesolve.forces import anatomy, ground_reactions
-from musclesolve.motion.anatomy.anatomy import Anatomy
 from musclesolve.motion.signals.filter_choice import filter_choice
 
 TRIAL = Path(__file__).resolve().parents[1] / "real" / "rajagopal_walk.toml"
@@ -35,11 +34,11 @@ def trial(trial_file: Path) -> Trial:
 
 
 @pytest.fixture(scope="module")
-def measured(trial: Trial) -> Anatomy:
+def measured(trial: Trial):
     return anatomy(trial)
 
 
-def test_the_range_is_the_one_with_both_feet_measured(measured: Anatomy) -> None:
+def test_the_range_is_the_one_with_both_feet_measured(measured) -> None:
     assert measured.time.size == 136
     assert measured.time[[0, -1]] == pytest.approx([0.45, 1.80])
 
@@ -48,7 +47,7 @@ def test_the_range_is_the_one_with_both_feet_measured(measured: Anatomy) -> None
 @pytest.mark.parametrize(
     "segment", [("hip", "knee"), ("knee", "ankle"), ("shoulder", "elbow"), ("elbow", "wrist")]
 )
-def test_segments_keep_their_length(measured: Anatomy, segment: tuple[str, str], side: str) -> None:
+def test_segments_keep_their_length(measured, segment: tuple[str, str], side: str) -> None:
     upper, lower = (measured.points[f"{name}_{side}"] for name in segment)
     length = np.linalg.norm(upper - lower, axis=1)
     standing = np.linalg.norm(measured.offsets[f"{segment[1]}_{side}"])
@@ -59,7 +58,7 @@ def test_segments_keep_their_length(measured: Anatomy, segment: tuple[str, str],
 
 
 @pytest.mark.parametrize("side", ["r", "l"])
-def test_the_knee_bends_as_in_the_reference(measured: Anatomy, recorded_walk: Path, side: str) -> None:
+def test_the_knee_bends_as_in_the_reference(measured, recorded_walk: Path, side: str) -> None:
     reference = read_mot(recorded_walk / "reference" / "opensim_ik.mot")
     expected = np.interp(measured.time, reference.time, reference[f"knee_angle_{side}"])
     thigh = unit(measured.points[f"hip_{side}"] - measured.points[f"knee_{side}"])
@@ -74,7 +73,7 @@ def test_the_knee_bends_as_in_the_reference(measured: Anatomy, recorded_walk: Pa
     assert abs(np.mean(angle - expected)) < 5.0
 
 
-def test_the_feet_carry_the_body(trial: Trial, measured: Anatomy) -> None:
+def test_the_feet_carry_the_body(trial: Trial, measured) -> None:
     right, left = ground_reactions(trial.forces, measured.time, filter_choice(trial, trial.settings.filter))
     total = right.force[:, 2] + left.force[:, 2]
     weight = trial.subject.mass * 9.81
@@ -123,7 +122,7 @@ def edited(trial_file: Path, *edits: tuple[str, str]) -> Path:
     return other
 
 
-def test_nothing_is_wrong_with_it(measured: Anatomy) -> None:
+def test_nothing_is_wrong_with_it(measured) -> None:
     assert not [
         note for note in measured.notes if "only" in note or "less certain" in note or "check" in note
     ]

@@ -11,7 +11,6 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.forces import prepare, share
 from musclesolve.muscles.metabolic_power import MODELS, EnergyState, slow_fibers
@@ -129,16 +128,14 @@ def test_muscles_of_a_leg_have_the_volume_of_a_leg():
         assert energy_state(analysis, part).mass.sum() == pytest.approx(DENSITY * volume)
 
 
-def test_a_result_states_the_rate_of_walking():
-    result = ms.run(reference_stride())
-
-    found = Facts(result).metabolic_rate
+def test_a_result_states_the_rate_of_walking(stride_result):
+    found = Facts(stride_result).metabolic_rate
     assert found is not None
     assert found.measured == pytest.approx(1.22 + 2.09 * found.speed, rel=2e-3)
     assert 0.8 < found.rate / found.measured < 1.6
     assert found.cost_of_transport == pytest.approx(found.rate / found.speed)
-    assert result["metabolic_power"].attrs["units"] == "W"
-    assert Facts(result.drop_vars("metabolic_power")).metabolic_rate is None
+    assert stride_result["metabolic_power"].attrs["units"] == "W"
+    assert Facts(stride_result.drop_vars("metabolic_power")).metabolic_rate is None
 
 
 def test_shares_of_slow_fibers():

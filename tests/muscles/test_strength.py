@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from package_tables import package_table
 from refusals import refused
 
 import muscle_db
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics import human_model
 from musclesolve.muscles import muscle_state, scale_muscles
 from musclesolve.muscles.strength import strengths
@@ -46,7 +46,7 @@ def volumes(force: np.ndarray) -> dict[str, float]:
 
 
 def test_the_shares_of_all_muscles_make_up_the_whole():
-    entries = bundled_toml("musclesolve.muscles", "handsfield_2014.toml")["muscle"].values()
+    entries = package_table("muscles/handsfield_2014.toml")["muscle"].values()
     assert len(entries) == 35
     assert sum(entry["share"] for entry in entries) == pytest.approx(1.0, abs=1e-3)
     assert sum(entry["offset"] for entry in entries) == pytest.approx(0.0, abs=1.0)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from package_tables import package_table
 from refusals import refused
 from small_model import TEXT, save_model
 
 from musclesolve import read_osim
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.muscles.curves.curve_family import DeGroote2016, Thelen2003
 from musclesolve.muscles.curves.millard_2013 import Millard2013
 from musclesolve.opensim.read_muscles import curve_notes, muscle_parameters
@@ -80,7 +80,7 @@ def test_a_file_without_curves_has_the_defaults(tmp_path: Path) -> None:
     model = read_osim(save_model(tmp_path, text))
     muscles = muscle_parameters([model.muscles["two_r"]])
     ((family, _),) = muscles.families
-    shape = bundled_toml("musclesolve.muscles.curves", "millard_2013.toml")["millard_2013"]
+    shape = package_table("muscles/curves/millard_2013.toml")["millard_2013"]
     # as in muscles with damped fibers or rigid tendons
     default = Millard2013("default", {**shape, "active": {**shape["active"], "minimum": 0.0}})
     length, velocity = np.linspace(0.4, 2.0, 40), np.linspace(-1.1, 1.1, 40)

@@ -10,14 +10,13 @@ import pytest
 import xarray as xr
 from emg_stride import CHANNELS, emg_stride, without
 from refusals import refused
-from said import summary
+from said import plausible, summary
 
 import musclesolve as ms
 from musclesolve.constants import USUAL_COST
 from musclesolve.files import Trial
 from musclesolve.pipeline.emg_informed import MISFIT
 from musclesolve.results.facts import Facts
-from musclesolve.results.plausibility import plausibility
 from musclesolve.sharing.cost import ActivationPower, EmgTracking, MinMax
 
 FOLLOWED = tuple(name for own in CHANNELS.values() for name in own)
@@ -112,7 +111,7 @@ def test_what_is_followed_is_no_test_and_the_result_says_so() -> None:
     assert facts.follows_emg and facts.predicts_emg
     known = found.emg_correlation.values
     assert facts.median_and_mean_correlation[0] == pytest.approx(np.median(known))
-    (judged,) = [each for each in plausibility(facts).comparisons if each.criterion == "emg"]
+    (judged,) = [each for each in plausible(found).comparisons if each.criterion == "emg"]
     assert judged.value == pytest.approx(np.median(known))
     text = summary(found)
     assert "while it alone is not followed" in text and "no test" in text

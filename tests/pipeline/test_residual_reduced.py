@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from command_line import typed
 from examined import examined
 from refusals import refused
 from replays import replay_of
@@ -14,7 +15,6 @@ import musclesolve as ms
 from musclesolve import synthetic_recording
 from musclesolve.dynamics import projected_moments
 from musclesolve.forces import mechanics, prepare
-from musclesolve.report.page import write_report
 from musclesolve.results.facts import Facts
 from musclesolve.synthetic import reference_stride
 
@@ -82,7 +82,7 @@ def test_a_result_says_what_was_changed(result, kept, tmp_path) -> None:
     assert f"{change['rms_force_before_n']:.0f} to {change['rms_force_n']:.0f} N rms" in summary(result)
     file, page = tmp_path / "result.nc", tmp_path / "report.html"
     write_result(result, file)
-    write_report([file], page)
+    assert typed("report", file, "-o", page).exit_code == 0
     text = page.read_text(encoding="utf-8")
     assert "The measured motion was changed by" in text and "smallest change of the motion" in text
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from layer_cases import SHARP
 from sharing_cases import SMOOTH, equipped
 
 import musclesolve as ms
 from musclesolve.sharing.problem_change import ProblemChange
-from musclesolve.sharing.solver.batch import Batch
 
-SHARP, STEP = Batch(tolerance=1e-12), 1e-4
+STEP = 1e-4
 CHANGING = ("moment", "moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity")
 
 

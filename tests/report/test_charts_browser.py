@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
+from command_line import typed
 from report_inputs import compared, small, uncertain, with_emg, written
 from synthetic_result import with_cutoffs, with_fascicles, with_tendons, with_troubles
 
-from musclesolve.report.page import write_report
 from musclesolve.results.cycles.cycle_averages import average_results
 from musclesolve.results.dataset import frame_validity as frames
 
@@ -31,7 +31,8 @@ def page(tmp_path_factory):
     kinds = {"result": data, "uncertainty": uncertain(data), "comparison": compared(data)}
     paths = [written(each, folder, f"{name}.nc") for name, each in kinds.items()]
     averaged = written(average_results(paths[:1]), folder, "average.nc")
-    return write_report([averaged, *paths], folder / "report.html")[0]
+    assert typed("report", averaged, *paths, "-o", folder / "report.html").exit_code == 0
+    return folder / "report.html"
 
 
 @pytest.fixture(scope="module")

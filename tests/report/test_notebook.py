@@ -17,7 +17,6 @@ from stored_results import write_result
 from synthetic_result import with_troubles
 
 import musclesolve as ms
-from musclesolve.data import reference_stride
 from musclesolve.report import notebook
 from musclesolve.results.facts import Facts
 from musclesolve.results.tables.question_tables import answer_sentences
@@ -26,8 +25,8 @@ RANDOM = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 @pytest.fixture(scope="module")
-def stride() -> xr.Dataset:
-    return ms.run(reference_stride())
+def stride(stride_result) -> xr.Dataset:
+    return stride_result.copy(deep=True)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
+from command_line import typed
 from report_inputs import small, with_emg, written
 from synthetic_result import with_troubles
 
@@ -15,7 +16,6 @@ from musclesolve.plotting.page.page_style import (
     STANCE_COLOR,
 )
 from musclesolve.plotting.study.comparison_figures import COST_COLORS
-from musclesolve.report.page import write_report
 
 pytestmark = needs_chromium
 
@@ -26,7 +26,8 @@ def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("browser")
     other = small(trial_file="/other/second.toml", inputs=["markers x sha256:cc"], subject="S02")
     paths = [written(with_emg(with_troubles(small())), folder, "a.nc"), written(other, folder, "b.nc")]
-    return write_report(paths, folder / "report.html")[0]
+    assert typed("report", *paths, "-o", folder / "report.html").exit_code == 0
+    return folder / "report.html"
 
 
 @pytest.fixture(scope="module")

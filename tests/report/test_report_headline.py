@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 from report_inputs import Parsed, small, with_emg, written
-from said import judgement
+from said import judgement, remarks, run_document
 from synthetic_result import WEIGHT, set_status, with_troubles
 
 from musclesolve import Status
@@ -22,13 +22,12 @@ from musclesolve.report.sections import headline
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.facts import Facts
 from musclesolve.results.finding import codes as about
-from musclesolve.results.judgement import IN_PART, NOT_PLAUSIBLE, NOT_USABLE, USABLE, WITH_CARE
-from musclesolve.results.statements import chosen, document, statements
+from musclesolve.results.statements import statements
 
 
 def limits(data) -> str:
     """Return the cautions of a report, and the limits of the trial."""
-    return " ".join(each.sentence for each in chosen(statements(data), "remark", "limit"))
+    return " ".join(remarks(data, "remark", "limit"))
 
 
 @pytest.fixture
@@ -78,7 +77,7 @@ def test_every_number_of_the_headline_is_that_of_the_dataset(numbers):
 
 def stated(data, name):
     """The number of a statement that was added, in the document of `--json`."""
-    return reduce(getitem, name.split("."), document(statements(data)))
+    return reduce(getitem, name.split("."), run_document(data))
 
 
 def test_printed_numbers_are_the_rounded_ones(numbers):
@@ -99,13 +98,13 @@ def test_peaks_leave_out_frames_without_valid_solution():
 @pytest.mark.parametrize(
     ("status", "where", "verdict"),
     [
-        (Status.SOLVED, slice(None), USABLE),
-        (Status.SOLVED_WITH_RESERVE, 3, WITH_CARE),
-        (Status.SOLVED_WITH_RESERVE, slice(None), IN_PART),
-        (Status.INFEASIBLE, 3, IN_PART),
-        (Status.INVALID_MOTION, slice(None), NOT_USABLE),
-        (Status.NOT_MEASURED, slice(None), NOT_USABLE),
-        (Status.NOT_MEASURED, 3, USABLE),
+        (Status.SOLVED, slice(None), "usable"),
+        (Status.SOLVED_WITH_RESERVE, 3, "with_care"),
+        (Status.SOLVED_WITH_RESERVE, slice(None), "in_part"),
+        (Status.INFEASIBLE, 3, "in_part"),
+        (Status.INVALID_MOTION, slice(None), "not_usable"),
+        (Status.NOT_MEASURED, slice(None), "not_usable"),
+        (Status.NOT_MEASURED, 3, "usable"),
     ],
 )
 def test_the_verdict_follows_from_the_frames(status, where, verdict):
@@ -130,8 +129,8 @@ def test_a_result_with_a_caution_is_not_green():
     for data, code in ((disagreeing, "emg_disagrees"), (full, "full_activation")):
         judged = judgement(data)
         assert code in {each.code for each in judged.of("warning")} - found
-        assert judged.verdict not in (USABLE, WITH_CARE) or about()[code] in judged.use
-        assert judged.verdict != USABLE
+        assert judged.verdict not in ("usable", "with_care") or about()[code] in judged.use
+        assert judged.verdict != "usable"
 
 
 def test_a_damaged_part_leaves_the_other_limits():
@@ -140,7 +139,9 @@ def test_a_damaged_part_leaves_the_other_limits():
     assert frames.sides(data) == ["r", "l"]
 
 
-@pytest.mark.parametrize(("percent", "verdict"), [(2.0, USABLE), (7.0, WITH_CARE), (20.0, NOT_PLAUSIBLE)])
+@pytest.mark.parametrize(
+    ("percent", "verdict"), [(2.0, "usable"), (7.0, "with_care"), (20.0, "not_plausible")]
+)
 def test_loads_that_do_not_carry_the_motion_of_a_model_are_in_the_headline(percent, verdict):
     data = small(root_residual_rms_n=percent / 100.0 * WEIGHT).drop_vars("pelvis_residual")
     found = headline(Facts(data), statements(data))
@@ -192,4 +193,4 @@ def test_verdicts_have_one_color_in_page_and_still():
 
 
 def test_frames_without_certificate_are_to_be_used_with_care():
-    assert judgement(small().drop_vars("kkt_residual")).verdict == WITH_CARE
+    assert judgement(small().drop_vars("kkt_residual")).verdict == "with_care"

@@ -8,12 +8,12 @@ import tomllib
 
 import numpy as np
 import pytest
+from package_tables import package_table
 from report_inputs import IDENTITY, small, with_emg
 from synthetic_result import set_status, with_fascicles
 
 import musclesolve as ms
 from musclesolve import Status, costs
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.data import reference_stride
 from musclesolve.recording.trial.trial_file import input_lines
 from musclesolve.report.content.methods import (
@@ -40,7 +40,7 @@ def paragraph(data):
 
 
 def test_every_citation_is_a_known_work_and_every_work_is_cited():
-    sentences = str(texts()) + str(bundled_toml("musclesolve.report", "texts", "study_methods.toml"))
+    sentences = str(texts()) + str(package_table("report/texts/study_methods.toml"))
     used = set(re.findall(r"@(\w+)", sentences))
     used |= {work for name in costs() for work in costs()[name]().works}
     used |= set(in_vivo()["sources"]) | {error["work"] for error in measurement_error().values()}

@@ -10,12 +10,12 @@ import pytest
 import xarray as xr
 from command_line import typed
 from refusals import refused
+from stored_results import write_result
 
 import musclesolve as ms
 from musclesolve.data import reference_stride
 from musclesolve.report.inputs import question_of, read_inputs
 from musclesolve.report.page import write_report
-from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.results.tables.lines import parted
 from musclesolve.results.tables.question_tables import answer_sentences, margin_lines
 from musclesolve.studies.questions.answers import AnswerFile, asked_of
@@ -85,11 +85,11 @@ def test_a_later_report_keeps_the_answers_beside_the_result(folder, tmp_path):
 @pytest.mark.thorough
 def test_an_answer_about_another_trial_is_left_out(folder, tmp_path):
     other = tmp_path / "margins.nc"
-    other.write_bytes(netcdf_bytes(ms.studies.margins(reference_stride(), side="r")))
+    write_result(ms.studies.margins(reference_stride(), side="r"), other)
     inputs = read_inputs([folder / "result.nc", other])
     assert not inputs.trials[0].answers and list(inputs.unreadable) == [other]
     dearer = tmp_path / "contributions.nc"
-    dearer.write_bytes(netcdf_bytes(ms.studies.contributions(folder.parent / "trial.toml", "stress_cubed")))
+    write_result(ms.studies.contributions(folder.parent / "trial.toml", "stress_cubed"), dearer)
     inputs = read_inputs([folder / "result.nc", dearer])
     assert "another cost" in inputs.unreadable[dearer]
     with refused("missing_file", "result.nc"):
@@ -101,7 +101,7 @@ def test_an_answer_that_there_is_not_says_why(folder, tmp_path):
     found = xr.Dataset(attrs={"question": "contributions", "no_answer": "ground reactions are not known"})
     stored = ms.read_result(folder / "result.nc")
     found.attrs |= {key: stored.attrs[key] for key in ("inputs", "trial_file")}
-    (tmp_path / "contributions.nc").write_bytes(netcdf_bytes(found))
+    write_result(found, tmp_path / "contributions.nc")
     page, _ = write_report([tmp_path / "result.nc", tmp_path / "contributions.nc"])
     assert "There is no answer: ground reactions are not known" in page.read_text(encoding="utf-8")
 
@@ -159,7 +159,7 @@ def test_what_cannot_be_asked_of_a_report(folder, tmp_path):
     stored = ms.read_result(folder / "result.nc")
     for key in ("trial_file", "trial_file_from_result"):
         stored.attrs.pop(key)
-    (tmp_path / "result.nc").write_bytes(netcdf_bytes(stored))
+    write_result(stored, tmp_path / "result.nc")
     with refused("missing_file", "trial file"):
         write_report([tmp_path / "result.nc"], questions=["margins"])
 

@@ -68,25 +68,24 @@ def test_a_leg_whose_forces_were_not_measured_has_no_count(result):
     assert not any(" of 0 " in each for each in said)
 
 
-def test_forces_that_come_from_the_motion_are_not_compared_with_it():
-    both = ms.run(reference_stride())
-    assert any("disagree" in sentence for sentence in in_short(both))
+def test_forces_that_come_from_the_motion_are_not_compared_with_it(stride_result):
+    assert any("disagree" in sentence for sentence in in_short(stride_result))
     assert not any(
-        "disagree" in sentence for sentence in in_short(both.assign_attrs(ground_reactions="predicted"))
+        "disagree" in sentence
+        for sentence in in_short(stride_result.assign_attrs(ground_reactions="predicted"))
     )
 
 
-def test_a_joint_with_one_leg_beyond_implants_is_not_within(result, monkeypatch):
+def test_a_joint_with_one_leg_beyond_implants_is_not_within(stride_result, monkeypatch):
     """The largest force of both legs is named: it may be that of the leg at the edge."""
-    both = ms.run(reference_stride())
-    named = next(sentence for sentence in in_short(both) if "joint forces" in sentence)
+    named = next(sentence for sentence in in_short(stride_result) if "joint forces" in sentence)
     assert "at the hip and knee this is within" in named
-    judged = plausible(both)
+    judged = plausible(stride_result)
     changed = [
         replace(each, verdict=AT_EDGE) if each.place == "right hip" else each for each in judged.comparisons
     ]
     monkeypatch.setattr(
         "musclesolve.results.statements.plausibility", lambda facts: replace(judged, comparisons=changed)
     )
-    named = next(sentence for sentence in in_short(both) if "joint forces" in sentence)
+    named = next(sentence for sentence in in_short(stride_result) if "joint forces" in sentence)
     assert "at the knee this is within" in named

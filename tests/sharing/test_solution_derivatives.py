@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from layer_cases import SHARP
 from refusals import refused
 from sharing_cases import SMOOTH, equipped, pennate
 
@@ -30,9 +31,7 @@ from musclesolve.sharing.cost import (
 )
 from musclesolve.sharing.problem_change import CHANGEABLE, ProblemChange
 from musclesolve.sharing.solution_derivatives import OptimalitySystem
-from musclesolve.sharing.solver.batch import Batch
 
-SHARP = Batch(tolerance=1e-12)
 CHANGING = (
     *("moment", "moment_arm", "force_capacity", "max_isometric_force", "fiber_velocity"),
     *("optimal_fiber_length", "reaction_matrix", "reaction_offset", "emg", "fiber_force_capacity"),

@@ -223,21 +223,17 @@ def test_the_table_for_other_programs_holds_every_pair(pair):
     assert float(row["peak_ratio"]) == pytest.approx(known)
 
 
-def call(*arguments):
-    return typed(*arguments)
-
-
 def test_the_command_writes_everything_and_prints_the_tables(tmp_path, pytestconfig, monkeypatch):
     few = {"compare_contact_forces": drawings("comparison")["compare_contact_forces"]}
     monkeypatch.setattr("musclesolve.plotting.figure_names.drawings", lambda kind: few)
     options = [part for cost in COSTS for part in ("--cost", cost)]
-    done = call("compare", pytestconfig.rootpath / REFERENCE, *options, "-o", tmp_path, "--side", "r")
+    done = typed("compare", pytestconfig.rootpath / REFERENCE, *options, "-o", tmp_path, "--side", "r")
     assert done.exit_code in (0, 3), done.output
     written = {path.name for path in tmp_path.iterdir()}
     assert written == {"comparison.nc", "agreement.csv", "compare_contact_forces_r.png"}
     for text in ("triceps_surae ", "mean co-contraction [%]", "peak contact force [body weights]", *COSTS):
         assert text in done.output
-    full = call(
+    full = typed(
         "compare", pytestconfig.rootpath / REFERENCE, *options, "-o", tmp_path, "--side", "r", "--full"
     )
     assert "triceps_surae_r" in full.output and len(full.output) > 2 * len(done.output)
@@ -246,7 +242,7 @@ def test_the_command_writes_everything_and_prints_the_tables(tmp_path, pytestcon
 
 
 def test_the_command_refuses_a_single_cost_with_two(tmp_path, pytestconfig):
-    done = call("compare", pytestconfig.rootpath / REFERENCE, "--cost", COSTS[0], "-o", tmp_path / "out")
+    done = typed("compare", pytestconfig.rootpath / REFERENCE, "--cost", COSTS[0], "-o", tmp_path / "out")
     assert done.exit_code == 2
     assert done.stderr.startswith("musclesolve: costs: ")
     assert not (tmp_path / "out").exists()
@@ -267,7 +263,7 @@ def test_a_single_cost_is_not_compared_with_itself(pytestconfig, tmp_path):
     with refused("unfit_solver", "min_max"):
         ms.compare(ms.Problem([[0.05]], [2.0], [1e3], [1e3]), ["activation_power", "min_max"], "batch")
     options = ["--cost", "activation_power", "--cost", "min_max", "--solver", "batch", "--side", "r"]
-    done = call("compare", pytestconfig.rootpath / REFERENCE, *options, "-o", tmp_path / "out")
+    done = typed("compare", pytestconfig.rootpath / REFERENCE, *options, "-o", tmp_path / "out")
     assert done.exit_code == 2 and "cannot minimize min_max" in done.stderr
     assert not (tmp_path / "out").exists()
 

@@ -24,7 +24,6 @@ from musclesolve.dynamics.kinematics.motion_derivatives import Motion, motion_fr
 from musclesolve.files import Trial
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments
-from musclesolve.recording.data import SIDES
 from musclesolve.synthetic.reference_stride import ReferenceStride
 
 Array = NDArray[np.float64]
@@ -73,7 +72,7 @@ class ImpactStride(ReferenceStride):
     def reactions(self) -> dict[str, Array]:
         """Acceleration (K + 6,) of the coordinates by the peak of the push on each foot, the other joints held."""
         found: dict[str, Array] = {}
-        for side, lag in zip(SIDES, (0.0, 0.5 * self.period), strict=True):
+        for side, lag in zip("rl", (0.0, 0.5 * self.period), strict=True):
             time = np.array([lag + 0.5 * sum(IMPACT)])
             place, rate, second = (self.base.coordinates(time, order) for order in range(3))
             model, joints = self.model, self.model.tree.joint_count
@@ -107,7 +106,7 @@ class ImpactStride(ReferenceStride):
         """Joint and base coordinates (T, K + 6), or their derivatives, at times (T,) [s]."""
         time = np.asarray(time, float)
         moved = super().coordinates(time, order)
-        for side, since in zip(SIDES, self._since_strike(time), strict=True):
+        for side, since in zip("rl", self._since_strike(time), strict=True):
             moved = moved + course(since, order)[:, None] * self.reactions[side]
         return moved
 

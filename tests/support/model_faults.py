@@ -17,10 +17,10 @@ from musclesolve.checking.model import load_units_and_axes as change
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.model.model_case import Loads
 from musclesolve.errors import InputError
-from musclesolve.files import Table
+from musclesolve.files import Table, read_mot
 from musclesolve.opensim.external_loads import foot_of_side
 from musclesolve.opensim.model import OpenSimModel
-from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
+from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.pipeline.opensim.load_dynamics import load_dynamics, moments_under_loads
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.moments import shared_moments
@@ -136,7 +136,7 @@ def read_trial(
     read = read_osim(model)
     body = modeled(read, coordinates, moments, loads=loads)
     given = () if body.dynamics is None else body.dynamics.loads
-    return Trial(body, read, as_table(coordinates, ""), given, body.moment_table, other)
+    return Trial(body, read, read_mot(coordinates), given, body.moment_table, other)
 
 
 Spoil = Callable[[Trial], Trial]

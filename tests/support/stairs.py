@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from scipy.interpolate import BSpline, make_interp_spline
 
 from musclesolve.dynamics.rotations import from_cardan, to_vector
-from musclesolve.recording.data import SIDES
 from musclesolve.synthetic import reference_stride
 from musclesolve.synthetic.reference_stride import ReferenceStride
 from tests.support.c3d_files import PlateOnPaper, write_c3d
@@ -65,15 +64,15 @@ class Stairs(ReferenceStride):
     @cached_property
     def leg_columns(self) -> NDArray[np.intp]:
         """Columns (6, 2) of `LEG` among the coordinates, right and left."""
-        return np.array([[self.model.dof(f"{name}_{side}") for side in SIDES] for name in LEG])
+        return np.array([[self.model.dof(f"{name}_{side}") for side in "rl"] for name in LEG])
 
     @cached_property
     def legs(self) -> BSpline:
         """Angles (6, 2) of the legs over a stride, a spline through inverse kinematics."""
         time = np.linspace(0.0, self.period, INSTANTS + 1)[:-1]
         tree, model, level = self.model.tree, self.model, super().coordinates(time)
-        joints, bodies = tree.joint_count, [self.model.body(f"foot_{side}") for side in SIDES]
-        ankles = np.array([model.standing[model.slot(f"ankle_{side}")] for side in SIDES])
+        joints, bodies = tree.joint_count, [self.model.body(f"foot_{side}") for side in "rl"]
+        ankles = np.array([model.standing[model.slot(f"ankle_{side}")] for side in "rl"])
 
         def feet(coordinates: Array) -> tuple[Array, Array]:
             """Places (T, 2, 3) of the ankles, and rotations (T, 2, 3, 3) of the feet."""
@@ -82,7 +81,7 @@ class Stairs(ReferenceStride):
             return np.einsum("tnxy,ny->tnx", turns[:, bodies], ankles) + shifts[:, bodies], turns[:, bodies]
 
         place, turn = feet(level)
-        steps = np.stack([self.step(time, side) for side in SIDES], axis=1)
+        steps = np.stack([self.step(time, side) for side in "rl"], axis=1)
         # The middle of the first foot goes nearer to the start, as the body does.
         first = place[INSTANTS // 4, 0, 0] + MIDDLE
         place += steps[..., None] * [(TREAD - 1.0) * 0.5 * self.length, 0.0, self.rise]
@@ -152,7 +151,7 @@ def record(folder: Path, rise: float, stated_rise: float | None = None) -> Path:
     plates, channels, wrenches = [], [], walk.wrenches(fine)
     feet = walk.markers(fine)
     for step in range(STEPS):
-        side, begins = SIDES[step % 2], 0.5 * step * walk.period
+        side, begins = "rl"[step % 2], 0.5 * step * walk.period
         during = (fine >= begins) & (fine < begins + 1.02 * person.toe_off * walk.period)
         wrench = wrenches[step % 2]
         stands = int(np.searchsorted(fine, begins + 0.25 * walk.period))

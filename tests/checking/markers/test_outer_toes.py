@@ -12,7 +12,6 @@ import musclesolve
 from musclesolve.checking.case import load
 from musclesolve.checking.markers.landmark_order import OUTER_TOE, ankle_inside, outer_toes
 from musclesolve.files import Markers, Trial
-from musclesolve.recording.data import SIDES
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
 OF_FEET = ("heel", "toe", "metatarsal_5", "ankle_medial", "ankle_lateral")
@@ -28,7 +27,7 @@ def with_outer_toes(trial: Trial, sides: str = "rl") -> Trial:
 def turned_out(trial: Trial, markers: Markers, degrees: float) -> Markers:
     """Both feet with their malleoli turned outward about the vertical through the lateral malleolus."""
     position = markers.position.copy()
-    for side, outward in zip(SIDES, (-1.0, 1.0), strict=True):
+    for side, outward in zip("rl", (-1.0, 1.0), strict=True):
         c, s = np.cos(np.radians(degrees)), outward * np.sin(np.radians(degrees))
         labels = [next(iter(trial.mapping[f"{name}_{side}"])) for name in OF_FEET]
         places = [markers.names.index(label) for label in labels if label in markers]
@@ -52,7 +51,7 @@ def test_the_walk_alone_shows_it_without_a_standing_trial() -> None:
     case, _ = load(STRIDE)
     assert case is not None and case.trial.static is not None
     moving = replace(case.trial, static=None)
-    for side in SIDES:
+    for side in "rl":
         sound, outer = (ankle_inside(trial, side) for trial in (moving, with_outer_toes(moving)))
         assert sound is not None and outer is not None
         assert sound < 0.5 * OUTER_TOE and outer > 1.5 * OUTER_TOE

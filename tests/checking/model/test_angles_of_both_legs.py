@@ -17,8 +17,8 @@ from benchmarks.planted_model_faults import on_column, trials
 from musclesolve.checking.model.coordinates import angle_units
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.posture import feet_on_floor, unlike_twins
-from musclesolve.files import Table
-from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
+from musclesolve.files import Table, read_mot
+from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 
 WALKS = "moments", "belt 1", "belt 3"
 
@@ -28,7 +28,7 @@ def walk(name: str):
     """A recorded walk of a model, and its coordinates."""
     with TemporaryDirectory() as folder:
         model, coordinates, moments, _ = trials(recorded("rajagopal_walk").parent)[name](Path(folder))
-    return modeled(ms.read_osim(model), coordinates, moments), as_table(coordinates, "")
+    return modeled(ms.read_osim(model), coordinates, moments), read_mot(coordinates)
 
 
 def moved(name: str, table: Table):

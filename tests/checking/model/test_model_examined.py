@@ -20,7 +20,8 @@ from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.muscles import Anatomy, _forces, anatomy_of, deviations, uneven_paths
 from musclesolve.checking.model.posture import f90, held_stretches, standing
-from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
+from musclesolve.files import read_mot
+from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 from musclesolve.results.finding import Finding, codes
 from musclesolve.sharing import expression_cost
 from musclesolve.signals import low_pass
@@ -65,7 +66,7 @@ def walk() -> Case:
     assert moments is not None
     read = ms.read_osim(model)
     body = modeled(read, coordinates, moments)
-    return Case(read, as_table(coordinates, ""), as_table(moments, ""), None, body.muscles, body.dofs)
+    return Case(read, read_mot(coordinates), read_mot(moments), None, body.muscles, body.dofs)
 
 
 def found_in(case: Case) -> tuple[Finding, ...]:

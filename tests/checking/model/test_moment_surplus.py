@@ -19,8 +19,7 @@ from musclesolve.checking.model.examine import OF_MOMENTS
 from musclesolve.checking.model.given_moments import MomentCase, moment_case, surplus
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.moment_columns import columns_of_moments
-from musclesolve.files import Table
-from musclesolve.pipeline.opensim.coordinate_motion import as_table
+from musclesolve.files import Table, read_mot
 
 WALKS = "moments", "belt 1", "belt 3"
 
@@ -32,7 +31,7 @@ def walk(name: str) -> Case:
     with TemporaryDirectory() as folder:
         model, coordinates, moments, _ = trials(recorded("rajagopal_walk").parent)[name](Path(folder))
     assert moments is not None
-    return Case(ms.read_osim(model), as_table(coordinates, ""), as_table(moments, ""), None, (), ())
+    return Case(ms.read_osim(model), read_mot(coordinates), read_mot(moments), None, (), ())
 
 
 def examined(name: str, change: Callable[[Table], Table]) -> MomentCase:
@@ -110,7 +109,7 @@ def added(name: str, other: str, share: float = 1.0) -> Callable[[Table], Table]
 def test_a_fifth_less_of_a_moment_of_the_model_itself_is_named(recorded_walk: Path) -> None:
     """Inverse dynamics of the loads leaves nothing in the frames after a foot has left the ground."""
     model, coordinates, _, loads = trials(recorded_walk.parent)["service"](recorded_walk)
-    read, motion = ms.read_osim(model), as_table(coordinates, "")
+    read, motion = ms.read_osim(model), read_mot(coordinates)
     own = modeled(read, motion, loads=loads).measured
     assert own.dynamics is not None
     names = [name for name in read.coordinates if name in read.coordinate_number]

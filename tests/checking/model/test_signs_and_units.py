@@ -10,14 +10,14 @@ from recorded_data import recorded
 
 import musclesolve as ms
 from musclesolve.checking.model.examine import findings_of_body
-from musclesolve.pipeline.opensim.coordinate_motion import as_table
+from musclesolve.files import read_mot
 
 
 @pytest.mark.parametrize("fitting", [False, True])
 def test_a_reversed_knee_convention_leaves_unit_and_columns_alone(fitting: bool) -> None:
     """The knee of gait2392 bends by negative angles, that of the files by positive ones."""
     folder = recorded("rajagopal_walk") / "reference"
-    table = as_table(folder / "opensim_ik.mot", "")
+    table = read_mot(folder / "opensim_ik.mot")
     knees = [k for k, name in enumerate(table.names) if name.startswith("knee_angle") and "beta" not in name]
     values = table.values.copy()
     if fitting:

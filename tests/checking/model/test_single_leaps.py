@@ -14,8 +14,7 @@ from recorded_data import recorded
 import musclesolve as ms
 from musclesolve.checking.model.coordinates import single_leaps
 from musclesolve.checking.model.examine import findings_of_body
-from musclesolve.files import Table
-from musclesolve.pipeline.opensim.coordinate_motion import as_table
+from musclesolve.files import Table, read_mot
 
 ROW = 60
 
@@ -24,7 +23,7 @@ ROW = 60
 def walk():
     folder: Path = recorded("rajagopal_walk") / "reference"
     model = ms.read_osim(folder / "rajagopal_lai_uhlrich_2023_scaled.osim")
-    return model, as_table(folder / "opensim_ik.mot", ""), as_table(folder / "opensim_id.sto", "")
+    return model, read_mot(folder / "opensim_ik.mot"), read_mot(folder / "opensim_id.sto")
 
 
 def with_leap(table: Table, name: str, size: float) -> Table:

@@ -16,8 +16,8 @@ import musclesolve as ms
 from benchmarks.planted_model_faults import on_column, trials
 from musclesolve.checking.model.model_case import Motion, soles
 from musclesolve.checking.model.posture import feet_on_floor, feet_that_slide
-from musclesolve.files import Table
-from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
+from musclesolve.files import Table, read_mot
+from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 
 
 @cache
@@ -26,7 +26,7 @@ def walk(name: str):
     with TemporaryDirectory() as folder:
         model, coordinates, moments, _ = trials(recorded("rajagopal_walk").parent)[name](Path(folder))
     read = ms.read_osim(model)
-    return modeled(read, coordinates, moments), as_table(coordinates, "")
+    return modeled(read, coordinates, moments), read_mot(coordinates)
 
 
 def found(name: str, table: Table) -> list[str]:

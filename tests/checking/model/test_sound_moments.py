@@ -20,7 +20,7 @@ from musclesolve.checking.model.examine import OF_MOMENTS
 from musclesolve.checking.model.given_moments import moment_case
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.moment_columns import held_moments
-from musclesolve.pipeline.opensim.coordinate_motion import as_table
+from musclesolve.files import read_mot
 
 
 def case_of(name: str, folder: Path) -> Case:
@@ -28,7 +28,7 @@ def case_of(name: str, folder: Path) -> Case:
     files = trials(recorded("rajagopal_walk").parent)[name](folder)
     model, coordinates, moments, _ = files
     assert moments is not None
-    return Case(ms.read_osim(model), as_table(coordinates, ""), as_table(moments, ""), None, (), ())
+    return Case(ms.read_osim(model), read_mot(coordinates), read_mot(moments), None, (), ())
 
 
 def findings(case: Case):
@@ -40,7 +40,8 @@ def findings(case: Case):
     yield from examined.findings
 
 
-@pytest.mark.parametrize("name", ["moments", "belt 1", "belt 3"])
+@pytest.mark.in_part(3)
+@pytest.mark.parametrize("name", ["belt 3", "belt 1", "moments"])
 def test_parts_and_other_numbers_of_sound_moments_have_no_other_finding(name: str, tmp_path: Path) -> None:
     case = case_of(name, tmp_path)
     whole = {each.code for each in findings(case)}
@@ -49,7 +50,8 @@ def test_parts_and_other_numbers_of_sound_moments_have_no_other_finding(name: st
         assert not new, (text, new)
 
 
-@pytest.mark.parametrize("name", ["moments", "belt 1", "belt 3"])
+@pytest.mark.in_part(3)
+@pytest.mark.parametrize("name", ["belt 1", "belt 3", "moments"])
 def test_a_reversed_column_and_late_moments_are_found_in_parts_of_a_stride(name: str, tmp_path: Path) -> None:
     late = []
     for text, form in windows(case_of(name, tmp_path), 0.1, (1.0, 1.1, 1.2)):
@@ -68,8 +70,8 @@ def test_a_reversed_column_and_late_moments_are_found_in_parts_of_a_stride(name:
 def test_parts_of_a_slightly_late_motion_have_no_shift_and_late_moments_have_one() -> None:
     """The whole file is 10 ms late, within the limit; in parts of it chance adds up to 10 ms."""
     folder = recorded("foreign_recordings") / "opensim_rra"
-    table = as_table(folder / "task_InverseDynamics.sto", "")
-    coordinates = as_table(folder / "task_Kinematics_q.sto", "")
+    table = read_mot(folder / "task_InverseDynamics.sto")
+    coordinates = read_mot(folder / "task_Kinematics_q.sto")
     case = Case(ms.read_osim(folder / "model_adjusted.osim"), coordinates, table, None, (), ())
     for first, last in ((0.7, 1.7), (0.5, 1.7), (0.9, 1.7)):
         assert not list(findings(replace(case, moments=part(table, first, last)))), (first, last)

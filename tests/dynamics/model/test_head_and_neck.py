@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from package_tables import package_table
 
 from benchmarks.printed_inertia import printed_human, printed_table
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics import forward_human_model, human_model, load_topology
 from musclesolve.dynamics.model.segment_inertia import compose
 
@@ -59,9 +59,7 @@ def test_each_center_lies_in_its_own_part(sex):
 
 @pytest.mark.parametrize("sex", ["female", "male"])
 def test_together_they_are_the_head_of_the_table(sex):
-    row = bundled_toml("musclesolve.dynamics.model", "anthropometry", "de_leva_1996.toml")[sex]["segment"][
-        "head"
-    ]
+    row = package_table("dynamics/model/anthropometry/de_leva_1996.toml")[sex]["segment"]["head"]
     subject = human_model(66.0, 1.68, sex)
     whole = compose([part(subject, name) for name in ("neck_proximal", "neck", "head")])
     both = compose([part(forward_human_model(subject), name) for name in ("neck", "head")])
@@ -69,9 +67,7 @@ def test_together_they_are_the_head_of_the_table(sex):
         np.testing.assert_allclose(one, other, atol=1e-12)
     assert whole[0] == pytest.approx(66.0 * row["mass_fraction"], rel=1e-3)
     length = (
-        row["length"]
-        * 1.68
-        / bundled_toml("musclesolve.dynamics.model", "anthropometry", "de_leva_1996.toml")[sex]["stature"]
+        row["length"] * 1.68 / package_table("dynamics/model/anthropometry/de_leva_1996.toml")[sex]["stature"]
     )
     radii = np.sqrt(np.linalg.eigvalsh(whole[2]) / whole[0]) / length
     np.testing.assert_allclose(radii, sorted(row["gyration_fraction"]), rtol=1e-9)

@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from package_tables import package_table
 from refusals import refused
 
 from benchmarks.printed_inertia import printed_human, printed_table
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics import (
     Wrench,
     human_model,
@@ -172,9 +172,7 @@ def test_measured_lengths_are_the_subjects(sex):
 
 
 def test_segments_of_a_subject_are_those_of_the_table():
-    rows = bundled_toml("musclesolve.dynamics.model", "anthropometry", "de_leva_1996.toml")["female"][
-        "segment"
-    ]
+    rows = package_table("dynamics/model/anthropometry/de_leva_1996.toml")["female"]["segment"]
     found = {segment.name: segment for segment in segments_of(human_model(62.0, 1.70, "female"))}
     for name in ("thigh", "shank", "foot", "upper_arm", "forearm", "hand"):
         segment, row = found[f"{name}_r"], rows[name]

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from package_tables import package_table
 from refusals import refused
 
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.dynamics import (
     Sensitivity,
     StatedSegment,
@@ -29,11 +29,11 @@ def as_in_table(model, name):
     """Return the values that the table gives a segment, in the terms in which a trial states it."""
     mass, center, inertia = whole(model, name)
     lengths, where = (
-        bundled_toml("musclesolve.dynamics.model", "definitions", "human_lengths.toml"),
+        package_table("dynamics/model/definitions/human_lengths.toml"),
         named_points(model.topology, model.standing),
     )
     start, end = (where[point] for point in lengths["segment"][name])
-    places = bundled_toml("musclesolve.dynamics.model", "definitions", "human_segments.toml")["segment"]
+    places = package_table("dynamics/model/definitions/human_segments.toml")["segment"]
     transverse = next(place["transverse"] for place in places if place["name"] == name)
     ends = (where[point] for point in lengths["long_axis"].get(name, lengths["segment"][name]))
     axes = segment_axes(*ends, transverse)

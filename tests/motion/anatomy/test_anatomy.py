@@ -8,41 +8,40 @@ from synthetic_trial import RATE, person, write_markers, write_trial
 from musclesolve import read_trial
 from musclesolve.files import read_trc
 from musclesolve.forces import anatomy
-from musclesolve.motion.anatomy.anatomy import Anatomy
 
 # The markers move at 0.4 Hz and its overtones; what the 6 Hz filter takes from that is below a tenth of a millimeter.
 CLOSE = {"atol": 1.5e-4, "rtol": 0.0}
 
 
 @pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> Anatomy:
+def measured(tmp_path_factory: pytest.TempPathFactory):
     return anatomy(read_trial(write_trial(tmp_path_factory.mktemp("trial"))))
 
 
 @pytest.fixture(scope="module")
-def truth(measured: Anatomy) -> dict[str, np.ndarray]:
+def truth(measured) -> dict[str, np.ndarray]:
     return person(measured.time).truth
 
 
-def test_time_is_the_range_of_the_trial_file(measured: Anatomy) -> None:
+def test_time_is_the_range_of_the_trial_file(measured) -> None:
     assert measured.time[0] == pytest.approx(0.6)
     assert measured.time[-1] == pytest.approx(1.8)
     assert measured.time.size == round(1.2 * RATE) + 1
 
 
 @pytest.mark.parametrize("name", [f"{joint}_{side}" for joint in ("hip", "knee", "ankle") for side in "rl"])
-def test_joint_centers_are_found(measured: Anatomy, truth: dict[str, np.ndarray], name: str) -> None:
+def test_joint_centers_are_found(measured, truth: dict[str, np.ndarray], name: str) -> None:
     np.testing.assert_allclose(measured.points[name], truth[name], **CLOSE)
 
 
 @pytest.mark.parametrize(
     "name", ["pelvis_forward", *(f"{axis}_{side}" for axis in ("knee_axis", "ankle_axis") for side in "rl")]
 )
-def test_directions_are_found(measured: Anatomy, truth: dict[str, np.ndarray], name: str) -> None:
+def test_directions_are_found(measured, truth: dict[str, np.ndarray], name: str) -> None:
     np.testing.assert_allclose(measured.directions[name], truth[name], atol=1.5e-3)
 
 
-def test_every_target_is_finite_and_directions_are_unit(measured: Anatomy) -> None:
+def test_every_target_is_finite_and_directions_are_unit(measured) -> None:
     frames = measured.time.size
     for point in measured.points.values():
         assert point.shape == (frames, 3) and np.isfinite(point).all()
@@ -50,13 +49,13 @@ def test_every_target_is_finite_and_directions_are_unit(measured: Anatomy) -> No
         np.testing.assert_allclose(np.linalg.norm(direction, axis=1), 1.0, atol=1e-12)
 
 
-def test_axes_point_left_on_both_sides(measured: Anatomy) -> None:
+def test_axes_point_left_on_both_sides(measured) -> None:
     for name, direction in measured.directions.items():
         if "axis" in name:
             assert direction[:, 1].min() > 0.9, name
 
 
-def test_offsets_are_the_dimensions_of_the_person(measured: Anatomy) -> None:
+def test_offsets_are_the_dimensions_of_the_person(measured) -> None:
     offsets = measured.offsets
     for side, sign in (("l", 1.0), ("r", -1.0)):
         out = np.deg2rad(10.0) * sign
@@ -78,7 +77,7 @@ def test_offsets_are_the_dimensions_of_the_person(measured: Anatomy) -> None:
             np.testing.assert_allclose(offsets[f"{name}_{side}"], value, err_msg=name, **CLOSE)
 
 
-def test_the_back_lies_above_the_middle_of_the_hips(measured: Anatomy) -> None:
+def test_the_back_lies_above_the_middle_of_the_hips(measured) -> None:
     middle = 0.5 * (measured.points["hip_r"] + measured.points["hip_l"])
     height = np.linalg.norm(measured.points["neck_base"] - middle, axis=1).mean()
     np.testing.assert_allclose(measured.offsets["back"], [0.0, 0.0, 0.275 / 0.569 * height], **CLOSE)
@@ -89,7 +88,7 @@ def test_the_back_lies_above_the_middle_of_the_hips(measured: Anatomy) -> None:
     np.testing.assert_allclose(np.sum(up * along, axis=1), np.linalg.norm(up, axis=1), rtol=1e-6)
 
 
-def test_the_heading_of_the_standing_trial_does_not_matter(tmp_path, measured: Anatomy) -> None:
+def test_the_heading_of_the_standing_trial_does_not_matter(tmp_path, measured) -> None:
     other = anatomy(read_trial(write_trial(tmp_path, yaw_deg=-135.0)))
     for name, point in measured.points.items():
         np.testing.assert_allclose(other.points[name], point, atol=1e-6, err_msg=name)
@@ -97,12 +96,12 @@ def test_the_heading_of_the_standing_trial_does_not_matter(tmp_path, measured: A
         np.testing.assert_allclose(other.offsets[name], offset, atol=1e-6, err_msg=name)
 
 
-def test_what_no_marker_shows_is_said(measured: Anatomy) -> None:
+def test_what_no_marker_shows_is_said(measured) -> None:
     assert any("Head" in sentence for sentence in measured.completed)
     assert sum("hand" in sentence for sentence in measured.completed) == 2
 
 
-def test_nothing_wrong_is_one_note(measured: Anatomy) -> None:
+def test_nothing_wrong_is_one_note(measured) -> None:
     assert len(measured.notes) == 1
     assert "points or more fit their standing shape" in measured.notes[0]
 
@@ -127,7 +126,7 @@ def test_a_head_and_hands_that_are_mapped_are_not_completed(tmp_path) -> None:
         np.testing.assert_allclose(found.points[name], truth[marker], **CLOSE)
 
 
-def test_a_hip_center_measured_otherwise_replaces_the_regression(tmp_path, measured: Anatomy) -> None:
+def test_a_hip_center_measured_otherwise_replaces_the_regression(tmp_path, measured) -> None:
     edit = ("[mapping]\n", f"[mapping]\nhip_center_r = {between('RASI', 'RKNL', 0.15)}\n")
     found = anatomy(read_trial(write_trial(tmp_path, edit)))
     truth = person(found.time).markers
@@ -146,7 +145,7 @@ def test_a_hip_center_that_only_the_motion_shows_gives_the_thigh_there(tmp_path)
     np.testing.assert_allclose(found.offsets["hip_r"], [0.0, -0.0865, 0.0], **CLOSE)
 
 
-def test_clusters_named_for_a_body_register_it(tmp_path, measured: Anatomy) -> None:
+def test_clusters_named_for_a_body_register_it(tmp_path, measured) -> None:
     clusters = '[clusters]\npelvis = ["RASI", "LASI", "RPSI"]\nfoot_l = ["LHEE", "LTOE", "LMT5"]\n'
     found = anatomy(read_trial(write_trial(tmp_path, ("[clusters]\n", clusters))))
     for name, point in measured.points.items():
@@ -156,7 +155,7 @@ def test_clusters_named_for_a_body_register_it(tmp_path, measured: Anatomy) -> N
     )
 
 
-def test_without_a_fifth_metatarsal_the_foot_is_still_registered(tmp_path, measured: Anatomy) -> None:
+def test_without_a_fifth_metatarsal_the_foot_is_still_registered(tmp_path, measured) -> None:
     edits = (('metatarsal_5_r = "RMT5"\n', ""), ('metatarsal_5_l = "LMT5"\n', ""))
     found = anatomy(read_trial(write_trial(tmp_path, *edits)))
     # The malleolus belongs to the shank, so the foot's attitude is less exact: some degrees at most.

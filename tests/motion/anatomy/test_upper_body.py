@@ -20,8 +20,8 @@ SAGITTAL = [f"{dof}_{side}" for dof in ("hip_flexion", "knee_flexion", "ankle_do
 
 
 @pytest.fixture(scope="module")
-def whole() -> xr.Dataset:
-    return ms.run(reference_stride())
+def whole(stride_result) -> xr.Dataset:
+    return stride_result.copy(deep=True)
 
 
 def changed(folder: Path, mapping: str | None = None, without: tuple[str, ...] = ()) -> Path:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from poses import motion_through
 from refusals import refused
+from said import about, remarks
 
 import muscle_db
 import musclesolve as ms
@@ -21,7 +22,6 @@ from musclesolve.muscles.scaling.scale_muscles import joined, served_dofs
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.frame_validity import frames_word, part_names
 from musclesolve.results.facts import Facts
-from musclesolve.results.statements import chosen, statements
 
 ARM = Path(__file__).with_name("arm26.toml")
 ARM_DOFS = ("shoulder_flexion", "shoulder_adduction", "shoulder_internal_rotation", "elbow_flexion")
@@ -150,11 +150,8 @@ def test_the_result_of_an_arm_is_whole_and_speaks_of_sides(arm_result) -> None:
     assert part_names(arm_result) == {"r": "right side", "l": "left side"}
     assert frames_word(arm_result) == "frames of both sides"
     one_side = arm_result.sel(muscle=arm_result.muscle[:6])
-    said = {each.subject for each in statements(one_side)}
-    assert "right side" in said
-    assert "right leg" not in said
-    remarks = chosen(statements(one_side), "remark")
-    assert any("right side" in each.sentence for each in remarks)
+    assert about(one_side, "right side") and not about(one_side, "right leg")
+    assert any("right side" in each for each in remarks(one_side, "remark"))
 
 
 def test_a_knee_of_three_axes_shares_all_its_moments(recorded_walk_text: str, tmp_path: Path) -> None:

@@ -10,9 +10,9 @@ import xarray as xr
 from said import summary
 from small_model import near_optimal_lengths, save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
+from stored_results import write_result
 
 from musclesolve import Status, read_osim, read_result
-from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.run_trial import share_model
 
 
@@ -62,6 +62,6 @@ def test_stiff_tendons_are_almost_rigid(model) -> None:
 
 
 def test_the_result_passes_through_a_file(found: xr.Dataset, tmp_path: Path) -> None:
-    (tmp_path / "result.nc").write_bytes(netcdf_bytes(found))
+    write_result(found, tmp_path / "result.nc")
     assert summary(read_result(tmp_path / "result.nc")) == summary(found)
     assert "elastic, with activation dynamics" in summary(found)

@@ -16,7 +16,6 @@ from small_model_motion import DOFS, small_motion
 
 import musclesolve as ms
 from musclesolve import read_osim
-from musclesolve._util.sides import SIDES
 from musclesolve.opensim.external_loads import foot_of_side, load_wrench, read_external_loads
 from musclesolve.opensim.inverse_dynamics import ModelMotion, body_dynamics
 from musclesolve.opensim.kinematics import coordinate_values
@@ -55,7 +54,7 @@ def test_hidden_plates_of_the_recorded_walk() -> None:
     measured = read_external_loads(plates, model, between.time, pose)
     ours, theirs = (load_wrench(model, loads, between.time, pose) for loads in (hidden, measured))
     weight = 9.80665 * model.mass
-    for side in SIDES:
+    for side in "rl":
         foot = model.body_number[foot_of_side(model, side)]
         off = np.sqrt(np.mean((ours - theirs)[:, foot, 3:] ** 2, axis=0)) / weight
         assert (off < (0.03, 0.06, 0.02)).all(), (side, off)  # forward, up, right
@@ -90,7 +89,7 @@ def test_who_stands_still_is_carried_below_the_center_of_mass() -> None:
 def test_who_sits_is_not_carried_by_the_feet() -> None:
     model, rest = read_osim(walk()[0]), {"time": np.arange(60) / 100.0}
     pose = {name: np.full(60, each.default) for name, each in model.coordinates.items() if not each.locked}
-    for side in SIDES:
+    for side in "rl":
         pose |= {f"hip_flexion_{side}": np.full(60, 1.5), f"knee_angle_{side}": np.full(60, 1.5)}
     found = ms.share_model(model, rest | pose, loads="predicted", cutoff_hz=None)
     assert not found["balanced"].values.any() and "not_carried" in found.attrs["findings"]

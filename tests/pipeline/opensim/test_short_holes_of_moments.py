@@ -10,13 +10,13 @@ from modeled import modeled
 from recorded_data import recorded
 
 import musclesolve as ms
-from musclesolve.pipeline.opensim.coordinate_motion import as_table
+from musclesolve.files import read_mot
 
 
 def test_one_cell_without_a_number_is_named_and_leaves_the_loads_known() -> None:
     folder = recorded("rajagopal_walk") / "reference"
     model = ms.read_osim(folder / "rajagopal_lai_uhlrich_2023_scaled.osim")
-    whole = as_table(folder / "opensim_id.sto", "")
+    whole = read_mot(folder / "opensim_id.sto")
     values, column = whole.values.copy(), whole.names.index("knee_angle_r_moment")
     values[59, column] = np.nan
     body = modeled(model, folder / "opensim_ik.mot", replace(whole, values=values))

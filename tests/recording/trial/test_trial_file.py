@@ -5,18 +5,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from package_tables import trial_tables
 from synthetic_trial import person, write_trial
 
 from musclesolve import read_trial
 from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.files import Subject, landmarks, read_mot, write_mot
-from musclesolve.settings.schema import KINDS, tables_of
+from musclesolve.settings.schema import KINDS
 from musclesolve.settings.trial import (
     ExchangedSettings,
     FilterSettings,
     MuscleSettings,
-    RecordedSettings,
     SharingSettings,
 )
 from tests.support.refusals import refused
@@ -245,7 +245,7 @@ def test_every_landmark_and_key_is_described() -> None:
         assert landmark.description
         assert landmark.required or landmark.without or landmark.name == "sacrum", landmark.name
         assert set(landmark.instead) <= set(landmarks())
-    for table in tables_of(RecordedSettings).values():
+    for table in trial_tables().values():
         for setting in table.settings.values():
             assert setting.about and setting.kind in KINDS
 

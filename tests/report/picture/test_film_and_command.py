@@ -30,10 +30,6 @@ def walk(troubled: xr.Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path
     return path
 
 
-def call(*words: object):
-    return typed(*words)
-
-
 @pytest.mark.thorough
 def test_a_gif_lasts_as_long_as_the_trial_at_its_speed(stride: xr.Dataset) -> None:
     short = stride.isel(time=slice(0, 20))
@@ -59,7 +55,7 @@ def test_without_ffmpeg_the_error_says_what_to_do(
     monkeypatch.setenv("PATH", str(tmp_path))
     with refused("missing_package", "ffmpeg"):
         film(stride, "mp4")
-    assert call("picture", walk, "-o", tmp_path / "walk.mp4").exit_code == 2
+    assert typed("picture", walk, "-o", tmp_path / "walk.mp4").exit_code == 2
     assert not (tmp_path / "walk.mp4").exists()
 
 
@@ -119,9 +115,9 @@ def test_a_film_of_a_lost_leg_has_gray_muscles(troubled: xr.Dataset) -> None:
 
 
 def test_the_command_writes_beside_the_result_unless_a_file_is_named(walk: Path, tmp_path: Path) -> None:
-    assert call("picture", walk).exit_code == 0
+    assert typed("picture", walk).exit_code == 0
     assert (walk.parent / "picture.html").is_file()
-    assert call("picture", walk, "-o", tmp_path / "new" / "walk.html").exit_code == 0
+    assert typed("picture", walk, "-o", tmp_path / "new" / "walk.html").exit_code == 0
     assert (tmp_path / "new" / "walk.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
 
@@ -135,7 +131,7 @@ def test_a_file_of_another_kind_is_refused(walk: Path, tmp_path: Path) -> None:
 def test_what_is_no_result_ends_in_one_message(troubled: xr.Dataset, tmp_path: Path) -> None:
     path = tmp_path / "uncertainty.nc"
     write_result(troubled.assign_attrs(quantile_samples=100), path)
-    done = call("picture", path, "-o", tmp_path / "x.html")
+    done = typed("picture", path, "-o", tmp_path / "x.html")
     assert done.exit_code == 2 and not (tmp_path / "x.html").exists()
     with refused("missing_file", "nowhere.nc"):
         save_picture(tmp_path / "nowhere.nc", tmp_path / "x.html")
@@ -144,7 +140,7 @@ def test_what_is_no_result_ends_in_one_message(troubled: xr.Dataset, tmp_path: P
 def test_an_older_result_makes_a_page_with_a_sentence_and_no_film(tmp_path: Path) -> None:
     path = tmp_path / "old.nc"
     write_result(without_points(), path)
-    done = call("picture", path, "-o", tmp_path / "old.html")
+    done = typed("picture", path, "-o", tmp_path / "old.html")
     assert done.exit_code == 0 and "note" in done.output
     with refused("bad_result"):
         save_picture(path, tmp_path / "old.gif")

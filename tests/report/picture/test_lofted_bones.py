@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
+from package_tables import package_table
 
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.report.picture.bones import bones_of
 from musclesolve.report.picture.lofted_bones import (
     Mesh,
@@ -18,7 +18,7 @@ from musclesolve.report.picture.lofted_bones import (
 from musclesolve.report.picture.picture_data import PictureData, picture_data
 from musclesolve.results.dataset.labels import Skeleton
 
-TABLE = bundled_toml("musclesolve.report.picture", "bones.toml")
+TABLE = package_table("report/picture/bones.toml")
 STANDING = {
     "hip_r": (0.0, -0.0825, 0.9),
     "knee_r": (0.0, -0.0825, 0.469),

@@ -159,14 +159,11 @@ def test_page_and_film_show_them(shared: xr.Dataset) -> None:
 def test_the_commands_take_the_folder(folder: Path, tmp_path: Path) -> None:
     save_vtp(tmp_path / "on_offset.vtp", ball(0.02))
 
-    def call(*words: object):
-        return typed(*words)
-
-    with_note = call("picture", folder / "result.nc", "-o", tmp_path / "a.html")
+    with_note = typed("picture", folder / "result.nc", "-o", tmp_path / "a.html")
     assert with_note.exit_code == 0 and "on_offset.vtp" in with_note.output
-    whole = call("picture", folder / "result.nc", "-o", tmp_path / "b.html", "--geometry", tmp_path)
+    whole = typed("picture", folder / "result.nc", "-o", tmp_path / "b.html", "--geometry", tmp_path)
     assert whole.exit_code == 0 and "on_offset.vtp" not in whole.output
-    nowhere = call(
+    nowhere = typed(
         "picture", folder / "result.nc", "-o", tmp_path / "c.html", "--geometry", tmp_path / "none"
     )
     assert nowhere.exit_code == 2 and not (tmp_path / "c.html").exists()

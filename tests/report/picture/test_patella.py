@@ -5,17 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import xarray as xr
+from package_tables import package_table
 from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation
 
-from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.report.picture.bones import Bones, bones_of
 from musclesolve.report.picture.lofted_bones import nearest_points, standard_bones
 from musclesolve.report.picture.picture_data import picture_data
 from musclesolve.results.dataset.labels import Skeleton
 
 FLEXION = np.arange(0.0, 121.0, 10.0)
-TABLE = bundled_toml("musclesolve.report.picture", "bones.toml")
+TABLE = package_table("report/picture/bones.toml")
 
 
 def surface(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:

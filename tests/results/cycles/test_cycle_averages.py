@@ -12,7 +12,6 @@ from synthetic_result import result as every_muscle
 
 import musclesolve as ms
 from musclesolve import read_result
-from musclesolve.data import reference_stride
 from musclesolve.results.cycles.cycle_averages import average_results
 from musclesolve.results.tables.average_tables import average_remarks, average_table
 
@@ -124,8 +123,8 @@ def test_a_result_counts_once(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def stride():
-    return ms.run(reference_stride())
+def stride(stride_result):
+    return stride_result.copy(deep=True)
 
 
 def test_the_bundled_stride_is_one_complete_right_cycle(stride):

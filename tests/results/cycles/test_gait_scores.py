@@ -26,8 +26,8 @@ CHILDREN = norm("schwartz_2008")
 
 
 @pytest.fixture(scope="module")
-def stride():
-    return ms.run(ms.data.reference_stride())
+def stride(stride_result):
+    return stride_result.copy(deep=True)
 
 
 PERCENT = np.linspace(0.0, 100.0, 51)

@@ -11,14 +11,13 @@ import xarray as xr
 from said import judgement, summary
 from small_model import save_model
 from small_model_motion import DOFS, feasible_moments, small_motion
+from stored_results import write_result
 
 from musclesolve import leg_problem, read_osim, read_result, solve
 from musclesolve.plotting import save_figures
 from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.checked import checked_result
 from musclesolve.results.dataset.result_quantities import identity
-from musclesolve.results.facts import Facts
-from musclesolve.results.files.result_netcdf import netcdf_bytes
 from musclesolve.run_trial import share_model
 
 DRAWN = {"activations", "muscle_forces", "joint_powers", "coordinates_and_moments", "reserves"}
@@ -58,7 +57,7 @@ def test_its_problem_has_its_solution(shared: xr.Dataset) -> None:
 
 
 def test_it_is_written_and_read(shared: xr.Dataset, tmp_path: Path) -> None:
-    (tmp_path / "result.nc").write_bytes(netcdf_bytes(shared))
+    write_result(shared, tmp_path / "result.nc")
     read = checked_result(read_result(tmp_path / "result.nc"))
     np.testing.assert_array_equal(read["activation"], shared["activation"])
     assert summary(read) == summary(shared)
@@ -117,7 +116,7 @@ def test_a_coordinate_beyond_its_clamped_range_is_named(tmp_path: Path) -> None:
     assert narrow.coordinates["hip_a_r"].clamped and not free.coordinates["hip_a_r"].clamped
     given: dict[str, Any] = {"dofs": DOFS, "cutoff_hz": None, "passive": "table"}
     solved = share_model(narrow, motion, moments, **given)
-    (note,) = [each.what for each in Facts(solved).findings if "clamps" in each.what]
+    (note,) = [each.what for each in judgement(solved).findings if "clamps" in each.what]
     share = 100.0 * np.mean(motion["hip_a_r"] > greatest - np.radians(4.0))
     assert note.startswith("hip_a_r is up to 5 degrees beyond the range")
     assert f"in {share:.0f} % of the frames" in note

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import xarray as xr
 from said import summary
+from stored_results import write_result
 
 import musclesolve as ms
 from musclesolve import read_result
 from musclesolve.data import reference_stride
 from musclesolve.results.dataset.checked import checked_result
-from musclesolve.results.files.result_netcdf import netcdf_bytes
 
 NEW = ("tendon", "tendon_strain", "curves")
 
@@ -40,7 +40,7 @@ def test_the_words_pass_through_a_file_and_older_files_are_read(found: xr.Datase
         {name: value for name, value in found.attrs.items() if name not in NEW}
     )
     for name, data in {"stated": stated, "older": older}.items():
-        (tmp_path / f"{name}.nc").write_bytes(netcdf_bytes(data))
+        write_result(data, tmp_path / f"{name}.nc")
         read = checked_result(read_result(tmp_path / f"{name}.nc"))
         assert {key: read.attrs.get(key) for key in NEW} == {key: data.attrs.get(key) for key in NEW}
         assert summary(read) == summary(data)

@@ -31,8 +31,7 @@ def found() -> xr.Dataset:
     return contributions(reference_stride())
 
 
-def test_groups_and_muscles_add_up_to_the_same(found):
-    result = ms.run(reference_stride())
+def test_groups_and_muscles_add_up_to_the_same(found, stride_result):
     known = found["center_acceleration"].isel(contact=0, part=0, axis=0).notnull()
     together = grouped(found)
     for contact in found["contact"].values:
@@ -40,7 +39,7 @@ def test_groups_and_muscles_add_up_to_the_same(found):
         both = together["ground_contribution"].sel(contact=contact).sum("group", skipna=False)
         np.testing.assert_allclose(both.transpose(*total.dims), total, atol=1e-8)
         loaded = known & found["touching"]
-        measured = result["ground_reaction_force"].transpose(*total.dims)
+        measured = stride_result["ground_reaction_force"].transpose(*total.dims)
         np.testing.assert_allclose(total.where(loaded), measured.where(loaded), atol=1e-6)
     assert known.sum() > 30
 
@@ -75,28 +74,26 @@ def test_facts_have_both_contact_models(found):
 
 
 @pytest.mark.parametrize("contact", ["rocker", "point", "foot"])
-def test_own_and_dynamic_parts_are_the_contact_forces(found, contact):
-    result = ms.run(reference_stride())
+def test_own_and_dynamic_parts_are_the_contact_forces(found, contact, stride_result):
     known = found["contact_own"].isel(part=0, joint=0, axis=0).notnull()
     through = found[["contact_dynamics", "knee_dynamics"]].sel(contact=contact).sum("part", skipna=False)
     joints = found["contact_own"].sum("part", skipna=False) + through["contact_dynamics"]
-    whole = result["joint_reaction"].where(known).transpose(*joints.dims)
+    whole = stride_result["joint_reaction"].where(known).transpose(*joints.dims)
     assert known.sum() > 30
     np.testing.assert_allclose(joints, whole, atol=1e-7)
     knees = found["knee_own"].sum("part", skipna=False) + through["knee_dynamics"] + found["knee_ligaments"]
     for name in ("medial", "lateral"):
-        whole = result[f"knee_contact_{name}"].where(known)
+        whole = stride_result[f"knee_contact_{name}"].where(known)
         np.testing.assert_allclose(knees.sel(compartment=name), whole.transpose("time", "side"), atol=1e-7)
 
 
-def test_powers_are_the_rate_of_kinetic_energy(found):
-    result = ms.run(reference_stride())
+def test_powers_are_the_rate_of_kinetic_energy(found, stride_result):
     known = found["power"].isel(part=0).notnull()
     whole = found["power"].sum("part") + found["ground_power"].sum("side")
     np.testing.assert_allclose(whole.where(known), found["kinetic_power"].where(known), atol=1e-8)
     # of a muscle the power is force times rate of shortening
-    muscles = result["muscle"].values
-    shortening = -(result["muscle_force"] * result["musculotendon_velocity"]).where(known)
+    muscles = stride_result["muscle"].values
+    shortening = -(stride_result["muscle_force"] * stride_result["musculotendon_velocity"]).where(known)
     own = found["power"].sel(part=muscles).transpose("time", "part")
     np.testing.assert_allclose(own, shortening.transpose("time", "muscle"), atol=1e-6)
 

@@ -11,8 +11,6 @@ from command_line import typed
 from refusals import refused
 from scipy.integrate import quad
 
-import musclesolve as ms
-from musclesolve.data import reference_stride
 from musclesolve.studies import coordination
 from musclesolve.studies.questions.coordination import (
     EACH,
@@ -24,8 +22,8 @@ from musclesolve.studies.questions.coordination import (
 
 
 @pytest.fixture(scope="module")
-def result() -> xr.Dataset:
-    return ms.run(reference_stride())
+def result(stride_result) -> xr.Dataset:
+    return stride_result.copy(deep=True)
 
 
 @pytest.fixture(scope="module")

@@ -30,10 +30,12 @@ def found() -> xr.Dataset:
 
 
 @pytest.mark.thorough
-def test_a_group_needs_at_least_what_one_of_its_muscles_needs(found):
-    result = ms.run(reference_stride())
-    group = {f"{g}_{m[-1]}": [] for g, m in zip(result.group.values, result.muscle.values, strict=True)}
-    for name, muscle in zip(result.group.values, result.muscle.values, strict=True):
+def test_a_group_needs_at_least_what_one_of_its_muscles_needs(found, stride_result):
+    group = {
+        f"{g}_{m[-1]}": []
+        for g, m in zip(stride_result.group.values, stride_result.muscle.values, strict=True)
+    }
+    for name, muscle in zip(stride_result.group.values, stride_result.muscle.values, strict=True):
         group[f"{name}_{muscle[-1]}"].append(str(muscle))
     several = [name for name in group if len(group[name]) > 1]
     assert set(several) == set(found["of"].values[found["kind"].values == "group"])

@@ -53,10 +53,9 @@ def found() -> xr.Dataset:
     )
 
 
-def test_now_and_the_same_are_the_result_of_a_run(found):
-    result = ms.run(reference_stride())
+def test_now_and_the_same_are_the_result_of_a_run(found, stride_result):
     for name in ("now", "same"):
-        np.testing.assert_array_equal(found["activation"].sel(scenario=name), result["activation"])
+        np.testing.assert_array_equal(found["activation"].sel(scenario=name), stride_result["activation"])
     other = ms.run(reference_stride(), cost="force_squared")
     np.testing.assert_array_equal(found["activation"].sel(scenario="cost"), other["activation"])
 
@@ -70,18 +69,17 @@ def test_a_missing_muscle_has_no_force_and_others_do_its_work(found):
     np.testing.assert_array_equal(none["activation"].sel(muscle=left), now["activation"].sel(muscle=left))
 
 
-def test_devices_and_muscles_produce_the_moments_together(found):
-    result = ms.run(reference_stride())
+def test_devices_and_muscles_produce_the_moments_together(found, stride_result):
     for name in ("exo", "spring.knee_flexion_r=10@20"):
         own = found.sel(scenario=name)
         for dof in ("ankle_dorsiflexion_r", "knee_flexion_r", "ankle_dorsiflexion_l"):
-            muscles = (result["moment_arm"].sel(dof=dof) * own["muscle_force"]).sum("muscle")
+            muscles = (stride_result["moment_arm"].sel(dof=dof) * own["muscle_force"]).sum("muscle")
             total = (
                 muscles + own["device_torque"].sel(dof=dof).fillna(0.0) + own["reserve_moment"].sel(dof=dof)
             )
-            np.testing.assert_allclose(total, result["joint_moment"].sel(dof=dof), atol=1e-4)
+            np.testing.assert_allclose(total, stride_result["joint_moment"].sel(dof=dof), atol=1e-4)
     spring = found["device_torque"].sel(scenario="spring.knee_flexion_r=10@20", dof="knee_flexion_r")
-    angle = result["joint_angle"].sel(dof="knee_flexion_r")
+    angle = stride_result["joint_angle"].sel(dof="knee_flexion_r")
     np.testing.assert_allclose(spring, -10.0 * (angle - np.radians(20.0)), atol=1e-12)
 
 
@@ -114,8 +112,8 @@ def test_the_best_torque_leaves_no_gain(found):
         assert (held.cost <= without.cost + 1e-9).all() and held.cost.sum() < without.cost.sum()
 
 
-def test_the_cost_of_muscles_and_torques_has_its_derivatives():
-    problem = ms.leg_problem(ms.run(reference_stride()), "r")
+def test_the_cost_of_muscles_and_torques_has_its_derivatives(stride_result):
+    problem = ms.leg_problem(stride_result, "r")
     for name in ("joint_weighted_activation", "soft_saturation"):
         cost = MusclesAlone(ms.costs()[name](), 2)
         check_cost(problem, cost, problem.valid)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from package_tables import trial_tables
 
 from musclesolve import read_study
 from musclesolve.errors import InputError
 from musclesolve.recording.schema import is_study, tables_text, trial_document
-from musclesolve.settings.schema import tables_of
-from musclesolve.settings.trial import RecordedSettings
 from musclesolve.studies.study.run_study import trial_file
 
 STUDY = """title = "Slow and fast"
@@ -198,7 +197,7 @@ def test_toml_is_read_back_as_it_was(tmp_path: Path) -> None:
 
 def test_settings_are_those_of_trial_files(path: Path) -> None:
     """Every value that a trial file may state once for all is a setting; a default of each reads back."""
-    assert {"sharing", "muscles", "filter", "mapping", "force"} <= set(tables_of(RecordedSettings))
+    assert {"sharing", "muscles", "filter", "mapping", "force"} <= set(trial_tables())
     text = STUDY.replace("[settings.sharing]", "[settings.filter]\ncutoff_hz = 8\n[settings.sharing]")
     path.write_text(text, encoding="utf-8")
     assert read_study(path).settings["filter"] == {"cutoff_hz": 8}

@@ -23,6 +23,7 @@ from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
 from command_line import typed
 from refusals import refused
 from scipy import stats
+from stored_results import write_result
 
 import musclesolve as ms
 from musclesolve.cli.result_documents import study_document
@@ -90,10 +91,6 @@ def change(path: Path, before: str, after: str, count: int = -1) -> Path:
 
 def outcomes(computed) -> dict[str, str]:
     return {name: record.outcome for name, record in computed.records.items()}
-
-
-def call(*words: object):
-    return typed(*words)
 
 
 def test_one_broken_trial_does_not_stop_the_others(whole):
@@ -217,7 +214,7 @@ def page(folder, whole) -> Path:
     kept = "\n".join(line for line in lines.splitlines() if line.split()[0] in {*FEW} - {"S02_free_1"})
     kept = re.sub(r'(?m)(^S01_loaded_1 .*)movement = "walking"', r'\1movement = "jump"', kept)
     (folder / "page.toml").write_text(f"{head}[trials]\n{kept}\n", encoding="utf-8")
-    answer = call("study", folder / "page.toml", "-o", folder / "page", "--json", "--quiet")
+    answer = typed("study", folder / "page.toml", "-o", folder / "page", "--json", "--quiet")
     assert answer.exit_code == 3, answer.output
     assert answer.stderr.startswith(f"musclesolve: {BROKEN}: ")
     (folder / "page" / "document.json").write_text(answer.stdout, encoding="utf-8")
@@ -405,20 +402,20 @@ def test_figures_of_an_earlier_run_are_removed(few, tmp_path):
     def figures() -> set[str]:
         return {path.name for path in out.glob("group_*")}
 
-    answer = call("study", few, "-o", out, "--no-reports", "--format", "pdf", "--json", "--quiet")
+    answer = typed("study", few, "-o", out, "--no-reports", "--format", "pdf", "--json", "--quiet")
     assert any(file.endswith("trials.csv") for file in json.loads(answer.stdout)["files"])
     (out / "group_photo.png").touch()
     first = figures() - {"group_photo.png"}
     assert first and all(name.endswith(".pdf") for name in first)
-    call("study", few, "-o", out, "--no-reports", "--figures")
+    typed("study", few, "-o", out, "--no-reports", "--figures")
     assert figures() == {name.replace(".pdf", ".png") for name in first} | {"group_photo.png"}
     few.write_text(re.sub(r", cycles_s = \[\[.*?\]\]", "", few.read_text(encoding="utf-8")), encoding="utf-8")
-    answer = call("study", few, "-o", out, "--no-reports")
+    answer = typed("study", few, "-o", out, "--no-reports")
     assert figures() == {"group_photo.png"}, answer.output
 
 
 def test_check_looks_at_every_trial(few):
-    answer = call("check", few, "--json")
+    answer = typed("check", few, "--json")
     assert answer.exit_code == 2
     document = json.loads(answer.stdout)
     assert not document["ok"] and list(document["trials"]) == sorted(FEW)
@@ -581,12 +578,12 @@ def test_a_subject_in_another_unit_and_a_trial_with_an_error_do_not_count(whole,
             with xr.open_dataset(file, engine="netcdf4") as cycles:
                 scaled = cycles.load().assign(joint_moment=cycles["joint_moment"] / 75.0)
             scaled["joint_moment"].attrs = cycles["joint_moment"].attrs
-            file.write_bytes(netcdf_bytes(scaled))
+            write_result(scaled, file)
     values = {"recording": "markers", "rate": 30.0, "needed": 100.0}
     for name, severity in (("S01_free_1", "error"), ("S01_free_2", "warning")):
         file = records[name].folder / "result.nc"
         stored = json.dumps([finding("low_rate", severity, values).as_dict()])
-        file.write_bytes(netcdf_bytes(ms.read_result(file).assign_attrs(findings=stored)))
+        write_result(ms.read_result(file).assign_attrs(findings=stored), file)
     result = analyze_study(replace(whole.computed, folder=place, records=records))
     assert set(result.left_out) == {name for name in records if name.startswith("S02")}
     assert list(result.not_averaged) == ["S01_free_1"]
@@ -768,7 +765,7 @@ def test_legs_and_odd_cycles(whole, tmp_path):
             )
         both = xr.concat([one, left.assign(joint_moment=1.3 * one["joint_moment"])], "cycle")
         both["joint_moment"].attrs = one["joint_moment"].attrs
-        file.write_bytes(netcdf_bytes(both))
+        write_result(both, file)
     study = whole.computed.study
     path = study.path.with_name("legs.toml")
     text = study.path.read_text(encoding="utf-8").replace("mass_kg", 'affected_side = "l", mass_kg')

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from package_tables import trial_tables
 from refusals import refused
 
 import musclesolve as ms
@@ -13,8 +14,6 @@ from musclesolve.data import reference_stride
 from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.recording.trial.settings import error_keys
-from musclesolve.settings.schema import tables_of
-from musclesolve.settings.trial import RecordedSettings
 from musclesolve.studies.uncertainty.replay import sources, standard_deviations
 
 
@@ -31,7 +30,7 @@ def test_only_a_table_of_deviations_is_taken() -> None:
 
 
 def test_a_trial_file_knows_every_source() -> None:
-    keys = tables_of(RecordedSettings)["uncertainty"].settings
+    keys = trial_tables()["uncertainty"].settings
     assert list(keys) == [source.key for source in sources().values()]
     assert all(keys[source.key].maximum > source.sd > 0.0 for source in sources().values())
 
