@@ -76,7 +76,8 @@ def test_the_verdict_is_on_the_residual_before(result, kept) -> None:
     assert found and all("before" in each.sentence for each in found)
 
 
-def test_a_result_says_what_was_changed(result, kept, tmp_path) -> None:
+def test_a_result_says_what_was_changed(result, kept, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
     change = Facts(result).motion_change
     assert change is not None and Facts(kept).motion_change is None
     assert f"{change['rms_force_before_n']:.0f} to {change['rms_force_n']:.0f} N rms" in summary(result)

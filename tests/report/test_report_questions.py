@@ -96,7 +96,8 @@ def test_an_answer_about_another_trial_is_left_out(folder, tmp_path):
         read_inputs([other])
 
 
-def test_an_answer_that_there_is_not_says_why(folder, tmp_path):
+def test_an_answer_that_there_is_not_says_why(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("musclesolve.report.sections.figures_of", lambda data, kind: {})
     shutil.copy(folder / "result.nc", tmp_path)
     found = xr.Dataset(attrs={"question": "contributions", "no_answer": "ground reactions are not known"})
     stored = ms.read_result(folder / "result.nc")
