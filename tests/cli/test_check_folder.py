@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from command_line import typed
 from many_trials import write_stride
 
-from musclesolve._util.messages import no_progress
 from musclesolve.cli.commands import recording_commands
 
 
@@ -41,7 +40,7 @@ def test_the_table_is_drawn_when_the_progress_bar_is_gone(tmp_path, monkeypatch)
     @contextmanager
     def bar():
         drawn.append("bar")
-        yield no_progress
+        yield lambda *_: None
         drawn.append("no bar")
 
     monkeypatch.setattr(recording_commands, "progress", bar)

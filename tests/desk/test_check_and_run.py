@@ -15,7 +15,6 @@ from command_line import typed
 from package_tables import trial_tables
 
 from musclesolve import costs, read_result
-from musclesolve._util.messages import no_progress
 from musclesolve._util.worker_pool import DONE
 from musclesolve.constants import USUAL_COST
 from musclesolve.data import reference_stride
@@ -107,7 +106,7 @@ def test_what_check_says_holds_for_the_text_that_it_looked_at(desk, processes):
     desk.check()
     (process,) = processes
     name, arguments = process.tasks[0]
-    process.sent = [(DONE, tasks.TASKS[name](no_progress, **arguments))]
+    process.sent = [(DONE, tasks.TASKS[name](lambda *_: None, **arguments))]
     assert desk.runner.poll()
     assert isinstance(desk.checked, Report) and check_step.state(desk) == "done"
     desk.state_all({("subject", "mass_kg"): 3000.0})
@@ -148,7 +147,7 @@ def test_the_command_line_that_is_shown_gives_the_same_numbers(desk, processes):
     desk.options = RunOptions(side="r", figures=False)
     desk.run()
     name, arguments = processes[0].tasks[0]
-    (path,) = tasks.TASKS[name](no_progress, **arguments)
+    (path,) = tasks.TASKS[name](lambda *_: None, **arguments)
     ours = read_result(path)
     path.unlink()
     with contextlib.chdir(desk.folder.path):

@@ -19,7 +19,6 @@ from stored_results import write_result
 import musclesolve as ms
 from musclesolve import Status
 from musclesolve._util.locks import Lock
-from musclesolve._util.messages import no_progress
 from musclesolve.data import reference_stride
 from musclesolve.desk import result_facts as facts_of
 from musclesolve.desk import tasks
@@ -37,12 +36,16 @@ from musclesolve.settings.commands import EXPORT_FORMATS
 from musclesolve.studies import compare_results
 
 
+def unseen(what: str, share: float) -> None:
+    """The progress of a task that nobody looks at."""
+
+
 @pytest.fixture(scope="module")
 def computed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a copy of the bundled stride and its result."""
     folder = tmp_path_factory.mktemp("desk") / "walk"
     shutil.copytree(reference_stride().parent, folder)
-    tasks.run(no_progress, folder / "trial.toml", folder / "results" / "trial", {"side": "r"}, False, None)
+    tasks.run(unseen, folder / "trial.toml", folder / "results" / "trial", {"side": "r"}, False, None)
     return folder
 
 
@@ -136,7 +139,7 @@ def test_the_moving_picture_is_of_the_result_that_is_there(desk):
     [
         result_step.moving_picture,
         result_step.figures,
-        lambda result: tasks.compute(None, ("report", {"files": [result]}), no_progress)[0],
+        lambda result: tasks.compute(None, ("report", {"files": [result]}), unseen)[0],
     ],
     ids=["picture", "figures", "report"],
 )
@@ -179,7 +182,7 @@ def test_costs_are_compared_with_the_first(desk, monkeypatch):
     costs = ["joint_weighted_activation", "stress_cubed"]
     (path,) = (
         path
-        for path in tasks.compare(no_progress, desk.trial.path, desk.comparison, costs, "r")
+        for path in tasks.compare(unseen, desk.trial.path, desk.comparison, costs, "r")
         if path.name == compare_step.COMPARISON
     )
     facts = compared_costs(path)
@@ -213,7 +216,7 @@ def test_results_are_kept_under_a_name_and_compared(desk, monkeypatch):
             step._keep(name)
     assert list(desk.results) == ["before", "trial"]
     folder = desk.folder.path / "results" / "compared"
-    tasks.compare_results(no_progress, desk.results, folder)
+    tasks.compare_results(unseen, desk.results, folder)
     facts = compared_results(folder / compare_step.COMPARED)
     assert facts.columns == ["before", "trial"] and facts.unlike == []
     assert {row["change_1"] for row in facts.rows} <= {0.0, None}
@@ -238,7 +241,7 @@ def test_what_is_made_is_a_file_of_the_result(desk, task, arguments, written):
     given: dict[str, Any] = {"result": desk.result, **arguments}
     if "path" in given:
         given["path"] = desk.output / given["path"]
-    paths = tasks.TASKS[task](no_progress, **given)
+    paths = tasks.TASKS[task](unseen, **given)
     assert desk.output / written in paths
     assert set(paths) <= set(facts_of.files_in(desk.output))
 

@@ -9,6 +9,7 @@ import pytest
 from poses import motion_through
 from refusals import refused
 from scipy.optimize import brentq
+from scipy.spatial.transform import Rotation
 from small_models import laid_out
 from wrapped_leg import MUSCLES, wrapped_leg
 
@@ -25,7 +26,6 @@ from musclesolve.dynamics import (
 from musclesolve.dynamics.mechanism.assembly import Mechanism, consistent_rates
 from musclesolve.dynamics.mechanism.constraint_rows import LengthDriver
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
-from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import MuscleSolveError
 from musclesolve.muscles import MuscleActuator, muscle_rows, muscle_state, scale_muscles
 from musclesolve.muscles.paths.engine import KINDS
@@ -175,7 +175,7 @@ def turned(topology, standing, angle):
     """The arm raised forward by an angle."""
     pose = standing.copy()
     slots = [topology.slot[name] for name in ("e", "ahead")]
-    pose[slots] = standing[slots] @ rotation_about(Y, np.array([-angle]))[0].T
+    pose[slots] = standing[slots] @ Rotation.from_rotvec(-angle * Y).as_matrix().T
     return pose
 
 

@@ -12,7 +12,6 @@ from elastic_stride import elastic_trial
 
 import musclesolve as ms
 from musclesolve._util import long_arrays
-from musclesolve._util.messages import no_progress
 from musclesolve.checking.check import findings_of
 from musclesolve.dynamics.kinematics import motion_derivatives
 from musclesolve.forces import prepare, share
@@ -160,7 +159,7 @@ def test_blocks_have_the_cost_of_the_whole_motion(trial, monkeypatch):
     own = expression_cost("weighted", weighted, frame_constants=weight, convex=True)
     for cost in (body.sharing.cost, own):
         sharing = replace(body.sharing, cost=cost)
-        (blockwise,) = share_in_blocks([part], sharing, no_progress)
+        (blockwise,) = share_in_blocks([part], sharing, lambda *_: None)
         whole = share_part(part, sharing).solution
         np.testing.assert_allclose(blockwise.solution.activation, whole.activation, atol=1e-6)
         np.testing.assert_allclose(blockwise.solution.cost, whole.cost, rtol=1e-6)

@@ -15,7 +15,6 @@ from thorough import THOROUGH
 
 import musclesolve as ms
 from musclesolve import Status
-from musclesolve._util.messages import no_progress
 from musclesolve.report import page as making
 from musclesolve.report import rendering, sections
 from musclesolve.report.content.verdict_strip import PATTERNS, verdict_strip
@@ -48,7 +47,7 @@ def page(tmp_path, monkeypatch):
 def test_the_page_made_with_a_result_is_the_page_of_its_file(tmp_path):
     """Made from the numbers in memory, which need not be read again; of a name that no file can hold, too."""
     trial, path = ms.data.reference_stride(), tmp_path / "result.nc"
-    result, _ = analyze(trial, tmp_path, {}, figures=False, progress=no_progress)
+    result, _ = analyze(trial, tmp_path, {}, figures=False, progress=lambda *_: None)
     if THOROUGH:
         read = report_page(read_inputs([path])).encode("utf-8", "replace")
         assert trial_report(result, path) == read

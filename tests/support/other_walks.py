@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from musclesolve._util.arrays import at_times, true_runs
 from musclesolve.constants import LOADED_FROM_N
-from musclesolve.dynamics.rotations import rotation_about
 
 Array = NDArray[np.float64]
 ROLES = ("force", "point", "moment")
@@ -21,7 +21,7 @@ ROLES = ("force", "point", "moment")
 
 def about_vertical(degrees: float) -> Array:
     """Return the matrix (3, 3) that rotates rows of vectors in the global frame to the left, from the right."""
-    rotation: Array = rotation_about(np.array([0.0, 0.0, 1.0]), np.radians(degrees)).T
+    rotation: Array = Rotation.from_euler("z", degrees, degrees=True).as_matrix().T
     return rotation
 
 

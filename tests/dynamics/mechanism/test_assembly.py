@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from refusals import refused
+from scipy.spatial.transform import Rotation
 from small_models import four_bar, laid_out
 
 from benchmarks.serial_chains import random_chain
@@ -11,7 +12,6 @@ from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.dynamics.mechanism.assembly import consistent_rates
 from musclesolve.dynamics.mechanism.constraint_rows import LengthDriver, all_closure_errors
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints
-from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import MuscleSolveError
 
 X, Y, Z = np.eye(3)
@@ -36,7 +36,7 @@ def rotated(topology, standing, angle):
     """The rod of `rod` turned about the axis."""
     pose = standing.copy()
     moving = [topology.slot[name] for name in ("e", "side")]
-    pose[moving] = standing[moving] @ rotation_about(Y, np.array([angle]))[0].T
+    pose[moving] = standing[moving] @ Rotation.from_rotvec(angle * Y).as_matrix().T
     return pose
 
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 from refusals import refused
+from scipy.spatial.transform import Rotation
 from small_models import laid_out
 
 from musclesolve.dynamics import AngleDriver, MotionDriver, Rigid, assemble, coincident, fixed
 from musclesolve.dynamics.mechanism.assembly import consistent_rates, violation
 from musclesolve.dynamics.mechanism.constraint_rows import LengthDriver, all_rows
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, combination, scalar_products
-from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import MuscleSolveError
 
 X, Y, Z = np.eye(3)
@@ -111,7 +111,7 @@ def test_velocities_and_accelerations_are_the_derivatives_of_assembled_positions
         middle = 0.5
     topology, standing, kinds = MECHANISMS[name](middle, 0.4)
     start = np.repeat(standing[None], len(TIME), axis=0)
-    turned = rotation_about(Y, np.array([middle]))[0].T if "revolute" in name else np.eye(3)
+    turned = Rotation.from_rotvec(middle * Y).as_matrix().T if "revolute" in name else np.eye(3)
     moving = [topology.slot[n] for n in ("e", "ahead", "side") if n in topology.slot]
     start[:, moving] = standing[moving] @ turned  # where the driver has a gradient, on the right branch
     q = assemble(kinds, TIME, start, topology.coordinate_names)
