@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fiber_dynamics import FiberDynamics
 from refusals import refused
 
 import muscle_db
-from benchmarks.fiber_dynamics import FiberDynamics
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import ElasticMuscles, MuscleParameters, scale_muscles
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
+from fiber_dynamics import FiberDynamics
 
-from benchmarks.fiber_dynamics import FiberDynamics
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.kinematics.motion_derivatives import motion_from
 from musclesolve.muscles import ElasticMuscles, muscle_state
