@@ -18,7 +18,6 @@ instrumented knee [body weights]; fibers: muscles of both legs that are active (
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,6 +30,7 @@ from rich.table import Table
 import muscle_db
 import musclesolve as ms
 from benchmarks import instrumented_knee
+from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from benchmarks.validation.page import Absent, data_folder, recorded_walk, written_trials
 from musclesolve._util.arrays import Array
@@ -303,7 +303,10 @@ def cells(person: Person, least: tuple[float, ...]) -> tuple[str, ...]:
     )
 
 
-def main(*files: str) -> None:
+def main() -> None:
+    parser = command_line(__doc__)
+    parser.add_argument("trials", nargs="*", type=input_file, metavar="TRIAL.toml")
+    files = parser.parse_args().trials
     for file in files:
         prepared = prepare_recording(recording_of(file, "this comparison"), side="both")
         console.print(file, table(prepared, combinations(prepared)))
@@ -313,4 +316,4 @@ def main(*files: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()
