@@ -3,28 +3,27 @@
     python -m benchmarks [TRIAL.toml]
 
 Ratios within one run are what can be quoted; absolute times belong to the machine that is printed with them. The
-solvers side by side are `musclesolve benchmark`; the studies of single questions have commands of their own:
-python -m benchmarks.solvers, .thesis, .accuracy, .routes, .calibration.coverage.
+solvers side by side are `musclesolve benchmark`; other questions have commands of their own, such as
+python -m benchmarks.solvers, .accuracy, .routes.
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import musclesolve as ms
-from benchmarks import dynamics, growth, stages
+from benchmarks import dynamics, stages
+from benchmarks.arguments import command_line, input_file
 from musclesolve.data import reference_stride
 from musclesolve.studies.benchmark.measure import machine
 
 
 def main() -> None:
-    trial = ms.read_trial(Path(sys.argv[1]) if len(sys.argv) > 1 else reference_stride())
+    parser = command_line(__doc__)
+    parser.add_argument("trial", nargs="?", type=input_file, default=reference_stride(), metavar="TRIAL.toml")
+    trial = ms.read_trial(parser.parse_args().trial)
     print(", ".join(f"{name} {value}" for name, value in machine().items()))
     print(f"trial: {trial.subject.name}, {trial.path.name}\n")
-    for benchmark in (dynamics, growth):
-        benchmark.report(trial)
-        print()
+    dynamics.report(trial)
+    print()
     stages.report(trial.path)
 
 

@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from benchmarks.validation.page import table
 from benchmarks.watched import MB, memory, processor_time, timed, watched
@@ -139,14 +140,17 @@ def same(one: Path, other: Path) -> bool:
 
 
 def main() -> None:
-    source, *asked = sys.argv[1:]
-    trials, frames = ([int(text) for text in asked] + [TRIALS, FRAMES][len(asked) :])[:2]
+    parser = command_line(__doc__)
+    parser.add_argument("source", type=input_file, metavar="RESULTS.b3d")
+    parser.add_argument("trials", type=int, nargs="?", default=TRIALS, metavar="TRIALS")
+    parser.add_argument("frames", type=int, nargs="?", default=FRAMES, metavar="FRAMES")
+    given = parser.parse_args()
     console.print(", ".join(f"{name} {value}" for name, value in machine().items()))
     compile_kernel()
     with tempfile.TemporaryDirectory() as temporary:
         place = Path(temporary)
         folder = place / "subjects"
-        make(folder, Path(source), trials, frames)
+        make(folder, given.source, given.trials, given.frames)
         expected = estimate_dataset(folder, place / "estimated", jobs=1)
         rows: dict[str, list[str]] = {}
         alone = 0.0
@@ -177,8 +181,8 @@ def main() -> None:
             }
             for name, cell in cells.items():
                 rows.setdefault(name, []).append(cell)
-        killed(folder, place / "killed", trials)
-        heads = f"{trials} trials of some {frames} frames", "one process", f"{cores()} processes"
+        killed(folder, place / "killed", given.trials)
+        heads = f"{given.trials} trials of some {given.frames} frames", "one process", f"{cores()} processes"
         console.print(table(heads, ([name, *cells] for name, cells in rows.items())), soft_wrap=True)
         one = place / "processes_1"
         for other in (f"processes_{cores()}", "killed"):

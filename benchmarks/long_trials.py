@@ -17,14 +17,16 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks.arguments import command_line, input_file
-from benchmarks.felt import ROOT, environment, revision
 from musclesolve.files import Markers, read_mot, read_trc, write_trc
 
+ROOT = Path(__file__).resolve().parents[1]
 FRAMES = 1000, 6000, 18000, 60000
 ONE = """
 import hashlib, resource, sys
@@ -53,6 +55,18 @@ COMMANDS = {
     "dataset": "dataset {folder} -o {out}/data",
     "live --replay": "live {trial} --replay -o {out}/live",
 }
+
+
+@contextmanager
+def revision(name: str | None) -> Iterator[Path | None]:
+    """A folder with the files of a revision, if one is named."""
+    if name is None:
+        yield None
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(["git", "-C", str(ROOT), "archive", name], capture_output=True, check=True)
+        subprocess.run(["tar", "-x", "-C", folder], input=archive.stdout, check=True)
+        yield Path(folder)
 
 
 def write(path: Path, names: tuple[str, ...], time: np.ndarray, values: np.ndarray, degrees: bool) -> None:
@@ -112,7 +126,10 @@ def table_of_commands(names: list[str], places: dict[str, Path], sources: list[P
             words = COMMANDS[name].format(**places, out=places["folder"].parent / f"out{number}").split()
             command = [sys.executable, "-m", "musclesolve", *words]
             with subprocess.Popen(
-                command, env=environment(source=source), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+                command,
+                env=os.environ | {"PYTHONPATH": str(source)},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
             ) as process:
                 said = process.stderr.read().decode() if process.stderr else ""
                 _, status, used = os.wait4(process.pid, 0)
@@ -155,7 +172,7 @@ def main() -> None:
                 words = [sys.executable, "-c", ONE, str(given.model.resolve()), *files]
                 done = subprocess.run(
                     words,
-                    env=environment(source=source),
+                    env=os.environ | {"PYTHONPATH": str(source)},
                     cwd=name,
                     capture_output=True,
                     text=True,

@@ -18,7 +18,6 @@ instrumented knee [body weights]; fibers: muscles of both legs that are active (
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,6 +30,7 @@ from rich.table import Table
 import muscle_db
 import musclesolve as ms
 from benchmarks import instrumented_knee
+from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from benchmarks.validation.page import Absent, data_folder, recorded_walk, written_trials
 from musclesolve._util.arrays import Array
@@ -137,15 +137,15 @@ LEAST_HIP = JointReactionSquared({"hip": 1.0}, effort=1.0)
 ACTIVE, USABLE = 0.1, (0.4, 1.6)
 
 
-def people(**more: Callable[[], Trial]) -> Iterator[tuple[str, RecordedBody]]:
-    """The people at hand and some more, both legs; a sentence is printed for each that is absent."""
+def people() -> Iterator[tuple[str, RecordedBody]]:
+    """The people at hand, both legs; a sentence is printed for each that is absent."""
     recordings: dict[str, Callable[[], Trial]] = {
         "recorded walk": recorded_walk,
         **{walk: partial(instrumented_walk, walk) for walk in instrumented_knee.WALKS},
         **{f"treadmill {who}": partial(treadmill_walk, who) for who in ("p1", "p3")},
         "bundled stride": bundled_stride,
     }
-    for name, trial in {**recordings, **more}.items():
+    for name, trial in recordings.items():
         try:
             yield name, prepare_recording(trial(), side="both")
         except Absent as reason:
@@ -280,12 +280,12 @@ def emg_words(person: Person) -> str:
     return f"{np.nanmedian(r):.3f} {np.nanmean(r):.3f} {np.nanmin(r):.2f}"
 
 
-def with_muscles(prepared: RecordedBody, name: str, strength: str = "table") -> RecordedBody:
-    """A body with the muscles of a set, at strengths by a rule, without passive forces."""
+def with_muscles(prepared: RecordedBody, name: str) -> RecordedBody:
+    """A body with the muscles of a set, at the strengths of its table, without passive forces."""
     database = muscle_db.load(name)
     channels = channel_muscles(prepared.trial, database) if prepared.emg is not None else ()
     options = replace(
-        prepared.options, database=database, passive="none", channels=channels, strength=strength
+        prepared.options, database=database, passive="none", channels=channels, strength="table"
     )
     return recorded_body(prepared.trial, options, prepared.mechanics)
 
@@ -303,7 +303,10 @@ def cells(person: Person, least: tuple[float, ...]) -> tuple[str, ...]:
     )
 
 
-def main(*files: str) -> None:
+def main() -> None:
+    parser = command_line(__doc__)
+    parser.add_argument("trials", nargs="*", type=input_file, metavar="TRIAL.toml")
+    files = parser.parse_args().trials
     for file in files:
         prepared = prepare_recording(recording_of(file, "this comparison"), side="both")
         console.print(file, table(prepared, combinations(prepared)))
@@ -313,4 +316,4 @@ def main(*files: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

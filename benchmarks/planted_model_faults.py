@@ -8,7 +8,6 @@ DATA is a folder with the recorded walks of `trials`. Quantity, muscle, coordina
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ import xarray as xr
 from scipy.spatial.transform import Rotation
 
 import musclesolve as ms
+from benchmarks.arguments import bank_arguments
 from benchmarks.drawn_faults import Bank, NotHere, pick
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.files import Table
@@ -1141,12 +1141,13 @@ def sound_cases(data: Path, folder: Path) -> Iterator[tuple[str, Case, xr.Datase
         yield name, replace(case, shared=names, angles=tuple(map(str, result["dof"].values))), result
 
 
-def main(data: str, count: str = "100", seed: str = "1", *kinds: str) -> None:
+def main() -> None:
     """Print the table of drawn faults."""
+    data, *draws = bank_arguments(__doc__, 100, BANK.kinds)
     with TemporaryDirectory() as folder:
-        sound = {name: (case, result) for name, case, result in sound_cases(Path(data), Path(folder))}
-        BANK.table(sound, shared, lambda case: case.moments is not None, int(count), int(seed), kinds)
+        sound = {name: (case, result) for name, case, result in sound_cases(data, Path(folder))}
+        BANK.table(sound, shared, lambda case: case.moments is not None, *draws)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -22,6 +22,7 @@ from scipy.signal import butter, lfilter
 
 import musclesolve as ms
 import musclesolve.synthetic.faults
+from benchmarks.arguments import bank_arguments
 from benchmarks.drawn_faults import Bank, NotHere, pick
 from musclesolve.motion.signals.low_pass import low_pass
 from musclesolve.recording.data import SIDES
@@ -951,20 +952,14 @@ def sound_cases(paths: dict[str, Path], folder: Path) -> dict[str, tuple[Copy, x
     return {name: (copy, ms.run(write_copy(deepcopy(copy), folder / name))) for name, copy in cases.items()}
 
 
-def main(data: str, count: str = "100", seed: str = "1", *kinds: str) -> None:
+def main() -> None:
     """Print the table of drawn faults."""
+    data, *draws = bank_arguments(__doc__, 100, BANK.kinds)
     with TemporaryDirectory() as name:
         folder = Path(name)
-        sound = sound_cases(trials(Path(data), folder), folder)
-        BANK.table(
-            sound,
-            lambda copy: ms.run(write_copy(copy, folder / "spoiled")),
-            lambda _: True,
-            int(count),
-            int(seed),
-            kinds,
-        )
+        sound = sound_cases(trials(data, folder), folder)
+        BANK.table(sound, lambda copy: ms.run(write_copy(copy, folder / "spoiled")), lambda _: True, *draws)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -14,7 +14,6 @@ hidden foot is on the ground. Last the errors of heel strikes and toe-offs by th
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -23,6 +22,7 @@ from time import perf_counter
 import numpy as np
 from rich.table import Table
 
+from benchmarks.arguments import command_line, input_file
 from benchmarks.timing import console
 from musclesolve import gait_events, replay
 from musclesolve._util.arrays import Array, Mask
@@ -188,21 +188,25 @@ def late(found: GaitEvents, event: Event) -> float:
     return min((each.time - event.time for each in found.of(event.kind, event.side)), key=abs)
 
 
-def main(*arguments: str) -> None:
-    one_plate, way = "--one-plate" in arguments, from_motion
-    if "--live" in arguments:
-        way = from_live
+def main() -> None:
+    parser = command_line(__doc__)
+    ways = parser.add_mutually_exclusive_group()
+    for name in ("--one-plate", "--live", "--transition"):
+        ways.add_argument(name, action="store_true")
+    parser.add_argument("trials", nargs="+", type=input_file, metavar="TRIAL.toml")
+    given = parser.parse_args()
+    way = from_live if given.live else from_motion
     names = ("forward", "sideways", "upward")
     shown = Table(
         "trial",
         *(f"{name} % BW (r)" for name in names),
         *("hip flexion", "adduction", "knee", "ankle", "strikes, by markers", "toe-offs, by markers", "s"),
     )
-    for file in (each for each in arguments if not each.startswith("--")):
+    for file in given.trials:
         trial = recording_of(file, "this comparison")
         recorded = mechanics(trial)
-        hidden = hidden_trials(trial, recorded, one_plate)
-        if "--transition" in arguments:
+        hidden = hidden_trials(trial, recorded, given.one_plate)
+        if given.transition:
             way = partial(from_transition, trial)
         begin = perf_counter()
         size, r, moments = differences(trial, recorded, hidden, way)
@@ -219,4 +223,4 @@ def main(*arguments: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -12,7 +12,6 @@ forces with s^3, moments with s^4.
 
 from __future__ import annotations
 
-import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -25,6 +24,7 @@ from rich.table import Table as Rows
 from scipy.interpolate import CubicSpline
 
 import musclesolve as ms
+from benchmarks.arguments import command_line, input_folder
 from benchmarks.planted_model_faults import Case, trials
 from benchmarks.timing import console
 from musclesolve._util.sides import OPPOSITE, SIDES, split_side, with_side
@@ -378,13 +378,17 @@ def walk(files: tuple[Path, Path, Path | None, Path | None]) -> Case:
     return Case(ms.read_osim(model), as_table(coordinates, ""), table, loads, (), ())
 
 
-def main(data: str, *names: str) -> None:
+def main() -> None:
     """Print both tables."""
+    parser = command_line(__doc__)
+    parser.add_argument("data", type=input_folder, metavar="DATA")
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    given = parser.parse_args()
     said, rows = Rows("walk", "finding", "is it true?"), Rows("walk", "variation", "findings of its own")
     count, false = [0, 0], 0
     with TemporaryDirectory() as place:
-        files = walks(Path(data), Path(place))
-        for name in names or files:
+        files = walks(given.data, Path(place))
+        for name in given.names or files:
             case = walk(files[name])
             sound, facts = findings(case), FACTS.get(name, {})
             for each in sound:
@@ -393,7 +397,7 @@ def main(data: str, *names: str) -> None:
                 said.add_row(name, f"{each.severity} {each.code}: {each.what}", true)
             if not sound:
                 said.add_row(name, "nothing is said", "true")
-            for title, variation in VARIATIONS.items() if name in trials(Path(data)) else ():
+            for title, variation in VARIATIONS.items() if name in trials(given.data) else ():
                 if variation is mirrored and case.loads is not None:
                     continue  # the loads would have to be mirrored, too
                 varied = findings(variation(case, Path(place)))
@@ -406,4 +410,4 @@ def main(data: str, *names: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

@@ -8,7 +8,6 @@ Markers with the noise of cameras, plates under the feet, and the true moments o
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from rich.table import Table as Rows
 from scipy.interpolate import make_interp_spline
 
 import musclesolve as ms
+from benchmarks.arguments import command_line
 from benchmarks.balanced_movement import Curve, Movement, Posture, Support, bump, rise, zero
 from benchmarks.timing import console, rms
 from musclesolve._util.arrays import Array
@@ -276,8 +276,11 @@ def tried(name: str, folder: Path) -> Outcome:
     return Outcome(verdict, untrue, max(errors), frames, {each.code for each in serious})
 
 
-def main(*names: str) -> None:
+def main() -> None:
     """Print what is said of each movement beside what is true, and the errors of the moments."""
+    parser = command_line(__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"all unless named: {', '.join(MOVEMENTS)}")
+    names = parser.parse_args().names
     table = Rows("movement", "verdict", "said", "leg-frames", "error of moments [N m rms]", "not expected")
     with TemporaryDirectory() as folder:
         for name in names or MOVEMENTS:
@@ -288,4 +291,4 @@ def main(*names: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

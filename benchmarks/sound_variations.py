@@ -12,7 +12,6 @@ statements on shorter data are no accusations (`EXCUSED`), nor are codes that a 
 from __future__ import annotations
 
 import re
-import sys
 import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -27,6 +26,7 @@ from rich.table import Table as Rows
 from scipy.interpolate import CubicSpline
 
 import musclesolve as ms
+from benchmarks.arguments import bank_arguments
 from benchmarks.drawn_faults import NotHere, pick
 from benchmarks.planted_recording_faults import trials
 from benchmarks.timing import console
@@ -741,13 +741,14 @@ def tried(
                 yield Trial(title, name, text, new, tuple(said))
 
 
-def main(data: str, count: str = "3", seed: str = "1", *kinds: str) -> None:
+def main() -> None:
     """Print accusations as they are found, and the table of the kinds."""
+    data, *draws = bank_arguments(__doc__, 3, KINDS)
     table = Rows("variation", "recordings", "tried", "accused", "codes")
     of_kind = defaultdict[str, list[Trial]](list)
     with TemporaryDirectory() as name:
-        sound = originals(Path(data), Path(name))
-        for trial in tried(sound, Path(name), int(count), int(seed), kinds):
+        sound = originals(data, Path(name))
+        for trial in tried(sound, Path(name), *draws):
             of_kind[trial.kind].append(trial)
             if trial.accusations:
                 console.print(f"{trial.kind} of {trial.of}, {trial.text}: {', '.join(trial.accusations)}")
@@ -764,4 +765,4 @@ def main(data: str, count: str = "3", seed: str = "1", *kinds: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main()

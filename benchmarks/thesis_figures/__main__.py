@@ -1,13 +1,13 @@
-"""The figures of Silva (2003), chapters 5 and 6, made again, each beside what the source states of it.
+"""The figures of Silva (2003), chapters 5 and 6, made again.
 
-Figures 1992.1 and 1992.2 are by Hof (1992), 1998.3 is the third of Silva & Ambrosio (1998), 2005.2 of Blajer &
-Czaplicki (2005), 2006.2 of Blajer, Dziewiecki & Mazur (2006).
+Figures 1992.1 and 1992.2 are by Hof (1992), 1998.3 is the third of Silva & Ambrosio (1998), 2006.2 of Blajer,
+Dziewiecki & Mazur (2006).
 
     python -m benchmarks.thesis_figures [-o FOLDER] [--figure 6.12 --figure 5.20 ...] [--trial TRIAL.toml]
 
-Writes a PNG for each figure and thesis_figures.md: what text and caption print, what we find, and why they differ. The
-pictures of the source are not at hand, so its words are what ours are compared with. By default the bundled stride is
-used; where the source speaks of errors of measurement it gets those that the source reports.
+Writes a PNG for each figure, and thesis_figures.md with what we find in each. What the source prints of each, and why
+ours differ, stands in docs/thesis_figures.md. By default the bundled stride is used; where the source speaks of errors
+of measurement it gets those that the source reports.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from pathlib import Path
 from rich.progress import Progress
 
 from benchmarks.arguments import command_line
-from benchmarks.thesis_figures.comparison import Finding, statements
-from benchmarks.thesis_figures.drawing import png
+from benchmarks.thesis_figures.drawing import Finding, png
 from benchmarks.thesis_figures.figure_registry import FIGURES, chosen
 from benchmarks.thesis_figures.study import DIGITIZING_MM, FORCE_CUTOFF_HZ, Study
 from benchmarks.timing import console
@@ -29,37 +28,28 @@ from musclesolve.errors import InputError, MuscleSolveError
 from musclesolve.results.files.atomic_writing import write_files
 
 INDEX = "thesis_figures.md"
-HEADING = ("figure", "ours", "the source prints", "we find", "why they differ")
+
+
+def file_of(number: str) -> str:
+    """Name of the file of a figure."""
+    return f"figure_{number.replace('.', '_')}.png"
 
 
 def index_page(study: Study, found: Mapping[str, Finding]) -> str:
     """Markdown with a row for each figure."""
-    rows = [_row(HEADING), _row(["---"] * len(HEADING))]
-    for number, finding in found.items():
-        statement = statements()[number]
-        picture = f"[{statement.file}]({statement.file})" if finding.figure else "none"
-        title = f"{number} {statement.title}"
-        rows.append(_row((title, picture, statement.printed, finding.found, statement.difference)))
-    tables = []
-    for number, finding in found.items():
-        if finding.table:
-            heading, *lines = finding.table
-            tables += ["", f"## {number} {statements()[number].title}", ""]
-            tables += [_row(heading), _row(["---"] * len(heading)), *map(_row, lines)]
-    command = "python -m benchmarks.thesis_figures"
-    if not study.bundled:
-        command += f" --trial {study.path.name}"
-    return "\n".join(
-        [
-            "# The figures of Silva (2003), made again",
-            "",
-            f"`{command}`; one of them: `{command} --figure 6.12`. {_of_what(study)}",
-            "",
-            *rows,
-            *tables,
-            "",
-        ]
-    )
+    rows = [
+        f"| {number} | {f'[{file}]({file})' if finding.figure else 'none'} | {finding.found} |"
+        for number, finding in found.items()
+        for file in [file_of(number)]
+    ]
+    head = [
+        "# The figures of Silva (2003), made again",
+        "",
+        _of_what(study),
+        "",
+        "| figure | ours | we find |",
+    ]
+    return "\n".join([*head, "| --- | --- | --- |", *rows, ""])
 
 
 def _of_what(study: Study) -> str:
@@ -73,17 +63,11 @@ def _of_what(study: Study) -> str:
             f"For 5.17 to 5.23 the markers have white noise of {errors} mm rms (forward, left, up), the errors of "
             f"digitization that the source reports in 5.2.3. "
         )
-    else:
-        text += "The last column speaks of the bundled stride. "
     return text + (
         f"For 5.17 to 5.23 forces are filtered at {FORCE_CUTOFF_HZ:g} Hz, and markers, where no cut-off is named, at "
         "those that the source's residual analysis chooses. Moments are positive in flexion and dorsiflexion, the "
-        "support moment in extension. The pictures of the source are not at hand: compared is with its text."
+        "support moment in extension."
     )
-
-
-def _row(cells: tuple[str, ...] | list[str]) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
 def make(folder: Path, trial: Path, numbers: list[str]) -> dict[str, Finding]:
@@ -95,8 +79,7 @@ def make(folder: Path, trial: Path, numbers: list[str]) -> dict[str, Finding]:
             bar.update(task, description=f"figure {number}")
             found[number] = FIGURES[number](study)
             bar.advance(task)
-    figures = {statements()[number].file: finding.figure for number, finding in found.items()}
-    files = {name: png(figure) for name, figure in figures.items() if figure is not None}
+    files = {file_of(number): png(each.figure) for number, each in found.items() if each.figure is not None}
     write_files(folder, files | {INDEX: index_page(study, found).encode()})
     return found
 

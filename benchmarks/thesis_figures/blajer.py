@@ -1,13 +1,11 @@
-"""Figures of Blajer & Czaplicki (2005) and Blajer, Dziewiecki & Mazur (2006): a somersault, muscles of a planar leg."""
+"""Figures of Blajer, Dziewiecki & Mazur (2006): a body of nine segments, and the muscles of its leg."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from benchmarks.sagittal_muscles import sagittal_muscles
-from benchmarks.somersault import picture, somersault
-from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.drawing import COLORS, panels
+from benchmarks.thesis_figures.drawing import COLORS, Finding, panels
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics.planar import (
@@ -35,20 +33,6 @@ SQUAT = {
 """How far the segments are turned from standing [deg]: chosen."""
 RAISED = 30.0
 """How far the heel is raised in the second mode [deg]."""
-
-
-def somersault_reactions(_: Study) -> Finding:
-    """Figure 2 of 2005."""
-    run = somersault()
-    words = {
-        name: "{:.2f}, {:.2f} and {:.2f}".format(*run.largest(on_bed, axis=1))
-        for name, on_bed in (("support", True), ("flight", False))
-    }
-    return Finding(
-        picture(run),
-        f"Vertical reactions of ankle, knee and hip at most {words['support']} body weights in the support of "
-        f"{run.take_off:.2f} s, {words['flight']} in flight.",
-    )
 
 
 def planar_leg(_: Study) -> Finding:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from benchmarks.thesis_figures.comparison import Finding
+from benchmarks.thesis_figures.drawing import Finding
 from benchmarks.thesis_figures.hill_curves import PRINTED
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array

@@ -8,8 +8,7 @@ from functools import cache
 import numpy as np
 from matplotlib.axes import Axes
 
-from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.drawing import key, over_cycle, panels
+from benchmarks.thesis_figures.drawing import Finding, key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from benchmarks.timing import rms
 from musclesolve._util.arrays import Array

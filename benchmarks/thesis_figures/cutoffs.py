@@ -7,8 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels
+from benchmarks.thesis_figures.drawing import COLORS, Finding, key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from musclesolve._util.arrays import Array
 from musclesolve.dynamics import joint_loads

@@ -8,9 +8,8 @@ from functools import cache
 import numpy as np
 from matplotlib.axes import Axes
 
-from benchmarks.thesis_figures.comparison import Finding
 from benchmarks.thesis_figures.cutoffs import ALL_PASS
-from benchmarks.thesis_figures.drawing import COLORS, key, panels
+from benchmarks.thesis_figures.drawing import COLORS, Finding, key, panels
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array
 from musclesolve.forces import mechanics

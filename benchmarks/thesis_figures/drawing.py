@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,14 @@ COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#00
 STANCE = "#E3E3E3"
 LACKS = "#F2F2F2"
 BACKED = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The picture of a figure, None where the recording has nothing to show, and what is found in words."""
+
+    figure: Figure | None
+    found: str
 
 
 def panels(

@@ -1,8 +1,7 @@
 """Number of a figure of the source -> the function that draws ours.
 
-Numbers with a year belong to the papers beside the thesis: Hof (1992), Silva & Ambrosio (1998), Blajer & Czaplicki
-(2005), Blajer, Dziewiecki & Mazur (2006). 6.saturation and 6.defaults are no figures of the source: why muscles of
-chapter 6 are at activation 1, and chapter 6 beside the defaults of a run.
+Numbers with a year belong to the papers beside the thesis: Hof (1992), Silva & Ambrosio (1998), Blajer,
+Dziewiecki & Mazur (2006). What the source prints of each, and why ours differ: docs/thesis_figures.md.
 """
 
 from __future__ import annotations
@@ -10,20 +9,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from benchmarks.thesis_figures.blajer import planar_leg, somersault_reactions
+from benchmarks.thesis_figures.blajer import planar_leg
 from benchmarks.thesis_figures.carpet_plots import carpets
-from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.configurations import configurations
 from benchmarks.thesis_figures.consistency import moment_of, support_moment
 from benchmarks.thesis_figures.cutoffs import cutoffs_of
 from benchmarks.thesis_figures.digitization import chosen_cutoffs, correlations, noise, positions, residuals
+from benchmarks.thesis_figures.drawing import Finding
 from benchmarks.thesis_figures.hill_curves import active_curves, passive_curve
 from benchmarks.thesis_figures.hof_1992 import explicit_moment, pressure_and_mass
 from benchmarks.thesis_figures.knee_acceleration import knee_acceleration
 from benchmarks.thesis_figures.muscle_forces import activations, compared_forces, forces, function_groups
 from benchmarks.thesis_figures.optimizers import optimizers
 from benchmarks.thesis_figures.routes_overlaid import overlaid
-from benchmarks.thesis_figures.saturation import saturation
 from benchmarks.thesis_figures.sensitivities import SOURCES, sensitivity_figure
 from benchmarks.thesis_figures.stick_figure import stick_figure
 from benchmarks.thesis_figures.study import Study
@@ -56,12 +53,9 @@ FIGURES: dict[str, Callable[[Study], Finding]] = {
     "6.18": forces,
     "6.19": compared_forces,
     "6.20": function_groups,
-    "6.saturation": saturation,
-    "6.defaults": configurations,
     "1992.1": explicit_moment,
     "1992.2": pressure_and_mass,
     "1998.3": knee_acceleration,
-    "2005.2": somersault_reactions,
     "2006.2": planar_leg,
 }
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.drawing import COLORS, key, panels
+from benchmarks.thesis_figures.drawing import COLORS, Finding, key, panels
 from benchmarks.thesis_figures.study import Study
 from musclesolve.muscles.curves.curve_family import Silva2003
 from musclesolve.plotting.page.page_style import TEXT

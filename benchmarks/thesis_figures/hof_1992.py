@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels
+from benchmarks.thesis_figures.drawing import COLORS, Finding, key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from benchmarks.timing import rms
 from musclesolve._util.arrays import Array

@@ -12,8 +12,7 @@ from functools import cache
 import numpy as np
 from scipy.interpolate import CubicSpline
 
-from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels
+from benchmarks.thesis_figures.drawing import COLORS, Finding, key, over_cycle, panels
 from benchmarks.thesis_figures.study import SAGITTAL, SIDE, Study
 from benchmarks.timing import rms
 from musclesolve._util.arrays import Array

@@ -7,8 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks.thesis_figures import drawing
-from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.drawing import COLORS, panels, when
+from benchmarks.thesis_figures.drawing import COLORS, Finding, panels, when
 from benchmarks.thesis_figures.muscle_names import (
     ACTIVE,
     MARGIN,
@@ -18,7 +17,6 @@ from benchmarks.thesis_figures.muscle_names import (
     total,
     within,
 )
-from benchmarks.thesis_figures.saturation import FULL
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve.plotting.page.page_style import SMALL, TEXT
@@ -27,6 +25,8 @@ from musclesolve.plotting.page.sheet import heading
 from musclesolve.sharing.status import Status
 
 COLUMNS = 5
+FULL = 0.99
+"""A muscle is counted as fully active above this activation."""
 BURST = "#E69F00"
 COMPARED = ("iliacus", "soleus", "adductor_brevis", "biceps_femoris_short_head")
 
@@ -122,7 +122,7 @@ def _saturated(study: Study, series: dict[str, Array]) -> str:
     spread = f" from {several[0]:.0f} to {several[-1]:.0f} %" if several.size else ""
     return (
         f"Up to {int(full.max())} muscles are at 1 together, at {study.percent[int(full.argmax())]:.0f} % (more than "
-        f"one{spread}; why: 6.saturation)."
+        f"one{spread})."
     )
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import xarray as xr
 
 from benchmarks.thesis_figures.study import PUBLISHED, SIDE, Study
 from musclesolve._util.arrays import Array, Mask
@@ -50,12 +49,9 @@ def within(percent: Array, times: list[tuple[float, float]], margin: float = 0.0
     return inside
 
 
-def over_cycle(study: Study, variable: str, result: xr.Dataset | None = None) -> dict[str, Array]:
-    """A variable of every muscle over the cycle, (K,) by name; NaN in frames without a valid solution.
-
-    result: another result of the same frames.
-    """
-    result = study.result if result is None else result
+def over_cycle(study: Study, variable: str) -> dict[str, Array]:
+    """A variable of every muscle over the cycle, (K,) by name; NaN in frames without a valid solution."""
+    result = study.result
     valid = result["valid"].sel(side=SIDE).values
     values = np.where(valid[:, None], result[variable].transpose("time", "muscle").values, np.nan)
     names = [str(name).removesuffix(f"_{SIDE}") for name in result["muscle"].values]

@@ -1,9 +1,9 @@
 """Figure 6.16: the forces of two muscles by two optimizers of the kinds that the source used, beside the optimum.
 
 DNCONG is sequential quadratic programming, what the source took of DOT sequential linear programming. Their relatives
-start every frame from activations of a half, as in `benchmarks.thesis`, with the muscles and the cost of the source.
-The optimum has a certificate. What an answer costs beyond the optimum, and how far its forces are from the optimum's,
-says which of two answers that meet the moments is right.
+of today start every frame from activations of a half, with the muscles and the cost of the source. The optimum has a
+certificate. What an answer costs beyond the optimum, and how far its forces are from the optimum's, says which of two
+answers that meet the moments is right.
 """
 
 from __future__ import annotations
@@ -13,23 +13,75 @@ from dataclasses import dataclass
 from functools import cache, partial
 
 import numpy as np
+from scipy.optimize import linprog, minimize
 
-from benchmarks.thesis import judge
-from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.drawing import COLORS, key, mark_gaps, over_cycle, panels, plain
+from benchmarks.thesis_figures.drawing import COLORS, Finding, key, mark_gaps, over_cycle, panels, plain
 from benchmarks.thesis_figures.study import SIDE, Study
-from benchmarks.thesis_methods import Answer, Form, slp, sqp
 from musclesolve._util.arrays import Array
 from musclesolve.forces import prepare_recording
 from musclesolve.pipeline.share import share
 from musclesolve.plotting.page.sheet import heading
+from musclesolve.sharing import kkt_residual
 from musclesolve.sharing.cost.cost_registry import find_cost
-from musclesolve.sharing.solver.frame_program import FrameProgram
+from musclesolve.sharing.solver.frame_program import FrameProgram, least_squares_multiplier
 from musclesolve.sharing.status import Status
 
 COST = find_cost("stress_cubed")
+
+
+def sqp(program: FrameProgram, tolerance: float = 1e-12) -> Array:
+    """Activations by SciPy's SLSQP, as it comes, until the cost changes by less than a tolerance."""
+    rows = {
+        "type": "eq",
+        "fun": lambda x: program.matrix @ x - program.moment,
+        "jac": lambda x: program.matrix,
+    }
+    bounds = np.stack([program.lower, program.upper], axis=1)
+    options = {"ftol": tolerance, "maxiter": 500}
+    start = np.full(program.muscles, 0.5)
+    return np.asarray(
+        minimize(
+            program.value,
+            start,
+            (),
+            "SLSQP",
+            program.gradient,
+            bounds=bounds,
+            constraints=rows,
+            options=options,
+        ).x
+    )
+
+
+def slp(program: FrameProgram) -> Array:
+    """Activations by linear programs of the slopes, within limits on the step that grow and shrink (HiGHS)."""
+    x, width, best = np.full(program.muscles, 0.5), 2.0, np.inf
+    for _ in range(400):
+        bounds = np.stack(
+            [np.maximum(program.lower, x - width), np.minimum(program.upper, x + width)], axis=1
+        )
+        step = linprog(program.gradient(x), A_eq=program.matrix, b_eq=program.moment, bounds=bounds).x
+        if step is None or width <= 1e-7:
+            break
+        value = program.value(step)
+        x, best, width = (step, value, min(2.0, 1.3 * width)) if value < best else (x, best, 0.5 * width)
+    return x
+
+
+def judge(program: FrameProgram, a: Array, least: float) -> tuple[float, float, float]:
+    """Certificate, largest miss of a moment [N m], and cost over the least one less 1, of activations alone."""
+    problem = program.problem
+    multiplier = least_squares_multiplier(
+        program.matrix, program.gradient(a), a, program.lower, program.upper
+    )
+    multiplier = multiplier * program.scale / program.row
+    residual = kkt_residual(problem, COST, a[None], np.zeros_like(problem.moment), multiplier[None])
+    miss = float(np.abs(problem.moment_matrix[0] @ a - problem.moment[0]).max())
+    return float(residual[0]), miss, float(COST.value(problem, a[None])[0]) / least - 1.0
+
+
 EARLY = 1e-3
-METHODS: dict[str, Callable[[Form], Answer]] = {
+METHODS: dict[str, Callable[[FrameProgram], Array]] = {
     "SQP": sqp,
     "SLP": slp,
     "SQP, stopped early": partial(sqp, tolerance=EARLY),
@@ -69,10 +121,9 @@ def answers(study: Study, *methods: str) -> tuple[tuple[str, ...], Array, dict[s
         for t in frames:
             one = problem.frames(np.array([t]))
             program = FrameProgram(one, COST)
-            form = Form(program, program.matrix, program.moment)
-            activation = np.clip(METHODS[name](form).x, program.lower, program.upper)
+            activation = np.clip(METHODS[name](program), program.lower, program.upper)
             force[t] = activation * one.force_capacity[0] + one.passive_force[0]
-            judged.append(judge(form, activation, float(COST.value(one, solution.activation[t][None])[0])))
+            judged.append(judge(program, activation, float(COST.value(one, solution.activation[t][None])[0])))
         certificate, miss, excess = np.array(judged).T
         found[name] = Answers(
             study.of_cycle(force),

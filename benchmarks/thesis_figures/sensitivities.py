@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from matplotlib.axes import Axes
 
-from benchmarks.thesis_figures.comparison import Finding, statements
-from benchmarks.thesis_figures.drawing import COLORS, key, over_cycle, panels, plain
+from benchmarks.thesis_figures.drawing import COLORS, Finding, key, over_cycle, panels, plain
 from benchmarks.thesis_figures.perturbation import (
     CONSISTENT,
     Input,
@@ -28,24 +29,46 @@ LABEL = {"nearest": "Nearest pose", "joint_angles": "Driven by joint angles"}
 MOST = 6
 """So many joints are drawn, those with the largest sensitivity."""
 STYLE = {"nearest": "-", "joint_angles": "--"}
-MASS, LENGTH, KNEE, FORCE = (0.01, 1.0), (0.01, 0.1), (0.01, 0.001), (1.0, 9.8)
-AXES = range(3)
-SOURCES: dict[str, tuple[Input, tuple[float, float]]] = {
-    "5.31": (mass_of("head", "head"), MASS),
-    "5.32": (mass_of(f"hand_{SIDE}", f"hand_{SIDE}"), MASS),
-    **{f"5.{33 + axis}": (point_of("head_top", axis, "head"), LENGTH) for axis in AXES},
-    **{f"5.{36 + axis}": (force_of(axis), FORCE) for axis in AXES},
-    **{f"5.{39 + axis}": (application_of(axis), LENGTH) for axis in AXES},
-    **{f"5.{42 + axis}": (point_of(f"knee_{SIDE}", axis, f"foot_{SIDE}"), KNEE) for axis in AXES},
-    "5.45": (mass_of(f"thigh_{SIDE}", f"thigh_{SIDE}"), MASS),
-    "5.46": (mass_of(f"shank_{SIDE}", f"shank_{SIDE}"), MASS),
+MASS, LENGTH, SMALL, FORCE = (0.01, 1.0), (0.01, 0.1), (0.01, 0.001), (1.0, 9.8)
+HEAD, GROUND = "coordinate of point 23 (top of the head)", "component of the ground reaction force"
+PRESSURE, KNEE = "coordinate of the application point", "coordinate of the knee point"
+KNEE_POINT, KNEE_FLEXION, FOOT = f"knee_{SIDE}", f"knee_flexion_{SIDE}", f"foot_{SIDE}"
+
+
+class Perturbed(NamedTuple):
+    """A perturbed input, its two perturbations, its name, and the largest magnitude in the text, with its joint."""
+
+    source: Input
+    steps: tuple[float, float]
+    title: str
+    largest: float | None = None
+    joint: str | None = None
+
+
+SOURCES = {
+    "5.31": Perturbed(mass_of("head", "head"), MASS, "the mass of the head", 2.0),
+    "5.32": Perturbed(mass_of(f"hand_{SIDE}", f"hand_{SIDE}"), MASS, "the mass of the right hand", 5.0),
+    "5.33": Perturbed(point_of("head_top", 0, "head"), LENGTH, f"the X {HEAD}", 22.0),
+    "5.34": Perturbed(point_of("head_top", 1, "head"), LENGTH, f"the Y {HEAD}", 18.0),
+    "5.35": Perturbed(point_of("head_top", 2, "head"), LENGTH, f"the Z {HEAD}", 3.0),
+    "5.36": Perturbed(force_of(0), FORCE, f"the X {GROUND}", 0.8),
+    "5.37": Perturbed(force_of(1), FORCE, f"the Y {GROUND}", 0.8),
+    "5.38": Perturbed(force_of(2), FORCE, f"the Z {GROUND}", 0.7),
+    "5.39": Perturbed(application_of(0), LENGTH, f"the X {PRESSURE}", 750.0),
+    "5.40": Perturbed(application_of(1), LENGTH, f"the Y {PRESSURE}", 1100.0),
+    "5.41": Perturbed(application_of(2), LENGTH, f"the Z {PRESSURE}", 140.0),
+    "5.42": Perturbed(point_of(KNEE_POINT, 0, FOOT), SMALL, f"the X {KNEE}", 400.0, KNEE_FLEXION),
+    "5.43": Perturbed(point_of(KNEE_POINT, 1, FOOT), SMALL, f"the Y {KNEE}", 1500.0, KNEE_FLEXION),
+    "5.44": Perturbed(point_of(KNEE_POINT, 2, FOOT), SMALL, f"the Z {KNEE}", 200.0, KNEE_FLEXION),
+    "5.45": Perturbed(mass_of(f"thigh_{SIDE}", f"thigh_{SIDE}"), MASS, "the mass of the upper leg"),
+    "5.46": Perturbed(mass_of(f"shank_{SIDE}", f"shank_{SIDE}"), MASS, "the mass of the lower leg", 4.0),
 }
-"""Perturbed input and its two perturbations, by number of the figure."""
+"""What is perturbed, by number of the figure."""
 
 
 def sensitivity_figure(study: Study, number: str) -> Finding:
     """One of the figures: a panel for each perturbation, a curve for each joint that responds most."""
-    source, steps = SOURCES[number]
+    source, steps, title, *_ = SOURCES[number]
     if source.point is not None and source.point not in mechanics_by(study, CONSISTENT[0]).measured.points:
         return Finding(
             None, f"Not drawn: no marker of this recording shows {source.point.replace('_', ' ')}."
@@ -55,7 +78,7 @@ def sensitivity_figure(study: Study, number: str) -> Finding:
     }
     first = np.max([np.abs(found[method, steps[0]]).max(axis=0) for method in CONSISTENT], axis=0)
     shown = [k for k in np.argsort(-first)[:MOST].tolist() if first[k] > 1e-3 * first.max()]
-    figure, axes = panels(study, f"Sensitivity to {statements()[number].title}", 1, 2, 0.38, sharey=True)
+    figure, axes = panels(study, f"Sensitivity to {title}", 1, 2, 0.38, sharey=True)
     dofs = mechanics_by(study, "nearest").model.topology.dofs
     for panel, step in zip(axes[0], steps, strict=True):
         for method in CONSISTENT:
@@ -88,11 +111,11 @@ def _key_above(axes: Axes) -> None:
 def _found(study: Study, number: str, source: Input, found: dict[tuple[str, float], Array]) -> str:
     names = mechanics_by(study, "nearest").model.topology.dof_names
     branch, parts = on_branch(study, source), []
+    _, steps, _, largest, own = SOURCES[number]
     for method in CONSISTENT:
         one, other = (values for (used, _), values in found.items() if used == method)
         size, gap = np.abs(one).max(axis=0), np.abs(one - other).max() / np.abs(one).max()
         beyond = size[~branch].max() / size.max()
-        own = statements()[number].joint
         at_joint = f", {plain(size[names.index(own)])} at the {own.replace('_', ' ')}" if own else ""
         parts.append(
             f"{LABEL[method]}: largest {plain(size.max())} N m/{source.unit} "
@@ -100,10 +123,10 @@ def _found(study: Study, number: str, source: Input, found: dict[tuple[str, floa
             f"{'none' if beyond < 1e-6 else f'{plain(100 * beyond)} % of it'}; "
             f"both perturbations agree to {_share(gap)}"
         )
-    largest, text = statements()[number].largest, ". ".join(parts) + "."
+    text = ". ".join(parts) + "."
     if largest is None:
         return text
-    ours = [float(np.abs(found[method, SOURCES[number][1][0]]).max()) for method in CONSISTENT]
+    ours = [float(np.abs(found[method, steps[0]]).max()) for method in CONSISTENT]
     times = dict.fromkeys(f"{largest / each:.2g}" for each in ours)
     return f"{text} The source's {largest:g} is {' and '.join(times)} times ours."
 

@@ -7,8 +7,7 @@ from itertools import combinations
 import numpy as np
 
 import muscle_db
-from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.drawing import COLORS, panels
+from benchmarks.thesis_figures.drawing import COLORS, Finding, panels
 from benchmarks.thesis_figures.muscle_names import groups_of_source
 from benchmarks.thesis_figures.study import SIDE, Study
 from musclesolve._util.arrays import Array

@@ -17,8 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from benchmarks.thesis_figures.comparison import Finding
-from benchmarks.thesis_figures.drawing import COLORS, panels, plain
+from benchmarks.thesis_figures.drawing import COLORS, Finding, panels, plain
 from benchmarks.thesis_figures.study import Study
 from musclesolve._util.arrays import Array
 from musclesolve.plotting.page.page_style import TEXT

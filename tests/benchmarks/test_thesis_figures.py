@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,6 @@ import pytest
 
 from benchmarks.thesis_figures.__main__ import main
 from benchmarks.thesis_figures.carpet_plots import LENGTH, VELOCITY, surface
-from benchmarks.thesis_figures.comparison import statements
-from benchmarks.thesis_figures.configurations import configurations
 from benchmarks.thesis_figures.consistency import support
 from benchmarks.thesis_figures.digitization import analysis, points
 from benchmarks.thesis_figures.figure_registry import FIGURES
@@ -20,17 +19,14 @@ from benchmarks.thesis_figures.muscle_names import bursts_of, groups_of_source, 
 from benchmarks.thesis_figures.optimizers import answers
 from benchmarks.thesis_figures.perturbation import mass_of, mechanics_by, on_branch, sensitivity
 from benchmarks.thesis_figures.routes_overlaid import by_route
-from benchmarks.thesis_figures.saturation import SOURCE, largest, legs, outcomes
 from benchmarks.thesis_figures.sensitivities import SOURCES
 from benchmarks.thesis_figures.stick_figure import paths_in_space
 from benchmarks.thesis_figures.study import SAGITTAL, Study
 from benchmarks.thesis_figures.twitches import PEAK, RATES, summed, sustained, twitch
-from musclesolve.constants import USUAL_COST
 from musclesolve.data import reference_stride
 from musclesolve.dynamics import Sensitivity, Targets
 from musclesolve.dynamics.inverse.newton_euler import segment_motion
 from musclesolve.motion.signals.filter_choice import CutoffVerdict
-from musclesolve.settings.trial import MuscleSettings
 
 PAGE = (Path(__file__).parents[2] / "docs" / "thesis_figures.md").read_text(encoding="utf-8")
 
@@ -40,10 +36,10 @@ def study() -> Study:
     return Study(reference_stride())
 
 
-def test_every_figure_is_stated_and_drawn() -> None:
-    assert list(statements()) == list(FIGURES)
-    assert len({each.file for each in statements().values()}) == len(FIGURES)
-    assert all(each.title and each.printed and each.difference for each in statements().values())
+def test_every_figure_is_stated() -> None:
+    """The page has a row for each figure that can be drawn."""
+    rows = re.findall(r"^\| ([\d., ]+)", PAGE, flags=re.MULTILINE)
+    assert set(FIGURES) <= {number for row in rows for number in re.findall(r"\d+\.\d+", row)}
 
 
 def test_the_command_writes_pictures_and_index(tmp_path) -> None:
@@ -165,45 +161,6 @@ def test_optimizers_of_the_source_meet_the_moments_and_the_optimum(study) -> Non
     assert ended.off < 0.01 < 1.0 < early.off
     assert max(ended.miss, early.miss) < 1e-3
     assert -1e-9 < ended.excess < 1e-6 < 1e-3 < early.excess
-
-
-def test_both_configurations_are_of_the_same_frames_and_not_the_same_muscles(study) -> None:
-    """Both configurations count the same frames; the defaults are those of the package."""
-    finding = configurations(study)
-    heading, *rows = finding.table
-    assert heading[1].startswith("source: silva_2003, passive table, stress_cubed")
-    assert MuscleSettings().database in heading[2] and USUAL_COST in heading[2]
-    table = {row[0]: row[1:] for row in rows}
-    solved = table["frames solved, of these with a reserve (largest)"]
-    assert [cell.split(",")[0] for cell in solved] == ["65 of 65", "65 of 65"]
-    assert "correlation with measured EMG, median (least)" not in table
-    peaks = [cells for what, cells in table.items() if what.startswith("peak")]
-    numbers = [[cell.split()[0] for cell in cells] for cells in peaks]
-    for three in (numbers[:3], numbers[3:6], numbers[6:9], numbers[9:]):  # as the rows of the page have them
-        assert " | ".join(", ".join(column) for column in zip(*three, strict=True)) in PAGE
-
-
-def test_exchanged_parts_are_those_of_the_page_and_the_whole_is_the_default(study) -> None:
-    """The table of the page; all four parts exchanged together are the problem of the default muscles."""
-    column = [line.split(" | ")[1] for line in PAGE[PAGE.index("| exchanged |") :].splitlines()[2:15]]
-    assert column == [each.words for each in outcomes(study).values()]
-    leg = legs(study)
-    default = leg.default.problem
-    whole = leg.problem(arm=True, passive="none", capacity=default.force_capacity[:, leg.order])
-    np.testing.assert_allclose(whole.moment, default.moment, atol=1e-9)
-    np.testing.assert_allclose(whole.moment_matrix, default.moment_matrix[:, :, leg.order], atol=1e-12)
-    np.testing.assert_allclose(leg.capacity(), leg.source.problem.force_capacity, atol=1e-9)
-
-
-def test_the_largest_moment_is_what_no_frame_can_exceed(study) -> None:
-    """Where a frame needs no reserve the moment is possible; where the ankle lacks one it is not."""
-    problem, row = legs(study).source.problem, 4
-    needed = -problem.moment[:, row]
-    most = np.array([largest(problem, problem.force_capacity, t, row, -1.0, []) for t in study.cycle.index])
-    alone = np.maximum(-problem.moment_arm[:, row] * problem.force_capacity, 0.0).sum(axis=1)
-    np.testing.assert_allclose(most, study.of_cycle(alone), rtol=1e-9)
-    lacks = study.of_cycle(needed) > most
-    assert lacks.any() and outcomes(study)[SOURCE].reserved[lacks].all()
 
 
 def test_noise_that_residual_analysis_finds_is_the_planted_one(study) -> None:

@@ -16,7 +16,6 @@ from benchmarks.printed_inertia import printed_human, printed_table
 from benchmarks.routes import swinging
 from benchmarks.serial_chains import random_chain
 from benchmarks.thesis_figures.figure_registry import FIGURES
-from benchmarks.thesis_figures.saturation import NEAREST, SOURCE, outcomes
 from benchmarks.thesis_figures.study import Study
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
@@ -124,9 +123,10 @@ def optimizers():
 
 
 def saturated():
-    found = of_figure("6.saturation", r"^(\d+ of \d+ muscles)", r"together (at \d+ %)")
-    source, nearest = (outcomes(STUDY)[name].reserved.sum() for name in (SOURCE, NEAREST))
-    return [*found, f"{source} frames with a reserve", f"{nearest} frames need a reserve"]
+    patterns = (r"Up to (\d+) muscles are at 1", r"together, at (\d+ %)", r" (\d+) more with a reserve")
+    most, when, reserves = of_figure("6.17", *patterns)
+    of = len(STUDY.result["muscle"])
+    return [f"{most} of {of} muscles at 1 together at {when}", f"{reserves} frames with a reserve"]
 
 
 def twitches():
@@ -239,8 +239,8 @@ LABELS = re.compile(r"\(?\b[A-E]\d+\b|`[^`]*`|\[[^]]*\]\([^)]*\)|(?:eq|table|fig
 def test_every_row_with_figures_is_computed_or_held():
     """Check the rows of the thesis and of the papers of Hof and of Silva and Ambrosio.
 
-    Figures of the cases of chapter 4 are recorded by their command, which tests/benchmarks/test_impact_cases.py holds;
-    the rows of Blajer say how exact they are, and the tests of the planar body hold them.
+    Figures of the cases of chapter 4 were computed once; the rows of Blajer say how exact they are, and the tests of
+    the planar body hold them.
     """
     known = (*RUNS, *SLOW, *BOUNDS, *HELD)
     for key in known:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from document_pages import DOCS, EVERY, PAGES, ROOT, anchors, blocks, links, prose, site_module, text_of
@@ -53,6 +54,17 @@ def test_tables_have_as_many_cells_in_every_row(page):
 def test_toml_is_toml(page):
     for block in blocks(page, "toml"):
         tomllib.loads(block)
+
+
+@every_page
+def test_benchmarks_that_a_page_names_exist(page):
+    text = text_of(page)
+    for module in re.findall(r"\bbenchmarks((?:\.\w+)+)", text):
+        place = ROOT / "benchmarks" / Path(*module.strip(".").split("."))
+        of = place.parent.with_suffix(".py")  # a name in a module
+        assert place.with_suffix(".py").is_file() or place.is_dir() or of.is_file(), module
+    for file in re.findall(r"\bbenchmarks/[\w/]+\.\w+", text):
+        assert (ROOT / file).is_file(), file
 
 
 def test_the_site_lists_every_page_once():

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fiber_dynamics import FiberDynamics
 from poses import motion_through
 from refusals import refused
 
 import muscle_db
-from benchmarks.fiber_dynamics import FiberDynamics
 from musclesolve.muscles import ElasticMuscles, MuscleParameters, muscle_state, scale_muscles
 from musclesolve.muscles.person import QUANTITIES
 from musclesolve.muscles.strength_tests import read_strength_tests, strength_moments

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
+from fiber_dynamics import FiberDynamics
 from poses import motion_through
 
-from benchmarks.fiber_dynamics import FiberDynamics
 from musclesolve.muscles import ElasticMuscles, muscle_state
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim import opensim_geometry

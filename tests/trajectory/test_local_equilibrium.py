@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from elastic_muscle import elastic_muscles, path_length
+from fiber_dynamics import FiberDynamics
 
-from benchmarks.fiber_dynamics import FiberDynamics
 from muscle_db.model import CURVES
 from musclesolve.trajectory.motion_problem import equilibrium
 

@@ -1,1 +1,0 @@
-"""Calibrated muscles: how often intervals cover the truth, and a force inside a knee that no fit has seen."""
