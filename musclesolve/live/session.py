@@ -29,10 +29,15 @@ from musclesolve.live.stream import SAMPLES, Arrival, Passed, Sink, run_session
 
 ADAPTERS: dict[str, dict[str, Any]] = bundled_toml("musclesolve.live.adapters", "adapters.toml")
 """Word of a kind of stream -> its entry."""
+USUAL = {
+    "source": "--from udp:5005, or --from replay for the recording of the trial file",
+    "sink": "--to udp:5006; --record FOLDER writes to files, --page shows the session in a browser",
+}
+"""Role -> remedy where no kind has a similar name."""
 
 
 def check_streams(sources: Iterable[str], sinks: Iterable[str]) -> None:
-    """Refuse kinds of sources and sinks that do not exist or whose package is not installed; nothing is opened."""
+    """Refuse kinds that do not exist or whose package is not installed, and addresses that are none; open nothing."""
     for role, texts in (("source", sources), ("sink", sinks)):
         for text in texts:
             _place(text, role)
@@ -51,8 +56,8 @@ def open_sink(text: str) -> Sink:
 
 
 def _place(text: str, role: str) -> Any:
-    """The class of the source or sink of a kind of stream."""
-    kind, option = text.partition(":")[0], "--from" if role == "source" else "--to"
+    """The class of the source or sink of a kind of stream, whose address is one."""
+    (kind, _, address), option = text.partition(":"), "--from" if role == "source" else "--to"
     kinds = {name: adapter for name, adapter in ADAPTERS.items() if role in adapter}
     if kind not in kinds:
         raise input_error(
@@ -60,13 +65,15 @@ def _place(text: str, role: str) -> Any:
             where=option,
             problem=f"there is no {role} '{kind}'",
             expected=f"one of {'; '.join(adapter['address'] for adapter in kinds.values())}",
-            remedy=suggestion(kind, kinds),
+            remedy=suggestion(kind, kinds) or USUAL[role],
         )
     adapter = kinds[kind]
     if missing := [name for name in adapter.get("packages", ()) if importlib.util.find_spec(name) is None]:
         raise not_installed(f"'{text}' needs", missing[0], adapter["extra"], where=option)
-    module, name = adapter[role].split(":")
-    return getattr(importlib.import_module(f"musclesolve.live.adapters.{module}"), name)
+    module_name, name = adapter[role].split(":")
+    module = importlib.import_module(f"musclesolve.live.adapters.{module_name}")
+    module.address_of(address, option, kind)
+    return getattr(module, name)
 
 
 def stream_session(

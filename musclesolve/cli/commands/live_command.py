@@ -105,7 +105,7 @@ def live(
 
     feet: Any = None if given.plate is None else [None if foot == AUTO else foot for foot in given.plate]
     axes, rate, seconds = (given.forward, given.up), given.rate, given.seconds
-    check_streams(given.source, given.sink)  # before anything is computed
+    check_streams(given.source, given.sink)  # before anything is computed or announced
     joining: dict[str, Any] = {"wait_ms": given.wait_ms, "plate_offset": given.plate_offset}
     with ExitStack() as closing:
         sayings: list[Callable[[str], None]] = [logging.getLogger("musclesolve").warning]

@@ -82,6 +82,14 @@ class EvenTimes:
         return self._time
 
 
+def address_of(text: str, option: str, kind: str = "lsl") -> str:
+    """The name of a stream."""
+    if not text:
+        problem, remedy = "a stream without a name", f"{option} {kind}:Forces"
+        raise input_error("bad_value", where=option, problem=problem, expected=f"{kind}:NAME", remedy=remedy)
+    return text
+
+
 class LslStream:
     """Readings of an LSL stream.
 
@@ -95,7 +103,7 @@ class LslStream:
     clock = CLOCK
 
     def __init__(self, address: str, wanted: Wanted) -> None:
-        self._name, self._wanted, self._vanished = address, wanted, 0
+        self._name, self._wanted, self._vanished = address_of(address, "--from"), wanted, 0
         found = self._look_for()
         self._inlet: pylsl.StreamInlet | None = None
         try:
@@ -211,10 +219,7 @@ class LslSink:
     """
 
     def __init__(self, address: str) -> None:
-        if not address:
-            problem, remedy = "a stream without a name", "--to lsl:Forces"
-            raise input_error("bad_value", where="--to", problem=problem, expected="lsl:NAME", remedy=remedy)
-        self._name, self._lag, self._outlet = address, 0.0, None
+        self._name, self._lag, self._outlet = address_of(address, "--to"), 0.0, None
 
     def begin(self, live: Live) -> None:
         """See Sink."""

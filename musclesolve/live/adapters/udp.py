@@ -44,24 +44,26 @@ class Malformed(ValueError):
 def address_of(text: str, option: str, kind: str = "udp") -> tuple[str, int]:
     """Host and port of "5005", "192.168.0.7:5005" or "[::1]:5005"; the host is this machine unless stated."""
     host, _, port = text.rpartition(":")
-    if port.isdecimal() and 0 < int(port) < 65536:
-        return host.strip("[]") or LOCAL, int(port)
-    raise input_error(
-        "bad_value",
-        where=option,
-        problem=f"'{kind}:{text}' has no port",
-        expected=f"{kind}:PORT or {kind}:HOST:PORT, the port from 1 to 65535",
-        remedy=f"{option} {kind}:127.0.0.1:5005",
-    )
-
-
-def socket_of(host: str, port: int, option: str) -> tuple[socket.socket, Any]:
-    """A datagram socket for an address, and the address as the system writes it."""
+    if not (port.isdecimal() and 0 < int(port) < 65536):
+        raise input_error(
+            "bad_value",
+            where=option,
+            problem=f"'{kind}:{text}' has no port",
+            expected=f"{kind}:PORT or {kind}:HOST:PORT, the port from 1 to 65535",
+            remedy=f"{option} {kind}:{LOCAL}:5005",
+        )
+    place = host.strip("[]") or LOCAL, int(port)
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
+        socket.getaddrinfo(*place)
     except OSError as error:
         problem, remedy = f"the host '{host}' is not known: {error}", "state its number, such as 192.168.0.7"
         raise input_error("no_stream", where=option, problem=problem, remedy=remedy) from None
+    return place
+
+
+def socket_of(host: str, port: int) -> tuple[socket.socket, Any]:
+    """A datagram socket for an address, and the address as the system writes it."""
+    family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
     return socket.socket(family, kind, protocol), place
 
 
@@ -82,7 +84,7 @@ class UdpStream:
         self.clock = f"udp:{self.port}"
         self._wanted, self._names = wanted, tuple[str, ...]()
         self.malformed: Counter[str] = Counter()
-        self._socket, place = socket_of(host, self.port, "--from")
+        self._socket, place = socket_of(host, self.port)
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
             self._socket.bind(place)
@@ -220,7 +222,7 @@ class UdpSink:
     """
 
     def __init__(self, address: str) -> None:
-        self._socket, self._place = socket_of(*address_of(address, "--to"), "--to")
+        self._socket, self._place = socket_of(*address_of(address, "--to"))
         self._names, self._sent = b"", -np.inf
         self._failed: Counter[str] = Counter()
 
