@@ -36,7 +36,7 @@ from musclesolve.opensim.model import (
     WrapSurface,
     rotation_xyz,
 )
-from musclesolve.opensim.xml_tree import Context, Element, function_in, last_part
+from musclesolve.opensim.xml_tree import FARTHEST, Context, Element, function_in, last_part
 
 
 def muscle_parameters(
@@ -227,8 +227,6 @@ def _number(context: Context, muscle: Element, path: str, limits: Range) -> floa
 _SURFACES = {"WrapCylinder": "cylinder", "WrapSphere": "sphere", "WrapEllipsoid": "ellipsoid"}
 _OBSTACLES = {"ContactCylinder": "cylinder", "ContactSphere": "sphere"}
 _SIDES = ("all", "+x", "-x", "+y", "-y", "+z", "-z")
-_FARTHEST = 100.0
-"""Largest distance of a path point from the origin of its frame [m]."""
 
 
 def read_surfaces(context: Context) -> dict[str, WrapSurface]:
@@ -404,7 +402,7 @@ def _over_obstacles(
         turned = base.rotation @ rotation_xyz(angles) @ np.stack([x, y, np.cross(x, y)], axis=1)
         radii = np.array([radius, radius, radius if kind == "sphere" else 0.0])
         frame = Frame(base.body, turned, base.place(place))
-        found[name] = WrapSurface(name, kind, frame, radii, 2.0 * _FARTHEST, "held +x", True)
+        found[name] = WrapSurface(name, kind, frame, radii, 2.0 * FARTHEST, "held +x", True)
         wraps.append(Wrap(name, len(points), len(points) + 1, "hybrid"))
     known = tuple(point for point in points if point is not None)
     if len(known) < len(points):
@@ -478,11 +476,11 @@ def _point(context: Context, element: Element, muscle: Element) -> OpenSimPoint 
         )
     stated = element.require("location")
     place = stated.finite_numbers()
-    if place is None or place.shape != (3,) or np.abs(place).max() > _FARTHEST:
+    if place is None or place.shape != (3,) or np.abs(place).max() > FARTHEST:
         stated.fail(
             "not_numbers" if place is None else "bad_model" if place.shape == (3,) else "bad_format",
             f"a point of the path of {muscle.name} is at {stated.text.strip()[:60]!r}",
-            f"three numbers [m], within {_FARTHEST:g} m of the origin of its frame",
+            f"three numbers [m], within {FARTHEST:g} m of the origin of its frame",
             "correct them",
         )
     if element.tag == "PathPoint":
