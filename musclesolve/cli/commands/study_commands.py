@@ -69,7 +69,7 @@ def dataset(
     sources: Annotated[
         list[Path],
         typer.Argument(
-            metavar="SOURCE...",
+            metavar="SOURCE",
             help="Folders with trials, B3D files, or one study file: models with kinematics and loads, recordings.",
         ),
     ],

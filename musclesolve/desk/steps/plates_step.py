@@ -54,7 +54,8 @@ class Plates(StepView):
         ui.html(plan(seen), sanitize=False).classes("ms-plan")
         hint(
             "The floor from above, walking to the right. Blue: right foot, orange: left foot; thin: heels and toes; "
-            "filled: the feet in the middle of each contact; thick: centers of pressure, which should lie within them."
+            "filled: the feet in the middle of each contact; thick: centers of pressure, on the feet, or before their "
+            "toe markers at push-off."
         )
         walk, forces = seen.trial.markers.time, seen.plates[0].time
         hint(
