@@ -9,9 +9,11 @@ recordings where these have one.
 import importlib
 import importlib.util
 import logging
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,14 +28,12 @@ from musclesolve.errors import input_error, not_installed
 from musclesolve.live.joining import Joined, Stream, Wanted, wait_for
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import SAMPLES, Arrival, Passed, Sink, run_session
+from musclesolve.recording.schema import Document
 
 ADAPTERS: dict[str, dict[str, Any]] = bundled_toml("musclesolve.live.adapters", "adapters.toml")
 """Word of a kind of stream -> its entry."""
-USUAL = {
-    "source": "--from udp:5005, or --from replay for the recording of the trial file",
-    "sink": "--to udp:5006; --record FOLDER writes to files, --page shows the session in a browser",
-}
-"""Role -> remedy where no kind has a similar name."""
+RECORDS = {"source": "", "sink": "; --record FOLDER writes files, --page opens a page"}
+"""Role -> what else the remedy says."""
 
 
 def check_streams(sources: Iterable[str], sinks: Iterable[str]) -> None:
@@ -41,6 +41,8 @@ def check_streams(sources: Iterable[str], sinks: Iterable[str]) -> None:
     for role, texts in (("source", sources), ("sink", sinks)):
         for text in texts:
             _place(text, role)
+            if role == "source" and text.startswith("replay:"):
+                Document(Path(text.partition(":")[2]))
 
 
 def open_stream(text: str, wanted: Wanted) -> Stream:
@@ -65,15 +67,18 @@ def _place(text: str, role: str) -> Any:
             where=option,
             problem=f"there is no {role} '{kind}'",
             expected=f"one of {'; '.join(adapter['address'] for adapter in kinds.values())}",
-            remedy=suggestion(kind, kinds) or USUAL[role],
+            remedy=suggestion(kind, kinds) or f"{option} {kinds['udp']['example']}{RECORDS[role]}",
         )
     adapter = kinds[kind]
     if missing := [name for name in adapter.get("packages", ()) if importlib.util.find_spec(name) is None]:
         raise not_installed(f"'{text}' needs", missing[0], adapter["extra"], where=option)
-    module_name, name = adapter[role].split(":")
-    module = importlib.import_module(f"musclesolve.live.adapters.{module_name}")
-    module.address_of(address, option, kind)
-    return getattr(module, name)
+    if not re.fullmatch(adapter["form"], address):
+        problem, remedy = f"'{text}' is no address", f"{option} {adapter['example']}"
+        raise input_error(
+            "bad_value", where=option, problem=problem, expected=adapter["address"], remedy=remedy
+        )
+    module, name = adapter[role].split(":")
+    return getattr(importlib.import_module(f"musclesolve.live.adapters.{module}"), name)
 
 
 def stream_session(

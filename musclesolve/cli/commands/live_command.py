@@ -99,8 +99,8 @@ def live(
     from musclesolve.live.joining import Wanted
     from musclesolve.live.live import Live
     from musclesolve.live.recorder import Recorder
-    from musclesolve.live.session import SessionWatch, check_streams, open_session
-    from musclesolve.live.stream import Sink, run_session
+    from musclesolve.live.session import SessionWatch, check_streams, open_session, open_sink
+    from musclesolve.live.stream import run_session
     from musclesolve.recording.data import Trial
 
     feet: Any = None if given.plate is None else [None if foot == AUTO else foot for foot in given.plate]
@@ -115,7 +115,10 @@ def live(
             for each in sayings:
                 each(sentence)
 
-        sinks: list[str | Sink] = [*given.sink, StatusLine(say), SessionWatch(say)]
+        sinks = list(map(open_sink, given.sink))
+        for sink in sinks:
+            closing.callback(sink.close)
+        sinks += [StatusLine(say), SessionWatch(say)]
         if record is not None:
             sinks.append(Recorder(record, say))
         if page:  # its process loads what it needs while the trial is prepared

@@ -82,14 +82,6 @@ class EvenTimes:
         return self._time
 
 
-def address_of(text: str, option: str, kind: str = "lsl") -> str:
-    """The name of a stream."""
-    if not text:
-        problem, remedy = "a stream without a name", f"{option} {kind}:Forces"
-        raise input_error("bad_value", where=option, problem=problem, expected=f"{kind}:NAME", remedy=remedy)
-    return text
-
-
 class LslStream:
     """Readings of an LSL stream.
 
@@ -103,7 +95,7 @@ class LslStream:
     clock = CLOCK
 
     def __init__(self, address: str, wanted: Wanted) -> None:
-        self._name, self._wanted, self._vanished = address_of(address, "--from"), wanted, 0
+        self._name, self._wanted, self._vanished = address, wanted, 0
         found = self._look_for()
         self._inlet: pylsl.StreamInlet | None = None
         try:
@@ -219,7 +211,7 @@ class LslSink:
     """
 
     def __init__(self, address: str) -> None:
-        self._name, self._lag, self._outlet = address_of(address, "--to"), 0.0, None
+        self._name, self._lag, self._outlet = address, 0.0, None
 
     def begin(self, live: Live) -> None:
         """See Sink."""

@@ -37,22 +37,6 @@ OFF_PLATE = 0.1
 MM = 0.001
 
 
-def address_of(text: str, option: str, kind: str = "qualisys") -> tuple[str, int, bool]:
-    """Host and port of an address, and whether forces are in the axes of each plate."""
-    place, _, frame = text.partition("/")
-    host, _, port = place.partition(":")
-    known = (port or "22223").isdecimal() and 0 < int(port or 22223) < 65536
-    if not host or frame not in ("", "plate") or not known:
-        raise input_error(
-            "bad_value",
-            where=option,
-            problem=f"'{kind}:{text}' is no address",
-            expected=f"{kind}:HOST, with :PORT (1 to 65535) or /plate behind it where they are needed",
-            remedy=f"{option} {kind}:127.0.0.1",
-        )
-    return host, int(port or 22223), frame == "plate"
-
-
 class QualisysStream:
     """Readings of the frames that QTM measures, or plays with real-time output.
 
@@ -62,10 +46,11 @@ class QualisysStream:
     """
 
     def __init__(self, address: str, wanted: Wanted) -> None:
-        host, self._port, self._local = address_of(address, "--from")
-        self.clock, self._wanted = f"qualisys:{address.partition('/')[0]}", wanted
+        place, _, frame = address.partition("/")
+        host, _, port = place.partition(":")
+        self.clock, self._wanted, self._local = f"qualisys:{place}", wanted, frame == "plate"
         self._filter = validated(wanted.live.document, RecordedSettings).filter
-        self._host, self._vanished = host, 0
+        self._host, self._port, self._vanished = host, int(port or 22223), 0
         self._loop = asyncio.new_event_loop()
         self._connection: qtm_rt.QRTConnection | None = None
         self._packets: asyncio.Queue[tuple[qtm_rt.QRTPacket | None, float]] = asyncio.Queue()

@@ -4,7 +4,6 @@ At each repetition the clock continues after a pause longer than `Live` bridges,
 frame is made of both ends of the recording.
 """
 
-from pathlib import Path
 from time import perf_counter, sleep
 
 import numpy as np
@@ -15,17 +14,9 @@ from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Live
 from musclesolve.live.replay import samples
 from musclesolve.live.stream import StreamEnded
-from musclesolve.recording.schema import Document
 
 SEAM = 0.1
 """Pause between two repetitions beyond the bridged time, at least three samples [s]."""
-
-
-def address_of(text: str, option: str, kind: str = "replay") -> str:
-    """The path of a trial file that can be read; "" for the trial of the session."""
-    if text:
-        Document(Path(text))
-    return text
 
 
 class ReplayStream:

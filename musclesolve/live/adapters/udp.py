@@ -41,29 +41,19 @@ class Malformed(ValueError):
     """A datagram is no sample; the message names the fault."""
 
 
-def address_of(text: str, option: str, kind: str = "udp") -> tuple[str, int]:
+def address_of(text: str) -> tuple[str, int]:
     """Host and port of "5005", "192.168.0.7:5005" or "[::1]:5005"; the host is this machine unless stated."""
     host, _, port = text.rpartition(":")
-    if not (port.isdecimal() and 0 < int(port) < 65536):
-        raise input_error(
-            "bad_value",
-            where=option,
-            problem=f"'{kind}:{text}' has no port",
-            expected=f"{kind}:PORT or {kind}:HOST:PORT, the port from 1 to 65535",
-            remedy=f"{option} {kind}:{LOCAL}:5005",
-        )
-    place = host.strip("[]") or LOCAL, int(port)
+    return host.strip("[]") or LOCAL, int(port)
+
+
+def socket_of(host: str, port: int, option: str) -> tuple[socket.socket, Any]:
+    """A datagram socket for an address, and the address as the system writes it."""
     try:
-        socket.getaddrinfo(*place)
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
     except OSError as error:
         problem, remedy = f"the host '{host}' is not known: {error}", "state its number, such as 192.168.0.7"
         raise input_error("no_stream", where=option, problem=problem, remedy=remedy) from None
-    return place
-
-
-def socket_of(host: str, port: int) -> tuple[socket.socket, Any]:
-    """A datagram socket for an address, and the address as the system writes it."""
-    family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_DGRAM)[0]
     return socket.socket(family, kind, protocol), place
 
 
@@ -80,11 +70,11 @@ class UdpStream:
     """
 
     def __init__(self, address: str, wanted: Wanted) -> None:
-        host, self.port = address_of(address, "--from")
+        host, self.port = address_of(address)
         self.clock = f"udp:{self.port}"
         self._wanted, self._names = wanted, tuple[str, ...]()
         self.malformed: Counter[str] = Counter()
-        self._socket, place = socket_of(host, self.port)
+        self._socket, place = socket_of(host, self.port, "--from")
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
             self._socket.bind(place)
@@ -222,7 +212,7 @@ class UdpSink:
     """
 
     def __init__(self, address: str) -> None:
-        self._socket, self._place = socket_of(*address_of(address, "--to"))
+        self._socket, self._place = socket_of(*address_of(address), "--to")
         self._names, self._sent = b"", -np.inf
         self._failed: Counter[str] = Counter()
 

@@ -193,8 +193,9 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
             with page_style(replace(current_style(), axes=ax, look=look)):
                 sheet = draw(*args, **given)
         except KeyError as absent:
+            key = absent.__cause__ or absent  # xarray makes a sentence of the name
             # a name that the dataset has is one that a table of the package lacks: no fault of the dataset
-            if not isinstance(of, xr.Dataset) or str(_key(absent)) in _names(of):
+            if not isinstance(of, xr.Dataset) or str(key.args[0]) in _names(of):
                 raise
             raise refused(f"this dataset lacks what the figure shows: {absent}") from absent
         return sheet if ax is None else ax
@@ -204,19 +205,10 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
     return drawn
 
 
-def _key(absent: BaseException) -> object:
-    """The name that is absent; xarray makes a sentence of it."""
-    while isinstance(absent.__cause__, KeyError):
-        absent = absent.__cause__
-    return absent.args[0]
-
-
 def _names(of: xr.Dataset) -> set[str]:
     """Names of variables and attributes of a dataset, its labels, and these without their sides."""
-    texts = [variable.values for variable in of.coords.values() if variable.dtype.kind in "UO"]
-    labels = {str(label) for values in texts for label in values.ravel()}
-    values = {value for value in of.attrs.values() if isinstance(value, str)}
-    return labels | {split_side(label)[0] for label in labels} | values | {*map(str, of.variables), *of.attrs}
+    labels = {str(label) for values in of.coords.values() for label in values.values.ravel()}
+    return {*labels, *(split_side(label)[0] for label in labels), *map(str, of.variables), *of.attrs}
 
 
 def heading(axes: Axes, name: str, note: str = "") -> None:

@@ -81,11 +81,8 @@ def beyond_limits(
 ) -> tuple[Any, ...]:
     """Whether samples (...) are of no foot: too large, downward, too far sideways, turning too much, beside the sole.
 
-    Args:
-        sideways, upward: the horizontal force, and the upward one (...) [N].
-        turning: moment about the point of force (...) [N m].
-        beside: distance of the point from the line between heel and toe (...) [m], 0 where the foot is not known.
-        weight: of the body [N].
+    sideways, upward: of the force on the foot [N]; turning: moment about its point [N m]; beside: distance of the point
+    from the line between heel and toe [m], 0 where the foot is not known; weight: of the body [N].
     """
     vertical = abs(upward)
     return (
@@ -98,23 +95,14 @@ def beyond_limits(
 
 
 def impossible_samples(force: Array, moment: Array, beside: Array, weight: float) -> tuple[Mask, Mask]:
-    """Return masks (S,) of the samples of a plate that no foot can cause, by their force, and by their point or moment.
-
-    Limits as of `beyond_limits`: force and moment (S, 3) [N], [N m], beside (S,) [m], weight [N].
-    """
+    """Return masks (S,) of the samples that no foot can cause, by their force (S, 3), and by their point or moment."""
     sideways, turning = np.hypot(force[:, 0], force[:, 1]), np.linalg.norm(moment, axis=1)
     large, pulls, slides, turns, strays = beyond_limits(sideways, force[:, 2], turning, beside, weight)
     return large | pulls | slides, turns | strays
 
 
 def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> str:
-    """Return the reason why no foot can cause a sample of a plate, "" if a foot can.
-
-    Args:
-        force: on the foot (3,) [N]. moment: about the point of force (3,) [N m].
-        beside: distance of the point from the line between heel and toe [m].
-        weight: of the body [N].
-    """
+    """Return the reason why no foot can cause a sample of a plate, "" if a foot can; see `beyond_limits`."""
     x, y, z = map(float, force)
     sideways, turning = math.hypot(x, y), math.hypot(*moment)
     beyond = beyond_limits(sideways, z, turning, beside, weight)
