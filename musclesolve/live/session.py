@@ -32,8 +32,6 @@ from musclesolve.recording.schema import Document
 
 ADAPTERS: dict[str, dict[str, Any]] = bundled_toml("musclesolve.live.adapters", "adapters.toml")
 """Word of a kind of stream -> its entry."""
-RECORDS = {"source": "", "sink": "; --record FOLDER writes files, --page opens a page"}
-"""Role -> what else the remedy says."""
 
 
 def check_streams(sources: Iterable[str], sinks: Iterable[str]) -> None:
@@ -67,7 +65,8 @@ def _place(text: str, role: str) -> Any:
             where=option,
             problem=f"there is no {role} '{kind}'",
             expected=f"one of {'; '.join(adapter['address'] for adapter in kinds.values())}",
-            remedy=suggestion(kind, kinds) or f"{option} {kinds['udp']['example']}{RECORDS[role]}",
+            remedy=suggestion(kind, kinds)
+            or f"{option} {kinds['udp']['example']}; --record FOLDER writes files",
         )
     adapter = kinds[kind]
     if missing := [name for name in adapter.get("packages", ()) if importlib.util.find_spec(name) is None]:

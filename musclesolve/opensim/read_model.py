@@ -22,16 +22,7 @@ from musclesolve.opensim.model import (
 )
 from musclesolve.opensim.read_joints import read_coordinates, read_couplers, read_joints, read_links
 from musclesolve.opensim.read_muscles import read_muscles, read_path_function, read_surfaces
-from musclesolve.opensim.xml_tree import (
-    CURRENT,
-    FARTHEST,
-    Context,
-    Element,
-    components,
-    last_part,
-    read_xml,
-    upgrade,
-)
+from musclesolve.opensim.xml_tree import CURRENT, Context, Element, components, last_part, read_xml, upgrade
 from musclesolve.recording.text.text_file import file_path, suffix_of
 
 _OLDEST = 20000
@@ -307,5 +298,5 @@ def _within(frame: Frame, element: Element) -> Frame:
     stated = element.find("transform")
     if stated is None:
         return frame
-    values = stated.numbers(6, FARTHEST)
+    values = stated.transform()
     return Frame(frame.body, frame.rotation @ rotation_xyz(values[:3]), frame.place(values[3:]))

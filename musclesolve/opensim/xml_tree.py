@@ -61,12 +61,14 @@ class Element:
     start: int = 0
     close: int = 0
     path: str = ""
+    owner: Element | None = field(default=None, repr=False)
     children: list[Element] = field(default_factory=list)
 
     @property
     def label(self) -> str:
-        """The element for messages: tag and name."""
-        return f"{self.tag} '{self.name}'" if self.name else self.tag
+        """The element for messages: tag and name, without a name those of the element that it is in."""
+        inside = f" of {self.owner.label}" if self.owner else ""
+        return f"{self.tag} '{self.name}'" if self.name else f"{self.tag}{inside}"
 
     def fail(self, code: str, problem: str, expected: str, remedy: str) -> NoReturn:
         """Refuse the file because of this element."""
@@ -169,6 +171,10 @@ class Element:
         child = self.filled(tag)
         return np.full(3, otherwise) if child is None else child.numbers(3, within)
 
+    def transform(self) -> Array:
+        """The text as three angles [rad] and a place [m], (6,) within `FARTHEST`."""
+        return self.numbers(6, FARTHEST)
+
     def number(self) -> float:
         """The text as one number."""
         return float(self.numbers(1)[0])
@@ -216,6 +222,7 @@ class _Builder:
                 "too_large", f"the file has more than {_MOST} elements", "an OpenSim model", "check the file"
             )
         if self.open:
+            element.owner = self.open[-1]
             self.open[-1].children.append(element)
         else:
             self.root = element

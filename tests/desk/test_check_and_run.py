@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 import xarray as xr
+from refusals import refused
 from typer.testing import CliRunner
 
-from musclesolve import costs, read_result
+from musclesolve import costs, read_result, read_trial
 from musclesolve._util.messages import no_progress
 from musclesolve._util.worker_pool import DONE
 from musclesolve.cli.app import app
@@ -44,6 +45,20 @@ def desk(tmp_path: Path) -> Desk:
     """A desk on a copy of the bundled stride."""
     shutil.copytree(reference_stride().parent, tmp_path / "walk")
     return Desk(tmp_path / "walk")
+
+
+def test_the_trials_of_a_folder_are_files_with_the_table_files(desk: Desk) -> None:
+    folder = desk.folder.path
+    (folder / "study.toml").write_text('[trials]\na = { markers = "walk.trc" }\n', encoding="utf-8")
+    (folder / "broken.toml").write_text("[files\n", encoding="utf-8")
+    assert [path.name for path in desk.trials] == ["trial.toml"]
+
+
+def test_a_choice_that_is_missing_is_named_with_its_choices(desk: Desk) -> None:
+    text = (desk.folder.path / "trial.toml").read_text(encoding="utf-8").replace('sex = "male"\n', "")
+    (desk.folder.path / "trial.toml").write_text(text, encoding="utf-8")
+    with refused("missing_key", "female", "male", "segment masses"):
+        read_trial(desk.folder.path / "trial.toml")
 
 
 class Given:
