@@ -8,10 +8,15 @@ from nicegui import ui
 from musclesolve._util.arrays import Array
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
-from musclesolve.desk.measured_forces import MeasuredForces, SeenPlate, TimeCurves, measured_forces
+from musclesolve.desk.measured_forces import (
+    SIDE_COLOR,
+    MeasuredForces,
+    SeenPlate,
+    TimeCurves,
+    measured_forces,
+)
 from musclesolve.desk.steps.work import Loaded, load
 from musclesolve.desk.view import State, Step, StepView, hint
-from musclesolve.plotting.page.page_style import SIDE_COLOR
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.settings.trial import PREDICTED, PREDICTED_NOTE
 
@@ -20,7 +25,7 @@ FEET = {FOUND: "found by its contacts", "r": "right foot", "l": "left foot"}
 SCALE = 220.0
 """Pixels per meter of the plan, as far as there is room."""
 MARGIN = 0.15
-PLAIN = "#6b7480"
+PLAIN = "var(--soft)"
 
 
 class Plates(StepView):
