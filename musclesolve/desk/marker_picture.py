@@ -12,7 +12,7 @@ from musclesolve._util.arrays import Array, mean_of_known
 from musclesolve._util.sides import has_side
 from musclesolve.checking.observed_body import ahead
 from musclesolve.desk.marker_meaning import Meaning, Recording, laboratory_rotation, landmark_paths, parts
-from musclesolve.desk.measured_forces import SIDE_COLOR
+from musclesolve.desk.view import SIDE_COLOR
 from musclesolve.recording.markers.marker_names import markers_of
 
 COLORS = {**SIDE_COLOR, "m": "var(--ink)", "": "var(--faint)"}

@@ -30,8 +30,6 @@ from musclesolve.recording.units_and_axes import rotation_of
 from musclesolve.settings.trial import AUTO, RecordedSettings
 
 Steps = tuple[tuple[float, float, Side | None], ...]
-SIDE_COLOR = {"r": "var(--right)", "l": "var(--left)"}
-"""Colors of the figures, brighter on a dark page; desk.css states them."""
 SAME_FORCE = 1.0
 """Difference below which forces of a plate and of a foot are equal [N]."""
 

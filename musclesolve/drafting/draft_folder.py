@@ -11,12 +11,7 @@ import numpy as np
 import muscle_db
 from musclesolve._util.messages import count_of, few
 from musclesolve.checking.case import Case, load
-from musclesolve.constants import (
-    FLIGHT_CUTOFF_HZ,
-    KEY_POINT_CUTOFF_HZ,
-    USUAL_MASS,
-    WALKING_CUTOFF_HZ,
-)
+from musclesolve.constants import FLIGHT_CUTOFF_HZ, KEY_POINT_CUTOFF_HZ, USUAL_MASS, WALKING_CUTOFF_HZ
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
 from musclesolve.drafting.column_names import emg_tables, left_out_text
 from musclesolve.drafting.draft_model import MODEL_KIND, SHARING, filter_line, model_tables, recognized

@@ -66,7 +66,7 @@ class Element:
 
     @property
     def label(self) -> str:
-        """The element for messages: tag and name, without a name those of the element that it is in."""
+        """The element for messages: tag and name, or tag and the element that it is in."""
         inside = f" of {self.owner.label}" if self.owner else ""
         return f"{self.tag} '{self.name}'" if self.name else f"{self.tag}{inside}"
 

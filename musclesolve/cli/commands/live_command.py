@@ -85,12 +85,8 @@ def live(
         raise typer.BadParameter("--no-browser, --page-settings and --page-port belong to --page")
     if (given.stand is None and (given.walk or weigh)) or (given.stand is not None and record is None):
         raise typer.BadParameter("--walk and --weigh belong to --stand, and that to --record")
-    settings: dict[str, Any] = {
-        "lag_ms": given.lag_ms,
-        "cutoff_hz": given.cutoff_hz,
-        "cost": cost,
-        "side": side,
-    }
+    settings: dict[str, Any] = {name: given[name] for name in ("lag_ms", "cutoff_hz")}
+    settings |= {"cost": cost, "side": side}
     if output is not None:
         _replay_into(trial, output, settings)
         return

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from nicegui import ui
 
 from musclesolve.desk.fields import field
-from musclesolve.desk.measured_forces import SIDE_COLOR, Handle, MeasuredForces, TimeCurves, measured_forces
+from musclesolve.desk.measured_forces import Handle, MeasuredForces, TimeCurves, measured_forces
 from musclesolve.desk.steps.work import Loaded, load
 from musclesolve.desk.trial_document import Place
-from musclesolve.desk.view import Step, View, hint, small_button
+from musclesolve.desk.view import SIDE_COLOR, Step, View, hint, small_button
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side
 
 KINDS: dict[EventKind, tuple[str, str]] = {"heel_strike": ("heel strike", "HS"), "toe_off": ("toe-off", "TO")}

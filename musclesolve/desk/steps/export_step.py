@@ -151,9 +151,4 @@ def download(text: str, place: str, name: str) -> None:
     ui.link(text, place).props["download"] = name
 
 
-EXPORT = Step(
-    "export",
-    "Export",
-    "A report, and files for other programs.",
-    lambda view: Export(view).show(),
-)
+EXPORT = Step("export", "Export", "A report, and files for other programs.", lambda view: Export(view).show())

@@ -8,15 +8,9 @@ from nicegui import ui
 from musclesolve._util.arrays import Array
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
-from musclesolve.desk.measured_forces import (
-    SIDE_COLOR,
-    MeasuredForces,
-    SeenPlate,
-    TimeCurves,
-    measured_forces,
-)
+from musclesolve.desk.measured_forces import MeasuredForces, SeenPlate, TimeCurves, measured_forces
 from musclesolve.desk.steps.work import Loaded, load
-from musclesolve.desk.view import State, Step, StepView, hint
+from musclesolve.desk.view import SIDE_COLOR, State, Step, StepView, hint
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.settings.trial import PREDICTED, PREDICTED_NOTE
 

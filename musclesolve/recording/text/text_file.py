@@ -295,11 +295,7 @@ def name_in(folder: Path, path: Path) -> str:
 def binary_file(path: Path) -> InputError:
     """Return the error of a file that is not text."""
     return file_error(
-        "bad_format",
-        path,
-        "this is a binary file",
-        TEXT,
-        "export it as text, or name another file",
+        "bad_format", path, "this is a binary file", TEXT, "export it as text, or name another file"
     )
 
 
