@@ -57,8 +57,9 @@ def test_the_trials_of_a_folder_are_files_with_the_table_files(desk: Desk) -> No
 def test_a_choice_that_is_missing_is_named_with_its_choices(desk: Desk) -> None:
     text = (desk.folder.path / "trial.toml").read_text(encoding="utf-8").replace('sex = "male"\n', "")
     (desk.folder.path / "trial.toml").write_text(text, encoding="utf-8")
-    with refused("missing_key", "female", "male", "segment masses"):
+    with refused("missing_key", "segment masses") as error:
         read_trial(desk.folder.path / "trial.toml")
+    assert "female" in error.value.expected and "male" in error.value.expected
 
 
 class Given:
