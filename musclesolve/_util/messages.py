@@ -102,6 +102,9 @@ class WarningNote(str):
         return note
 
 
+NO_WARNING = WarningNote("")
+
+
 _LISTED = 12
 """Largest number of names in a message with a suggestion."""
 
@@ -140,7 +143,7 @@ def alike(said: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
 def similar(name: str, known: Iterable[str], count: int = 3) -> list[str]:
     """Return up to `count` known names of similar spelling, ignoring case, or that contain this one."""
     name, by_folded = str(name), {other.casefold(): other for other in known}
-    near = get_close_matches(name.casefold(), by_folded, n=count, cutoff=0.5)
+    near = get_close_matches(name.casefold(), by_folded, n=count, cutoff=0.6)
     if not near and len(name) > 2:
         near = [folded for folded in by_folded if name.casefold() in folded][:count]
     return [by_folded[folded] for folded in near]

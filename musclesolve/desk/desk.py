@@ -21,6 +21,7 @@ from musclesolve.drafting.study.study_trials import in_order
 from musclesolve.drafting.subject_size import GivenSubject
 from musclesolve.errors import MuscleSolveError
 from musclesolve.plotting.figure_names import REPORT, STUDY_PAGE
+from musclesolve.recording.text.text_file import toml_content
 from musclesolve.results.files.result_netcdf import result_attributes
 from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import Report
@@ -320,7 +321,7 @@ class Desk:
     @property
     def trials(self) -> list[Path]:
         """The trial files in the folder, by name."""
-        return [path for path in sorted(self.folder.path.glob("*.toml")) if _is_trial(path)]
+        return [path for path in sorted(self.folder.path.glob("*.toml")) if "files" in toml_content(path)]
 
     def open(self, path: Path, by: object = None) -> None:
         """Open a trial file."""
@@ -576,12 +577,3 @@ class Desk:
         for key, listener in list(self._listeners.items()):
             if key is not by:
                 listener(what)
-
-
-def _is_trial(path: Path) -> bool:
-    """Return whether a TOML file has the tables of a trial file, as far as it can be read."""
-    try:
-        content = TrialDocument(path).content
-    except MuscleSolveError:
-        return False
-    return "files" in content

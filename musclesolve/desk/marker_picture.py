@@ -12,10 +12,10 @@ from musclesolve._util.arrays import Array, mean_of_known
 from musclesolve._util.sides import has_side
 from musclesolve.checking.observed_body import ahead
 from musclesolve.desk.marker_meaning import Meaning, Recording, laboratory_rotation, landmark_paths, parts
-from musclesolve.plotting.page.page_style import SIDE_COLOR
+from musclesolve.desk.view import SIDE_COLOR
 from musclesolve.recording.markers.marker_names import markers_of
 
-COLORS = {"r": SIDE_COLOR["r"], "l": SIDE_COLOR["l"], "m": "var(--ink)", "": "var(--faint)"}
+COLORS = {**SIDE_COLOR, "m": "var(--ink)", "": "var(--faint)"}
 """By side: right, left, mapped without side, not mapped."""
 USUAL_HEIGHT = 1.8
 """Height of a picture without landmarks that show it [m]."""

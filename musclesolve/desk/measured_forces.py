@@ -15,6 +15,7 @@ from musclesolve._util.arrays import Array
 from musclesolve.checking.case import load
 from musclesolve.constants import USUAL_MASS
 from musclesolve.desk.trial_document import Place
+from musclesolve.drafting.laboratory_axes import path_of
 from musclesolve.errors import MuscleSolveError, input_error
 from musclesolve.motion.events.foot_events import FIRM_WEIGHTS, FootLoads, contacts
 from musclesolve.motion.events.gait import GaitEvents, gait_events
@@ -148,13 +149,6 @@ def _steps(time: Array, vertical: Array, trial: Trial) -> Steps:
     return tuple(steps)
 
 
-def _landmark(trial: Trial, name: str) -> Array | None:
-    """The path (T, 2) [m] of a landmark over the floor; None where no marker of the motion shows it."""
-    markers = trial.mapping.get(name, {})
-    places = [trial.markers.names.index(marker) for marker in markers if marker in trial.markers.names]
-    return trial.markers.position[:, places, :2].mean(axis=1) if places else None
-
-
 def _feet(trial: Trial, plates: Sequence[SeenPlate]) -> Iterator[tuple[Side, Array]]:
     """The feet on the plates, in the middle of each contact: their inner edge mirrors the outer one about the axis."""
     for plate in plates:
@@ -162,8 +156,9 @@ def _feet(trial: Trial, plates: Sequence[SeenPlate]) -> Iterator[tuple[Side, Arr
             if side is None:
                 continue
             frame = int(np.argmin(np.abs(trial.markers.time - (first + last) / 2.0)))
-            paths = [_landmark(trial, f"{name}_{side}") for name in ("heel", "metatarsal_5", "toe")]
-            heel, outer, toe = (None if path is None else path[frame] for path in paths)
+            landmarks = (f"{name}_{side}" for name in ("heel", "metatarsal_5", "toe"))
+            paths = [path_of(trial.markers, trial.mapping, name) for name in landmarks]
+            heel, outer, toe = (None if path is None else path[frame, :2] for path in paths)
             if heel is None or toe is None or not np.isfinite(heel + toe).all():
                 continue
             along = (toe - heel) / max(float(np.linalg.norm(toe - heel)), 1e-6)
@@ -181,9 +176,9 @@ def _paths(trial: Trial) -> list[tuple[str, Side, Array]]:
     paths = list[tuple[str, Side, Array]]()
     for side in SIDES:
         for landmark in ("heel", "toe"):
-            path = _landmark(trial, f"{landmark}_{side}")
+            path = path_of(trial.markers, trial.mapping, f"{landmark}_{side}")
             if path is not None:
-                paths.append((landmark, side, path))
+                paths.append((landmark, side, path[:, :2]))
         for plate in trial.forces:
             if plate.side == side:
                 point = np.where(plate.force[:, 2:3] > 50.0, plate.point[:, :2], np.nan)

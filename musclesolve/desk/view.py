@@ -48,6 +48,8 @@ STATES = {
 """Icon of a state, and its words."""
 SHOWN_STATES = ("ms-here", "ms-none", *(f"ms-{state}" for state in STATES if state))
 """Classes of a step in the list of steps."""
+SIDE_COLOR = {"r": "var(--right)", "l": "var(--left)"}
+"""Colors of the figures, brighter on a dark page; desk.css states them."""
 CHANGED = "The file has changed since you began to type: Apply replaces it, Discard shows it."
 
 

@@ -2,7 +2,7 @@
 
 import shlex
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,12 +11,7 @@ import numpy as np
 import muscle_db
 from musclesolve._util.messages import count_of, few
 from musclesolve.checking.case import Case, load
-from musclesolve.constants import (
-    FLIGHT_CUTOFF_HZ,
-    KEY_POINT_CUTOFF_HZ,
-    USUAL_MASS,
-    WALKING_CUTOFF_HZ,
-)
+from musclesolve.constants import FLIGHT_CUTOFF_HZ, KEY_POINT_CUTOFF_HZ, USUAL_MASS, WALKING_CUTOFF_HZ
 from musclesolve.drafting.choose_mapping import MarkerChoice, choose_mapping, marker_tables
 from musclesolve.drafting.column_names import emg_tables, left_out_text
 from musclesolve.drafting.draft_model import MODEL_KIND, SHARING, filter_line, model_tables, recognized
@@ -44,7 +39,7 @@ from musclesolve.drafting.laboratory_axes import (
     path_of,
     stated_feet,
 )
-from musclesolve.drafting.study.study_trials import FoundStudy, FoundTrial, study_trials
+from musclesolve.drafting.study.study_trials import FoundStudy, FoundTrial, common_words, study_trials
 from musclesolve.drafting.study.study_trials import roles as subject_roles
 from musclesolve.drafting.subject_size import GivenSubject, check_given, subject_table
 from musclesolve.errors import InputError, MuscleSolveError, file_error
@@ -144,7 +139,7 @@ def draft_folder(
         of_models = zip(modeled, paths, strict=True)
         trials = tuple(_draft_model(trial, path, subject.mass_kg) for trial, path in of_models)
     else:
-        of_motions = zip(roles.motions, paths, strict=True)
+        of_motions = zip(with_persons(roles.motions), paths, strict=True)
         trials = tuple(draft_trial(contents, roles, files, path, subject) for files, path in of_motions)
     drafted = {trial.path.absolute() for trial in trials}
     beside = modeled or [trial for trial in whole if trial.source.get("loads") != PREDICTED]
@@ -154,6 +149,19 @@ def draft_folder(
     commands = () if modeled else tuple(map(_share_command, beside))
     left_out = found.copies if modeled else roles.left_out
     return FolderDraft(folder, trials, contents.every_unread, left_out, others, commands)
+
+
+def with_persons(motions: Sequence[MotionFiles]) -> list[MotionFiles]:
+    """The motions with their subjects by the names of the files: a word such as S01, else the words that begin the
+    names of the motion and of its own standing trial. Nothing where the names show no subject, or one for all.
+    """
+    stems = [stem_of(files.motion.path) for files in motions]
+    names = [role.subject for role in subject_roles([(stem,) for stem in stems])]
+    if len(set(names)) == 1:
+        standing = ["" if files.static is None else stem_of(files.static.path) for files in motions]
+        names = [common_words(*stems) for stems in zip(stems, standing, strict=True)]
+    several = len(set(names) - {""}) > 1
+    return [replace(files, person=name * several) for files, name in zip(motions, names, strict=True)]
 
 
 def _completed(contents: FolderContents, found: FoundStudy) -> FolderContents:

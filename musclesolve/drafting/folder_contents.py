@@ -343,6 +343,7 @@ class MotionFiles:
     emg: EmgFile | None = None
     static_forces: ForceFile | None = None
     unclear: dict[str, str] = field(default_factory=dict)  # role -> what is left to decide
+    person: str = ""  # by the names of the files
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,6 @@ TRAVEL = 0.4
 """Displacement of the pelvis that shows the walking direction [m]; below it the facing direction counts."""
 _HIGH = ("asis", "psis", "hip_center", "knee_lateral", "knee_center")
 _LOW = ("heel", "toe", "ankle_lateral", "ankle_center")
-_EITHER = "no landmark shows it; forward and up are two different axes of the files, such as +x, -y, +z"
 LandmarkWeights = Mapping[str, Weights]
 
 
@@ -59,6 +58,7 @@ class LaboratoryAxes:
     up_from: str = ""
     todo: str = ""
     standing: tuple[Line, ...] = ()
+    file: str = ""  # with the motion
 
     @property
     def known(self) -> bool:
@@ -70,13 +70,17 @@ class LaboratoryAxes:
         """The table of the trial file."""
         lines = []
         for key, value, source, usual, what in (
-            ("forward", self.forward, self.forward_from, "+x", "of the walking direction"),
+            ("forward", self.forward, self.forward_from, "+x", "along which the subject walks or faces"),
             ("up", self.up, self.up_from, "+z", "that points up"),
         ):
             if value is not None:
                 lines.append(Line(key, value, source))
             else:
-                lines.append(Line(key, usual, "", f"enter the axis {what}: {_EITHER}", open=True))
+                todo = (
+                    f"enter the axis of {self.file} {what}, such as +x, -y or +z: no marker of a known name shows it. "
+                    "musclesolve desk shows the markers and the axes of the file in space"
+                )
+                lines.append(Line(key, usual, "", todo, open=True))
         return DraftTable("laboratory", (*lines, *self.standing), todo=self.todo)
 
 
@@ -92,7 +96,7 @@ def laboratory_axes(
         direction, source = _push(forces), "the ground pushes this way"
     up = None if direction is None else nearest_axis(direction)
     if up is None or direction is None:
-        return LaboratoryAxes(None, None)
+        return LaboratoryAxes(None, None, file=choice.walk.path.name)
     todo = ""
     # Forces against up are those on the plates, which are turned.
     if (push := _push(forces)) is not None and (nearest_axis(push) or up)[1] != up[1]:
@@ -113,7 +117,7 @@ def laboratory_axes(
             Line("static_forward", ahead, f"{name}: the way the subject faces"),
             Line("static_up", static_up, f"{name} has other axes: from the feet to the pelvis"),
         )
-    return LaboratoryAxes(forward, up, forward_from, source, todo, lines)
+    return LaboratoryAxes(forward, up, forward_from, source, todo, lines, choice.walk.path.name)
 
 
 def nearest_axis(direction: Array) -> str | None:

@@ -154,6 +154,7 @@ def _name(
         (choice.person or "", "before the labels of the markers"),
         (next((name for name in stated if name), ""), f"{files.motion.path.name}: SUBJECTS:NAMES"),
         (next((name for name in labels if name), ""), "before the labels of the markers"),
+        (files.person, "by the names of the files"),
         *((stated.facts.get("name") or "", stated.path.name) for stated in about),
         (files.motion.path.absolute().parent.name, "the name of the folder"),
         ("subject", ""),

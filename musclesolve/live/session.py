@@ -9,9 +9,11 @@ recordings where these have one.
 import importlib
 import importlib.util
 import logging
+import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,16 +28,19 @@ from musclesolve.errors import input_error, not_installed
 from musclesolve.live.joining import Joined, Stream, Wanted, wait_for
 from musclesolve.live.live import Frame, Live
 from musclesolve.live.stream import SAMPLES, Arrival, Passed, Sink, run_session
+from musclesolve.recording.schema import Document
 
 ADAPTERS: dict[str, dict[str, Any]] = bundled_toml("musclesolve.live.adapters", "adapters.toml")
 """Word of a kind of stream -> its entry."""
 
 
 def check_streams(sources: Iterable[str], sinks: Iterable[str]) -> None:
-    """Refuse kinds of sources and sinks that do not exist or whose package is not installed; nothing is opened."""
+    """Refuse kinds that do not exist or whose package is not installed, and addresses that are none; open nothing."""
     for role, texts in (("source", sources), ("sink", sinks)):
         for text in texts:
             _place(text, role)
+            if role == "source" and text.startswith("replay:"):
+                Document(Path(text.partition(":")[2]))
 
 
 def open_stream(text: str, wanted: Wanted) -> Stream:
@@ -51,8 +56,8 @@ def open_sink(text: str) -> Sink:
 
 
 def _place(text: str, role: str) -> Any:
-    """The class of the source or sink of a kind of stream."""
-    kind, option = text.partition(":")[0], "--from" if role == "source" else "--to"
+    """The class of the source or sink of a kind of stream, whose address is one."""
+    (kind, _, address), option = text.partition(":"), "--from" if role == "source" else "--to"
     kinds = {name: adapter for name, adapter in ADAPTERS.items() if role in adapter}
     if kind not in kinds:
         raise input_error(
@@ -60,11 +65,17 @@ def _place(text: str, role: str) -> Any:
             where=option,
             problem=f"there is no {role} '{kind}'",
             expected=f"one of {'; '.join(adapter['address'] for adapter in kinds.values())}",
-            remedy=suggestion(kind, kinds),
+            remedy=suggestion(kind, kinds)
+            or f"{option} {kinds['udp']['example']}; --record FOLDER writes files",
         )
     adapter = kinds[kind]
     if missing := [name for name in adapter.get("packages", ()) if importlib.util.find_spec(name) is None]:
         raise not_installed(f"'{text}' needs", missing[0], adapter["extra"], where=option)
+    if not re.fullmatch(adapter["form"], address):
+        problem, remedy = f"'{text}' is no address", f"{option} {adapter['example']}"
+        raise input_error(
+            "bad_value", where=option, problem=problem, expected=adapter["address"], remedy=remedy
+        )
     module, name = adapter[role].split(":")
     return getattr(importlib.import_module(f"musclesolve.live.adapters.{module}"), name)
 

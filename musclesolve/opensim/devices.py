@@ -171,7 +171,7 @@ def read_device(
         return context.number(element, tag, otherwise)
 
     def vector(tag: str) -> Array:
-        return element.vector_in(tag, 0.0)
+        return element.vector_in(tag, 0.0, np.inf)  # stiffness, too
 
     def formula(tag: str, *variables: str) -> Law | None:
         return read_formula(element.text_of(tag) or "0", variables)

@@ -41,7 +41,7 @@ from musclesolve.opensim.model import (
     OtherConstraint,
     TransformAxis,
 )
-from musclesolve.opensim.xml_tree import Context, Element, function_in, read_function
+from musclesolve.opensim.xml_tree import FARTHEST, Context, Element, function_in, read_function
 
 _STEPS = 50
 _CLOSED = 1e-12
@@ -358,6 +358,9 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
     length = float(np.linalg.norm(axis))
     if not length > 0.0:
         element.fail("bad_model", "the axis has no direction", "an axis", "correct it")
+    if isinstance(function, Constant) and abs(function.constant) > FARTHEST:
+        problem, expected = f"its value is {function.constant:g}", f"{FARTHEST:g} at most [m, rad]"
+        element.fail("bad_model", problem, expected, "correct <value>")
     return None if function is None else TransformAxis(axis / length, function, used)
 
 
@@ -383,7 +386,7 @@ def read_coordinates(context: Context, joints: Iterable[Joint]) -> dict[str, Coo
                 element.fail_repeated("coordinates")
             limits = context.property(element, "range")
             lower, upper = (-np.inf, np.inf) if limits is None or not limits.words() else limits.pair()
-            default = context.number(element, "default_value", 0.0)
+            default = context.number(element, "default_value", 0.0, FARTHEST)
             locked, clamped = (context.flag(element, tag, False) for tag in ("locked", "clamped"))
             follows = element.find("prescribed_function")  # of time
             if follows is not None and follows.children and context.flag(element, "prescribed", False):

@@ -298,5 +298,5 @@ def _within(frame: Frame, element: Element) -> Frame:
     stated = element.find("transform")
     if stated is None:
         return frame
-    values = stated.numbers(6)
+    values = stated.transform()
     return Frame(frame.body, frame.rotation @ rotation_xyz(values[:3]), frame.place(values[3:]))

@@ -36,7 +36,7 @@ from musclesolve.opensim.model import (
     WrapSurface,
     rotation_xyz,
 )
-from musclesolve.opensim.xml_tree import Context, Element, function_in, last_part
+from musclesolve.opensim.xml_tree import FARTHEST, Context, Element, function_in, last_part
 
 
 def muscle_parameters(
@@ -227,8 +227,6 @@ def _number(context: Context, muscle: Element, path: str, limits: Range) -> floa
 _SURFACES = {"WrapCylinder": "cylinder", "WrapSphere": "sphere", "WrapEllipsoid": "ellipsoid"}
 _OBSTACLES = {"ContactCylinder": "cylinder", "ContactSphere": "sphere"}
 _SIDES = ("all", "+x", "-x", "+y", "-y", "+z", "-z")
-_FARTHEST = 100.0
-"""Largest distance of a path point from the origin of its frame [m]."""
 
 
 def read_surfaces(context: Context) -> dict[str, WrapSurface]:
@@ -346,7 +344,7 @@ def _has_no_strength(context: Context, element: Element) -> bool:
 
 def _path(context: Context, element: Element, path: Element) -> OpenSimPath:
     """The path of a force; a point of an unsupported kind makes it `unsupported`."""
-    points = [_point(context, child, element) for child in path.listed("PathPointSet")]
+    points = [_point(context, child) for child in path.listed("PathPointSet")]
     if len(points) < 2:
         element.fail("bad_model", f"its path has {len(points)} point(s)", "two or more", "correct the path")
     for child, point in zip(path.listed("PathPointSet"), points, strict=True):
@@ -370,7 +368,7 @@ def _over_obstacles(
     shapes = {shape.path: shape for shape in context.of_kind("") if shape.tag.startswith("Contact")}
     for element in path.listed("path_elements"):
         if element.tag == "Scholz2015GeometryPathPoint":
-            points += [_point(context, element.require("PathPoint"), muscle)]
+            points += [_point(context, element.require("PathPoint"))]
             continue
         shape = shapes.get(context.path_of(element, socket := element.require("socket_contact_geometry")))
         if shape is None:
@@ -404,7 +402,7 @@ def _over_obstacles(
         turned = base.rotation @ rotation_xyz(angles) @ np.stack([x, y, np.cross(x, y)], axis=1)
         radii = np.array([radius, radius, radius if kind == "sphere" else 0.0])
         frame = Frame(base.body, turned, base.place(place))
-        found[name] = WrapSurface(name, kind, frame, radii, 2.0 * _FARTHEST, "held +x", True)
+        found[name] = WrapSurface(name, kind, frame, radii, 2.0 * FARTHEST, "held +x", True)
         wraps.append(Wrap(name, len(points), len(points) + 1, "hybrid"))
     known = tuple(point for point in points if point is not None)
     if len(known) < len(points):
@@ -456,8 +454,8 @@ def _control(context: Context, element: Element, tag: str, otherwise: float) -> 
     return stated.number() if bound is None else bound
 
 
-def _point(context: Context, element: Element, muscle: Element) -> OpenSimPoint | None:
-    """A path point of a muscle; None for an unsupported kind of point, frame or function."""
+def _point(context: Context, element: Element) -> OpenSimPoint | None:
+    """A path point; None for an unsupported kind of point, frame or function."""
     if element.tag not in ("PathPoint", "ConditionalPathPoint", "MovingPathPoint"):
         return None
     frame = context.frame(element, "socket_parent_frame")
@@ -476,15 +474,7 @@ def _point(context: Context, element: Element, muscle: Element) -> OpenSimPoint 
         return OpenSimPoint(
             element.name, frame, None, MovingLocation((names[0], names[1], names[2]), (x, y, z))
         )
-    stated = element.require("location")
-    place = stated.finite_numbers()
-    if place is None or place.shape != (3,) or np.abs(place).max() > _FARTHEST:
-        stated.fail(
-            "not_numbers" if place is None else "bad_model" if place.shape == (3,) else "bad_format",
-            f"a point of the path of {muscle.name} is at {stated.text.strip()[:60]!r}",
-            f"three numbers [m], within {_FARTHEST:g} m of the origin of its frame",
-            "correct them",
-        )
+    place = element.require("location").vector()
     if element.tag == "PathPoint":
         return OpenSimPoint(element.name, frame, place)
     lower, upper = element.require("range").pair()

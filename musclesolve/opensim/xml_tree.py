@@ -40,6 +40,8 @@ from musclesolve.opensim.model import GROUND, Frame, rotation_xyz
 from musclesolve.recording.text.text_file import file_path
 
 _DEEPEST, _MOST = 200, 1_000_000  # the largest models of today have a twentieth of so many elements
+FARTHEST = 100.0
+"""Largest component of a place [m] or angle [rad]; published models stay below 2."""
 _TRUE = {"true": True, "1": True, "false": False, "0": False}
 
 
@@ -59,12 +61,14 @@ class Element:
     start: int = 0
     close: int = 0
     path: str = ""
+    owner: Element | None = field(default=None, repr=False)
     children: list[Element] = field(default_factory=list)
 
     @property
     def label(self) -> str:
-        """The element for messages: tag and name."""
-        return f"{self.tag} '{self.name}'" if self.name else self.tag
+        """The element for messages: tag and name, or tag and the element that it is in."""
+        inside = f" of {self.owner.label}" if self.owner else ""
+        return f"{self.tag} '{self.name}'" if self.name else f"{self.tag}{inside}"
 
     def fail(self, code: str, problem: str, expected: str, remedy: str) -> NoReturn:
         """Refuse the file because of this element."""
@@ -134,8 +138,8 @@ class Element:
             return None
         return values if np.isfinite(values).all() else None
 
-    def numbers(self, count: int | None = None) -> Array:
-        """The text as finite numbers, `count` of them unless None."""
+    def numbers(self, count: int | None = None, within: float = np.inf) -> Array:
+        """The text as finite numbers, `count` of them unless None, none of which is larger than `within`."""
         values = self.finite_numbers()
         if values is None:
             self.fail(
@@ -151,16 +155,25 @@ class Element:
                 {1: "one number", 2: "two numbers", 3: "three numbers", 6: "six numbers"}[count],
                 "correct the element",
             )
+        if np.abs(values).max(initial=0.0) > within:
+            expected = f"numbers up to {within:g}: lengths in m, angles in rad"
+            self.fail(
+                "bad_model", f"{self.text.strip()[:40]!r} is out of reach", expected, "correct the element"
+            )
         return values
 
     def vector(self) -> Array:
-        """The text as a vector of three numbers (3,)."""
-        return self.numbers(3)
+        """The text as a vector of three numbers (3,) within `FARTHEST`."""
+        return self.numbers(3, FARTHEST)
 
-    def vector_in(self, tag: str, otherwise: float) -> Array:
+    def vector_in(self, tag: str, otherwise: float, within: float = FARTHEST) -> Array:
         """The vector (3,) in the first child of this tag; each number is `otherwise` without a child or its text."""
         child = self.filled(tag)
-        return np.full(3, otherwise) if child is None else child.vector()
+        return np.full(3, otherwise) if child is None else child.numbers(3, within)
+
+    def transform(self) -> Array:
+        """The text as three angles [rad] and a place [m], (6,) within `FARTHEST`."""
+        return self.numbers(6, FARTHEST)
 
     def number(self) -> float:
         """The text as one number."""
@@ -209,6 +222,7 @@ class _Builder:
                 "too_large", f"the file has more than {_MOST} elements", "an OpenSim model", "check the file"
             )
         if self.open:
+            element.owner = self.open[-1]
             self.open[-1].children.append(element)
         else:
             self.root = element
@@ -471,10 +485,10 @@ class Context:
             stated = self.defaults[element.tag].find(tag)
         return stated
 
-    def number(self, element: Element, tag: str, otherwise: float) -> float:
+    def number(self, element: Element, tag: str, otherwise: float, within: float = np.inf) -> float:
         """A number of an object: as stated, the default of its class in the file, or `otherwise`."""
         stated = self.property(element, tag)
-        return otherwise if stated is None or not stated.words() else stated.number()
+        return otherwise if stated is None or not stated.words() else float(stated.numbers(1, within)[0])
 
     def flag(self, element: Element, tag: str, otherwise: bool) -> bool:
         """A flag of an object: as stated, the default of its class in the file, or `otherwise`."""

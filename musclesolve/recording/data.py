@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.checks import check_type
 from musclesolve._util.long_arrays import in_blocks
-from musclesolve._util.messages import WarningNote, count_of, with_sizes
+from musclesolve._util.messages import NO_WARNING, WarningNote, count_of, with_sizes
 from musclesolve._util.sides import SIDE_NAMES as SIDE_NAMES
 from musclesolve._util.sides import SIDES as SIDES
 from musclesolve._util.sides import Side as Side
@@ -60,14 +60,12 @@ class FromFile(Sampled):
     """Samples read from a file of rows, with notes for a reader of the results."""
 
     notes: tuple[str, ...]
-    row_warning: str
+    row_warning: WarningNote
 
     @property
     def sentences(self) -> list[str]:
         """The warning on the rows, if there is one, and the notes."""
-        return [
-            sentence for sentence in (WarningNote(self.row_warning, "truncated"), *self.notes) if sentence
-        ]
+        return [sentence for sentence in (self.row_warning, *self.notes) if sentence]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +96,7 @@ class Markers(FromFile):
     notes: tuple[str, ...] = ()
     sources: tuple[Path, ...] = ()
     repeated: Mapping[str, str] = field(default_factory=dict)
-    row_warning: str = ""
+    row_warning: WarningNote = NO_WARNING
     diameter: float | None = None
     sha256: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict)
@@ -151,7 +149,7 @@ class Table(FromFile):
         notes: for the results.
         repeated: repeated name -> its places in the file; the values of these columns are NaN.
         aliases: other name in the file -> name.
-        row_warning: a sentence on a header with a wrong number of rows; "" with the right number. sha256: see Markers.
+        row_warning: a sentence on rows that are cut short, or not as many as the header states. sha256: see Markers.
 
     Examples:
         >>> table = ms.files.read_mot(ms.data.reference_stride().parent / "forces.mot")
@@ -168,7 +166,7 @@ class Table(FromFile):
     roles: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     repeated: Mapping[str, str] = field(default_factory=dict)
-    row_warning: str = ""
+    row_warning: WarningNote = NO_WARNING
     sha256: str = ""
     aliases: Mapping[str, str] = field(default_factory=dict)
 

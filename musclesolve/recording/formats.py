@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.messages import suggestion
+from musclesolve._util.messages import NO_WARNING, suggestion
 from musclesolve._util.plugins import plugins
 from musclesolve.errors import file_error
 from musclesolve.recording.c3d.c3d_file import is_c3d, read_c3d
@@ -322,11 +322,6 @@ class Faults:
         recorded = read_repaired(path, reader, self.add) if self.collects else reader(path)
         if recorded is None or not recorded.row_warning:
             return recorded
-        warning = file_error(
-            "bad_format",
-            path,
-            recorded.row_warning.rstrip("."),
-            remedy="export the file again; or correct the number in its header, if the rows are all there",
-        )
-        self.found.append(("row count", warning))
-        return replace(recorded, row_warning="") if self.collects else recorded
+        said = recorded.row_warning
+        self.found.append(("row count", file_error("bad_format", path, said.rstrip("."), remedy=said.remedy)))
+        return replace(recorded, row_warning=NO_WARNING) if self.collects else recorded

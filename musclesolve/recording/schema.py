@@ -409,7 +409,9 @@ class _Examination:
                         "missing_key",
                         (table, None, index),
                         problem=f"'{key}' is missing",
-                        expected=rule.about,
+                        expected=f"one of {listed(rule.choices)}: {rule.about}"
+                        if rule.choices
+                        else rule.about,
                         remedy=f"add a line {rule.line(key)}",
                     )
             elif wrong := rule.problem(stated[key]):

@@ -170,8 +170,8 @@ def compare(
             "missing_argument",
             where="costs",
             problem="a comparison needs two costs or more",
-            expected="a list of names of costs or Cost objects",
-            remedy='for instance "stress_cubed" and "force_squared"; `run` takes a single cost',
+            expected="names of costs, or Cost objects",
+            remedy='state two, such as "stress_cubed" and "force_squared"; `run` takes a single cost',
         )
     compared = [find_cost(cost) for cost in wanted]
     names = [cost.label for cost in compared]

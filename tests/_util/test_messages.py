@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import musclesolve as ms
-from musclesolve._util.messages import as_text, few
+from musclesolve._util.messages import as_text, few, similar
 from musclesolve.errors import LONGEST_PART
 
 LONGEST = 1000
@@ -51,6 +51,22 @@ def test_no_part_of_a_message_is_endless() -> None:
     assert len(str(error)) < 4 * LONGEST_PART + 300 and len(error.problem) < LONGEST_PART + 40
     assert "1000000 characters" in error.problem
     assert ms.InputError("short").problem == "short"
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "near"),
+    [
+        ("gender", ("age_years", "name", "sex"), []),
+        ("age", ("name", "age_years"), ["age_years"]),
+        ("STRN", ("wrist_r", "neck_base"), []),
+        ("upd", ("udp", "lsl"), ["udp"]),
+        ("stature", ("stature_m", "mass_kg"), ["stature_m"]),
+    ],
+)
+def test_a_name_is_suggested_where_most_of_it_was_written(
+    name: str, known: tuple[str, ...], near: list[str]
+) -> None:
+    assert similar(name, known) == near
 
 
 LARGE = {

@@ -13,8 +13,9 @@ import pytest
 import xarray as xr
 from command_line import typed
 from package_tables import trial_tables
+from refusals import refused
 
-from musclesolve import costs, read_result
+from musclesolve import costs, read_result, read_trial
 from musclesolve._util.worker_pool import DONE
 from musclesolve.constants import USUAL_COST
 from musclesolve.data import reference_stride
@@ -41,6 +42,21 @@ def desk(tmp_path: Path) -> Desk:
     """A desk on a copy of the bundled stride."""
     shutil.copytree(reference_stride().parent, tmp_path / "walk")
     return Desk(tmp_path / "walk")
+
+
+def test_the_trials_of_a_folder_are_files_with_the_table_files(desk: Desk) -> None:
+    folder = desk.folder.path
+    (folder / "study.toml").write_text('[trials]\na = { markers = "walk.trc" }\n', encoding="utf-8")
+    (folder / "broken.toml").write_text("[files\n", encoding="utf-8")
+    assert [path.name for path in desk.trials] == ["trial.toml"]
+
+
+def test_a_choice_that_is_missing_is_named_with_its_choices(desk: Desk) -> None:
+    text = (desk.folder.path / "trial.toml").read_text(encoding="utf-8").replace('sex = "male"\n', "")
+    (desk.folder.path / "trial.toml").write_text(text, encoding="utf-8")
+    with refused("missing_key", "segment masses") as error:
+        read_trial(desk.folder.path / "trial.toml")
+    assert "female" in error.value.expected and "male" in error.value.expected
 
 
 class Given:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drafted_folders import as_c3d, drafted, recordings, standing_forces, table
+from drafted_folders import as_c3d, drafted, recordings, renamed, standing_forces, table
 from refusals import refused
 
 from musclesolve import read_trial
@@ -46,6 +46,37 @@ def test_every_motion_has_a_trial_file_with_its_own_forces_and_the_shared_standi
             "forces": forces,
         }
     assert all(path.is_file() for path in write_drafts(draft))
+
+
+def names_of(folder: Path) -> list[object]:
+    """The name of the subject in each draft of a folder."""
+    tables = [draft.tables[0] for draft in draft_folder(folder).trials]
+    return [next(line.value for line in table.lines if line.key == "name") for table in tables]
+
+
+@pytest.mark.parametrize("persons", [("anna", "ben"), ("S01", "S02"), ("anna_x", "anna_y")])
+def test_two_subjects_in_one_folder_have_two_names(tmp_path: Path, persons: tuple[str, str]) -> None:
+    for seed, person in enumerate(persons):
+        recordings(tmp_path / "files", noise_mm=0.1, seed=seed)
+        for path in (tmp_path / "files").iterdir():
+            path.rename(tmp_path / f"{person}_{path.name}")
+    assert names_of(tmp_path) == list(persons)
+
+
+def test_motions_of_one_subject_have_the_name_of_the_folder(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    for name in ("slow_walk", "fast_walk"):
+        (tmp_path / f"{name}.trc").write_bytes((tmp_path / "walk.trc").read_bytes() + b"\n" * len(name))
+        shutil.copy(tmp_path / "static.trc", tmp_path / f"{name.partition('_')[0]}_static.trc")
+    (tmp_path / "walk.trc").unlink()
+    assert names_of(tmp_path) == [tmp_path.name] * 2
+
+
+def test_axes_that_no_marker_shows_are_asked_by_file(tmp_path: Path) -> None:
+    recordings(tmp_path)
+    renamed(tmp_path, lambda name: f"Q{sum(name.encode())}")
+    todos = [todo for todo in draft_folder(tmp_path).trials[0].todos if "axis" in todo]
+    assert todos and all("walk.trc" in todo and "musclesolve desk" in todo for todo in todos)
 
 
 def test_of_two_standing_trials_one_is_taken_and_the_other_named(tmp_path: Path) -> None:

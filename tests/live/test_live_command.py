@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 import xarray as xr
 from command_line import typed
 
 from musclesolve.data import reference_stride
+from musclesolve.live.page import page_sink as live_page
 
 
 def call(*words: str):
@@ -24,6 +26,17 @@ def test_a_replay_writes_its_result(tmp_path):
 def test_without_a_source_of_samples_nothing_begins(tmp_path):
     done = call("-o", str(tmp_path / "out"))
     assert done.exit_code == 2 and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    "stream", ["--to udp:localhost", "--to lsl:", "--to record:x", "--from replay:no.toml"]
+)
+def test_an_address_that_is_none_is_refused_before_anything_starts(monkeypatch, stream):
+    started = []
+    monkeypatch.setattr(live_page.LivePage, "__init__", lambda *args: started.append(args))
+    source = [] if "--from" in stream else ["--from", "replay"]
+    done = call(*source, *stream.split(), "--page", "--no-browser")
+    assert done.exit_code == 2 and "remedy" in done.output and not started
 
 
 def test_the_page_is_for_what_comes_in_real_time(tmp_path):

@@ -517,6 +517,10 @@ def test_in_a_browser(live, frames):
             tab.keyboard.type("0.01")
             tab.keyboard.press("Tab")
             tab.wait_for_function("() => document.body.page.settings.low === 0.01")
+            tab.keyboard.type("7")
+            tab.evaluate("document.body.page.adopt(document.body.page.settings)")
+            assert tab.evaluate("document.activeElement.value") == "7", "what is being typed stays"
+            tab.keyboard.press("Backspace")
             assert tab.evaluate(SCALES) == [[0, 4], [0, 1]], (
                 "an outlier does not stretch it, the ends are shown"
             )

@@ -26,6 +26,7 @@ from musclesolve import Live
 from musclesolve.live import samples
 from musclesolve.live.adapters.qualisys import QualisysStream
 from musclesolve.live.joining import Joined, Wanted
+from musclesolve.live.session import open_stream
 from musclesolve.live.stream import run_session
 
 
@@ -245,4 +246,4 @@ def test_where_no_qtm_is_nothing_begins(live):
         QualisysStream(f"127.0.0.1:{port}", Wanted.from_live(live))
     for address in ("", "host:port", "host/world", "127.0.0.1:99999", "127.0.0.1:0"):
         with refused("bad_value"):
-            QualisysStream(address, Wanted.from_live(live))
+            open_stream(f"qualisys:{address}", Wanted.from_live(live))

@@ -101,6 +101,15 @@ def test_refusal(tmp_path: Path, code: str, old: str, new: str, parts: list[str]
         read_osim(save_model(tmp_path, text))
 
 
+@pytest.mark.parametrize("tag", ["translation", "mass_center", "default_value", "value"])
+def test_a_place_that_no_body_reaches_is_refused(tmp_path: Path, tag: str) -> None:
+    before, _, after = TEXT.partition(f"<{tag}>")
+    number, _, rest = after.partition("<")
+    far = " ".join(["1e21", *number.split()[1:]])
+    with refused("bad_model", "line", "21"):
+        read_osim(save_model(tmp_path, f"{before}<{tag}>{far}<{rest}"))
+
+
 PIECES = st.sampled_from(
     ["", "nan", "-1", "1e999", "1 2", "true", "x", "<a/>", "</objects>", "knee_r", "9" * 400]
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from musclesolve.plotting.figure_names import FIGURE_NAMES, drawings, figures_by, files_of
+from musclesolve.report.content.pieces import caption
 from musclesolve.report.sections import specifications
 
 KINDS = ("recording", "model", "uncertainty", "comparison", "results")
@@ -14,6 +15,12 @@ KINDS = ("recording", "model", "uncertainty", "comparison", "results")
 def test_every_figure_is_drawn_by_a_function(kind):
     drawn = drawings(kind)
     assert drawn and all(callable(draw) for draw in drawn.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_captions_say_what_is_shown_and_command_nothing(kind):
+    said = [caption(name, draw) for name, draw in drawings(kind).items()]
+    assert not [each for each in said if each.startswith("Draw ") or each[0].islower()]
 
 
 def test_sections_are_those_of_the_report_and_every_result_figure_has_a_tab():

@@ -116,12 +116,15 @@ def test_what_a_figure_cannot_draw_is_refused(squat, comparison):
     assert ms.plotting.activations(comparison.sel(cost="stress_cubed")).panels.size
 
 
-def test_only_a_variable_that_the_dataset_lacks_is_its_fault():
-    def muscle_forces_of(result: xr.Dataset, name: str) -> xr.DataArray:
-        return {"muscle_force": result}[name][name]
+def test_only_a_name_that_the_dataset_lacks_is_its_fault():
+    def muscle_forces_of(result: xr.Dataset, name: str) -> object:
+        ways = {"attribute": lambda: result.attrs["cost"], "label": lambda: result.sel(muscle="psoas_r")}
+        return ways[name]() if name in ways else {"muscle_force": result}[name][name]
 
-    draw = native(muscle_forces_of)
-    with refused("bad_result", "muscle_force"):
-        draw(xr.Dataset(), "muscle_force")
-    with pytest.raises(KeyError, match="color of the soleus"):
-        draw(xr.Dataset(), "color of the soleus")
+    draw, data = native(muscle_forces_of), xr.Dataset(coords={"muscle": ["soleus_r"]})
+    for name, absent in (("muscle_force", "muscle_force"), ("attribute", "cost"), ("label", "muscle")):
+        with refused("bad_result", absent):
+            draw(data, name)
+    for name in ("soleus", "soleus_r", "muscle"):
+        with pytest.raises(KeyError, match=name):
+            draw(data, name)

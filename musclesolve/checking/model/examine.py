@@ -73,7 +73,6 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
 """Check of loads -> what it needs: a freely moving body with known masses; forces and points in the axes of the ground;
 a file of loads (moments have checks of their own, and do not show the level of the ground); places of points, which
 moments show only where they belong to this model, motion and filter."""
-CUT_REMEDY = "copy or export the file again; if it is whole, correct the number of rows in its header"
 HELD_MASS = 0.15
 """Share of the mass whose unknown motion leaves moments of legs testable; two arms have about a tenth."""
 BELONGS = 0.02
@@ -106,7 +105,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     # loads that were found in moments are unknown then
     body = replace(coordinates.without_leaps(body), dynamics=None) if leaps else body
     findings += [
-        Finding("truncated", "warning", note.rstrip("."), CUT_REMEDY, Where())
+        Finding("truncated", "warning", note.rstrip("."), note.remedy, Where())
         for note in dict.fromkeys(body.notes)
         if isinstance(note, WarningNote) and note.code == "truncated"
     ]

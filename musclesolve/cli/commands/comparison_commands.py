@@ -45,9 +45,7 @@ def compare(
 
 @with_settings(CommandSettings, command_arguments("average"))
 def average(
-    result: Annotated[
-        list[Path], typer.Argument(metavar="RESULT.nc...", help="Results of `musclesolve run`.")
-    ],
+    result: Annotated[list[Path], typer.Argument(metavar="RESULT.nc", help="Results of `musclesolve run`.")],
     output: Annotated[Path, output_option("Folder for average.nc and its figures.")],
     **settings: Any,
 ) -> None:
@@ -105,7 +103,7 @@ def emg(
 def calibrate_muscles(
     trial: Annotated[
         list[Path],
-        typer.Argument(metavar="TRIAL.toml...", help="Trials of one person, with EMG or fascicle lengths."),
+        typer.Argument(metavar="TRIAL.toml", help="Trials of one person, with EMG or fascicle lengths."),
     ],
     output: Annotated[Path, output_option("File of the person's muscles (.toml).")],
     strength: Annotated[Path | None, typer.Option(help="File of strength tests (.toml).")] = None,

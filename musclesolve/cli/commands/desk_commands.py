@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 @with_settings(CommandSettings, command_arguments("desk"))
 def desk(
     folder: Annotated[
-        Path, typer.Argument(metavar="[FOLDER]", help="The folder with the recordings; it may be new.")
+        Path, typer.Argument(metavar="FOLDER", help="The folder with the recordings; it may be new.")
     ] = Path("."),
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open it in a browser.")] = True,
     **stated: Any,

@@ -50,7 +50,7 @@ def demo(
 @with_settings(RecordedSettings, run_arguments())
 def run(
     trial: Annotated[
-        list[Path], typer.Argument(metavar="TRIAL.toml...", help="Trial files, or folders of trial files.")
+        list[Path], typer.Argument(metavar="TRIAL.toml", help="Trial files, or folders of trial files.")
     ],
     output: Output,
     cost: Cost = None,

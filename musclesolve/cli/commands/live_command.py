@@ -85,12 +85,8 @@ def live(
         raise typer.BadParameter("--no-browser, --page-settings and --page-port belong to --page")
     if (given.stand is None and (given.walk or weigh)) or (given.stand is not None and record is None):
         raise typer.BadParameter("--walk and --weigh belong to --stand, and that to --record")
-    settings: dict[str, Any] = {
-        "lag_ms": given.lag_ms,
-        "cutoff_hz": given.cutoff_hz,
-        "cost": cost,
-        "side": side,
-    }
+    settings: dict[str, Any] = {name: given[name] for name in ("lag_ms", "cutoff_hz")}
+    settings |= {"cost": cost, "side": side}
     if output is not None:
         _replay_into(trial, output, settings)
         return
@@ -99,13 +95,13 @@ def live(
     from musclesolve.live.joining import Wanted
     from musclesolve.live.live import Live
     from musclesolve.live.recorder import Recorder
-    from musclesolve.live.session import SessionWatch, check_streams, open_session
-    from musclesolve.live.stream import Sink, run_session
+    from musclesolve.live.session import SessionWatch, check_streams, open_session, open_sink
+    from musclesolve.live.stream import run_session
     from musclesolve.recording.data import Trial
 
     feet: Any = None if given.plate is None else [None if foot == AUTO else foot for foot in given.plate]
     axes, rate, seconds = (given.forward, given.up), given.rate, given.seconds
-    check_streams(given.source, given.sink)  # before anything is computed
+    check_streams(given.source, given.sink)  # before anything is computed or announced
     joining: dict[str, Any] = {"wait_ms": given.wait_ms, "plate_offset": given.plate_offset}
     with ExitStack() as closing:
         sayings: list[Callable[[str], None]] = [logging.getLogger("musclesolve").warning]
@@ -115,7 +111,10 @@ def live(
             for each in sayings:
                 each(sentence)
 
-        sinks: list[str | Sink] = [*given.sink, StatusLine(say), SessionWatch(say)]
+        sinks = list(map(open_sink, given.sink))
+        for sink in sinks:
+            closing.callback(sink.close)
+        sinks += [StatusLine(say), SessionWatch(say)]
         if record is not None:
             sinks.append(Recorder(record, say))
         if page:  # its process loads what it needs while the trial is prepared

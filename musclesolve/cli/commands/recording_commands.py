@@ -189,7 +189,7 @@ def calibrate(
 @options.with_settings(CommandSettings, command_arguments("calibrate_body"))
 def calibrate_body(
     trials: Annotated[
-        list[Path], typer.Argument(metavar="TRIAL.toml...", help="Trial files of recordings of one subject.")
+        list[Path], typer.Argument(metavar="TRIAL.toml", help="Trial files of recordings of one subject.")
     ],
     output: Annotated[Path, options.output_option("The body file to write.")],
     **settings: Any,

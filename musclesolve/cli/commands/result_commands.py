@@ -27,7 +27,7 @@ def report(
     result: Annotated[
         list[Path],
         typer.Argument(
-            metavar="RESULT.nc...",
+            metavar="RESULT.nc",
             help="result.nc of `run` or `share`, and uncertainty.nc, comparison.nc, average.nc, answers to "
             "questions such as margins.nc, in any order.",
         ),

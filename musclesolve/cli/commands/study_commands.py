@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -70,7 +69,7 @@ def dataset(
     sources: Annotated[
         list[Path],
         typer.Argument(
-            metavar="SOURCE...",
+            metavar="SOURCE",
             help="Folders with trials, B3D files, or one study file: models with kinematics and loads, recordings.",
         ),
     ],
@@ -160,14 +159,13 @@ def _without_names(study: Study, reasons: Mapping[str, str]) -> Iterator[tuple[s
 
 def _outcomes(computed: ComputedStudy) -> Iterator[str]:
     """Yield the numbers of trials by outcome and by verdict."""
+    from musclesolve.cli.tables.trial_tables import outcomes_line
     from musclesolve.results.judgement import counted_verdicts
     from musclesolve.studies.many_trials.trial_record import Outcome
 
     study, records = computed.study, computed.records
-    count = Counter(record.outcome for record in records.values())
-    count[Outcome.EXCLUDED] = len(study.trials) - len(study.included)
-    parts = ", ".join(f"{count[outcome]} {outcome.value}" for outcome in Outcome if count[outcome])
-    yield line("trials", f"{len(study.trials)}: {parts}")
+    excluded = [Outcome.EXCLUDED] * (len(study.trials) - len(study.included))
+    yield outcomes_line([*(record.outcome for record in records.values()), *excluded])
     if verdicts := counted_verdicts(
         record.measures.verdict for record in records.values() if record.measures
     ):

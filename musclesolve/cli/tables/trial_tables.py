@@ -155,11 +155,16 @@ def _cells(record: TrialRecord, counted: Sequence[str]) -> list[str]:
     return [*counts, *(decimal(size, 1) for size in sizes), CELLS[found.verdict], f"{record.seconds:.1f}"]
 
 
+def outcomes_line(outcomes: Iterable[Outcome]) -> str:
+    """Return the line with the numbers of trials by outcome."""
+    count = Counter(outcomes)
+    parts = ", ".join(f"{count[outcome]} {outcome.value}" for outcome in Outcome if count[outcome])
+    return line("trials", f"{count.total()}: {parts}")
+
+
 def trials_remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:
     """Return lines on the number of trials by outcome, the place of the table, and the next step."""
-    count = Counter(record.outcome for record in records)
-    parts = ", ".join(f"{count[outcome]} {outcome.value}" for outcome in Outcome if count[outcome])
-    found = [line("trials", f"{len(records)}: {parts}"), line("files", str(output / CSV))]
+    found = [outcomes_line(record.outcome for record in records), line("files", str(output / CSV))]
     own = {record.folder.name for record in records}
     if others := sorted({file.parent.name for file in output.glob("*/result.nc")} - own):
         found.append(

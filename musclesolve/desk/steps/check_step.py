@@ -88,7 +88,8 @@ class Check(StepView):
             return
         heading("Please decide")
         hint(
-            "The draft was not sure of these. Change what is wrong; “Done” says that it is right as it stands."
+            "The draft was not sure of these. Change what is wrong; “Done” says that it is right as it stands. "
+            "A value that is needed has to be entered."
         )
         tables = tables_of(ModelSettings if self.desk.is_model else RecordedSettings)
         for item in opens:
@@ -106,8 +107,10 @@ class Check(StepView):
                 with ui.row().classes("ms-turn-small"):
                     place = Where(field=f"[{item.table}] {item.key or ''}")
                     self._show_button(target(place, self._steps), name)
-                    done = ui.button("Done", on_click=lambda _, item=item: self.view.decided(item))
-                    done.props("outline dense data-focus=done").props["aria-label"] = f"Done: {name}"
+                    value = self.desk.opened.value(item.table, item.key or "")
+                    if rule is None or not rule.required or value is not None:
+                        done = ui.button("Done", on_click=lambda _, item=item: self.view.decided(item))
+                        done.props("outline dense data-focus=done").props["aria-label"] = f"Done: {name}"
 
     @property
     def _steps(self) -> list[str]:

@@ -209,7 +209,7 @@ class EmgChannelsStep:
                 label=f"Muscle of {name}",
                 with_input=True,
                 on_change=lambda event: self._chosen(name, order[event.value or 0], self.rows[name].side),
-            ).classes("ms-input")
+            ).classes("ms-input").style("width: 340px")
             ui.select(
                 LEGS,
                 value=row.side,

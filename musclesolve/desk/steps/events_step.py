@@ -9,8 +9,7 @@ from musclesolve.desk.fields import field
 from musclesolve.desk.measured_forces import Handle, MeasuredForces, TimeCurves, measured_forces
 from musclesolve.desk.steps.work import Loaded, load
 from musclesolve.desk.trial_document import Place
-from musclesolve.desk.view import Step, View, hint, small_button
-from musclesolve.plotting.page.page_style import SIDE_COLOR
+from musclesolve.desk.view import SIDE_COLOR, Step, View, hint, small_button
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side
 
 KINDS: dict[EventKind, tuple[str, str]] = {"heel_strike": ("heel strike", "HS"), "toe_off": ("toe-off", "TO")}
@@ -22,7 +21,7 @@ SOURCES = {
     "periodic": "assumed: one stride away",
 }
 START, END = "start", "end"
-RANGE = "#3d434b"
+RANGE = "var(--ink)"
 EVENT_SPACING_S = 0.02
 """Least time between two events of a kind and foot [s]."""
 

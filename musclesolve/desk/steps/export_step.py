@@ -115,7 +115,9 @@ class Export(StepView):
         folder = result.with_name("figures")
         where = ["plot", self.desk.in_folder(result), "-o", self.desk.in_folder(folder), "--format", "svg"]
         self._part(
-            "Figures", "SVG and PDF for papers, PNG for slides; each replaces the others in figures.", where
+            "Figures",
+            "SVG and PDF for papers, PNG for slides; a format replaces the files of the last one.",
+            where,
         )
         with ui.row():
             for name in FORMATS:
@@ -149,9 +151,4 @@ def download(text: str, place: str, name: str) -> None:
     ui.link(text, place).props["download"] = name
 
 
-EXPORT = Step(
-    "export",
-    "Export",
-    "A report, and files for other programs.",
-    lambda view: Export(view).show(),
-)
+EXPORT = Step("export", "Export", "A report, and files for other programs.", lambda view: Export(view).show())

@@ -10,8 +10,7 @@ from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
 from musclesolve.desk.measured_forces import MeasuredForces, SeenPlate, TimeCurves, measured_forces
 from musclesolve.desk.steps.work import Loaded, load
-from musclesolve.desk.view import State, Step, StepView, hint
-from musclesolve.plotting.page.page_style import SIDE_COLOR
+from musclesolve.desk.view import SIDE_COLOR, State, Step, StepView, hint
 from musclesolve.recording.data import SIDE_NAMES
 from musclesolve.settings.trial import PREDICTED, PREDICTED_NOTE
 
@@ -20,7 +19,7 @@ FEET = {FOUND: "found by its contacts", "r": "right foot", "l": "left foot"}
 SCALE = 220.0
 """Pixels per meter of the plan, as far as there is room."""
 MARGIN = 0.15
-PLAIN = "#6b7480"
+PLAIN = "var(--soft)"
 
 
 class Plates(StepView):
@@ -54,7 +53,8 @@ class Plates(StepView):
         ui.html(plan(seen), sanitize=False).classes("ms-plan")
         hint(
             "The floor from above, walking to the right. Blue: right foot, orange: left foot; thin: heels and toes; "
-            "filled: the feet in the middle of each contact; thick: centers of pressure, which should lie within them."
+            "filled: the feet in the middle of each contact; thick: centers of pressure, on the feet, or before their "
+            "toe markers at push-off."
         )
         walk, forces = seen.trial.markers.time, seen.plates[0].time
         hint(

@@ -24,6 +24,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,14 @@ def words_of(level: str) -> list[Word]:
         else:
             words.append(word)
     return words
+
+
+def common_words(one: str, other: str) -> str:
+    """The words that begin two names, "" where they name a condition or a group: anna of anna_walk and anna_static."""
+    pairs = zip(words_of(one), words_of(other), strict=False)
+    words = [word for word, _ in takewhile(lambda pair: pair[0] == pair[1], pairs)]
+    usual = any(word.letters.casefold() in _USUAL_WORDS for word in words)
+    return "" if usual else "_".join(word.text for word in words)
 
 
 def roles(

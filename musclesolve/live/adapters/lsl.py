@@ -211,9 +211,6 @@ class LslSink:
     """
 
     def __init__(self, address: str) -> None:
-        if not address:
-            problem, remedy = "a stream without a name", "--to lsl:Forces"
-            raise input_error("bad_value", where="--to", problem=problem, expected="lsl:NAME", remedy=remedy)
         self._name, self._lag, self._outlet = address, 0.0, None
 
     def begin(self, live: Live) -> None:

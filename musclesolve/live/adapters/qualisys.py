@@ -48,15 +48,6 @@ class QualisysStream:
     def __init__(self, address: str, wanted: Wanted) -> None:
         place, _, frame = address.partition("/")
         host, _, port = place.partition(":")
-        known = (port or "22223").isdecimal() and 0 < int(port or 22223) < 65536
-        if not host or frame not in ("", "plate") or not known:
-            raise input_error(
-                "bad_value",
-                where="--from",
-                problem=f"'qualisys:{address}' is no address",
-                expected="qualisys:HOST, with :PORT (1 to 65535) or /plate behind it where they are needed",
-                remedy="--from qualisys:127.0.0.1",
-            )
         self.clock, self._wanted, self._local = f"qualisys:{place}", wanted, frame == "plate"
         self._filter = validated(wanted.live.document, RecordedSettings).filter
         self._host, self._port, self._vanished = host, int(port or 22223), 0

@@ -41,18 +41,10 @@ class Malformed(ValueError):
     """A datagram is no sample; the message names the fault."""
 
 
-def address_of(text: str, option: str, kind: str = "udp") -> tuple[str, int]:
+def address_of(text: str) -> tuple[str, int]:
     """Host and port of "5005", "192.168.0.7:5005" or "[::1]:5005"; the host is this machine unless stated."""
     host, _, port = text.rpartition(":")
-    if port.isdecimal() and 0 < int(port) < 65536:
-        return host.strip("[]") or LOCAL, int(port)
-    raise input_error(
-        "bad_value",
-        where=option,
-        problem=f"'{kind}:{text}' has no port",
-        expected=f"{kind}:PORT or {kind}:HOST:PORT, the port from 1 to 65535",
-        remedy=f"{option} {kind}:127.0.0.1:5005",
-    )
+    return host.strip("[]") or LOCAL, int(port)
 
 
 def socket_of(host: str, port: int, option: str) -> tuple[socket.socket, Any]:
@@ -78,7 +70,7 @@ class UdpStream:
     """
 
     def __init__(self, address: str, wanted: Wanted) -> None:
-        host, self.port = address_of(address, "--from")
+        host, self.port = address_of(address)
         self.clock = f"udp:{self.port}"
         self._wanted, self._names = wanted, tuple[str, ...]()
         self.malformed: Counter[str] = Counter()
@@ -220,7 +212,7 @@ class UdpSink:
     """
 
     def __init__(self, address: str) -> None:
-        self._socket, self._place = socket_of(*address_of(address, "--to"), "--to")
+        self._socket, self._place = socket_of(*address_of(address), "--to")
         self._names, self._sent = b"", -np.inf
         self._failed: Counter[str] = Counter()
 

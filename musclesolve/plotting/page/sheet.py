@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
 from inspect import Parameter, signature
-from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
@@ -194,11 +193,9 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
             with page_style(replace(current_style(), axes=ax, look=look)):
                 sheet = draw(*args, **given)
         except KeyError as absent:
-            *_, (frame, _) = walk_tb(absent.__traceback__)
-            # a name that a table of the package lacks is no fault of the dataset
-            if not isinstance(of, xr.Dataset) or not frame.f_globals["__name__"].startswith(
-                ("xarray.", "pandas.")
-            ):
+            key = absent.__cause__ or absent  # xarray makes a sentence of the name
+            # a name that the dataset has is one that a table of the package lacks: no fault of the dataset
+            if not isinstance(of, xr.Dataset) or str(key.args[0]) in _names(of):
                 raise
             raise refused(f"this dataset lacks what the figure shows: {absent}") from absent
         return sheet if ax is None else ax
@@ -206,6 +203,12 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
     keywords = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in ("ax", *LOOK)]
     drawn.__signature__ = own.replace(parameters=[*own.parameters.values(), *keywords])  # type: ignore[attr-defined]
     return drawn
+
+
+def _names(of: xr.Dataset) -> set[str]:
+    """Names of variables and attributes of a dataset, its labels, and these without their sides."""
+    labels = {str(label) for values in of.coords.values() for label in values.values.ravel()}
+    return {*labels, *(split_side(label)[0] for label in labels), *map(str, of.variables), *of.attrs}
 
 
 def heading(axes: Axes, name: str, note: str = "") -> None:

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, nearest_times, time_spans, true_runs
-from musclesolve._util.messages import count_of
+from musclesolve._util.messages import WarningNote, count_of
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import C3D
 from musclesolve.recording.c3d.force_platforms import (
@@ -603,9 +603,10 @@ def corrected_plates(
 
 
 def unmeasured_free_moments(forces: tuple[PlateForce, ...]) -> tuple[str, ...]:
-    """Return a sentence on every plate whose free moment is set to zero, because its channel is wrong."""
+    """Return a warning on every plate whose free moment is set to zero, because its channel is wrong."""
     faults = dict.fromkeys((plate.number, plate.moment_fault) for plate in forces if plate.moment_fault)
-    return tuple(f"The free moment of plate {number} is set to zero: {fault}." for number, fault in faults)
+    said = (f"The free moment of plate {number} is set to zero: {fault}." for number, fault in faults)
+    return tuple(WarningNote(sentence, "moment_channel") for sentence in said)
 
 
 def _sentences(

@@ -7,7 +7,7 @@ wrong for an instant only (`without_instants`) count as not measured and do not 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -76,40 +76,45 @@ def stray_moment(beside: Value, vertical: Value) -> Value:
     return (beside - SOLE_REACH) * vertical
 
 
-def impossible_samples(force: Array, moment: Array, beside: Array, weight: float) -> tuple[Mask, Mask]:
-    """Return masks (S,) of the samples of a plate that no foot can cause, by their force, and by their point or moment.
+def beyond_limits(
+    sideways: Value, upward: Value, turning: Value, beside: Value, weight: float
+) -> tuple[Any, ...]:
+    """Whether samples (...) are of no foot: too large, downward, too far sideways, turning too much, beside the sole.
 
-    Limits and arguments are as for `sample_fault`, sample by sample: force and moment (S, 3), beside
-    (S,) [m], 0 where the foot is not known.
+    sideways, upward: of the force on the foot [N]; turning: moment about its point [N m]; beside: distance of the point
+    from the line between heel and toe [m], 0 where the foot is not known; weight: of the body [N].
     """
-    vertical, upward = np.abs(force[:, 2]), force[:, 2]
-    of_force = (vertical > PEAK_SHARE[1] * weight) | (-upward > PEAK_SHARE[0] * weight)
-    of_force |= np.hypot(force[:, 0], force[:, 1]) > friction_limit(vertical)
-    of_moment = np.linalg.norm(moment, axis=1) > moment_limit(vertical)
-    return of_force, of_moment | (stray_moment(beside, vertical) > STRAY * weight)
+    vertical = abs(upward)
+    return (
+        vertical > PEAK_SHARE[1] * weight,
+        -upward > PEAK_SHARE[0] * weight,
+        sideways > friction_limit(vertical),
+        turning > moment_limit(vertical),
+        stray_moment(beside, vertical) > STRAY * weight,
+    )
+
+
+def impossible_samples(force: Array, moment: Array, beside: Array, weight: float) -> tuple[Mask, Mask]:
+    """Return masks (S,) of the samples that no foot can cause, by their force (S, 3), and by their point or moment."""
+    sideways, turning = np.hypot(force[:, 0], force[:, 1]), np.linalg.norm(moment, axis=1)
+    large, pulls, slides, turns, strays = beyond_limits(sideways, force[:, 2], turning, beside, weight)
+    return large | pulls | slides, turns | strays
 
 
 def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> str:
-    """Return the reason why no foot can cause a sample of a plate, "" if a foot can.
-
-    Args:
-        force: on the foot (3,) [N]. moment: about the point of force (3,) [N m].
-        beside: distance of the point from the line between heel and toe [m].
-        weight: of the body [N].
-    """
+    """Return the reason why no foot can cause a sample of a plate, "" if a foot can; see `beyond_limits`."""
     x, y, z = map(float, force)
-    vertical, size = abs(z), math.hypot(*moment)
-    if vertical > PEAK_SHARE[1] * weight:
-        return f"is {vertical:.4g} N"
-    if -z > PEAK_SHARE[0] * weight:
-        return f"pulls it down with {-z:.4g} N"
-    if math.hypot(x, y) > friction_limit(vertical):
-        return f"pushes it sideways with {math.hypot(x, y):.4g} N"
-    if size > moment_limit(vertical):
-        return f"has a moment of {size:.4g} N m about the point of force"
-    if stray_moment(beside, vertical) > STRAY * weight:
-        return f"acts {beside:.2g} m away from it"
-    return ""
+    sideways, turning = math.hypot(x, y), math.hypot(*moment)
+    beyond = beyond_limits(sideways, z, turning, beside, weight)
+    if not any(beyond):
+        return ""
+    return (
+        f"is {abs(z):.4g} N",
+        f"pulls it down with {-z:.4g} N",
+        f"pushes it sideways with {sideways:.4g} N",
+        f"has a moment of {turning:.4g} N m about the point of force",
+        f"acts {beside:.2g} m away from it",
+    )[beyond.index(True)]
 
 
 class PlateFault(NamedTuple):

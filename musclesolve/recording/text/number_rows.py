@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from muscle_db.regular_file import RECORDING
 from musclesolve._util.arrays import AnyArray, Array
 from musclesolve._util.long_arrays import blocks, long_array
-from musclesolve._util.messages import few, shortened
+from musclesolve._util.messages import NO_WARNING, WarningNote, few, shortened
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.text.text_file import (
     EXPORT_AGAIN,
@@ -561,7 +561,7 @@ def timed_rows(
     count: str | None = None,
     rate_hz: float | None = None,
     drop_repeats: bool = False,
-) -> tuple[Array, Array, NDArray[np.int64], tuple[str, ...], str]:
+) -> tuple[Array, Array, NDArray[np.int64], tuple[str, ...], WarningNote]:
     """Read all rows of a recording with checked times on their even grid.
 
     The last row of a file that ends without a line end may be cut short within a number: it is ignored if the header
@@ -578,7 +578,7 @@ def timed_rows(
             that repeat the row before, time included, but for the last printed digit.
 
     Returns: Times (T,) [s], values (T, n, ...) with NaN for repeated names, the line of every row (T,), notes for the
-        results, and a warning if the header states another number of rows, else "".
+        results, and a warning if a row is cut short or the header states another number of rows, else "".
     """
     times, values, lines = Stack(), Stack(), Stack()
     for rows, of_rows in blocks:
@@ -587,7 +587,7 @@ def timed_rows(
         for stack, block in ((times, time), (values, of_names), (lines, of_rows)):
             stack.append(block, reader.share_read)
     printed, numbers, line_numbers = times.finished(), values.finished(), lines.finished()
-    kept, warning, name = printed.size, "", reader.path.name
+    kept, warning, name, remedy = printed.size, "", reader.path.name, "copy or export the file again"
     if reader.left_out:
         broken = "the recording broke off there; the row is left out."
         warning = f"Line {reader.left_out} of {name} ends in the middle of a row: {broken}"
@@ -596,9 +596,11 @@ def timed_rows(
         warning, kept = f"{warning}; the last row is left out.", kept - 1
     elif count and count != str(kept):
         warning = f"{name} holds {kept} rows of data, its header states {count[:40]}: it may be cut short"
-        cut = reader.open_end and count.isdecimal()
-        warning = f"{warning}; the last row is left out." if cut else f"{warning}, or edited."
-        kept = kept - cut
+        if reader.open_end and count.isdecimal():
+            warning, kept = f"{warning}; the last row is left out.", kept - 1
+        else:
+            warning += ", or edited."
+            remedy += "; or correct the number in its header, if the rows are all there"
     printed, numbers, line_numbers = printed[:kept], numbers[:kept], line_numbers[:kept]
     notes = repeated_notes(kind, repeated, reader.path)
     if reader.passed:
@@ -614,7 +616,8 @@ def timed_rows(
             notes = (*notes, f"{name} repeats rows of the same time, which are left out: line {at}.")
             printed, numbers, line_numbers = printed[~twice], numbers[~twice], line_numbers[~twice]
     even, of_times = checked_times(printed, line_numbers, reader.path, rate_hz)
-    return even, numbers, line_numbers, (*notes, *of_times), warning
+    noted = WarningNote(warning, "truncated", remedy) if warning else NO_WARNING
+    return even, numbers, line_numbers, (*notes, *of_times), noted
 
 
 def _all_at_once(

@@ -27,6 +27,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array
 from musclesolve._util.checks import check_choice, check_integer, check_real_array, check_type
+from musclesolve._util.messages import NO_WARNING
 from musclesolve.errors import InputError, file_error, input_error
 from musclesolve.recording.data import Markers, Table
 from musclesolve.recording.text.cells import in_meters_by_size, is_time, seconds_of
@@ -483,7 +484,7 @@ def read_repaired(
             copy = Path(folder) / path.name
             copy.write_text("\n".join(repaired) + "\n", encoding="utf-8")
             try:  # the repair is reported, and with it the number of rows in the header
-                recorded = replace(reader(copy), path=path, row_warning="")
+                recorded = replace(reader(copy), path=path, row_warning=NO_WARNING)
             except InputError as refused:
                 next_error = refused
                 next_error.file = path

@@ -85,9 +85,9 @@ def figures_of(data: xr.Dataset, kind: str) -> dict[str, Draw]:
 def caption(name: str, draw: Draw) -> str:
     """Return the caption of a figure: the first sentence of its function."""
     function = draw.func if isinstance(draw, partial) else draw
-    first = (function.__doc__ or name.replace("_", " ")).strip().partition("\n")[0]
+    first = (function.__doc__ or name.replace("_", " ")).strip().partition("\n")[0].removeprefix("Draw ")
     side = draw.keywords.get("side") if isinstance(draw, partial) else None
-    return first.rstrip(".") + (f"; {SIDE_NAMES[side]} leg." if side else ".")
+    return capitalized(first).rstrip(".") + (f"; {SIDE_NAMES[side]} leg." if side else ".")
 
 
 @dataclass(frozen=True)

@@ -307,10 +307,7 @@ def moving_picture(
         shown: a result or the path of its file, or what `simulate`, `simulate_contact` and `ForwardProblem.simulate`
             return.
         height: of the frame [px], 360 or more.
-        muscles: of a simulation: those that drove it (`problem.muscles`), drawn and colored by their activation.
-        title: of a simulation's picture; else the names of the models.
-        geometry: of the result of an OpenSim model: the folder with its .vtp, .stl or .obj files, where these are not
-            in the folder Geometry beside the model.
+        muscles, title, geometry: as of `save_picture`.
 
     Raises:
         InputError: no result and no simulation, muscles of another model, a height that is too small, a folder or

@@ -29,10 +29,8 @@ from musclesolve.results.dataset import labels
 from musclesolve.results.dataset.frame_validity import MUSCLE_SIDE
 from musclesolve.results.dataset.labels import Labels, Skeleton, Variable, VariablesAndAttributes, path_labels
 from musclesolve.results.dataset.muscle_labels import (
-    beyond_plausible,
     emg_attributes,
     fascicle_attributes,
-    fiber_range,
     person_attributes,
     reasons_of_sides,
 )
@@ -94,7 +92,6 @@ def model_labels(body: ModelBody, analysis: Analysis, paths: bool) -> labels.Lab
             *body.warnings,
             f"Coordinates {filtered}, rates by a quintic spline; tendons {analysis.sharing.tendon}.",
             *analysis.notes,
-            *beyond_plausible(body.muscles, *fiber_range(analysis)),
             *([] if body.trial is None else change_notes(body.trial, read_later=True)),
         ],
         segment_axes=model_axes(body),

@@ -8,7 +8,6 @@ although the muscles are strong enough for this frame alone. The sentences then 
 could help: the upper bound of activation, or the rate at which activation rises or falls.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -63,39 +62,23 @@ def fiber_range(analysis: Analysis) -> tuple[Array, Array]:
     return least, greatest
 
 
-def beyond_plausible(names: Sequence[str], least: Array, greatest: Array) -> list[str]:
-    """A sentence on the muscles whose normalized fiber lengths, least and greatest (n,), leave the plausible range."""
-    low, high = USABLE
-    ranges = zip(names, least.tolist(), greatest.tolist(), strict=True)
-    beyond = [f"{name} {a:.2f} to {b:.2f}" for name, a, b in ranges if a < low or b > high]
-    return [f"Fibers work beyond {low:g} to {high:g} optimal fiber lengths: {', '.join(beyond)}."] * bool(
-        beyond
-    )
-
-
 def fiber_notes(analysis: Analysis, options: Options) -> list[str]:
-    """A sentence on the muscles whose fibers leave the plausible range; empty where all stay within.
-
-    A second sentence names the muscles that also leave the range in the reference model, if the rule of fiber lengths
-    keeps the operating ranges of this model.
+    """A sentence on the muscles whose fibers leave the plausible range here and in the reference model, whose operating
+    ranges the rule of fiber lengths keeps; the warning on these fibers is a finding of the result.
     """
-    names, (least, greatest) = analysis.body.muscles, fiber_range(analysis)
-    notes = beyond_plausible(names, least, greatest)
-    if not notes or options.fiber_length_rule != "operating_range":
-        return notes
+    if options.fiber_length_rule != "operating_range":
+        return []
     model = operating_range(options.database)
     ends = np.nanmin(model.normalized_length, axis=0), np.nanmax(model.normalized_length, axis=0)
     ranges = {name: (low, high) for name, low, high in zip(model.names, *ends, strict=True)}
     too = dict[str, str]()
-    for name, a, b in zip(names, least.tolist(), greatest.tolist(), strict=True):
+    for name, a, b in zip(analysis.body.muscles, *map(np.ndarray.tolist, fiber_range(analysis)), strict=True):
         low, high = ranges.get(name[:-2], (np.inf, -np.inf))
         if (a < USABLE[0] or b > USABLE[1]) and low <= a and b <= high:
             too[name[:-2]] = f"{name[:-2]} {low:.2f} to {high:.2f}"
-    if not too:
-        return notes
     source = options.database.operating_range_of or options.database.name
-    over = f"The model of {source} has them there too, over its range of motion: {', '.join(too.values())}."
-    return [f"{notes[0]} {over}"]
+    said = f"The model of {source} has fibers at such lengths over its range of motion, too"
+    return [f"{said}: {', '.join(too.values())} optimal lengths."] * bool(too)
 
 
 def balance_error(analysis: Analysis) -> dict[str, Variable]:

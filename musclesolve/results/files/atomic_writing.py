@@ -190,11 +190,13 @@ def _input_error(place: Path) -> Iterator[None]:
     try:
         yield
     except (FileExistsError, NotADirectoryError) as error:
-        present = next((each for each in (place, *place.parents) if each.is_file()), place)
+        present = next(
+            (each for each in (place, *place.parents) if each.exists() and not each.is_dir()), place
+        )
         raise file_error(
             "not_writable",
             place,
-            f"{present.name} is a file, results are written into a folder",
+            f"{present.name} is a file, and results are written into a folder",
             remedy="name a folder with -o, a new one or one with earlier results",
         ) from error
     except OSError as error:

@@ -13,10 +13,13 @@ from synthetic_trial import write_trial
 
 from musclesolve import read_trial
 from musclesolve._util.arrays import nearest_times
+from musclesolve._util.messages import WarningNote
+from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.files import Table, Trial, read_mot, read_trc, write_mot, write_trc
 from musclesolve.forces import mechanics
 from musclesolve.pipeline.mechanics import measured_moments
+from musclesolve.recording.plates.foot_forces import unmeasured_free_moments
 from musclesolve.recording.plates.plate_checks import impossible_samples, sample_fault
 
 RIGHT = [f"r_v{axis}" for axis in "xyz"]
@@ -285,3 +288,10 @@ def test_a_plate_without_numbers_has_a_way_out(tmp_path: Path, rows: slice, way:
     with pytest.raises(InputError) as error:
         read_trial(rewritten(tmp_path, setting(RIGHT, rows, np.nan)))
     assert way in (error.value.remedy or "")
+
+
+def test_a_free_moment_that_is_not_measured_is_a_warning_and_repeated_by_no_note():
+    trial = read_trial(reference_stride())
+    forces = tuple(replace(plate, number=1, moment_fault="channel 6 rests") for plate in trial.forces)
+    (said,) = unmeasured_free_moments(forces)
+    assert isinstance(said, WarningNote) and said.code == "moment_channel" and "channel 6 rests" in said

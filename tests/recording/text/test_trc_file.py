@@ -327,6 +327,7 @@ def test_another_count_of_rows_is_a_warning(tmp_path: Path, stated: str) -> None
     found = read_trc(sample(tmp_path, ("100\t100\t3\t2", f"100\t100\t{stated}\t2")))
     assert plain.sentences == []
     assert f"holds 3 rows of data, its header states {stated}" in found.row_warning
+    assert "correct the number in its header" in found.row_warning.remedy
     assert found.sentences == [found.row_warning]
     np.testing.assert_array_equal(found.position, plain.position)
 
@@ -336,8 +337,11 @@ def test_the_row_in_which_a_file_is_cut_short_does_not_count(tmp_path: Path) -> 
     path = sample(tmp_path, ("100\t100\t3\t2", "100\t100\t5\t2"))
     path.write_text(path.read_text(encoding="utf-8").rstrip("\n"), encoding="utf-8")
     found = read_trc(path)
-    assert "the last row is left out" in found.row_warning
+    assert "the last row is left out" in found.row_warning and "header" not in found.row_warning.remedy
     np.testing.assert_array_equal(found.position, plain.position[:2])
+    text = sample(tmp_path).read_text(encoding="utf-8").rstrip("\n")
+    path.write_text(text.rpartition("\t")[0], encoding="utf-8")  # cut within a row, the header is right
+    assert "header" not in read_trc(path).row_warning.remedy
 
 
 @pytest.mark.thorough

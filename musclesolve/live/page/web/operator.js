@@ -114,7 +114,9 @@ class OperatorPage {
     const wanted = { ...this.settings, ...changed };
     const crossed = wanted.low !== null && wanted.high !== null && wanted.low > wanted.high;
     this.part("refused").hidden = !crossed;
-    if (!crossed) this.link.send({ settings: wanted });
+    if (crossed) return;
+    this.adopt(wanted);  // the next change begins from it, whether the server has answered or not
+    this.link.send({ settings: wanted });
   }
 
   take(message) {
@@ -134,7 +136,9 @@ class OperatorPage {
       row.hidden = k > settings.curves.length;
     });
     for (const name of ["quantity", "value", "during", "span"]) this.part(name).value = settings[name];
-    for (const name of ["low", "high"]) this.part(name).value = settings[name] ?? "";
+    for (const name of ["low", "high"]) {
+      if (this.part(name) !== document.activeElement) this.part(name).value = settings[name] ?? "";  // else it is typed
+    }
     const quantity = this.quantities.get(settings.quantity);
     this.part("during").disabled = settings.value === "now";
     this.part("target-unit").textContent = unitOf(quantity);

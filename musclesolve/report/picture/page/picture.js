@@ -127,7 +127,7 @@ class Picture {
     this.find("alert").hidden = !alerts.length;
     // without a pose there is no body whose muscles could be gray
     const seen = data.muscles.some((muscle) => !Number.isNaN(data.pathPoint(frame, muscle.first, [])[0]));
-    this.find("alert").textContent = alerts.length ? `${alerts.join(" ")}${seen ? " Their muscles are gray." : ""}` : "";
+    this.find("alert").textContent = alerts.length ? `${alerts.join(" ")}${seen ? " Muscles without a force are gray." : ""}` : "";
     this.find("stage").classList.toggle("msp-lost", lost.length > 0 && lost.length === this.legsShown().length);
   }
 
