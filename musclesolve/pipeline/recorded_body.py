@@ -214,8 +214,8 @@ def joined_parts(
     made, joined = parts_in(next(blocks(frames, BLOCK))), []
     for number, part in enumerate(made):
         arm = zero_arms(frames, *part.state.moment_arm.shape[1:])
-        own = _unfilled(part.state, frames)
-        state = MuscleState(parameters=part.state.parameters, moment_arm=arm, **own)
+        arrays = _unfilled(part.state, frames)
+        state = MuscleState(parameters=part.state.parameters, moment_arm=arm, **arrays)
         assert part.loads is not None
         loads = replace(part.loads, **_unfilled(part.loads, frames), pulls=partial(pulls_in, number))
         joined.append(replace(part, **_unfilled(part, frames), state=state, loads=loads))
