@@ -203,7 +203,7 @@ def muscle_course(names: Sequence[str], drive: Given, sampling: Sampling, kind: 
         constant = np.broadcast_to(values, len(names))
         return lambda at: np.tile(constant, (len(at), 1))
     if time is None or len(time) != len(values):
-        raise drive_error(
+        raise input_error(
             "bad_shape",
             problem=f"{len(values)} samples of {kind.name}, but {0 if time is None else len(time)} times",
             remedy="pass time= with as many entries as there are samples",
