@@ -2,8 +2,8 @@
 
 With elastic tendons every unbroken run of usable frames is a motion that is solved by itself. The result describes
 the solved state: fiber lengths and velocities, force capacities and passive forces follow from the tendons, so
-that force = activation force_capacity + passive_force as with rigid tendons, and the problem of the result is the
-static problem in this state.
+that tendon force = activation force_capacity + passive_force as with rigid tendons, and the problem of the result is
+the static problem in this state.
 """
 
 from __future__ import annotations

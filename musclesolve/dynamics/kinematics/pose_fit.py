@@ -1,12 +1,13 @@
 """Kinematic consistency: the pose nearest to the measured points and directions that satisfies every constraint.
 
-Minimize 1/2 sum_n w_n |q_n - target_n|^2 subject to Phi(q) = 0. The steps go along the allowed directions D (the null
-space of Phi_q), after which the pose is rebuilt from the joint coordinates, so that the constraints hold to round-off
-at every iterate. All frames advance together. The step ds solves
+Minimize 1/2 sum_n w_n |q_n - target_n|^2 subject to the constraints Phi(q) = 0; q_n are points and unit vectors of the
+bodies. Angles that no target shows stay at rest by a weak term, `Rest`. The steps go along the allowed directions D
+(the null space of Phi_q), after which the pose is rebuilt from the joint coordinates, so that the constraints hold to
+round-off at every iterate. All frames advance together. The step ds solves
 
-    (D^T W D - near S) ds = D^T p,   p = w (target - q),   S_ij = sum_n p_n . d2q_n/ds_i ds_j
+    (D^T W D - g S) ds = D^T p,   p = w (target - q),   S_ij = sum_n p_n . d2q_n/ds_i ds_j
 
-without the curvature S the step of Gauss-Newton, which converges from afar, with it the step of Newton, which converges
+with g = 0 the step of Gauss-Newton, which converges from afar, with g = 1 the step of Newton, which converges
 quadratically although markers and model disagree.
 
 D is never formed. A speed with the axis a and the pivot o moves a point r by a x r + c, c = o x a, and a vector v by
