@@ -4,18 +4,25 @@
 | --- | --- | --- |
 | landmarks | `anatomy` | points and axes of the body over time, (T', 3) [m] each, and where they are in standing |
 | model | `subject_model` | bodies, joints and masses of the person: K joint angles, six coordinates of the pelvis |
-| motion | `consistent_motion` | natural coordinates (T, N, 3), joint angles (T, K+6) [rad, m] and two derivatives |
+| motion | `consistent_motion` | points and vectors of all bodies (T, N, 3), coordinates (T, K+6), two derivatives |
 | ground reactions | `ground_reactions` | force, moment and center of pressure of each foot, (T, 3) [N, N m, m] |
-| moments | `measured_moments` | generalized forces (T, K+6) [N m, N]; the last six are the residual at the pelvis |
+| moments | `measured_moments` | generalized forces (T, K+6); the last six are the residual at the pelvis |
 | muscles | `Options.muscles` | n muscles of the set on each side, scaled to the model |
 | state | `muscle_state` | lengths, velocities, capacities (T, n), moment arms (T, m, n) [m] |
 | problem | `sharing_problem` | A a = b, lower <= a <= upper in every frame |
 | solution | `solve` | activations (T, n), status and certificate of every frame |
 
-T frames lie in the time range. T' frames are more by a margin, so that derivatives hold at the ends of the range. Axes:
-x forward, y left, z up. Each stage is a function on plain arrays and dataclasses, and may be replaced by another one.
-Here a brace pulls the knee straight, with 20 N m for each radian, and the muscles flex the knee against it:
+`mechanics` calls the first four stages, `recorded_body` the next three, `share` the last two. T' frames have a margin
+of 0.1 s on each side of the T frames in the time range, so that derivatives hold at its ends. Axes: x forward, y left,
+z up. Coordinates: K joint angles [rad], position [m] and three angles [rad] of the pelvis. Generalized forces: K joint
+moments [N m], force [N] and moment [N m] on the pelvis. A number is positive in the direction of its name, which
+`model.topology.dof_names` lists; `knee_flexion_r` is 0 in a straight knee. Muscles of a leg produce m = 7 moments; the
+moments of the hip, of the knee and of ankle dorsiflexion are shared.
 
+Each stage is a function on plain arrays and dataclasses, and may be replaced by another one. Here a brace pulls the
+knee straight, with 20 N m for each radian, and the muscles flex the knee against it:
+
+>>> import musclesolve as ms
 >>> from musclesolve.forces import find_options, mechanics, recorded_body, share
 >>> from musclesolve.pipeline.mechanics import measured_moments
 >>> trial = ms.read_trial(ms.data.reference_stride())

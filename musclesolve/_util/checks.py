@@ -44,40 +44,40 @@ def check_number(
     raise input_error("bad_number", where=where or name, expected=expected, name=name, given=as_text(given))
 
 
-def check_type(given: object, kind: type[Kind], where: str, expected: str) -> Kind:
+def check_type(value: object, kind: type[Kind], where: str, expected: str) -> Kind:
     """Return the argument; refuse an object of another class."""
-    if not isinstance(given, kind):
-        raise input_error("wrong_type", where=where, expected=expected, given=type(given).__name__)
-    return given
+    if not isinstance(value, kind):
+        raise input_error("wrong_type", where=where, expected=expected, given=type(value).__name__)
+    return value
 
 
 def check_integer(
-    given: object, name: str, least: int, most: int | None = None, *, where: str | None = None
+    value: object, name: str, least: int, most: int | None = None, *, where: str | None = None
 ) -> int:
     """Return an integer that is at least `least`, and at most `most`; refuse true, false and 2.0."""
-    whole = isinstance(given, Integral) and not isinstance(given, bool)
-    if not whole or given < least or (most is not None and given > most):  # type: ignore[operator]
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or value < least or (most is not None and value > most):  # type: ignore[operator]
         expected = f"a whole number, {least} " + ("or more" if most is None else f"to {most}")
         raise input_error(
-            "bad_number", where=where or name, expected=expected, name=name, given=as_text(given)
+            "bad_number", where=where or name, expected=expected, name=name, given=as_text(value)
         )
-    return int(given)  # type: ignore[call-overload, no-any-return]
+    return int(value)  # type: ignore[call-overload, no-any-return]
 
 
-def check_choice(given: object, name: str, known: Collection[str], *, where: str | None = None) -> None:
+def check_choice(value: object, name: str, known: Collection[str], *, where: str | None = None) -> None:
     """Check that a word is one of the known ones."""
-    if not isinstance(given, str) or given not in known:
+    if not isinstance(value, str) or value not in known:
         raise input_error(
             "unknown_name",
             where=where,
-            problem=f"{name} is {as_text(given)}",
+            problem=f"{name} is {as_text(value)}",
             expected=" or ".join(map(repr, known)),
-            remedy=suggestion(given, known) if isinstance(given, str) else None,
+            remedy=suggestion(value, known) if isinstance(value, str) else None,
         )
 
 
 def check_array(
-    given: object,
+    value: object,
     name: str,
     shape: Shape,
     entries: tuple[str, ...] = (),
@@ -95,10 +95,10 @@ def check_array(
     """
     size = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
     expected = f"numbers of the shape ({size})" if shape else "a number"
-    if isinstance(given, np.ma.MaskedArray) and given.dtype.kind in "biuf":
-        given = np.ma.filled(given.astype(float), np.nan)
+    if isinstance(value, np.ma.MaskedArray) and value.dtype.kind in "biuf":
+        value = np.ma.filled(value.astype(float), np.nan)
     try:
-        array = np.asarray(given)
+        array = np.asarray(value)
     except ValueError:
         raise input_error(
             "bad_shape", where=where, problem=f"{name} has rows of different lengths", expected=expected
@@ -109,7 +109,7 @@ def check_array(
             where=where,
             expected=expected,
             name=name,
-            reason=f"its type is {type(given).__name__}",
+            reason=f"its type is {type(value).__name__}",
         ) from None
     if real and array.ndim and array.dtype.kind in "fO":
         with contextlib.suppress(TypeError, ValueError):  # objects that are no numbers are refused below
@@ -130,7 +130,7 @@ def check_array(
 
 
 def check_real_array(
-    given: object,
+    value: object,
     name: str,
     expected: str,
     *,
@@ -142,7 +142,7 @@ def check_real_array(
     True and false are no numbers.
     """
     try:
-        raw = np.asanyarray(given)
+        raw = np.asanyarray(value)
         if raw.dtype.kind not in "iufO":
             raise TypeError(_first_entry(raw))
         array: Array = np.asarray(np.ma.filled(raw.astype(np.float64, copy=False), np.nan))
@@ -155,9 +155,9 @@ def check_real_array(
     return array
 
 
-def check_increasing(given: object, least: int = 1, *, where: str | None = None) -> Array:
+def check_increasing(value: object, least: int = 1, *, where: str | None = None) -> Array:
     """Return the times (T,) [s] of frames; refuse masked and not increasing ones."""
-    plain = check_real_array(given, "time", "increasing times [s]", where=where)
+    plain = check_real_array(value, "time", "increasing times [s]", where=where)
     time = check_array(plain, "time", ("T",), real=True, where=where)
     if len(time) < least:
         raise input_error("too_few_frames", where=where, count=len(time), least=least)
@@ -174,9 +174,9 @@ def check_increasing(given: object, least: int = 1, *, where: str | None = None)
     return time
 
 
-def one_or_several(given: Any) -> list[Any]:
+def one_or_several(value: Any) -> list[Any]:
     """Return a list: of the things in anything that can be iterated, or of one thing alone, as a text or path is."""
-    return [given] if isinstance(given, str | Path) or not isinstance(given, Iterable) else list(given)
+    return [value] if isinstance(value, str | Path) or not isinstance(value, Iterable) else list(value)
 
 
 def _first_entry(array: AnyArray) -> str:

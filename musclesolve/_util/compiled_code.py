@@ -284,12 +284,12 @@ def on_disk(
     version = source_version(*sources)
 
     def make(function: Callable[..., Any], *signature: Any) -> CompiledFunction:
-        each = [types_of(part) if isinstance(part, str) else [part] for part in signature]
-        return CompiledFunction(function, tuple(chain.from_iterable(each)), options, version, message)
+        types = [types_of(part) if isinstance(part, str) else [part] for part in signature]
+        return CompiledFunction(function, tuple(chain.from_iterable(types)), options, version, message)
 
     return make
 
 
 def compiled_functions(module: ModuleType) -> dict[str, CompiledFunction]:
     """The compiled functions of a module, by name."""
-    return {name: each for name, each in vars(module).items() if isinstance(each, CompiledFunction)}
+    return {name: value for name, value in vars(module).items() if isinstance(value, CompiledFunction)}

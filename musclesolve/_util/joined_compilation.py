@@ -98,7 +98,7 @@ class WholeLibrary(JITCodeLibrary):  # type: ignore[misc]
         the functions alone, which here stop the program.
         """
         self._ensure_finalized()
-        names = [each.name for each in self._get_module_for_linking().functions if not each.is_declaration]
+        names = [one.name for one in self._get_module_for_linking().functions if not one.is_declaration]
         stops = [f'define void @"{name}"() {{ call void @llvm.trap() unreachable }}' for name in names]
         code = parse_assembly("\n".join(["declare void @llvm.trap()", *stops]))
         return self.name, "object", (self._get_compiled_object(), code.as_bitcode())

@@ -14,14 +14,14 @@ def attach_stub(
 
     table: a module of the package, whose `NAMES` has functions by more names, which are attributes, too.
     """
-    found, listed, names = lazy_loader.attach_stub(package, file)
+    named, listed, names = lazy_loader.attach_stub(package, file)
 
     def more() -> Mapping[str, Any]:
         return import_module(f"{package}.{table}").NAMES if table else {}
 
     def attribute(name: str) -> Any:
         if name in names:
-            return found(name)
+            return named(name)
         meant = None
         if not name.startswith("_"):  # those are asked by programs
             if name in (functions := more()):
@@ -30,7 +30,7 @@ def attach_stub(
 
             # A class begins with a capital letter, a function or a module does not.
             meant = suggestion(
-                name, [each for each in (*names, *functions) if each[0].isupper() == name[0].isupper()]
+                name, [one for one in (*names, *functions) if one[0].isupper() == name[0].isupper()]
             )
         problem = f"module {package!r} has no attribute {name!r}"
         raise AttributeError(f"{problem}; {meant}" if meant else problem, name=name)

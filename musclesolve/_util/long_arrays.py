@@ -101,7 +101,7 @@ def long_array(shape: tuple[int, ...], dtype: Any = float) -> AnyArray:
     if large and hasattr(os, "posix_fallocate") and hasattr(mmap, "MADV_DONTNEED"):
         with suppress(OSError, RuntimeError), _LOCK:
             places = ((pages, pages.reserved(size)) for pages in tuple(_FILES))
-            pages, place = next((each for each in places if each[1] is not None), (None, None))
+            pages, place = next((one for one in places if one[1] is not None), (None, None))
             if pages is None or place is None:
                 pages = _new_file(max(size, FILE))
                 place = pages.reserved(size)

@@ -134,10 +134,10 @@ def shortened(names: Sequence[str], most: int = 3, between: str = ", ") -> str:
 
 def alike(said: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     """Group names and their sentences, name -> sentence: the sentences of a group differ in their numbers alone."""
-    found: dict[str, dict[str, str]] = {}
+    like: dict[str, dict[str, str]] = {}
     for name, sentence in said:
-        found.setdefault(re.sub(r"[0-9]+(?:[.][0-9]+)?", "#", sentence), {})[name] = sentence
-    return list(found.values())
+        like.setdefault(re.sub(r"[0-9]+(?:[.][0-9]+)?", "#", sentence), {})[name] = sentence
+    return list(like.values())
 
 
 def similar(name: str, known: Iterable[str], count: int = 3) -> list[str]:

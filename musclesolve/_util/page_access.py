@@ -6,7 +6,7 @@ from collections.abc import Mapping
 HOST = "127.0.0.1"
 
 
-def refusal_of(headers: Mapping[str, str], port: int, given: str, token: str, printed_by: str) -> str:
+def refusal_of(headers: Mapping[str, str], port: int, shown: str, token: str, printed_by: str) -> str:
     """Return the reason why a request is refused, "" where it is not.
 
     It must call this machine by its own name, which a page that points its name here does not (DNS rebinding), come
@@ -17,6 +17,6 @@ def refusal_of(headers: Mapping[str, str], port: int, given: str, token: str, pr
         return "unknown host"
     if headers.get("origin") not in {None, *(f"http://{name}" for name in names)}:
         return "foreign origin"
-    if not secrets.compare_digest(given.encode(), token.encode()):
+    if not secrets.compare_digest(shown.encode(), token.encode()):
         return f"the token of the address is missing or wrong: use the address that {printed_by} has printed"
     return ""

@@ -157,12 +157,12 @@ class HoleLimits:
         after = np.clip(np.searchsorted(known, new), 1, max(len(known) - 1, 1))
         left, right = known[after - 1], known[np.minimum(after, len(known) - 1)]
         apart = np.where((new > left + SAME_TIME) & (new < right - SAME_TIME), right - left, 0.0)
-        found = np.interp(new, known, values)
+        at = np.interp(new, known, values)
         for frame in np.flatnonzero((apart > self.usual) & (apart <= self.longest)):
-            found[frame] = self._across(known, values, int(after[frame]), float(new[frame]), found[frame])
+            at[frame] = self._across(known, values, int(after[frame]), float(new[frame]), at[frame])
         outside = ~within(new, known[0], known[-1])
-        found[outside | (apart > self.longest)] = np.nan
-        return found
+        at[outside | (apart > self.longest)] = np.nan
+        return at
 
     def _across(self, known: Array, values: Array, after: int, new: float, line: float) -> float:
         """The spline through the samples around a hole up to the next long hole; the value `line` if there are few."""

@@ -102,10 +102,10 @@ class Pool:
             for number in range(len(self.tasks)):
                 self.limit = number + window
                 while number not in waiting:
-                    found, result = next(results)
+                    place, result = next(results)
                     if isinstance(result, Lost):
                         raise MuscleSolveError(f"{result.reason}\n  remedy: compute with fewer processes")
-                    waiting[found] = result
+                    waiting[place] = result
                 yield waiting.pop(number)
 
     def _assign(self) -> None:

@@ -44,8 +44,8 @@ def ground_reactions(forces: Sequence[PlateForce], time: Array, chosen: FilterCh
     for side in SIDES:
         plates = [plate for plate in forces if plate.side == side]
         if plates:
-            own = [sampled_wrench(p, wrench_at_origin(p, unloaded_below), chosen, time) for p in plates]
-            force, moment = np.split(in_blocks(lambda *some: np.asarray(sum(some)), *own), 2, axis=1)
+            parts = [sampled_wrench(p, wrench_at_origin(p, unloaded_below), chosen, time) for p in plates]
+            force, moment = np.split(in_blocks(lambda *some: np.asarray(sum(some)), *parts), 2, axis=1)
             height = _ground_height(plates, time, max(unloaded_below, 1.0))
             place = in_blocks(center_of_pressure, force, moment, height)
             reactions.append(GroundReaction(side, force, moment, place))

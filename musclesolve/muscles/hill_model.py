@@ -45,7 +45,7 @@ def fiber_state(mt_length: Array, mt_velocity: Array, tendon: Array, thickness: 
     """Fiber length, velocity and pennation behind a rigid tendon, at constant thickness of the muscle.
 
     l cos(a) = L_MT - L_T and l sin(a) = L0 sin(a0), hence l = sqrt((L_MT - L_T)^2 + (L0 sin a0)^2) and
-    dl/dt = dL_MT/dt cos(a). The source tabulates L_T and a0 but evaluates the curves at the musculotendon length, at
+    dl/dt = dL_MT/dt cos(a). Silva (2003) tabulates L_T and a0 but evaluates the curves at the musculotendon length, at
     which most muscles would have no force in quiet standing.
 
     mt_length (T, n) L_MT [m], mt_velocity (T, n) its rate [m/s]; tendon slack length L_T and thickness L0 sin(a0), (n,)

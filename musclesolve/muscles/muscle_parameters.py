@@ -184,11 +184,11 @@ class MuscleParameters:
         if len(self.families) == 1:
             return capacity_and_passive(fiber, force, optimal, fastest, self.families[0][0], self.passive)
         capacity, passive = np.empty_like(fiber.length), np.empty_like(fiber.length)
-        for family, own in self.families:
-            part = FiberState(*(array[:, own] for array in fiber))
-            element = PassiveElement(*(values[own] for values in self.passive))
-            found = capacity_and_passive(part, force[own], optimal[own], fastest[own], family, element)
-            capacity[:, own], passive[:, own] = found
+        for family, at in self.families:
+            part = FiberState(*(array[:, at] for array in fiber))
+            element = PassiveElement(*(values[at] for values in self.passive))
+            forces = capacity_and_passive(part, force[at], optimal[at], fastest[at], family, element)
+            capacity[:, at], passive[:, at] = forces
         return TendonForce(capacity, passive)
 
     @cached_property

@@ -246,13 +246,13 @@ class _Segments:
         along = (step * self.unit).sum(axis=2, keepdims=True)
         return self._gathered((step - along * self.unit) * self.per_length)
 
-    def _gathered(self, each: Array) -> Array:
+    def _gathered(self, values: Array) -> Array:
         """Sum (T, P, 3) by point of values of segments, positive at the end and negative at the start of a segment."""
         frames, points = self.before.shape
         total = np.zeros((frames, points, 3))
         row = np.arange(frames)[:, None]
-        np.add.at(total, (row, self.before[:, self.first + 1]), each)
-        np.add.at(total, (row, self.before[:, self.first]), -each)
+        np.add.at(total, (row, self.before[:, self.first + 1]), values)
+        np.add.at(total, (row, self.before[:, self.first]), -values)
         return total
 
 

@@ -130,32 +130,32 @@ def pose_angles(
     return angle, rate
 
 
-def pose_motion(model: Model, **given: Mapping[str, Array]) -> Motion:
+def pose_motion(model: Model, **stated: Mapping[str, Array]) -> Motion:
     """A motion through P poses without accelerations, of arrays (P,) or (1,): `angle`, `rate` and further kinds."""
-    sizes = {a.size: f"{a.size} ({kind} of {name})" for kind, of in given.items() for name, a in of.items()}
+    sizes = {a.size: f"{a.size} ({kind} of {name})" for kind, of in stated.items() for name, a in of.items()}
     count, *others = sorted(size for size in sizes if size != 1) or [1]
     if others:
         named = enumerated([sizes[k] for k in (count, *others)])
         raise input_error("muscles.angles_different_lengths", sizes=named)
     coordinates, speeds = np.zeros((2, count, len(model.topology.dof_names)))
     for values, kind in ((coordinates, "angle"), (speeds, "rate")):
-        for name, column in given[kind].items():
+        for name, column in stated[kind].items():
             values[:, model.dof(name)] = column
     return motion_from(model, np.arange(count, dtype=float), coordinates, speeds, np.zeros_like(speeds))
 
 
 def numbers_by_name(
-    given: Mapping[str, ArrayLike], kind: str, unit: str, known: Sequence[str], within: str = ""
+    stated: Mapping[str, ArrayLike], kind: str, unit: str, known: Sequence[str], within: str = ""
 ) -> dict[str, Array]:
     """Numbers by name of a degree of freedom, (P,) or (1,) each; refuses unknown names and what is not finite."""
-    if not hasattr(given, "keys"):  # a table of pandas has it, too
+    if not hasattr(stated, "keys"):  # a table of pandas has it, too
         raise input_error(
             "bad_type",
-            problem=f"the {kind}s are {as_text(given)}",
+            problem=f"the {kind}s are {as_text(stated)}",
             expected=f"a dict: name of a degree of freedom -> {kind}s, a number or (P,) [{unit}]",
         )
-    found = {}
-    for name, value in dict(given).items():
+    numbers = {}
+    for name, value in dict(stated).items():
         check_known([name], kind, known, within)
         try:
             array = np.atleast_1d(np.asarray(value, dtype=float))
@@ -168,5 +168,5 @@ def numbers_by_name(
                 problem=f"{as_text(value)} is no {kind}",
                 expected=f"a finite number or a list of them, in {unit}",
             )
-        found[name] = array
-    return found
+        numbers[name] = array
+    return numbers

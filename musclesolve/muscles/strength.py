@@ -228,8 +228,8 @@ def set_tendon_strains(database: MuscleDatabase, stated: TendonStrain | None = N
     return stated_strains(of_set, stated, (groups, {ACHILLES: achilles}, names), database.name)
 
 
-def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Level], whose: str) -> Array:
-    """The strains (n,) with the stated ones in place of `own`, level by level, so that the more specific word holds.
+def stated_strains(usual: Array, stated: TendonStrain | None, levels: Sequence[Level], whose: str) -> Array:
+    """The strains (n,) with the stated ones in place of `usual`, level by level, so that the more specific word holds.
 
     Args:
         own: strains of the set or model.
@@ -238,7 +238,7 @@ def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Lev
         whose: name of the set or model, for messages.
     """
     words = by_word(stated)
-    levels = ({ALL: range(len(own))}, *levels)
+    levels = ({ALL: range(len(usual))}, *levels)
     members = {name: numbers for level in levels for name, numbers in level.items()}
     for word in words:
         check_known([word], "muscle or group", members, f" in {whose}", where="tendon_strain")
@@ -251,7 +251,7 @@ def stated_strains(own: Array, stated: TendonStrain | None, levels: Sequence[Lev
                 expected=f"words for its muscles: {', '.join(map(str, muscles))}",
                 remedy="name muscles instead",
             )
-    strain = own.copy()
+    strain = usual.copy()
     for level in levels:
         of_level = [word for word in words if word in level]
         for one, other in combinations(of_level, 2):  # as the name and the short name of a muscle

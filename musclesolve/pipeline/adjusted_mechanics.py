@@ -77,7 +77,7 @@ def completed_reactions(
     trial: Trial, model: Model, motion: Motion, chosen: FilterChoice
 ) -> list[GroundReaction]:
     """Collect the ground reactions on both feet: measured by plates, or predicted where no plate measured."""
-    plates = {each.side: each for each in ground_reactions(trial.forces, motion.time, chosen)}
+    plates = {one.side: one for one in ground_reactions(trial.forces, motion.time, chosen)}
     measured = np.zeros((len(motion.time), len(SIDES), 6))
     for number, side in enumerate(SIDES):
         if side in plates:

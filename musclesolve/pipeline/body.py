@@ -125,8 +125,8 @@ class JointLoads:
     def _sums(self, tension: Array) -> Sequence[Array]:
         """Force and moment at the joints and force on the patellae by tendon forces (T, n) [N], (T, J, 3) each."""
         if self.under is not None:
-            return [each.sum(axis=2) for each in self.under(EVERY, tension)]
-        return [(tension[:, None, None] @ each)[:, :, 0] for each in self.all_pulls]
+            return [pull.sum(axis=2) for pull in self.under(EVERY, tension)]
+        return [(tension[:, None, None] @ pull)[:, :, 0] for pull in self.all_pulls]
 
     def carried(self, tension: Array) -> dict[str, dict[str, Array]]:
         """Loads of the joints with tendon forces (T, n) [N]: arrays (T, 3) by joint.
@@ -254,7 +254,7 @@ class SharingGroup:
 
 def over_frames(owner: Any) -> dict[str, Any]:
     """The arrays of a part, of the state of its muscles or of its loads, all of them over frames."""
-    values = {each.name: getattr(owner, each.name) for each in fields(owner)}
+    values = {field.name: getattr(owner, field.name) for field in fields(owner)}
     return {name: array for name, array in values.items() if isinstance(array, np.ndarray)}
 
 
@@ -425,7 +425,7 @@ class Analysis:
     def notes(self) -> list[str]:
         """Sentences on how the parts were solved, and what the cost is for every one of them."""
         remarks = [self.sharing.cost.remarks(part.problem_at(np.arange(1))) for part in self.parts]
-        of_all = [each for each in remarks[0] if all(each in others for others in remarks)] if remarks else []
+        of_all = [text for text in remarks[0] if all(text in others for others in remarks)] if remarks else []
         return list(dict.fromkeys([*(note for part in self.parts for note in part.notes), *of_all]))
 
     @cached_property
@@ -480,7 +480,7 @@ class Analysis:
         """Activations (T, N) of all muscles, NaN in frames without a valid solution."""
         solutions = [(part.solution.solved, part.solution.activation) for part in self.parts]
         return self.over_muscles(
-            [in_blocks(lambda solved, a: np.where(solved[:, None], a, np.nan), *each) for each in solutions]
+            [in_blocks(lambda solved, a: np.where(solved[:, None], a, np.nan), *pair) for pair in solutions]
         )
 
 

@@ -82,7 +82,7 @@ def linked_body(body: Body, analysis: Analysis) -> Linked:
 @linked_body.register
 def _(body: RecordedBody, analysis: Analysis) -> Linked:
     model, motion, reactions = body.mechanics.model, body.mechanics.motion, body.mechanics.reactions
-    wrenches, heights = body.mechanics.wrenches, [each.center_of_pressure[:, 2] for each in reactions]
+    wrenches, heights = body.mechanics.wrenches, [one.center_of_pressure[:, 2] for one in reactions]
     bodies = LinkedBodies.from_motion(model, motion)
     forces: dict[str, Array] = {}
     joints: dict[str, LoadedJoint] = {}

@@ -73,7 +73,7 @@ class MuscleJoints:
             shank=np.array([model.body(f"shank_{side}") for side in sides], np.intp),
             joint=np.array([joints.index(name) for name in self.knees], np.intp),
             row=np.array([rows.index(dof) for dof in self.knees.values()], np.intp),
-            ligament=Ligament(*np.array([[*each] for each in ligaments]).reshape(-1, 2).T[..., None]),
+            ligament=Ligament(*np.array([[*one] for one in ligaments]).reshape(-1, 2).T[..., None]),
             heads=quadriceps(self.muscles.parameters.names),
         )
 

@@ -148,8 +148,8 @@ def _chosen(settings: Mapping[str, Any], database: muscle_db.MuscleDatabase) -> 
 
 def _times(time: ArrayLike, count: int) -> Array:
     """The times (P,) of the poses."""
-    found = check_increasing(np.atleast_1d(time), where="time")
-    if len(found) != count:
-        sizes = f"{len(found)} and {count} (poses)"
+    times = check_increasing(np.atleast_1d(time), where="time")
+    if len(times) != count:
+        sizes = f"{len(times)} and {count} (poses)"
         raise input_error("muscles.angles_different_lengths", where="time", sizes=sizes)
-    return found
+    return times

@@ -141,7 +141,8 @@ def recorded_body(
 ) -> RecordedBody:
     """Make the body of a recording: inverse dynamics, valid frames, and groups of muscles on the analyzed sides.
 
-    moments (T, K+6): in place of the ones of inverse dynamics, such as less what a brace bears [N m, N].
+    moments (T, K+6): in place of the moments of inverse dynamics, for example without the moment of a brace [N m, N].
+    Which frames are valid follows from the motion and the forces alone, whatever these moments are.
     """
     report = progress or no_progress
     report("inverse dynamics", 0.35)
@@ -152,10 +153,10 @@ def recorded_body(
     else:
         shape = motion.coordinates.shape
         moments = np.array(check_real_array(moments, "moments", f"{shape} [N m, N]", shapes=(shape,)))
-    lacking = (
-        moments if recorded.change is None else measured_moments(trial, model, recorded.unchanged, wrenches)
-    )
-    validity = recorded.validity(lacking)
+    required = moments
+    if replaced or recorded.change is not None:
+        required = measured_moments(trial, model, recorded.unchanged, wrenches)
+    validity = recorded.validity(required)
     fitted = {} if options.person is None else options.person.emg
     emg = (
         None
@@ -214,8 +215,8 @@ def joined_parts(
     made, joined = parts_in(next(blocks(frames, BLOCK))), []
     for number, part in enumerate(made):
         arm = zero_arms(frames, *part.state.moment_arm.shape[1:])
-        own = _unfilled(part.state, frames)
-        state = MuscleState(parameters=part.state.parameters, moment_arm=arm, **own)
+        arrays = _unfilled(part.state, frames)
+        state = MuscleState(parameters=part.state.parameters, moment_arm=arm, **arrays)
         assert part.loads is not None
         loads = replace(part.loads, **_unfilled(part.loads, frames), pulls=partial(pulls_in, number))
         joined.append(replace(part, **_unfilled(part, frames), state=state, loads=loads))

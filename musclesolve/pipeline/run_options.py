@@ -92,12 +92,12 @@ class Options:
         near: the muscles of each side (`on_sides`) of a nearly equal subject.
         """
         sides = self.on_sides(model, near)
-        served = [set(each.dof_names) for each in sides]
+        served = [set(one.dof_names) for one in sides]
         if len(sides) > 1 and set.intersection(*served):  # joints of the trunk, which both sides move
             sides = [joined(sides)]
         if self.person is not None:
-            sides = [each.of_person(self.person) for each in sides]
-        return tuple(group for each in sides for group in each.apart())
+            sides = [one.of_person(self.person) for one in sides]
+        return tuple(group for one in sides for group in one.apart())
 
     def on_sides(self, model: Model, near: Sequence[ScaledMuscles] | None = None) -> list[ScaledMuscles]:
         """The muscles of the set on each analyzed side of a subject, without the factors of a person."""

@@ -2,8 +2,8 @@
 
 With elastic tendons every unbroken run of usable frames is a motion that is solved by itself. The result describes
 the solved state: fiber lengths and velocities, force capacities and passive forces follow from the tendons, so
-that force = activation force_capacity + passive_force as with rigid tendons, and the problem of the result is the
-static problem in this state.
+that tendon force = activation force_capacity + passive_force as with rigid tendons, and the problem of the result is
+the static problem in this state.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def share_in_blocks(
 def _numbered(part: SharingGroup, cost: Cost) -> SharingGroup:
     """A part whose frames have, some at a time, what their cost needs of the long motion."""
     arms, whole = part.state.moment_arm, dict[str, Any](whole_frames=len(part.time))
-    if any(each.of_all_frames or not each.built_in for each in single_costs(cost)):
+    if any(one.of_all_frames or not one.built_in for one in single_costs(cost)):
         sizes = [largest_size(arms[block][:, part.rows]) for block in blocks(len(arms), BLOCK)]
         whole["largest_arm"] = np.max(sizes, axis=0)
     return replace(part, number=np.arange(len(arms)), whole=whole)

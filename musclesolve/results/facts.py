@@ -391,11 +391,11 @@ class Facts:
     @cached_property
     def predicted(self) -> dict[str, tuple[int, int]]:
         """Side -> numbers of frames and steps with predicted ground reactions; only sides that have some."""
-        found = {}
+        counts = {}
         for side in (name for name in map(str, self.result["side"].values) if name in SIDE_NAMES):
             if (mask := frames.predicted(self.result, side)).any():
-                found[side] = int(mask.sum()), len(true_runs(mask & frames.stance(self.result, side)))
-        return found
+                counts[side] = int(mask.sum()), len(true_runs(mask & frames.stance(self.result, side)))
+        return counts
 
     @cached_property
     def largest_kkt_residual(self) -> float:
@@ -425,14 +425,14 @@ class Facts:
     @cached_property
     def knee_peaks(self) -> dict[str, dict[str, ContactPeak]]:
         """Peaks of the forces of `KNEE_FORCES` by part of the knee, then by side, as far as they exist."""
-        found: dict[str, dict[str, ContactPeak]] = {}
+        of_part: dict[str, dict[str, ContactPeak]] = {}
         for part, name in KNEE_FORCES.items():
             if name in self.result:
                 sides = map(str, self.result["side"].values)
                 force = {f"{part}_{side}": self.result[name].sel(side=side).values for side in sides}
                 if peaks := {peak.side: peak for peak in self._peaks(force)}:
-                    found[part] = peaks
-        return found
+                    of_part[part] = peaks
+        return of_part
 
     @cached_property
     def contact_spacing(self) -> str:
@@ -671,8 +671,8 @@ class Facts:
         delays = variables["emg_delay"].values if "emg_delay" in variables else np.full(count, np.nan)
         correlations = self.result["emg_correlation"].values
         return [
-            Channel(str(name), str(own), float(r), float(delay))
-            for name, own, r, delay in zip(
+            Channel(str(name), str(muscle), float(r), float(delay))
+            for name, muscle, r, delay in zip(
                 self.result["channel"].values, muscles, correlations, delays, strict=True
             )
         ]
@@ -798,7 +798,7 @@ class Facts:
         """
         if "muscle_force" not in self.result or not set(SIDES) <= set(self.legs):
             return None
-        durations = [each.end - each.start for each in self._measured_strides]
+        durations = [step.end - step.start for step in self._measured_strides]
         if not durations:
             return None
         time, stride = self.result["time"].values, float(np.median(durations))
@@ -899,22 +899,22 @@ def counted_frames(result: xr.Dataset, side: str) -> frames.Mask:
     return in_stance if in_stance.any() else valid
 
 
-def uncertain_peak(found: xr.Dataset, name: str, which: str) -> UncertainPeak | None:
+def uncertain_peak(data: xr.Dataset, name: str, which: str) -> UncertainPeak | None:
     """The peak of "muscle_force" or "contact_force" of a muscle or joint such as "hip_r"; None without valid frames.
 
     The frames of its own side count, or of the last side of an OpenSim model.
     """
-    own = {"muscle" if name == "muscle_force" else "joint": which}
-    nominal = found[name].sel(own).values
-    side, sides = frames.muscle_sides(found).get(which, side_of(which)), list(map(str, found["side"].values))
-    known = counted_frames(found, side if side in sides else sides[-1]) & np.isfinite(nominal)
+    of = {"muscle" if name == "muscle_force" else "joint": which}
+    nominal = data[name].sel(of).values
+    side, sides = frames.muscle_sides(data).get(which, side_of(which)), list(map(str, data["side"].values))
+    known = counted_frames(data, side if side in sides else sides[-1]) & np.isfinite(nominal)
     if not known.any():
         return None
     frame = int(np.where(known, nominal, -np.inf).argmax())
-    mean, sd = (float(found[f"{name}_{part}"].sel(own).values[frame]) for part in ("mean", "sd"))
-    shares = found.get(f"{name}_contribution")
-    own_shares = None if shares is None else shares.sel(own).isel(time=frame)
-    return UncertainPeak(float(found["time"].values[frame]), float(nominal[frame]), mean, sd, own_shares)
+    mean, sd = (float(data[f"{name}_{part}"].sel(of).values[frame]) for part in ("mean", "sd"))
+    shares = data.get(f"{name}_contribution")
+    own_shares = None if shares is None else shares.sel(of).isel(time=frame)
+    return UncertainPeak(float(data["time"].values[frame]), float(nominal[frame]), mean, sd, own_shares)
 
 
 NEAR_FIRST_ORDER = 0.15
@@ -927,8 +927,8 @@ BETWEEN_BOUNDS = (0.05, 0.99)
 class UncertaintyFacts:
     """Facts of the uncertainty of a result: the peaks of its forces in stance, with their spread."""
 
-    def __init__(self, found: xr.Dataset) -> None:
-        self.found = found
+    def __init__(self, answer: xr.Dataset) -> None:
+        self.answer = answer
 
     @cached_property
     def contact(self) -> dict[str, UncertainPeak | None]:
@@ -936,20 +936,20 @@ class UncertaintyFacts:
 
         Empty for an OpenSim model without loads.
         """
-        names = map(str, self.found["joint"].values) if "joint" in self.found.coords else ()
-        return {name: uncertain_peak(self.found, "contact_force", name) for name in names}
+        names = map(str, self.answer["joint"].values) if "joint" in self.answer.coords else ()
+        return {name: uncertain_peak(self.answer, "contact_force", name) for name in names}
 
     @cached_property
     def muscles(self) -> dict[str, UncertainPeak | None]:
         """The peak of the force of every muscle; None where its leg has no valid frame."""
-        names = map(str, self.found["muscle"].values)
-        return {name: uncertain_peak(self.found, "muscle_force", name) for name in names}
+        names = map(str, self.answer["muscle"].values)
+        return {name: uncertain_peak(self.answer, "muscle_force", name) for name in names}
 
     @cached_property
     def least_certain(self) -> dict[str, UncertainPeak]:
         """The peaks of the muscles whose standard deviation is known, the largest one first."""
         known = {name: at for name, at in self.muscles.items() if at is not None and np.isfinite(at.sd)}
-        return dict(sorted(known.items(), key=lambda each: -each[1].sd))
+        return dict(sorted(known.items(), key=lambda entry: -entry[1].sd))
 
     @cached_property
     def first_order_shares(self) -> dict[str, float]:
@@ -960,7 +960,7 @@ class UncertaintyFacts:
         """
         names = ("muscle_force", "contact_force")
         shares = {
-            name: self._near_first_order(name) for name in names if f"{name}_first_order_sd" in self.found
+            name: self._near_first_order(name) for name in names if f"{name}_first_order_sd" in self.answer
         }
         return {name: share for name, share in shares.items() if share is not None}
 
@@ -969,22 +969,22 @@ class UncertaintyFacts:
         """Share as `first_order_shares`, of the forces of muscles that stay between their bounds in 95 % of the
         samples; None without any.
         """
-        if "muscle_force_first_order_sd" not in self.found or "activation_quantile" not in self.found:
+        if "muscle_force_first_order_sd" not in self.answer or "activation_quantile" not in self.answer:
             return None
-        low, high = (self.found["activation_quantile"].sel(quantile=each, drop=True) for each in BAND_95)
+        low, high = (self.answer["activation_quantile"].sel(quantile=level, drop=True) for level in BAND_95)
         within = (low > BETWEEN_BOUNDS[0]) & (high < BETWEEN_BOUNDS[1])
         return self._near_first_order("muscle_force", within)
 
     @cached_property
     def one_sided_frames(self) -> int:
         """Number of solved frames in which a muscle is just about to reach or leave a bound."""
-        if "first_order_unique" not in self.found:
+        if "first_order_unique" not in self.answer:
             return 0
-        return int((~self.found["first_order_unique"] & is_solved(self.found["status"])).any("side").sum())
+        return int((~self.answer["first_order_unique"] & is_solved(self.answer["status"])).any("side").sum())
 
     def _near_first_order(self, name: str, where: xr.DataArray | bool = True) -> float | None:
         """See `first_order_shares`, of the values in a mask."""
-        spread, first = (self.found[f"{name}_{each}"] for each in ("sd", "first_order_sd"))
+        spread, first = (self.answer[f"{name}_{way}"] for way in ("sd", "first_order_sd"))
         known = np.isfinite(spread) & np.isfinite(first)
         known &= (spread > 0.0) & (spread >= 0.05 * spread.where(known).max("time")) & where
         off = abs(first / spread - 1.0).where(known)
@@ -993,4 +993,4 @@ class UncertaintyFacts:
     @property
     def body_weight(self) -> float:
         """Weight of the subject [N]."""
-        return body_weight(self.found)
+        return body_weight(self.answer)

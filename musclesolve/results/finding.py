@@ -185,7 +185,7 @@ class Finding:
         where["times"] = tuple((a, b) for a, b in where["times"] if a is not None and b is not None)
         where["trials"] = tuple(where.get("trials", ()))
         named = {name: document.get(name, "") for name in ("code", "severity", "what", "remedy", "side")}
-        change = tuple((tuple(each["place"]), each["value"]) for each in document.get("change", ()))
+        change = tuple((tuple(entry["place"]), entry["value"]) for entry in document.get("change", ()))
         return cls(
             **named,
             where=Where(**where),
@@ -201,10 +201,10 @@ def stored_findings(text: str) -> tuple[Finding, ...]:
     A code that this version does not know is kept: a result may come from a later one.
     """
     try:
-        found = tuple(map(Finding.from_dict, json.loads(text)))
+        entries = tuple(map(Finding.from_dict, json.loads(text)))
     except (ValueError, TypeError, KeyError, AttributeError):
         return (finding("findings_unread", "error", {}),)
-    return tuple(each if each.severity in SEVERITIES else replace(each, severity="error") for each in found)
+    return tuple(one if one.severity in SEVERITIES else replace(one, severity="error") for one in entries)
 
 
 class Units(Formatter):
@@ -261,4 +261,4 @@ def error_if(grave: object) -> Severity:
 def sorted_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """Return findings in the order of their remedies (`Finding.urgency`); each sentence once."""
     unique = list({(f.code, f.what, str(f.where)): replace(f, repair=None) for f in findings}.values())
-    return tuple(sorted(unique, key=lambda found: found.urgency))
+    return tuple(sorted(unique, key=lambda entry: entry.urgency))

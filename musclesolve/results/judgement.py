@@ -217,19 +217,19 @@ def judge(facts: Facts) -> Judgement:
     on_trial = judged.with_deciding(facts.findings)
     findings, cautions = list(on_trial), list(_cautions(facts))
     for side, leg in facts.legs.items():
-        own = [entry for entry in on_trial if entry.side in ("", side)]
-        if not any(each.severity == "error" for each in own):
-            known = {each.code for each in own}
+        of_leg = [entry for entry in on_trial if entry.side in ("", side)]
+        if not any(entry.severity == "error" for entry in of_leg):
+            known = {entry.code for entry in of_leg}
             on_result = [*_of_frames(leg), *_of_plausibility(judged, side, known), *cautions]
             findings += on_result
-            own += on_result
-        verdict = _verdict_of_leg(leg, judged.verdict_of(side), own)
+            of_leg += on_result
+        verdict = _verdict_of_leg(leg, judged.verdict_of(side), of_leg)
         if verdict is not None:
             legs[side] = verdict
     ordered = sorted_findings(findings)
-    found = set(legs.values())
-    worst = min(found, key=ORDER.index, default=NOT_USABLE)
-    verdict = IN_PART if worst == NOT_USABLE and found - {NOT_USABLE, NOT_PLAUSIBLE} else worst
+    verdicts = set(legs.values())
+    worst = min(verdicts, key=ORDER.index, default=NOT_USABLE)
+    verdict = IN_PART if worst == NOT_USABLE and verdicts - {NOT_USABLE, NOT_PLAUSIBLE} else worst
     why = [*_counts(ordered), certified(facts)]
     if any(verdict != NOT_USABLE for verdict in legs.values()):
         why.append(_compared(judged))
@@ -261,7 +261,7 @@ def _verdict_of_leg(leg: LegFacts, plausible: str, findings: Sequence[Finding]) 
 
 def _of_frames(leg: LegFacts) -> list[Finding]:
     """Return the findings on frames of a leg without a valid solution, and on frames with a reserve."""
-    found, total = [], leg.valid + leg.without_solution
+    findings, total = [], leg.valid + leg.without_solution
     if leg.without_solution:
         reasons = ", ".join(
             f"{verdict_reason(name)} ({sum(stretch.count for stretch in stretches)})"
@@ -279,17 +279,17 @@ def _of_frames(leg: LegFacts) -> list[Finding]:
         times = tuple(
             (stretch.start, stretch.end) for stretches in leg.failures.values() for stretch in stretches
         )
-        found.append(finding("no_solution", "warning", values, Where(times=times), side=leg.side))
+        findings.append(finding("no_solution", "warning", values, Where(times=times), side=leg.side))
     if (most := leg.largest_reserve) is not None:
         largest = {"size": most["moment_nm"], "dof": most["dof"], "time": most["time_s"]}
         helped = {"count": leg.with_reserve, "total": total, "part": leg.part, **largest}
-        found.append(finding("reserves", "warning", helped, side=leg.side))
-    return found
+        findings.append(finding("reserves", "warning", helped, side=leg.side))
+    return findings
 
 
 def _cautions(facts: Facts) -> Iterator[Finding]:
     """Find what makes muscle forces less certain: long full activation, fibers far from optimal, EMG that disagrees."""
-    if full := [each.muscle for each in facts.muscles_at_limit if each.share > FULL_FOR]:
+    if full := [entry.muscle for entry in facts.muscles_at_limit if entry.share > FULL_FOR]:
         yield finding("full_activation", "warning", {"muscles": muscle_names(full), "limit": FULL_FOR})
     if "least_normalized_fiber_length" in facts.result:
         least, greatest = (
@@ -310,11 +310,11 @@ def muscle_names(names: Iterable[str]) -> str:
     for name in names:
         stem, side = split_side(name)
         sides.setdefault(stem.replace("_", " "), []).append(side)
-    found = []
-    for stem, own in sides.items():
-        legs = ", ".join(SIDE_NAMES[side] for side in SIDE_NAMES if side in own)
-        found.append(stem + (f" ({legs})" if legs else ""))
-    return shortened(found, MOST_NAMES)
+    texts = []
+    for stem, legs_of in sides.items():
+        legs = ", ".join(SIDE_NAMES[side] for side in SIDE_NAMES if side in legs_of)
+        texts.append(stem + (f" ({legs})" if legs else ""))
+    return shortened(texts, MOST_NAMES)
 
 
 def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) -> list[Finding]:
@@ -322,15 +322,15 @@ def _of_plausibility(judged: Plausibility, side: str, known: Collection[str]) ->
 
     known: codes of the findings on the trial; a criterion of the same name would repeat them.
     """
-    found, is_outside = [], judged.verdict_of(side) == IMPLAUSIBLE
+    findings, is_outside = [], judged.verdict_of(side) == IMPLAUSIBLE
     for comparison in (*judged.failed, *judged.at_edge):
         if comparison.side in ("", side) and comparison.criterion not in known:
             values = {"sentence": comparison.sentence, "remedy": judged.remedy(comparison)}
             code = "implausible" if is_outside and comparison.passed is False else "at_edge"
-            found.append(
+            findings.append(
                 replace(finding(code, "warning", values, side=comparison.side), decides=code == "implausible")
             )
-    return found
+    return findings
 
 
 def certified(facts: Facts) -> str:

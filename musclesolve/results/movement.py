@@ -257,8 +257,8 @@ class SeenMotion:
         if "skeleton_position" not in self.result:
             return None
         names = [str(name) for name in self.result["skeleton_point"].values]
-        found = [name for name in names if side_of(name) == side and kind in name.lower()]
-        best = next((name for name in found if name == f"{kind}_{side}"), next(iter(found), None))
+        alike = [name for name in names if side_of(name) == side and kind in name.lower()]
+        best = next((name for name in alike if name == f"{kind}_{side}"), next(iter(alike), None))
         if best is None:
             return None
         points = self.result["skeleton_position"].sel(skeleton_point=best).transpose("time", "axis")
@@ -372,7 +372,7 @@ class SeenMotion:
                 passes = on[:-1] & on[1:] & (ahead[:-1] > 0.0) & (ahead[1:] <= 0.0)
                 heights += ankle[1:, 2][passes].tolist()
         pelvis = self._mean(self.hips[:, 2])
-        same = all(np.ptp(each or [0.0]) < FEET_APART for each in (heights, ground))
+        same = all(np.ptp(values or [0.0]) < FEET_APART for values in (heights, ground))
         return bool(same and (not pelvis.size or np.ptp(pelvis) < RISES))
 
     @cached_property

@@ -87,7 +87,7 @@ class Measured:
         for key in self.sources:
             who, _, year = in_vivo()["sources"][key].rpartition(" ")
             years.setdefault(who, []).append(year)
-        return "; ".join(f"{who} {', '.join(each)}" for who, each in years.items())
+        return "; ".join(f"{who} {', '.join(of)}" for who, of in years.items())
 
     def verdict(self, value: float, band: tuple[float, float]) -> str:
         """Return the degree of plausibility of a peak with its band, all [body weights].
@@ -191,11 +191,11 @@ class Plausibility:
     def verdict_of(self, side: str) -> str:
         """The verdict on a leg: by its own comparisons and by the comparisons of the whole body."""
         # the verdict of the worst quantity; at the edge where no failed criterion is decisive alone
-        own = [each for each in self.comparisons if each.side in (side, "")]
-        failed = [each for each in own if each.verdict == NOT_PLAUSIBLE]
+        of_leg = [one for one in self.comparisons if one.side in (side, "")]
+        failed = [one for one in of_leg if one.verdict == NOT_PLAUSIBLE]
         if failed:
-            return NOT_PLAUSIBLE if any(each.is_decisive for each in failed) else AT_EDGE
-        return _worst(each.verdict for each in own if each.criterion == "contact" or each.verdict == AT_EDGE)
+            return NOT_PLAUSIBLE if any(one.is_decisive for one in failed) else AT_EDGE
+        return _worst(one.verdict for one in of_leg if one.criterion == "contact" or one.verdict == AT_EDGE)
 
     @property
     def verdict(self) -> str:
@@ -222,7 +222,7 @@ class Plausibility:
     @property
     def decisive(self) -> tuple[str, ...]:
         """Criteria that fail and make a result not plausible alone, each once."""
-        return tuple(dict.fromkeys(each.criterion for each in self.failed if each.is_decisive))
+        return tuple(dict.fromkeys(one.criterion for one in self.failed if one.is_decisive))
 
     @cached_property
     def at_edge(self) -> list[Comparison]:
@@ -270,11 +270,11 @@ class Plausibility:
         causes = self.causes
         return [
             replace(
-                found,
-                decides=found.code in causes
-                and (found.cost is None or found.cost.ratio is None or found.cost.ratio >= 1.0),
+                entry,
+                decides=entry.code in causes
+                and (entry.cost is None or entry.cost.ratio is None or entry.cost.ratio >= 1.0),
             )
-            for found in findings
+            for entry in findings
         ]
 
     def remedy(self, comparison: Comparison) -> str:
@@ -344,19 +344,19 @@ class Plausibility:
 def _worst(verdicts: Iterable[str]) -> str:
     """The worst of the known verdicts."""
     known = set(verdicts)
-    return next((each for each in (NOT_PLAUSIBLE, AT_EDGE, PLAUSIBLE) if each in known), NOT_KNOWN)
+    return next((verdict for verdict in (NOT_PLAUSIBLE, AT_EDGE, PLAUSIBLE) if verdict in known), NOT_KNOWN)
 
 
 @once
 def plausibility(facts: Facts) -> Plausibility:
     """Judge the plausibility of a result; a criterion whose quantity the result lacks is left out."""
-    asked = criteria()
-    found = [
-        each
+    entries = criteria()
+    made = [
+        one
         for part in (_contact, _residual, _mass, _ground, _emg, _full, _fibers, _reserves)
-        for each in part(facts)
-        if facts.movement.name in asked[each.criterion].get("movements", WORDS)
-        and facts.movement.name not in asked[each.criterion].get("not_of", ())
+        for one in part(facts)
+        if facts.movement.name in entries[one.criterion].get("movements", WORDS)
+        and facts.movement.name not in entries[one.criterion].get("not_of", ())
     ]
     muscle_set = (
         ""
@@ -365,17 +365,17 @@ def plausibility(facts: Facts) -> Plausibility:
     )
     in_use = (muscle_set, text(facts.result, "cost"))
     cutoff = number(facts.result, "cutoff_hz") or UNFILTERED_HZ
-    return Plausibility(facts.movement, tuple(facts.legs), tuple(found), in_use, cutoff)
+    return Plausibility(facts.movement, tuple(facts.legs), tuple(made), in_use, cutoff)
 
 
-def with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
+def with_uncertainty(result: xr.Dataset, answer: xr.Dataset) -> xr.Dataset:
     """Add the bands of the peak contact forces from `uncertainty` to a result, and judge it by them.
 
     With fewer samples than FEWEST_SAMPLES the result is unchanged, because the spread is not determined.
     """
-    if found.attrs["samples"] - found.attrs["failed_samples"] < FEWEST_SAMPLES:
+    if answer.attrs["samples"] - answer.attrs["failed_samples"] < FEWEST_SAMPLES:
         return result
-    peaks = found["contact_force_peak_quantile"].reindex(joint=result["joint"].values)
+    peaks = answer["contact_force_peak_quantile"].reindex(joint=result["joint"].values)
     bands = {
         name: ("joint", peaks.sel(quantile=share).values, QUANTITIES[name].attrs)
         for name, share in OWN_PEAKS.items()
@@ -411,7 +411,7 @@ def judged_facts(result: xr.Dataset) -> Facts:
     result = result.assign(plausible=("side", flags, attributes))
     if text(result, FINDINGS):
         findings = judged.with_deciding(facts.findings)
-        result.attrs[FINDINGS] = json.dumps([found.as_dict() for found in findings])
+        result.attrs[FINDINGS] = json.dumps([entry.as_dict() for entry in findings])
         del facts.findings
     facts.result = result
     return facts
@@ -478,7 +478,7 @@ def _not_measured(peak: ContactPeak, movement: Movement) -> str:
 def _words_with_speed(movement: Movement) -> str:
     """The movement in words, such as: running at 3.0 m/s; with the speed only where measurements depend on it."""
     entries = in_vivo().get(movement.name, {})
-    if not any("up_to_m_s" in entry for each in entries.values() for entry in each):
+    if not any("up_to_m_s" in entry for rows in entries.values() for entry in rows):
         return movement.words
     speed = f"{movement.speed:.1f} m/s" if np.isfinite(movement.speed) else "a speed that is not known"
     return f"{movement.words} at {speed}"
@@ -532,11 +532,11 @@ def _residual(facts: Facts) -> Iterator[Comparison]:
         verdict = (
             PLAUSIBLE if share <= entry["advised"] else AT_EDGE if least <= entry["limit"] else NOT_PLAUSIBLE
         )
-        found = _of("residual", "", verdict, share, root=root)
+        made = _of("residual", "", verdict, share, root=root)
         if verdict == AT_EDGE and share > entry["limit"]:
             said = f"; at the edge: the lower end of its band of 95 % is {100.0 * least:.3g} %"
-            found = replace(found, sentence=found.sentence + said)
-        yield found
+            made = replace(made, sentence=made.sentence + said)
+        yield made
     if (turning := facts.residual_moment_share) is not None:
         limit = criteria()["residual_moment"]["limit"]
         yield _of("residual_moment", "", PLAUSIBLE if turning <= limit else AT_EDGE, turning)
@@ -561,9 +561,9 @@ def _ground(facts: Facts) -> Iterator[Comparison]:
     most = max(most, entry["least"])
     for side in facts.predicted:
         upward = facts.result["ground_reaction_force"].sel(side=side).transpose("time", "axis").values[:, 2]
-        asked = facts.valid[side] & frames.predicted(facts.result, side) & np.isfinite(upward)
-        if asked.any():
-            peak, words = float(upward[asked].max()) / facts.body_weight, _words_with_speed(facts.movement)
+        used = facts.valid[side] & frames.predicted(facts.result, side) & np.isfinite(upward)
+        if used.any():
+            peak, words = float(upward[used].max()) / facts.body_weight, _words_with_speed(facts.movement)
             yield _of("ground", side, peak <= most, peak, leg=SIDE_NAMES[side], most=most, movement=words)
 
 
@@ -602,5 +602,5 @@ def _reserves(facts: Facts) -> Iterator[Comparison]:
         if leg.reserve_share is not None:
             share, dof = leg.reserve_share
             entry, name = criteria()["reserves"], sided(dof)
-            found = _of("reserves", side, share <= entry["limit"], share, dof=name)
-            yield found if np.isfinite(share) else replace(found, sentence=entry["alone"].format(dof=name))
+            made = _of("reserves", side, share <= entry["limit"], share, dof=name)
+            yield made if np.isfinite(share) else replace(made, sentence=entry["alone"].format(dof=name))

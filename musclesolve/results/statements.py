@@ -217,12 +217,12 @@ def statements(
 
 def _said(says: Iterable[Callable[[Any], Said]], facts: Any, damage: tuple[type[Exception], ...]) -> Said:
     faults = dict[str, str]()  # each fault once, with its first topic
-    for each in says:
+    for part in says:
         try:
-            yield from list(each(facts))
+            yield from list(part(facts))
         except damage as fault:
             reason = f"not known: {type(fault).__name__}: {fault}".partition("\n")[0]
-            faults.setdefault(reason, each.__name__.replace("_", " "))
+            faults.setdefault(reason, part.__name__.replace("_", " "))
     for reason, subject in faults.items():
         yield Statement(subject, (), None, "", (reason,), "", "fit")
 
@@ -241,11 +241,11 @@ def rows(said: Iterable[Statement]) -> list[tuple[str, str]]:
 
     What is said in short comes first, then the remarks, as on a page.
     """
-    found: dict[str, list[str]] = {"in short": [], "good to know": []}
+    texts: dict[str, list[str]] = {"in short": [], "good to know": []}
     for statement in chosen(said, "", "error", "warning", "remark"):
         subject = "good to know" if statement.severity == "remark" else statement.subject
-        found.setdefault(subject, []).append(statement.sentence)
-    return [("" if k else subject, each) for subject, own in found.items() for k, each in enumerate(own)]
+        texts.setdefault(subject, []).append(statement.sentence)
+    return [("" if k else subject, text) for subject, of in texts.items() for k, text in enumerate(of)]
 
 
 def summary(said: Iterable[Statement]) -> str:
@@ -255,14 +255,14 @@ def summary(said: Iterable[Statement]) -> str:
 
 def document(said: Iterable[Statement]) -> dict[str, Any]:
     """The values of the statements by their keys, as --json prints them."""
-    found: dict[str, Any] = {}
+    content: dict[str, Any] = {}
     for statement in said:
         if statement.path:
-            table = found
+            table = content
             for name in statement.path[:-1]:
                 table = table.setdefault(name, {})
             table[statement.path[-1]] = statement.value
-    return found
+    return content
 
 
 # The statements on a result
@@ -295,9 +295,9 @@ def in_short(facts: Facts) -> Said:
     ]
     if joints:
         verdicts: dict[str, set[str]] = {}
-        for each in plausible.comparisons:
-            if each.place:
-                verdicts.setdefault(each.place.split()[-1], set()).add(each.verdict)
+        for one in plausible.comparisons:
+            if one.place:
+                verdicts.setdefault(one.place.split()[-1], set()).add(one.verdict)
         # the force that is named is the larger one of both legs: neither may be outside
         names = " and ".join(
             joint for joint, of_legs in verdicts.items() if of_legs - {NOT_KNOWN} == {PLAUSIBLE}
@@ -337,16 +337,16 @@ def in_short(facts: Facts) -> Said:
 @of_result
 def choices(facts: Facts) -> Said:
     """State the subject and the trial, the choices on which the numbers depend, and the frames."""
-    result, given, time = facts.result, facts.result.attrs, facts.result["time"].values
-    hinges = [joint for joint in HINGES if given.get(f"{joint}_method") == FUNCTIONAL]
-    yield hold(given.get("musclesolve_version"), "version")
-    yield hold(given.get("trial_file") or given.get("model_file"), "trial")
-    yield hold({key: given.get(name) for key, name in SUBJECT_KEYS.items()}, "subject")
+    result, attrs, time = facts.result, facts.result.attrs, facts.result["time"].values
+    hinges = [joint for joint in HINGES if attrs.get(f"{joint}_method") == FUNCTIONAL]
+    yield hold(attrs.get("musclesolve_version"), "version")
+    yield hold(attrs.get("trial_file") or attrs.get("model_file"), "trial")
+    yield hold({key: attrs.get(name) for key, name in SUBJECT_KEYS.items()}, "subject")
     yield say("identity", identity=identity(result))
-    made = {key: given.get(name) for key, name in CHOICES.items()}
+    made = {key: attrs.get(name) for key, name in CHOICES.items()}
     yield say("choices", made, filter=filter_line(result), hinges=" and ".join(hinges))
     yield say("frames", {"count": time.size, "start_s": time[0], "end_s": time[-1]})
-    yield from (say("analyzed", text=each) for each in listed(result, "analyzed"))
+    yield from (say("analyzed", text=sentence) for sentence in listed(result, "analyzed"))
     if facts.predicted:
         origin = text(result, "ground_reactions")
         values: dict[str, Any] = {"origin": origin}
@@ -401,7 +401,7 @@ def legs(facts: Facts) -> Said:
             ]
             frames, at = sum(stretch.count for stretch in stretches), shortened(times, MOST_STRETCHES)
             yield say("failure", subject=leg.part, reason=reason, frames=frames, times=at)
-        yield from (say("reason", subject=leg.part, text=each) for each in leg.reasons)
+        yield from (say("reason", subject=leg.part, text=text) for text in leg.reasons)
     residual = facts.largest_kkt_residual
     yield say("largest_kkt_residual", residual if np.isfinite(residual) else None, asked=True)
 
@@ -429,24 +429,24 @@ def leg_document(leg: LegFacts) -> dict[str, Any]:
 @of_result
 def tendons(facts: Facts) -> Said:
     """State the solution of the tendons, their distance from balance, the largest strains; none for rigid ones."""
-    if (found := facts.tendons) is None:
+    if (facts_ := facts.tendons) is None:
         yield hold(None, "tendons")
         return
-    balance, strains = found["balance"], {name: found[name] for name in ("achilles", "all")}
+    balance, strains = facts_["balance"], {name: facts_[name] for name in ("achilles", "all")}
     value = {
-        "iterations": {_side(side): count for side, count in found["iterations"].items()},
+        "iterations": {_side(side): count for side, count in facts_["iterations"].items()},
         "balance_error": balance and balance["error"],
         "largest_strain": strains,
     }
-    steps = " and ".join(f"{count} ({_side(side)})" for side, count in found["iterations"].items())
+    steps = " and ".join(f"{count} ({_side(side)})" for side, count in facts_["iterations"].items())
     yield say("tendons", value, solver=facts.result.attrs.get("solver"), steps=steps)
     if balance is not None:
         leg, large = _side(balance["side"]), balance["large"] or None
         yield say("tendon_balance", at=balance, leg=leg, limit=LARGE_ERROR, large=large)
     words = [
-        f"{whose} {100.0 * each['strain']:.1f} % ({each['muscle']} at {each['time_s']:.3f} s)"
-        for whose, each in zip(("Achilles tendon", "of all"), strains.values(), strict=True)
-        if each is not None
+        f"{whose} {100.0 * most['strain']:.1f} % ({most['muscle']} at {most['time_s']:.3f} s)"
+        for whose, most in zip(("Achilles tendon", "of all"), strains.values(), strict=True)
+        if most is not None
     ]
     yield say("tendon_strain", strains="; ".join(words))
 
@@ -454,8 +454,8 @@ def tendons(facts: Facts) -> Said:
 @of_result
 def fiber_lengths(facts: Facts) -> Said:
     """State the least and the greatest normalized fiber length, with their muscles."""
-    asked = facts.fibers is None and "least_normalized_fiber_length" in facts.result
-    yield say("fiber_lengths", facts.fibers, asked=asked)
+    known = facts.fibers is None and "least_normalized_fiber_length" in facts.result
+    yield say("fiber_lengths", facts.fibers, asked=known)
 
 
 @of_result
@@ -562,8 +562,8 @@ def residuals(facts: Facts) -> Said:
     """Peak and root mean square over the frames of the residual force and moment at the pelvis."""
     size, bound = facts.pelvis_residual, facts.result.attrs.get("balance_limit")
     beyond = "; ".join(_residual_beyond(facts)) if size else ""
-    value, asked = size and asdict(size), "pelvis_residual" in facts.result
-    yield say("pelvis_residual", value, limit=bound, beyond=beyond, asked=asked)
+    value, known = size and asdict(size), "pelvis_residual" in facts.result
+    yield say("pelvis_residual", value, limit=bound, beyond=beyond, asked=known)
     if (change := facts.motion_change) is None:
         yield hold(None, "motion_change")
         return
@@ -598,7 +598,7 @@ def emg(facts: Facts) -> Said:
     value |= {"followed": facts.follows_emg, "weight": facts.result.attrs.get("emg_weight")}
     ends = [{"name": name, "r": r[name]} for name in sorted(r, key=lambda name: -r[name])]
     predicted = "each predicted while it alone is not followed, r"
-    followed = [each for each in facts.followed_correlations.values() if np.isfinite(each)]
+    followed = [x for x in facts.followed_correlations.values() if np.isfinite(x)]
     yield say(
         *("emg", value),
         count=len(channels),
@@ -631,34 +631,34 @@ def fascicles(facts: Facts) -> Said:
 @of_result
 def strides(facts: Facts) -> Said:
     """State time, duration, stance, double support and speed of every recorded stride."""
-    found: list[dict[str, Any]] = [
+    rows: list[dict[str, Any]] = [
         {"leg": _side(stride.side), "start_s": stride.start, "end_s": stride.end}
         | {measure.key: stride.measures.get(measure.variable) for measure in STRIDE_MEASURES if measure.key}
         for stride in facts.strides
     ]
-    yield hold(found, "strides")
-    for stride in found[:MOST_STRETCHES]:
+    yield hold(rows, "strides")
+    for stride in rows[:MOST_STRETCHES]:
         known = {
             key: value if isinstance(value, str) or (value is not None and np.isfinite(value)) else None
             for key, value in stride.items()
         }
         yield say("stride", known)
-    if len(found) > MOST_STRETCHES:
-        yield say("more_strides", count=len(found) - MOST_STRETCHES)
+    if len(rows) > MOST_STRETCHES:
+        yield say("more_strides", count=len(rows) - MOST_STRETCHES)
 
 
 @of_result
 def metabolic_rate(facts: Facts) -> Said:
     """The gross metabolic rate over complete strides, and the cost of transport."""
-    found = facts.metabolic_rate
+    rate = facts.metabolic_rate
     document = None
-    if found is not None:
-        cost = found.cost_of_transport
+    if rate is not None:
+        cost = rate.cost_of_transport
         document = {
-            "gross_w_kg": found.rate,
+            "gross_w_kg": rate.rate,
             "cost_of_transport_j_kg_m": cost if np.isfinite(cost) else None,
-            "speed_m_s": found.speed if np.isfinite(found.speed) else None,
-            "measured_w_kg": found.measured if np.isfinite(found.measured) else None,
+            "speed_m_s": rate.speed if np.isfinite(rate.speed) else None,
+            "measured_w_kg": rate.measured if np.isfinite(rate.measured) else None,
         }
         yield say("metabolic_rate", document)
     yield hold(document, "metabolic_rate")
@@ -669,7 +669,7 @@ def notes(facts: Facts) -> Said:
     """State the notes of the analysis, and the parts that it completed."""
     for name in ("notes", "completed"):
         yield hold(listed(facts.result, name), name)
-        yield from (say(name, text=each) for each in listed(facts.result, name))
+        yield from (say(name, text=text) for text in listed(facts.result, name))
 
 
 # Remarks on what was left out or not compared; cautions are findings
@@ -695,9 +695,9 @@ def frames_left_out(facts: Facts) -> Said:
 @of_result
 def muscles_at_limit(facts: Facts) -> Said:
     """Name the muscles that work at full activation for a while; those that do so for long are findings."""
-    if full := [each for each in facts.muscles_at_limit if each.share <= FULL_FOR]:
+    if full := [entry for entry in facts.muscles_at_limit if entry.share <= FULL_FOR]:
         work = "muscle works" if len(full) == 1 else "muscles work"
-        yield say("full", count=len(full), work=work, muscles=muscle_names(each.muscle for each in full))
+        yield say("full", count=len(full), work=work, muscles=muscle_names(entry.muscle for entry in full))
         if {"force_capacity", "fiber_velocity"} <= set(facts.result.variables):
             yield from _shortening(facts.result, full[0].muscle)
 
@@ -705,10 +705,10 @@ def muscles_at_limit(facts: Facts) -> Said:
 def _shortening(result: xr.Dataset, muscle: str) -> Said:
     """State how fast the fibers of a muscle shorten at full activation, and the force that this leaves."""
     names = "activation", "force_capacity", "max_isometric_force", "fiber_velocity", "optimal_fiber_length"
-    own = result[list(names)].sel(muscle=muscle)
-    own = own.isel(time=np.flatnonzero(own["activation"].values >= FULL))
-    capacity = own["force_capacity"] / own["max_isometric_force"]
-    speed = -own["fiber_velocity"] / own["optimal_fiber_length"]
+    curves = result[list(names)].sel(muscle=muscle)
+    curves = curves.isel(time=np.flatnonzero(curves["activation"].values >= FULL))
+    capacity = curves["force_capacity"] / curves["max_isometric_force"]
+    speed = -curves["fiber_velocity"] / curves["optimal_fiber_length"]
     if float(capacity.max()) < 1.0 and float(speed.min()) > 0.0:
         rigid = "" if is_elastic(result) else " A rigid tendon leaves the whole shortening to the fibers."
         yield say(
@@ -724,7 +724,7 @@ def _shortening(result: xr.Dataset, muscle: str) -> Said:
 @of_result
 def residual_in_doubt(facts: Facts) -> Said:
     """Repeat the sentence on the residual, whose verdict is among the findings."""
-    yield from (say("residual", text=each) for each in _residual_beyond(facts))
+    yield from (say("residual", text=text) for text in _residual_beyond(facts))
 
 
 @of_result
@@ -776,21 +776,21 @@ def _side(side: str) -> str:
 @of_uncertainty
 def samples(facts: UncertaintyFacts) -> Said:
     """State the number of samples, the certainty of standard deviations, and the share of samples with a reserve."""
-    found, given = facts.found, {"sampling": "random"} | facts.found.attrs
+    answer, attrs = facts.answer, {"sampling": "random"} | facts.answer.attrs
     keys = ("samples", "sampling", "failed_samples", "seed")
     for key in keys:
-        yield hold(given[key], "uncertainty", key)
-    failed = int(given["failed_samples"])
-    rough = (2.0 * max(int(given["samples"]) - failed - 1, 1)) ** -0.5  # of normal errors
-    shares = {str(side): found["reserve_share"].sel(side=side) for side in found["side"].values}
+        yield hold(attrs[key], "uncertainty", key)
+    failed = int(attrs["failed_samples"])
+    rough = (2.0 * max(int(attrs["samples"]) - failed - 1, 1)) ** -0.5  # of normal errors
+    shares = {str(side): answer["reserve_share"].sel(side=side) for side in answer["side"].values}
     helped = (
         f"{_side(side)} {100.0 * float(share.mean()):.0f} %"
         for side, share in shares.items()
         if np.isfinite(share).any()
     )
     yield say(
-        *("uncertainty", {key: given[key] for key in keys}),
-        designed="designed" if given["sampling"] == DESIGNED else None,
+        *("uncertainty", {key: attrs[key] for key in keys}),
+        designed="designed" if attrs["sampling"] == DESIGNED else None,
         failed=failed or None,
         rough=rough if rough > ROUGH else None,
         helped=", ".join(helped),
@@ -803,7 +803,7 @@ def uncertain_peaks(facts: UncertaintyFacts) -> Said:
 
     The sources are named with the muscles where no contact forces are known.
     """
-    peaks = "peaks in stance" if "ground_reaction_force" in facts.found else "peaks"
+    peaks = "peaks in stance" if "ground_reaction_force" in facts.answer else "peaks"
     yield hold({}, "uncertainty", "contact_force_peaks_body_weights")
     for name, at in facts.contact.items():
         stem, side = split_side(name)
@@ -828,7 +828,7 @@ def uncertain_peaks(facts: UncertaintyFacts) -> Said:
     else:
         for words, at in least:
             yield say("least_certain", peaks=peaks, muscles=words, sources=at.main_sources())
-    missing = facts.found.attrs["without_contributions"]
+    missing = facts.answer.attrs["without_contributions"]
     yield hold(missing or None, "uncertainty", "without_contributions")
     if missing:
         yield say("no_contributions", why=missing)
@@ -842,7 +842,7 @@ def first_order(facts: UncertaintyFacts) -> Said:
     if shares:
         words = {"muscle_force": "muscle forces", "contact_force": "contact forces"}
         near = " and ".join(f"{100.0 * share:.0f} % of the {words[name]}" for name, share in shares.items())
-        few = "by few directions" if facts.found.attrs.get("sampling") == DESIGNED else None
+        few = "by few directions" if facts.answer.attrs.get("sampling") == DESIGNED else None
         within, frames = facts.first_order_between_bounds, facts.one_sided_frames
         yield say("first_order", near=near, few=few, within=within, frames=frames or None)
 
@@ -850,7 +850,7 @@ def first_order(facts: UncertaintyFacts) -> Said:
 def _uncertain(at: UncertainPeak, unit: float) -> dict[str, Any]:
     """The numbers of a peak, all in the frame of the stated time."""
     shares = at.shares
-    value, mean, sd = (each / unit for each in (at.value, at.mean, at.sd))
+    value, mean, sd = (number / unit for number in (at.value, at.mean, at.sd))
     return {
         **{"time_s": at.time, "value": value, "mean": mean, "sd": sd},
         "shares_of_variance": None

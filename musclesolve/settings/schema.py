@@ -225,8 +225,8 @@ class Setting:
     @property
     def unit(self) -> str:
         """The unit of its numbers, from the brackets in its sentence; "" without one."""
-        found = re.search(r"\[([^\[\].]+)\]", self.about)
-        return found[1] if found and "number" in f"{self.kind} {KINDS[self.kind].called}" else ""
+        match = re.search(r"\[([^\[\].]+)\]", self.about)
+        return match[1] if match and "number" in f"{self.kind} {KINDS[self.kind].called}" else ""
 
     def contains(self, value: float) -> bool:
         """Return whether a number is finite and in the range."""
@@ -353,8 +353,8 @@ class Settings:
         """Collect the settings or tables of the subclass."""
         stated = vars(cls).items()
         for key, kind in vars(cls).get("__annotations__", {}).items():
-            if isinstance(own := vars(cls).get(key), Setting) and not own.kind:
-                own.kind = USUAL_KINDS[kind.removesuffix(" | None")]
+            if isinstance(setting := vars(cls).get(key), Setting) and not setting.kind:
+                setting.kind = USUAL_KINDS[kind.removesuffix(" | None")]
         cls.__settings__ = {**cls.__settings__, **{key: s for key, s in stated if isinstance(s, Setting)}}
         cls.__tables__ = {**cls.__tables__, **{name: t for name, t in stated if isinstance(t, FileTable)}}
 

@@ -55,7 +55,7 @@ def side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Data
         variables["least_cost"][2]["units"] = "unit of the cost"
     shared = first.drop_vars([name for name in concerned if name in first])
     result = shared.assign(variables).assign_coords(cost=list(names))
-    solvers = dict.fromkeys(str(each.attrs["solver"]) for each in results if "solver" in each.attrs)
+    solvers = dict.fromkeys(str(part.attrs["solver"]) for part in results if "solver" in part.attrs)
     result.attrs |= {"cost": ", ".join(names)} | ({"solver": ", ".join(solvers)} if solvers else {})
     return result.assign(co_contraction(result)).assign(agreement(result))
 
@@ -75,8 +75,8 @@ def stacked(results: Sequence[xr.Dataset], names: Iterable[str], dim: str) -> di
 def joined_along(parts: Sequence[xr.Dataset], dim: str) -> xr.Dataset:
     """Datasets along a new dimension, except the arrays of the problem."""
     same = parts[0].drop_vars([name for name in OF_SOLUTION if name in parts[0]])
-    own = [part[list(OF_SOLUTION)] for part in parts]
-    return xr.concat(own, dim, combine_attrs="override", join="exact").assign(same.data_vars)
+    solutions = [part[list(OF_SOLUTION)] for part in parts]
+    return xr.concat(solutions, dim, combine_attrs="override", join="exact").assign(same.data_vars)
 
 
 LEAST_MOMENT = 1e-6
@@ -99,10 +99,10 @@ def co_contraction(result: xr.Dataset) -> dict[str, xr.DataArray]:
         co_contraction (..., time, dof); NaN elsewhere, without a solution, and without muscle moment.
     """
     force = result["muscle_force"] - result["passive_force"]
-    each = result["moment_arm"] * force.clip(min=0.0)
+    moment = result["moment_arm"] * force.clip(min=0.0)
     # a muscle of the other leg adds zeros, but its NaN must not
-    forward = each.clip(min=0.0).sum("muscle", skipna=True)
-    backward = (-each).clip(min=0.0).sum("muscle", skipna=True)
+    forward = moment.clip(min=0.0).sum("muscle", skipna=True)
+    backward = (-moment).clip(min=0.0).sum("muscle", skipna=True)
     total, less = forward + backward, xr.where(forward < backward, forward, backward)
     reaches = result["moment_arm"] != 0
     shared = result["dof"].isin(np.atleast_1d(result.attrs.get("shared_dofs", result["dof"].values)))
@@ -208,7 +208,7 @@ def compare(
         for number, cost in enumerate(compared)
         if cost.label not in refused
     ]
-    results = dict(each for each in tried if each is not None)
+    results = dict(result for result in tried if result is not None)
     if len(results) < least:
         raise next(iter(refused.values()))
     report("agreement", 0.95)
@@ -278,9 +278,9 @@ def compare_problem(
         raise next(iter(refused.values()))
     compared = [cost for cost in costs if cost.label in solved]
     rows, used = [], dict[str, None]()
-    for each in solved.values():
-        row = [_measured(problem, compared, solution, seconds) for solution, seconds in each]
-        used |= dict.fromkeys(solution.solver for solution, _ in each)
+    for repeats in solved.values():
+        row = [_measured(problem, compared, solution, seconds) for solution, seconds in repeats]
+        used |= dict.fromkeys(solution.solver for solution, _ in repeats)
         rows.append(joined_along(row, "solver") if methods else row[0])
     names = list(solved)
     labeled = {"cost": names, "evaluated_cost": names} | ({"solver": labels} if methods else {})

@@ -127,15 +127,15 @@ def emg_trade_off(
     # frames of each part without a reserve at any weight
     solved = ([of.solution.status == Status.SOLVED for of in same] for same in zip(*parts, strict=True))
     frames = [np.all(masks, axis=0) for masks in solved]
-    reserves = [[(of.solution.status == Status.SOLVED_WITH_RESERVE).sum() for of in own] for own in parts]
+    reserves = [[(of.solution.status == Status.SOLVED_WITH_RESERVE).sum() for of in row] for row in parts]
     count, compared = sum(int(frame.sum()) for frame in frames), 0
     totals = np.zeros((len(tried), 2))
     for place, solved in enumerate(frames):
         known = np.isfinite(parts[0][place].part.emg[solved])  # type: ignore[index]
         compared += int(known.sum())
-        for row, own in enumerate(parts):
-            problem, activation = own[place].problem.frames(solved), own[place].solution.activation[solved]
-            totals[row] += [term.value(problem, activation).sum() for term in (effort, MISFIT)]
+        for k, row in enumerate(parts):
+            problem, activation = row[place].problem.frames(solved), row[place].solution.activation[solved]
+            totals[k] += [term.value(problem, activation).sum() for term in (effort, MISFIT)]
     means = totals / count if count else np.full_like(totals, np.nan)
     agreement = [body.emg.agreement(body.time, analysis.activation, body.muscles)[0] for analysis in shared]
     left_out = [body.emg.agreement_of_channels(body.time, curves)[0] for curves in predicted]
@@ -152,7 +152,7 @@ def emg_trade_off(
     peaks = [{joint: greatest(np.linalg.norm(force, axis=1)) for joint, force in pairs} for pairs in contacts]
     if peaks[0]:
         coords["joint"] = list(peaks[0])
-        arrays["contact_peak"] = (("weight", "joint"), np.array([list(own.values()) for own in peaks]))
+        arrays["contact_peak"] = (("weight", "joint"), np.array([list(peak.values()) for peak in peaks]))
     assert body.trial is not None
     attributes = {
         "trial_file": str(body.trial.path),
@@ -273,9 +273,9 @@ def emg_offset(
         )
     analysis = share(body, progress=progress)
     curves = measured.mean_activation(analysis.activation, body.muscles)
-    found = shared_lag(measured, body.time, curves, longest)
-    if found is None or found.channels < FEWEST_CHANNELS:
-        channels = 0 if found is None else found.channels
+    lag = shared_lag(measured, body.time, curves, longest)
+    if lag is None or lag.channels < FEWEST_CHANNELS:
+        channels = 0 if lag is None else lag.channels
         raise input_error(
             "too_few_frames",
             where="longest",
@@ -284,20 +284,20 @@ def emg_offset(
             remedy="try smaller offsets, or export EMG from before the motion to after it",
         )
     present = body.trial.emg.options.offset_s  # type: ignore[union-attr]
-    offsets = present + found.moved
-    best = found.best
+    offsets = present + lag.moved
+    best = lag.best
     variables = {
-        "correlation": (("offset", "channel"), found.correlation, {"units": "1"}),
-        "agreement": (("offset",), found.agreement, {"units": "1", "long_name": "mean correlation"}),
+        "correlation": (("offset", "channel"), lag.correlation, {"units": "1"}),
+        "agreement": (("offset",), lag.agreement, {"units": "1", "long_name": "mean correlation"}),
     }
     attributes = {
         "cost": body.sharing.cost.label,
         "offset_s": float(offsets[best]),
-        "standard_error_s": float(found.drawn.std()),
-        "interval_s": np.quantile(present + found.drawn, BAND_95).tolist(),
+        "standard_error_s": float(lag.drawn.std()),
+        "interval_s": np.quantile(present + lag.drawn, BAND_95).tolist(),
         "present_offset_s": present,
         "assumed_delay_s": measured.delay,
-        "at_end": int(found.at_end),
+        "at_end": int(lag.at_end),
     }
     coordinates = {"offset": ("offset", offsets, {"units": "s"}), "channel": list(measured.channels)}
     return xr.Dataset(variables, coordinates, attributes)

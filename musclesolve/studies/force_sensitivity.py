@@ -62,10 +62,10 @@ class LegSensitivity:
         check_known([parameter], "parameter", known, where="by")
         state = self.leg.state
         size = getattr(state.parameters, parameter)
-        own = muscle_change(state, **{parameter: size})
-        each = np.eye(len(size))
-        single = MuscleChange(*(each[:, None, :] * getattr(own, name) for name in own.__dataclass_fields__))
-        of_problem = {f"d_{parameter}": each * size} if parameter in IN_PROBLEM else {}
+        by = muscle_change(state, **{parameter: size})
+        unit = np.eye(len(size))
+        single = MuscleChange(*(unit[:, None, :] * getattr(by, name) for name in by.__dataclass_fields__))
+        of_problem = {f"d_{parameter}": unit * size} if parameter in IN_PROBLEM else {}
         changes = problem_change(self.leg.problem, state, single) | of_problem
         moved = self.derivatives.along(**changes).force + single.passive_force
         return np.ascontiguousarray(moved.transpose(1, 2, 0))
@@ -74,26 +74,26 @@ class LegSensitivity:
         """Derivatives d force_i / d s_p (T, n, P, 3) [N/m], s_p: place of path point p in the frame of its body."""
         state, problem = self.leg.state, self.leg.problem
         assert isinstance(state, ScaledState)
-        found = point_derivatives(model, motion, state)
+        point = point_derivatives(model, motion, state)
         frames, muscles = state.force_capacity.shape
-        points = len(found.muscle)
+        points = len(point.muscle)
         force = np.empty((frames, muscles, points, 3))
         loads = None
         if "reaction_matrix" in self.derivatives.cost.data:  # its derivatives (T, k, P, 3)
             joints = MuscleJoints(model, state.muscles)
-            pulls = [found.pull(model.distal_bodies(dofs[0])) for dofs in joints.served.values()]
+            pulls = [point.pull(model.distal_bodies(dofs[0])) for dofs in joints.served.values()]
             # the quadriceps loads a knee through the patellar ligament, by its moment arms
             knees = joints.at_knees
-            head = np.isin(found.muscle, knees.heads)
+            head = np.isin(point.muscle, knees.heads)
             levers = knees.lever(model, motion).force.swapaxes(0, 1)
             for lever, joint, row in zip(levers, knees.joint, knees.row, strict=True):
-                pulls[joint][:, :, head] = lever[:, :, None, None] * found.moment_arm[:, None, row, head]
+                pulls[joint][:, :, head] = lever[:, :, None, None] * point.moment_arm[:, None, row, head]
             loads = np.concatenate(pulls, axis=1)
         rows = [state.muscles.dof_names.index(dof) for dof in self.leg.part.shared]
         for start in range(0, points, POINTS_AT_ONCE):
             some = slice(start, start + POINTS_AT_ONCE)
             # (K, n), three directions of each point
-            owner = np.eye(muscles)[np.repeat(found.muscle[some], 3)]
+            owner = np.eye(muscles)[np.repeat(point.muscle[some], 3)]
 
             def spread(x: Array, some: slice = some, owner: Array = owner) -> Array:
                 """(T, ..., P, 3) as (K, T, ..., n)."""
@@ -101,9 +101,9 @@ class LegSensitivity:
                 return directions[..., None] * owner.reshape(len(owner), *(1,) * (x.ndim - 2), -1)
 
             moving = ("musculotendon_length", "musculotendon_velocity")
-            change = muscle_change(state, **{name: spread(getattr(found, name)) for name in moving})
+            change = muscle_change(state, **{name: spread(getattr(point, name)) for name in moving})
             across = None if loads is None else spread(loads)
-            moved = problem_change(problem, state, change, spread(found.moment_arm[:, rows]), across)
+            moved = problem_change(problem, state, change, spread(point.moment_arm[:, rows]), across)
             along = self.derivatives.along(**moved).force + change.passive_force
             force[:, :, some] = along.reshape(-1, 3, frames, muscles).transpose(2, 3, 0, 1)
         return force
@@ -124,20 +124,20 @@ def problem_change(
     """
     passive = change.passive_force[..., None]
     moment = -(problem.moment_arm @ passive)[..., 0]
-    found = {"d_force_capacity": change.force_capacity}
+    changes = {"d_force_capacity": change.force_capacity}
     if moment_arm is not None:
         moment = moment - (moment_arm @ state.passive_force[..., None])[..., 0]
-        found["d_moment_arm"] = moment_arm
+        changes["d_moment_arm"] = moment_arm
     if problem.fiber_force_capacity is not None:
-        found["d_fiber_force_capacity"] = change.fiber_force_capacity
+        changes["d_fiber_force_capacity"] = change.fiber_force_capacity
     if problem.fiber_velocity is not None:
-        found["d_fiber_velocity"] = change.fiber_velocity
+        changes["d_fiber_velocity"] = change.fiber_velocity
     if problem.reaction_matrix is not None:
-        found["d_reaction_offset"] = (problem.reaction_matrix @ passive)[..., 0]
+        changes["d_reaction_offset"] = (problem.reaction_matrix @ passive)[..., 0]
         if reaction_matrix is not None:
-            found["d_reaction_matrix"] = reaction_matrix
-            found["d_reaction_offset"] += (reaction_matrix @ state.passive_force[..., None])[..., 0]
-    return found | {"d_moment": moment}
+            changes["d_reaction_matrix"] = reaction_matrix
+            changes["d_reaction_offset"] += (reaction_matrix @ state.passive_force[..., None])[..., 0]
+    return changes | {"d_moment": moment}
 
 
 def leg_sensitivity(leg: SolvedGroup, cost: str | Cost) -> LegSensitivity:

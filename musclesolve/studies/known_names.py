@@ -63,7 +63,7 @@ class KnownNames:
 
     def check(self, name: str, what: str, dims: Sequence[str]) -> None:
         """Refuse a name of a question, with or without its side, that no label has, where groups are known."""
-        known = [each for dim in dims for each in sorted(self.labels.get(dim, ()))]
+        known = [label for dim in dims for label in sorted(self.labels.get(dim, ()))]
         if "part" in self.labels and name not in known and split_side(name)[0] not in known:
             raise unknown_name(name, what, known)
 
@@ -85,7 +85,7 @@ def known_names(path: Path) -> KnownNames:
         groups = {long_name(split_side(name)[0])[1] for name in model.muscles}
         if all(has_side(name) for name in model.muscles) and "other" not in groups:
             labels["part"] = groups  # else groups are named by joints, which depend on what is shared
-        asked = settings.questions.ask
+        questions = settings.questions.ask
     else:
         of_recording = examined(document, RecordedSettings)[0]
         skeleton = of_recording.subject.skeleton
@@ -103,21 +103,21 @@ def known_names(path: Path) -> KnownNames:
         add("joint", (dof.pivot for dof in topology.dofs if dof.name in served))
         labels["muscle"] |= {muscle.name for muscle in database}
         labels["part"] = {muscle.group for muscle in database}
-        asked = of_recording.questions.ask
+        questions = of_recording.questions.ask
     joints = labels["joint"]
     labels["place"] = {
         *joints,
         *(f"{joint}_{of}" for joint in joints if joint_kind(joint) == "knee" for of in COMPARTMENTS),
     }
-    return KnownNames({dim: frozenset(names) for dim, names in labels.items()}, frozenset(asked or ()))
+    return KnownNames({dim: frozenset(names) for dim, names in labels.items()}, frozenset(questions or ()))
 
 
 def muscle_groups(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
     """The muscles of each function group of a side, by the name of the group with the side: ankle_dorsiflexors_r."""
-    found: dict[str, list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for muscle, group in zip(result["muscle"].values, result["group"].values, strict=True):
-        found.setdefault(with_side(str(group), side_of(str(muscle))), []).append(str(muscle))
-    return {name: tuple(muscles) for name, muscles in found.items()}
+        groups.setdefault(with_side(str(group), side_of(str(muscle))), []).append(str(muscle))
+    return {name: tuple(muscles) for name, muscles in groups.items()}
 
 
 def muscles_named(name: str, result: xr.Dataset) -> tuple[str, ...]:
@@ -132,10 +132,10 @@ def names_of_muscles(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
     muscles = [str(value) for value in result["muscle"].values]
     single = muscle_groups(result) | {muscle: (muscle,) for muscle in muscles}
     known: dict[str, tuple[str, ...]] = {}
-    for each, own in single.items():
-        stem, side = split_side(each)
-        if side_of(each) == side and stem not in muscles:
-            known[stem] = tuple(dict.fromkeys((*known.get(stem, ()), *own)))
+    for name, muscles_of_name in single.items():
+        stem, side = split_side(name)
+        if side_of(name) == side and stem not in muscles:
+            known[stem] = tuple(dict.fromkeys((*known.get(stem, ()), *muscles_of_name)))
     return known | single
 
 

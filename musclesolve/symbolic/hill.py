@@ -156,7 +156,7 @@ def equilibrium_function(parameters: MuscleParameters, damping: float) -> Any:
     names = "L", "V", "a"
     length, velocity, activation = (ca.MX.sym(name, count) for name in names)
     numbers, z = ca.MX.sym("parameters", count, len(BALANCED)), ca.MX.sym("z", count)
-    given: list[Any] = [length, velocity, activation, numbers]
+    inputs: list[Any] = [length, velocity, activation, numbers]
     norm_force, optimal, slack_length, fastest, strain = ca.horzsplit(numbers)
     rest = slack_length * (1.0 + muscles.strain_at_start)
     stretch = slack_length * (strain - muscles.strain_at_start) * muscles.elastic.astype(float)
@@ -179,29 +179,29 @@ def equilibrium_function(parameters: MuscleParameters, damping: float) -> Any:
     elastic = ca.DM(muscles.elastic.astype(float))
     bears = ca.logic_or(z > muscles.start, ca.logic_not(elastic))
     tendon, fiber_force = ca.if_else(bears, sampled(muscles.curves.tendon)(z), 0.0), (active + held) * cosine
-    step = ca.Function("balance", [z, *given], [tendon - fiber_force, fiber_force, tendon, fiber])
-    residual = ca.Function("residual", [z, *given], [tendon - fiber_force])
-    slope = ca.Function("slope", [z, *given], [ca.jtimes(tendon - fiber_force, z, ca.MX.ones(count))])
+    step = ca.Function("balance", [z, *inputs], [tendon - fiber_force, fiber_force, tendon, fiber])
+    residual = ca.Function("residual", [z, *inputs], [tendon - fiber_force])
+    slope = ca.Function("slope", [z, *inputs], [ca.jtimes(tendon - fiber_force, z, ca.MX.ones(count))])
 
     low = ca.MX(muscles.start)
     room = (length - rest) / ca.if_else(stretch > 0.0, stretch, 1.0)
     high = most = ca.fmax(ca.if_else(stretch > 0.0, room, 0.0), low) + 0.5
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
-        above = residual(middle, *given) > 0.0
+        above = residual(middle, *inputs) > 0.0
         low, high = ca.if_else(above, low, middle), ca.if_else(above, middle, high)
     options: dict[str, Any] = {"is_diff_out": [False], "never_inline": True}
-    guess = ca.Function("guess", given, [0.5 * (low + high)], options)
+    guess = ca.Function("guess", inputs, [0.5 * (low + high)], options)
 
-    at = guess(*given)
+    at = guess(*inputs)
     # without equilibrium the bisection ends at the slack tendon, which has no force, or where no fiber is left
     slack = at < muscles.start + 1e-12
     for _ in range(_NEWTON_STEPS):
-        at = ca.if_else(slack, muscles.start, ca.fmin(at - residual(at, *given) / slope(at, *given), most))
-    rigid = step(ca.MX.zeros(count), *given)[1]
+        at = ca.if_else(slack, muscles.start, ca.fmin(at - residual(at, *inputs) / slope(at, *inputs), most))
+    rigid = step(ca.MX.zeros(count), *inputs)[1]
     at = ca.if_else(elastic, at, rigid)
-    _, _, force, fiber = step(at, *given)
+    _, _, force, fiber = step(at, *inputs)
     force = ca.if_else(ca.logic_and(slack, elastic), 0.0, force)
     return ca.Function(
-        "equilibrium", given, [force, fiber, at], [*names, "parameters"], ["force", "fiber", "z"]
+        "equilibrium", inputs, [force, fiber, at], [*names, "parameters"], ["force", "fiber", "z"]
     )

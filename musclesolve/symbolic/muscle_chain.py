@@ -255,7 +255,7 @@ def _of_subject(body: Any, muscles: Any, side: str, curves: str | None) -> _Path
             database = load_muscle_set(database)
         sides = SIDES if side == "both" else (side,)
         muscles = joined(
-            [scale_muscles(model, database, each, passive="table", curves=curves) for each in sides]
+            [scale_muscles(model, database, one, passive="table", curves=curves) for one in sides]
         )
     paths, names, joints = muscles.paths, muscles.dof_names, [model.dof(name) for name in muscles.dof_names]
     balls = set(model.tree.spherical.ravel().tolist())
@@ -365,20 +365,20 @@ def _chain(paths: _Paths, factors: tuple[str, ...], elastic: bool, damping: floa
         return ca.Function(name, list(inputs.values()), dense, list(inputs), list(outputs))
 
     pose, moving = {"q": q}, {"q": q, "qd": qd}
-    driven, own = moving | {"a": activation}, dict[str, Any]()
+    driven, parts = moving | {"a": activation}, dict[str, Any]()
     if elastic:
         equilibrium = equilibrium_function(parameters, damping)
         columns = ca.horzcat(*(ca.MX(values[name]) for name in BALANCED))
         share, fiber_length, tendon = equilibrium(length, velocity, activation, columns)
         force = values["max_isometric_force"] * share
-        own["fiber"] = function("fiber", driven, {"length": fiber_length, "tendon": tendon})
+        parts["fiber"] = function("fiber", driven, {"length": fiber_length, "tendon": tendon})
     else:
         fiber = rigid_fiber(values, parameters, length, velocity)
         capacity, passive = rigid_forces(values, parameters, fiber)
         force = activation * capacity + passive
-        own["fiber"] = function("fiber", moving, fiber)
-        own["capacity"] = function("capacity", moving, {"capacity": capacity})
-        own["passive"] = function("passive", moving, {"passive": passive})
+        parts["fiber"] = function("fiber", moving, fiber)
+        parts["capacity"] = function("capacity", moving, {"capacity": capacity})
+        parts["passive"] = function("passive", moving, {"passive": passive})
     return MuscleChain(
         dofs=paths.dofs,
         muscles=parameters.names,
@@ -391,5 +391,5 @@ def _chain(paths: _Paths, factors: tuple[str, ...], elastic: bool, damping: floa
         force=function("force", driven, {"force": force}),
         moment=function("moment", driven, {"moment": -gradient.T @ force}),
         engine=paths.engine,
-        **own,
+        **parts,
     )

@@ -39,7 +39,8 @@ def of_coordinates(function: functions.Function, x: list[Any]) -> Any:
             return function.constant
         case functions.LinearFunction():
             return (
-                sum(slope * each for slope, each in zip(function.slopes, x, strict=True)) + function.intercept
+                sum(slope * value for slope, value in zip(function.slopes, x, strict=True))
+                + function.intercept
             )
         case functions.Polynomial():
             terms = zip(function.coefficients, function.powers, strict=True)
@@ -467,7 +468,7 @@ def places_of_set(model: Model, paths: Paths, coordinates: Mapping[int, Any]) ->
         [shift + rotation @ s for (rotation, shift), s in zip(of_points, paths.standing, strict=True)],
         on,
         [shift + rotation @ c for (rotation, shift), c in zip(of_objects, objects.center, strict=True)],
-        [rotation @ own for (rotation, _), own in zip(of_objects, objects.axes, strict=True)],
+        [rotation @ way for (rotation, _), way in zip(of_objects, objects.axes, strict=True)],
     )
 
 
@@ -525,7 +526,7 @@ def places_of_model(system: PathSystem, values: Mapping[str, Any]) -> Places:
             on[-1] = ca.logic_and(values[name] >= lower, values[name] <= upper)
     bodies = [poses[model.bodies[body]] for body in system.object_body]
     centers = [shift + rotation @ c for (rotation, shift), c in zip(bodies, system.center, strict=True)]
-    axes = [rotation @ own for (rotation, _), own in zip(bodies, system.axes, strict=True)]
+    axes = [rotation @ way for (rotation, _), way in zip(bodies, system.axes, strict=True)]
     return Places(position, on, centers, axes)
 
 

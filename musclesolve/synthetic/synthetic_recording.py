@@ -305,7 +305,7 @@ def trial_text(stride: ReferenceStride, options: RecordingOptions) -> str:
     path = f", on a path that turns by {abs(turn):g} degrees to the {side}" if turn else ""
     # With contacts that have no plate the time range is for the reader to find.
     end = options.margin_s + options.strides * stride.period
-    first, last = (f"{round(each, 8):.12g}" for each in (options.margin_s, end))
+    first, last = (f"{round(at, 8):.12g}" for at in (options.margin_s, end))
     time = f"[time]\nstart_s = {first}\nend_s = {last}\n\n" if options.steps is None else ""
     highest = f"{max(max(entry['harmonics']) for entry in stride.layout.series.values()) / stride.period:.1f}"
     cutoff = f"{options.cutoff:g}" if not isinstance(options.cutoff, str) else f'"{options.cutoff}"'

@@ -74,7 +74,7 @@ class OptimumDerivatives:
         pull = self.problem.lever * self.state.tendon.value[:, None, :]
         for number, direction in enumerate(directions):
             missing, of_z, of_y, of_a, longer = (
-                sum(by * each for by, each in zip(terms, direction, strict=True))
+                sum(by * way for by, way in zip(terms, direction, strict=True))
                 for terms in zip(*self._by_muscle, strict=True)
             )
             # of all parameters, moments at fixed z depend on strength alone

@@ -57,10 +57,10 @@ def test_events_are_numbered_by_kind_and_foot_and_assumed_ones_left_out():
 
 
 def test_a_landmark_of_several_markers_lies_where_their_weights_say(tmp_path):
-    copy = open_copy(reference_stride())
+    copy = TrialCopy()
     weights = "heel_r = { weights = { heel_r = 0.9, toe_r = 0.1 } }"
     copy.lines = [weights if line.startswith("heel_r") else line for line in copy.lines]
-    seen = measured_forces(write_copy(copy, tmp_path))
+    seen = measured_forces(copy.write(tmp_path))
     (path,) = [path for name, side, path in seen.paths if (name, side) == ("heel", "r")]
     markers = seen.trial.markers
     np.testing.assert_allclose(path, (0.9 * markers["heel_r"] + 0.1 * markers["toe_r"])[:, :2])

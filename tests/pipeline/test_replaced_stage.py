@@ -49,6 +49,15 @@ def test_muscles_produce_the_moments_that_are_given(bodies):
     assert produced[1] - produced[0] == pytest.approx(BRACE * flexion, abs=1e-6)
 
 
+def test_valid_frames_do_not_depend_on_the_moments_that_are_given(bodies):
+    free, braced = bodies
+    for residual in (0.0, 1e4, np.nan):
+        moments = braced.moments.copy()
+        moments[:, -6:] = residual
+        body = forces.recorded_body(free.trial, free.options, free.mechanics, moments=moments)
+        np.testing.assert_array_equal(body.parts[0].usable, free.parts[0].usable)
+
+
 def test_a_result_says_that_its_moments_were_given(bodies):
     said = ["were given in place" in " ".join(assemble(forces.share(body)).attrs["notes"]) for body in bodies]
     assert said == [False, True]

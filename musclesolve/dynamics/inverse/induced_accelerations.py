@@ -203,13 +203,13 @@ def induced_accelerations(
     frames, count, speeds = spin.shape[:3]
     turned = np.einsum("tbxy,tbky->tbkx", bodies.inertia, spin)
 
-    def columns(each: Array) -> Array:
+    def columns(values: Array) -> Array:
         """Vectors (T, B, K, 3) of the bodies below each other, (T, B * 3, K)."""
-        return each.transpose(0, 1, 3, 2).reshape(frames, count * 3, speeds)
+        return values.transpose(0, 1, 3, 2).reshape(frames, count * 3, speeds)
 
-    def along(each: Array, vectors: Array) -> Array:
+    def along(values: Array, vectors: Array) -> Array:
         """Generalized force (T, K) of vectors (T, B, 3) on the directions (T, B, K, 3)."""
-        return np.asarray(np.einsum("tbkx,tbx->tk", each, vectors))
+        return np.asarray(np.einsum("tbkx,tbx->tk", values, vectors))
 
     heavy = reach * mass_of[:, :, None]
     mass = np.swapaxes(columns(reach), 1, 2) @ columns(heavy) + np.swapaxes(columns(spin), 1, 2) @ columns(

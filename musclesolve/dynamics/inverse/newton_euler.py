@@ -60,7 +60,7 @@ def turned_inertia(model: Model, segments: SegmentArrays, bodies: Indices) -> Ar
 def angular_momentum_rate(model: Model, segments: SegmentArrays, bodies: Indices) -> Array:
     """d(I w)/dt = I alpha + w x I w of some bodies, (T, b, 3) [N m], about their centers of mass (5.11).
 
-    The rate is in global axes, as the moments are; the print leaves it in the axes of the body (correction D3).
+    The rate is in global axes, as the moments are; the print has the axes of the body (D3 in docs/corrections.md).
     """
     inertia = turned_inertia(model, segments, bodies)
     spin, twist = segments.velocity[:, bodies], segments.acceleration[:, bodies]
@@ -168,7 +168,7 @@ def net_moments(model: Model, motion: Motion, wrenches: list[Wrench]) -> Array:
 def generalized_loads(model: Model, motion: Motion, loads: DistalLoads) -> Array:
     """The generalized forces (T, K+6) of `inverse_dynamics.projected_moments` from the loads of the bodies.
 
-    tau = a . M about the pivot of the joint; then force and moment on the base about the origin of the layout.
+    tau = a . M about the pivot of the joint; then force and moment on the base about `Topology.origin`.
     """
     tree = model.tree
     points = np.concatenate([motion.q[:, tree.pivot], motion.origin[:, None]], axis=1)

@@ -383,9 +383,9 @@ def frame_terms(needed: Array, acting: Array, cost: Array) -> tuple[Array, Array
     rows = np.concatenate([total, moments], axis=1)
     square = np.swapaxes(rows, 1, 2) @ rows
     sliding = HORIZONTAL_COST * cost.min(axis=2, keepdims=True)
-    own = np.concatenate([cost, sliding, sliding, np.full_like(sliding, TWIST_COST)], axis=2)
+    costs = np.concatenate([cost, sliding, sliding, np.full_like(sliding, TWIST_COST)], axis=2)
     diagonal = np.arange(square.shape[1])
-    square[:, diagonal, diagonal] += own.reshape(len(own), -1)
+    square[:, diagonal, diagonal] += costs.reshape(len(costs), -1)
     return square, np.einsum("tri,tr->ti", total, BALANCE * needed)
 
 
@@ -394,12 +394,12 @@ def push_limits(points: int) -> Array:
     count = points + 3
     rows = np.zeros((2, points + 6, 2, count))
     for foot in range(2):
-        own = rows[foot, :, foot]
-        own[:points, :points] = np.eye(points)
+        of = rows[foot, :, foot]
+        of[:points, :points] = np.eye(points)
         for place, most in enumerate((FRICTION, FRICTION, TWIST)):
             for sign in (0, 1):
-                own[points + 2 * place + sign, :points] = most
-                own[points + 2 * place + sign, points + place] = 1.0 - 2.0 * sign
+                of[points + 2 * place + sign, :points] = most
+                of[points + 2 * place + sign, points + place] = 1.0 - 2.0 * sign
     return rows.reshape(2 * (points + 6), 2 * count)
 
 
@@ -434,7 +434,7 @@ class FrameReactions:
     def clear(self) -> None:
         """Forget all frames."""
         self._ground, self._looked, self._place = self._recorded, -np.inf, 0
-        self._height, self._velocity = (each.copy() for each in self._shown)
+        self._height, self._velocity = (shown.copy() for shown in self._shown)
 
     def wrenches(self, motion: Motion, bodies: SegmentArrays, required: Array) -> Array:
         """Force [N] and moment about the global origin [N m] on the right and the left foot, (2, 6).

@@ -360,11 +360,11 @@ def _rates_and_metric(body: ChangingBody) -> tuple[tuple[Array, Array, Array], A
     for block in blocks(len(time)):
         segments = body.segments(block)
         parts.append((*_momenta(segments, gravity), _metric(segments)))
-    a, b, weight, metric = (np.concatenate(each) for each in zip(*parts, strict=True))
-    of_a, of_b = (make_interp_spline(time, each, k=DEGREE) for each in (a, b))
+    a, b, weight, metric = (np.concatenate(part) for part in zip(*parts, strict=True))
+    of_a, of_b = (make_interp_spline(time, part, k=DEGREE) for part in (a, b))
     coefficients = []
-    for each in (of_a(time, 2) + of_b(time, 1) - weight, 2.0 * of_a(time, 1) + b, a):
-        force, moment = (np.swapaxes(each[:, rows], 1, 2) for rows in (slice(3), slice(3, 6)))
+    for part in (of_a(time, 2) + of_b(time, 1) - weight, 2.0 * of_a(time, 1) + b, a):
+        force, moment = (np.swapaxes(part[:, rows], 1, 2) for rows in (slice(3), slice(3, 6)))
         about = moment - vector_product(origin[:, None], force)
         coefficients.append(_rows(force, about))
     return (coefficients[0], coefficients[1], coefficients[2]), metric

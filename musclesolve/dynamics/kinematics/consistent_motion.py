@@ -93,7 +93,7 @@ def consistent_motion(
         time: (T,) [s].
         method: "nearest" (`fit_pose`), "joint_angles" (`drive_pose`), or "none": positions that need not satisfy the
             constraints (`measured_pose`).
-        derivatives: "constraints" (`differentiate`) or "splines" (`differentiate_points`), the only ones of "none".
+        derivatives: "constraints" (`splined_motion`) or "splines" (`differentiate_points`), the only ones of "none".
         start: coordinates (T, K+6) near the solution, or the fit of nearly the same targets, as in `fit_pose`.
         rest: as in `fit_pose`.
 

@@ -233,13 +233,13 @@ def shown_rotation(stiff: Array, beside: Array, reach: float, rest: float) -> Ar
     for some in blocks(frames):
         turned = beside[some, None] * np.exp(-1j * grid)
         misfit = turned.imag**2 + _backward(turned.real, reach) ** 2 + prior * grid**2
-        for t, own in enumerate(misfit, start=some.start):
+        for t, miss in enumerate(misfit, start=some.start):
             if t == 0:
-                best = own
+                best = miss
                 continue
             total = best[:, None] + stiff[t - 1] * apart
             came[t] = total.argmin(axis=0)
-            best = own + total[came[t], np.arange(_GRID)]
+            best = miss + total[came[t], np.arange(_GRID)]
     path = np.empty(frames, np.intp)
     path[-1] = best.argmin()
     for t in range(frames - 1, 0, -1):

@@ -1,12 +1,13 @@
 """Kinematic consistency: the pose nearest to the measured points and directions that satisfies every constraint.
 
-Minimize 1/2 sum_n w_n |q_n - target_n|^2 subject to Phi(q) = 0. The steps go along the allowed directions D (the null
-space of Phi_q), after which the pose is rebuilt from the joint coordinates, so that the constraints hold to round-off
-at every iterate. All frames advance together. The step ds solves
+Minimize 1/2 sum_n w_n |q_n - target_n|^2 subject to the constraints Phi(q) = 0; q_n are points and unit vectors of the
+bodies. Angles that no target shows stay at rest by a weak term, `Rest`. The steps go along the allowed directions D
+(the null space of Phi_q), after which the pose is rebuilt from the joint coordinates, so that the constraints hold to
+round-off at every iterate. All frames advance together. The step ds solves
 
-    (D^T W D - near S) ds = D^T p,   p = w (target - q),   S_ij = sum_n p_n . d2q_n/ds_i ds_j
+    (D^T W D - g S) ds = D^T p,   p = w (target - q),   S_ij = sum_n p_n . d2q_n/ds_i ds_j
 
-without the curvature S the step of Gauss-Newton, which converges from afar, with it the step of Newton, which converges
+with g = 0 the step of Gauss-Newton, which converges from afar, with g = 1 the step of Newton, which converges
 quadratically although markers and model disagree.
 
 D is never formed. A speed with the axis a and the pivot o moves a point r by a x r + c, c = o x a, and a vector v by
@@ -154,23 +155,23 @@ def fit_pose(
     def settled(pose: Pose, share: float = 0.0, carried: bool = False) -> Fit:
         """The fit from near poses; a share of the frames may have none. carried: see `NearestPose.converged`."""
         nearest = problem
-        found = np.ones(frames, bool)
+        fitted = np.ones(frames, bool)
         # The part of a rotation that points show depends on the pose: repeat from the new pose.
         for _ in range(_PASSES):
             before = nearest.rest
             if rest is None:
                 nearest, pose = problem.with_hinges(pose, time)
-            pose, found = nearest.converged(pose, tolerance, max_iterations, carried)
-            if (~found).sum() > share * frames:
-                raise nearest.failure(pose, found)
-            pose = _across(pose, found)
+            pose, fitted = nearest.converged(pose, tolerance, max_iterations, carried)
+            if (~fitted).sum() > share * frames:
+                raise nearest.failure(pose, fitted)
+            pose = _across(pose, fitted)
             changed = in_blocks(
                 lambda old, new, weights: np.abs(old - new).max(axis=1, where=weights > 0.0, initial=0.0),
                 *(before.angles, *nearest.rest),
             )
             if changed.max(initial=0.0) < tolerance:
                 break
-        return replace(fit_of(nearest, pose), unfitted=tuple(np.flatnonzero(~found).tolist()))
+        return replace(fit_of(nearest, pose), unfitted=tuple(np.flatnonzero(~fitted).tolist()))
 
     if start is not None:
         known, dofs = start if near is None else near.coordinates, model.topology.dof_names
@@ -190,10 +191,10 @@ def fit_pose(
     for drawn in (False, True):
         if drawn:
             keys, few = keys.with_hinges(few, None if time is None else time[chosen])
-        few, found = keys.converged(few, 1e-3, max_iterations)
-        if not found.any():
-            raise keys.failure(few, found)
-        few = _across(few, found)
+        few, fitted = keys.converged(few, 1e-3, max_iterations)
+        if not fitted.any():
+            raise keys.failure(few, fitted)
+        few = _across(few, fitted)
     for k in range(1, len(chosen)):
         if np.abs(few.angles[k] - few.angles[k - 1]).max() > _JUMP:  # an arm bent backward
             frame = slice(k, k + 1)
@@ -223,14 +224,14 @@ def _turned_over(fit: Fit, model: Model, targets: Targets) -> bool:
     return bool(turned.any() or (along.sum(axis=2) < 0.0).any())
 
 
-def _across(pose: Pose, found: Mask) -> Pose:
-    """Poses with frames outside the mask `found` (T,) interpolated from the others; beyond the ends they stay."""
-    if found.all():
+def _across(pose: Pose, fitted: Mask) -> Pose:
+    """Poses with frames outside the mask `fitted` (T,) interpolated from the others; beyond the ends they stay."""
+    if fitted.all():
         return pose
-    places = np.flatnonzero(found)
+    places = np.flatnonzero(fitted)
     between = pose.frames(places).spread(int(places[-1] - places[0]) + 1, places - places[0])
-    at = np.clip(np.arange(len(found)), places[0], places[-1]) - places[0]
-    return pose.where(~found, between.frames(at))
+    at = np.clip(np.arange(len(fitted)), places[0], places[-1]) - places[0]
+    return pose.where(~fitted, between.frames(at))
 
 
 def fit_of(nearest: NearestPose, pose: Pose, borrowed: Sequence[int] = ()) -> Fit:
@@ -395,15 +396,15 @@ class NearestPose:
         if not self.hinges:
             return self, pose
         before = continuous_branch(self.model, pose.angles)
-        after, angles, weights = (in_blocks(np.copy, each) for each in (before, *self.rest))
+        after, angles, weights = (in_blocks(np.copy, array) for array in (before, *self.rest))
 
         def bent_hinges(values: Array, q: Array, angles: Array) -> tuple[Array, ...]:
             targets = Targets(self.targets.slots, values, self.targets.weights)
             measured, axes = with_measured(self.model, targets, q), self.model.tree.axes(q)
             return tuple(chain(*(Bent.from_pose(hinge, angles, measured, axes) for hinge in self.hinges)))
 
-        found = iter(in_blocks(bent_hinges, self.targets.values, pose.q(self.model.tree), before))
-        for hinge, *shown in zip(self.hinges, found, found, found, strict=True):
+        turned = iter(in_blocks(bent_hinges, self.targets.values, pose.q(self.model.tree), before))
+        for hinge, *shown in zip(self.hinges, turned, turned, turned, strict=True):
             bent = Bent(*shown)
             stiff = stiffness(time, len(before), hinge.rest)
             rotation = shown_rotation(stiff, bent.beside, hinge.reach, hinge.rest)
@@ -503,18 +504,18 @@ class NearestPose:
             )
             return after.angles, after.position + pose[1], after.rotation, largest
 
-        given = self.targets.values, *self.rest, *pose
-        *after, largest = near(*given) if carried else in_blocks(near, *given)
+        start = self.targets.values, *self.rest, *pose
+        *after, largest = near(*start) if carried else in_blocks(near, *start)
         return Pose(*after), np.asarray(largest < tolerance)
 
-    def failure(self, after: Pose, found: Mask) -> PoseError:
+    def failure(self, after: Pose, fitted: Mask) -> PoseError:
         """The error for frames that did not converge: the first of them, and its points with the largest residuals."""
         q, slots = after.q(self.model.tree), self.targets.slots
-        names, frame = self.model.topology.coordinate_names, int(np.argmin(found))
+        names, frame = self.model.topology.coordinate_names, int(np.argmin(fitted))
         off = np.linalg.norm(q[frame, slots] - self.targets.values[frame], axis=1)
         off *= np.sqrt(self.targets.weights)
         worst = tuple((names[slots[k]], float(off[k])) for k in np.argsort(-off)[:_WORST])
-        failed = self.names[~found].tolist()
+        failed = self.names[~fitted].tolist()
         listed = ", ".join(f"{at:.3f} s" if isinstance(at, float) else f"frame {at}" for at in failed[:3])
         more = f" and {len(failed) - 3} more frames" if len(failed) > 3 else ""
         return PoseError(

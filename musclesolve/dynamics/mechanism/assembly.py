@@ -107,7 +107,7 @@ def _listed(constraints: Iterable[Constraint]) -> list[Constraint]:
     listed = list(check_type(constraints, Iterable, "constraints", expected))
     if not listed:
         raise input_error("missing_argument", problem="an empty mechanism", expected=expected)
-    return [check_type(each, Constraint, "constraints", expected) for each in listed]
+    return [check_type(one, Constraint, "constraints", expected) for one in listed]
 
 
 def _closed(constraints: list[Constraint], time: Array, start: Array, number: int | None = None) -> Array:

@@ -272,7 +272,7 @@ class MotionDriver:
         """One row for each degree of freedom that is not free."""
         rows = driver_rows(self.model, self._at(time), q, qd)
         driven = self._driven(rows.names)
-        arrays = (each[:, driven] for each in (rows.value, rows.jacobian, rows.nu, rows.gamma))
+        arrays = (array[:, driven] for array in (rows.value, rows.jacobian, rows.nu, rows.gamma))
         return ConstraintRows(tuple(rows.names[k] for k in driven), *arrays)
 
     def closure_errors(self, time: Array, q: Array) -> ClosureErrors:
@@ -286,7 +286,7 @@ class MotionDriver:
         hold = [f"{topology.root} {what} [{x}]" for what in ("point", "line", "front") for x in "xyz"]
         names = topology.dof_names[: len(topology.dofs)] + tuple(hold)
         driven = self._driven(names)
-        arrays = (each[:, driven] for each in (value, jacobian, part))
+        arrays = (array[:, driven] for array in (value, jacobian, part))
         return ClosureErrors(tuple(names[k] for k in driven), *arrays)
 
     def _driven(self, names: tuple[str, ...]) -> Indices:

@@ -79,11 +79,11 @@ CLEAR_BREADTH = 1.5 * SMALLEST_BREADTH
 
 @dataclass(frozen=True)
 class Anatomy:
-    """The measured points and axes of the body: global frame (x forward, y left, z up), filtered, in the time range."""
+    """The measured points and axes of the body: global frame (x forward, y left, z up), filtered, in T' frames."""
 
-    time: Array  # (T,) [s]
-    points: Points  # model point -> (T, 3) measured position [m]
-    directions: Points  # model axis -> (T, 3) measured unit vector
+    time: Array  # (T',) [s]
+    points: Points  # model point -> (T', 3) measured position [m]
+    directions: Points  # model axis -> (T', 3) measured unit vector
     offsets: Points  # model point or axis -> (3,) standing geometry of the subject, see ``standing_offsets``
     pelvis_depth: float | None  # from mid-ASIS to mid-PSIS, standing [m]; None: not seen
     filter: FilterChoice  # the filter of the markers

@@ -384,7 +384,7 @@ def landings(turns: Array, height: Array, rate_hz: float) -> Array:
     A landing beside a gap, or after the end of the recording, is left out.
     """
     down = -np.gradient(_smooth(height, rate_hz)) * rate_hz
-    found = []
+    turned = []
     for turn in turns:
         first, last = (round(turn + by * rate_hz) for by in LANDS)
         around = slice(max(first, 0), min(last, height.size - 1) + 1)
@@ -392,10 +392,10 @@ def landings(turns: Array, height: Array, rate_hz: float) -> Array:
             continue
         place = around.start + int(down[around].argmax())
         if down[place] < SLOWEST_LANDING:
-            found.append(turn)
+            turned.append(turn)
         elif around.start < place < around.stop - 1:
-            found.append(_top(down, np.array([place]))[0])
-    return np.array(found)
+            turned.append(_top(down, np.array([place]))[0])
+    return np.array(turned)
 
 
 def _path(recording: Recording, landmark: str) -> Array:

@@ -229,13 +229,13 @@ def _on_the_clock(trial: Trial, *measured: EventsByFoot) -> tuple[tuple[Event, .
 
     def agreeing(shift: float, events: Sequence[Event] = of_file) -> list[float]:
         """How much later [s] the measured events are than the stated ones, where a shift makes both agree."""
-        found = []
+        apart = []
         for event in events:
             moved = replace(event, time=event.time + shift)
             twins = (source.twin(moved) for source in measured)
             near = [twin for twin in twins if twin and abs(twin.time - moved.time) <= CONFLICT]
-            found += [twin.time - event.time for twin in near[:1]]
-        return found
+            apart += [twin.time - event.time for twin in near[:1]]
+        return apart
 
     enough = max(FEWEST_SHIFTED, SHIFTED_SHARE * len(of_file))
     if len(of_file) < FEWEST_SHIFTED or len(agreeing(0.0)) > len(of_file) - enough:

@@ -384,11 +384,11 @@ def filter_choice(recording: Recording, options: FilterSettings) -> FilterChoice
             analysis = residual_analysis(position, rate, options.order, options.choice)
             cutoff, noise = analysis.cutoff_hz.copy(), analysis.noise
             # Without a cut-off from the curve: from the other axes of the marker, or from all markers.
-            found = analysis.verdict == CutoffVerdict.FOUND
-            usual = cutoff[found]
-            for marker in np.flatnonzero(~found.all(axis=1)) if usual.size else ():
-                cutoffs = cutoff[marker, found[marker]]
-                cutoff[marker, ~found[marker]] = np.median(cutoffs if cutoffs.size else usual)
+            clear = analysis.verdict == CutoffVerdict.FOUND
+            usual = cutoff[clear]
+            for marker in np.flatnonzero(~clear.all(axis=1)) if usual.size else ():
+                cutoffs = cutoff[marker, clear[marker]]
+                cutoff[marker, ~clear[marker]] = np.median(cutoffs if cutoffs.size else usual)
     except InputError as error:
         raise recording.document.placed(error, "filter", "cutoff_hz") from None
 

@@ -172,12 +172,12 @@ class Sampling:
             object.__setattr__(self, "time", check_increasing(self.time, 2))
 
 
-def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: CourseKind) -> Course:
+def muscle_course(names: Sequence[str], drive: Given, sampling: Sampling, kind: CourseKind) -> Course:
     """Values (T, n) of the muscles `names` through time; muscles that are not in a mapping are zero."""
     names, what = tuple(names), f"the {kind.name}"
-    if isinstance(given, Mapping):
+    if isinstance(drive, Mapping):
         courses = {}
-        for name, value in given.items():
+        for name, value in drive.items():
             check_known([name], "muscle", names, " among those that act")
             courses[names.index(name)] = muscle_course((name,), _column(value), sampling, kind)
 
@@ -188,17 +188,17 @@ def muscle_course(names: Sequence[str], given: Given, sampling: Sampling, kind: 
             return values
 
         return stacked
-    if callable(given):
+    if callable(drive):
 
         def checked(time: Array) -> Array:
             shape = (len(time), len(names))
-            return _checked(check_array(given(time), what, shape, real=True, finite=False), names, kind, time)
+            return _checked(check_array(drive(time), what, shape, real=True, finite=False), names, kind, time)
 
         return checked
     shapes: dict[int, tuple[int | str, ...]] = {0: (), 1: (len(names),)}
-    shape = shapes.get(np.ndim(given), ("T", len(names)))
+    shape = shapes.get(np.ndim(drive), ("T", len(names)))
     time = sampling.time
-    values = _checked(check_array(given, what, shape, real=True, finite=False), names, kind, time)
+    values = _checked(check_array(drive, what, shape, real=True, finite=False), names, kind, time)
     if values.ndim < 2:
         constant = np.broadcast_to(values, len(names))
         return lambda at: np.tile(constant, (len(at), 1))

@@ -131,8 +131,8 @@ def _chains(
 ) -> tuple[Indices, Array, Array]:
     """Nodes of the path in order (T, C), filled up with -1, places of all nodes (T, N, 3), arcs (T, W)."""
     if layout.wraps:
-        chain, found = path_chains(layout, points.value, on, centers.value, rotations.value)
-        return chain, found.position, found.arc
+        chain, wrapped = path_chains(layout, points.value, on, centers.value, rotations.value)
+        return chain, wrapped.position, wrapped.arc
     chain = np.argsort(~on, axis=1, kind="stable")
     chain[np.arange(on.shape[1]) >= on.sum(axis=1, keepdims=True)] = -1
     return chain, points.value, np.zeros((len(on), 0))
@@ -155,7 +155,7 @@ def _along_chain(
     x[:] = place[:, nodes]
     plain = np.flatnonzero(wrap < 0)
     v[:, plain], a[:, plain] = points.rate[:, nodes[plain]], points.second[:, nodes[plain]]
-    turn, turn_rate, turn_second = (each[:, item] for each in turns)
+    turn, turn_rate, turn_second = (array[:, item] for array in turns)
     local = np.einsum("tmij,tmi->tmj", turn, x[:, touching] - centers.value[:, item])
     v[:, touching] = centers.rate[:, item] + np.einsum("tmij,tmj->tmi", turn_rate, local)
     a[:, touching] = centers.second[:, item] + np.einsum("tmij,tmj->tmi", turn_second, local)
@@ -163,7 +163,7 @@ def _along_chain(
     # straight segments; between the two tangent points of a wrap lies its arc
     entry = (wrap >= 0) & ((nodes - layout.points) % 2 == 0)
     straight = np.flatnonzero(~entry[:-1])
-    line, w, da = (each[:, straight + 1] - each[:, straight] for each in (x, v, a))
+    line, w, da = (array[:, straight + 1] - array[:, straight] for array in (x, v, a))
     length = np.linalg.norm(line, axis=2)
     per_length = np.divide(1.0, length, out=np.zeros_like(length), where=length > 0.0)
     u = line * per_length[..., None]
@@ -179,7 +179,7 @@ def _along_chain(
     normal = inverse * local
     normal /= np.linalg.norm(normal, axis=2, keepdims=True)
     binormal = np.cross(normal, along)
-    b, b_rate = (np.einsum("tmij,tmj->tmi", each, binormal) for each in (turn, turn_rate))
+    b, b_rate = (np.einsum("tmij,tmj->tmi", array, binormal) for array in (turn, turn_rate))
     h = sign * (dot(u[:, at], b_rate) + dot(b, w[:, at]) * per_length[:, at])
     hessian = per_length[:, at, None] * np.eye(len(at))
     for k in np.flatnonzero(at[:-1] == at[1:]).tolist():  # from one wrap straight to the next

@@ -158,7 +158,7 @@ class NaturalSpline:
 
     def curvature(self, x: Array) -> Array:
         """Second derivatives (T, C) at x (T,): linear between the knots, zero beyond."""
-        return np.stack([np.interp(x, self.knots, each, 0.0, 0.0) for each in self.curvatures.T], axis=1)
+        return np.stack([np.interp(x, self.knots, column, 0.0, 0.0) for column in self.curvatures.T], axis=1)
 
 
 _LINES = 1024

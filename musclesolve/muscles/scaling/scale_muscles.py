@@ -179,7 +179,7 @@ def _check_names(topology: Topology, database: MuscleDatabase, side: str) -> Non
     ]
     for name, kind, known, within in places:
         if sided(name, side, known) not in known:
-            raise unknown_name(name, kind, dict.fromkeys(split_side(each)[0] for each in known), within)
+            raise unknown_name(name, kind, dict.fromkeys(split_side(one)[0] for one in known), within)
 
 
 PassiveRule = Literal["calibrated", "table", "none"]
@@ -249,20 +249,20 @@ def scale_muscles(
     paths = scaled_paths(model, database, side, maps)
     paths = adjust_switches(model, paths, None if near is None else near.paths)
     optimal, slack = fiber_and_tendon_lengths(model, database, side, paths, fiber_lengths)
-    own: dict[str, Any] = {
+    scaled: dict[str, Any] = {
         "max_isometric_force": strengths(database, optimal, model.mass.total, model.stature, strength),
         "optimal_fiber_length": optimal,
         "tendon_slack_length": slack,
     }
     scales = {f"{frame} {side}": placed.scale for frame, placed in maps.items()}
     if near is not None:
-        parameters = replace(near.parameters, **own)
+        parameters = replace(near.parameters, **scaled)
         return replace(near, parameters=parameters, paths=paths, segment_scale=scales)
     muscles, family = database.sides[side], curve_family(database.curves if curves is None else curves)
     parameters = MuscleParameters.from_values(
         [muscle.name for muscle in muscles],
         family,
-        **own,
+        **scaled,
         pennation_angle=[muscle.pennation_angle for muscle in muscles],
         max_shortening_velocity=[muscle.max_shortening_velocity for muscle in muscles],
         tendon_strain=set_tendon_strains(database, tendon_strain),

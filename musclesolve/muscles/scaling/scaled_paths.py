@@ -155,9 +155,9 @@ def set_paths(topology: Topology, database: MuscleDatabase, side: str) -> SetPat
         for wrap in muscle.wraps
     ]
     ranges = [(p, point.active) for p, (_, point) in enumerate(points) if point.active is not None]
-    of_point = numbers(bone[each.frame] for _, each in points)
+    of_point = numbers(bone[row.frame] for _, row in points)
     of_object = numbers(bone[wrap.frame] for wrap in wraps.values())
-    of_frame = numbers(each[0] for each in moving)
+    of_frame = numbers(row[0] for row in moving)
     objects = [(wrap.kind, wrap.radii, wrap.length, wrap.side) for wrap in wraps.values()]
     paths = Paths(
         rigid_bodies=RigidBodies.build(topology, topology.standing_layout()),
@@ -177,13 +177,13 @@ def set_paths(topology: Topology, database: MuscleDatabase, side: str) -> SetPat
         ),
         frames=MovingFrames(
             body[of_frame],
-            numbers(each[1] for each in moving),
+            numbers(row[1] for row in moving),
             np.zeros((len(moving), 3)),
-            tuple(each[3] for each in moving),
+            tuple(row[3] for row in moving),
         ),
         point_frame=numbers(carrier),
     )
-    return SetPaths(paths, of_point, of_object, of_frame, numbers(each[2] for each in moving), beside)
+    return SetPaths(paths, of_point, of_object, of_frame, numbers(row[2] for row in moving), beside)
 
 
 @lru_cache(maxsize=256)
@@ -322,7 +322,7 @@ def adjust_switches(model: Model, paths: Paths, near: Paths | None = None) -> Pa
         switches.setdefault(switch, np.zeros(edges.shape, bool))[end, c] = True
     if not switches:
         return paths
-    dof, of, edge = (np.array(each) for each in zip(*switches, strict=True))
+    dof, of, edge = (np.array(part) for part in zip(*switches, strict=True))
     ends = np.array(list(switches.values()))
     known = edge
     if near is not None:
@@ -381,10 +381,10 @@ def least_gap(angles: Array, gap: Array, sought: Mask) -> Array:
 
     NaN where it is the first or the last of them, or none is sought.
     """
-    found, row = np.full(len(gap), np.nan), np.arange(len(gap))
+    least, row = np.full(len(gap), np.nan), np.arange(len(gap))
     best = np.where(sought, gap, np.inf).argmin(axis=1)
     first, last = sought.argmax(axis=1), len(angles) - 1 - sought[:, ::-1].argmax(axis=1)
     inside = (best > first) & (best < last)
     before, at, after = (gap[row[inside], best[inside] + k] for k in (-1, 0, 1))
-    found[inside] = angles[best[inside]] + 0.5 * _STEP * (before - after) / (before - 2.0 * at + after)
-    return found
+    least[inside] = angles[best[inside]] + 0.5 * _STEP * (before - after) / (before - 2.0 * at + after)
+    return least

@@ -125,7 +125,7 @@ def model_body(
             + " Contact forces of the joints of the loop are not computed." * (due.loads is not None)
         )
     every_motion, motion = motion, motion if selected.all() else motion.frames(selected)
-    notes += device_notes(model, motion, choice.dofs, given=moments is not None)
+    notes += device_notes(model, motion, choice.dofs, stated=moments is not None)
     dynamics = loads = None
     change: MotionChange[LoadedModel] | None = None
     moment, usable = due.moment[selected], np.ones(len(motion.time), dtype=bool)

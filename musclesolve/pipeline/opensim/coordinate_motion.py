@@ -167,13 +167,13 @@ def coordinate_motion(
             expected=f"at least {FEWEST_SPLINE_FRAMES} frames, of which velocities can be made",
             remedy="name a longer motion",
         )
-    given = len(table.time)
+    count = len(table.time)
     time, values = _evenly(table, values, cutoff_hz)
     resampled = time is not table.time
     if resampled:
         steps = np.diff(table.time)
         notes.append(
-            f"The {given} rows of {_called(table)} lie {1000.0 * steps.min():.3g} to {1000.0 * steps.max():.3g} ms "
+            f"The {count} rows of {_called(table)} lie {1000.0 * steps.min():.3g} to {1000.0 * steps.max():.3g} ms "
             f"apart: the coordinates are interpolated to {len(time)} frames, "
             f"{1000.0 * (time[1] - time[0]):.3g} ms apart."
         )
@@ -318,10 +318,10 @@ def _without_turns(table: Table, names: list[str], values: Array, degrees: bool)
                 "continued without the jump."
             )
     if off.any():
-        found = [
+        turned = [
             f"{name} ({turn * count:+.4g} {unit})" for name, count in zip(names, off, strict=True) if count
         ]
-        notes.append(f"Whole turns are taken off angles of {_called(table)}: {few(found, 6)}.")
+        notes.append(f"Whole turns are taken off angles of {_called(table)}: {few(turned, 6)}.")
     return angles, notes
 
 

@@ -72,13 +72,13 @@ class RootResidual:
         if not known.any():
             return {}
         force, moment = ((array[known] ** 2).sum(axis=1) for array in (self.force, self.moment))
-        found = {
+        values = {
             "root_residual_n": float(np.sqrt(force.max())),
             "root_residual_rms_n": float(np.sqrt(force.mean())),
             "root_residual_moment_rms_nm": float(np.sqrt(moment.mean())),
             "root_height_m": self.height,
         }
-        return found if self.balance_limit is None else found | {"balance_limit": self.balance_limit}
+        return values if self.balance_limit is None else values | {"balance_limit": self.balance_limit}
 
 
 @dataclass(frozen=True, eq=False)
@@ -383,7 +383,7 @@ def load_dynamics(
 
 
 def device_notes(
-    model: OpenSimModel, motion: CoordinateMotion, dofs: Sequence[str], given: bool
+    model: OpenSimModel, motion: CoordinateMotion, dofs: Sequence[str], stated: bool
 ) -> list[str]:
     """Return a sentence on what the devices of a model produce about some coordinates; given: whether moments are."""
     if not model.devices:
@@ -399,7 +399,7 @@ def device_notes(
             force = joint_forces(model, bodies.pose, wrench) + on_coordinates
             force = coupled_forces(model, whole.value, force)
             most = {name: float(np.abs(force[:, model.coordinate_number[name]]).max()) for name in dofs}
-            name = max(most, key=lambda each: most[each] * model.coordinates[each].rotational)
+            name = max(most, key=lambda dof: most[dof] * model.coordinates[dof].rotational)
             if most[name] > NEGLIGIBLE_MOMENT:
                 parts.append(f"{device.name} ({device.kind}, up to {most[name]:.3g} N m of {name})")
     if not parts:
@@ -408,7 +408,7 @@ def device_notes(
     return [
         f"{named} OpenSim's inverse dynamics leaves this part out with its usual setup, which excludes muscles alone; "
         "if its setup excluded all forces, give loads instead of moments."
-        if given
+        if stated
         else f"{named} The muscles get the rest."
     ]
 

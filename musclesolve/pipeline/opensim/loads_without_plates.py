@@ -96,7 +96,7 @@ def predicted_loads(
         motion.time, model.weight, required, _mass_center(model, bodies) @ TO_GLOBAL.T, points
     )
     wrenches = np.stack(
-        [np.concatenate([each.force, each.moment], axis=1) for each in predicted.wrenches], axis=1
+        [np.concatenate([part.force, part.moment], axis=1) for part in predicted.wrenches], axis=1
     )
     if errors is not None:
         wrenches = errors(wrenches, predicted.level)
@@ -118,7 +118,7 @@ def foot_loads(
         # a foot without load has no center of pressure: its small force acts at the middle of its sole
         point = np.where(np.isnan(pressed), points[:, k].mean(axis=1), pressed)
         free = about_origin - np.cross(point, acting)
-        force, at, moment = (each @ TO_GLOBAL for each in (acting, point, free))
+        force, at, moment = (array @ TO_GLOBAL for array in (acting, point, free))
         loads.append(ExternalLoad(f"predicted_{side}", foot, time, force, at, moment))
     return tuple(loads)
 

@@ -160,7 +160,7 @@ def shared_joints(model: OpenSimModel, dofs: Sequence[str]) -> tuple[Joint, ...]
 
     Constraints of loops bear a part of them, and muscles without points show no line of action.
     """
-    without_line = [name for name, each in model.muscles.items() if each.enabled and not each.points]
+    without_line = [name for name, one in model.muscles.items() if one.enabled and not one.points]
     unknown = frozenset(model.in_loops).union(*(model.crossing[name] for name in without_line))
     return tuple(
         joint

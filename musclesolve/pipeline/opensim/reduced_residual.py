@@ -123,12 +123,12 @@ def reduced_residual(
 
 def _segments(model: OpenSimModel) -> dict[str, str]:
     """Body -> segment that contains the body, for feet and shanks."""
-    found = dict[str, str]()
+    part_of = dict[str, str]()
     for side in SIDES:
         if foot := foot_of_side(model, side):
-            found |= dict.fromkeys(foot_bodies(model, foot), f"foot_{side}")
+            part_of |= dict.fromkeys(foot_bodies(model, foot), f"foot_{side}")
     parts = segments(model)
     for joint in parts.knees:
         shank = {parts.distal(joint).body, *parts.rigid(parts.distal_segment(joint)), *parts.patella(joint)}
-        found |= dict.fromkeys(shank - found.keys(), f"shank_{side_of(joint.name)}")
-    return found
+        part_of |= dict.fromkeys(shank - part_of.keys(), f"shank_{side_of(joint.name)}")
+    return part_of

@@ -110,9 +110,7 @@ def shared_choice(
             across = crossed(name for name in _usual_muscles(model, "") if name.endswith(other))
             halved = tuple(name for name in shared if name in across)
             shared = tuple(name for name in shared if name not in across)
-        held = frozenset().union(
-            *(each.involved for each in model.other_constraints if each.kind == PRESCRIBED)
-        )
+        held = frozenset().union(*(one.involved for one in model.other_constraints if one.kind == PRESCRIBED))
         prescribed = tuple(name for name in shared if name in held and name not in excluded)
         of_toes = _of_toes(model).difference(prescribed, excluded)
         toes = tuple(name for name in shared if name in of_toes)
@@ -375,7 +373,7 @@ def shared_coordinates(
     for name in names:
         if (coordinate := model.coordinates[name]).locked:
             value[name], speed[name] = none + coordinate.default, none
-    values, speeds = (np.stack([each[name] for name in names], axis=1) for each in (value, speed))
+    values, speeds = (np.stack([by[name] for name in names], axis=1) for by in (value, speed))
     return values, speeds
 
 

@@ -190,8 +190,8 @@ def camera_at(
     """
     place = f"camera '{name}'"
     center, target, upward = (
-        check_array(given, what, (3,), axis=0, real=True, where=place)
-        for given, what in ((center, "the center"), (target, "the target"), (up, "the upward direction"))
+        check_array(point, what, (3,), axis=0, real=True, where=place)
+        for point, what in ((center, "the center"), (target, "the target"), (up, "the upward direction"))
     )
     focal_length = check_number(focal_length, "the focal length", _POSITIVE, above=0.0, where=place)
     size = check_array(image_size, "the size of the image", (2,), axis=0, real=True, where=place)

@@ -122,9 +122,9 @@ class Shapes:
         """
 
         def frames_first(points: Array) -> tuple[Array, ...]:
-            return tuple(each.swapaxes(0, 1) for each in self._registered(points))
+            return tuple(part.swapaxes(0, 1) for part in self._registered(points))
 
-        rotation, translation, off = (each.swapaxes(0, 1) for each in in_blocks(frames_first, points))
+        rotation, translation, off = (part.swapaxes(0, 1) for part in in_blocks(frames_first, points))
         return rotation, translation, off
 
     def _registered(self, points: Array) -> tuple[Array, Array, Array]:

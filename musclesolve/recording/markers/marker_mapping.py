@@ -208,13 +208,13 @@ def _check_exchanged(document: Document, settings: RecordedSettings, stands: boo
 
 
 def _with_exchanged(
-    document: Document, settings: RecordedSettings, role: str, given: Markers, notes: list[str]
+    document: Document, settings: RecordedSettings, role: str, before: Markers, notes: list[str]
 ) -> Markers:
     """Return the markers of a file with the labels of [[exchanged]] the other way around, and add a note.
 
     Tables act one after another: a second exchange of a pair takes the first one back.
     """
-    markers = given
+    markers = before
     for number, entry in enumerate(settings.exchanged):
         pairs, place = entry[role], ("exchanged", role, number)
         if not pairs:
@@ -243,8 +243,8 @@ def _with_exchanged(
                 )
             frames |= within
         markers = markers.exchanged(pairs, frames)
-    if markers is not given:
-        same: Mask = np.asarray(np.isclose(markers.position, given.position, 0.0, 0.0, equal_nan=True))
+    if markers is not before:
+        same: Mask = np.asarray(np.isclose(markers.position, before.position, 0.0, 0.0, equal_nan=True))
         changed: Mask = np.asarray(~same.all(axis=2))
         names, file = [markers.names[k] for k in np.flatnonzero(changed.any(axis=0))], markers.path.name
         count = int(changed.any(axis=1).sum())

@@ -185,15 +185,15 @@ def named_markers(names: Iterable[str]) -> NamedMarkers:
 def _with_english_sides(names: list[str]) -> list[str]:
     """Names with R for D, droite, and L for G, gauche, where the same name has the other letter, first or last."""
     other, english = str.maketrans("dgDG", "gdGD"), str.maketrans("dgDG", "rlRL")
-    there, found = set(names), list[str]()
+    there, names_ = set(names), list[str]()
     for name in names:
         first, last = name[:1].translate(other) + name[1:], name[:-1] + name[-1:].translate(other)
         if last != name and last in there:
             name = name[:-1] + name[-1].translate(english)
         elif first != name and first in there:
             name = name[0].translate(english) + name[1:]
-        found.append(name)
-    return found
+        names_.append(name)
+    return names_
 
 
 SPOKEN = 0.6
@@ -245,16 +245,16 @@ def _with_mirrors(meant: Mapping[str, str | None]) -> dict[str, str | None]:
             of_ways |= {
                 (rest, side): landmark for rest, side in _splits(name) if landmark.endswith(f"_{side}")
             }
-    there, found = set(meant.values()), dict(meant)
+    there, both = set(meant.values()), dict(meant)
     for name in [name for name, landmark in meant.items() if landmark is None]:
         for rest, side in _splits(name):
             other: Side = "l" if side == "r" else "r"
             mirrored = of_ways.get((rest, other), "")
             if mirrored and (landmark := f"{mirrored[:-2]}_{side}") not in there:
-                found[name] = landmark
+                both[name] = landmark
                 there.add(landmark)
                 break
-    return found
+    return both
 
 
 def _segment(name: str) -> str | None:

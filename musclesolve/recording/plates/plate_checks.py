@@ -366,14 +366,14 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
             away = path.from_middle(plate.point[stands], plate.time[stands])
             distance[side] = float(median_of_known(away))
         other: Side = "l" if plate.side == "r" else "r"
-        own, from_other = distance[plate.side], distance[other]
-        problem = f"the force on the {foot} acts {own:.2f} m away from it"
+        from_foot, from_other = distance[plate.side], distance[other]
+        problem = f"the force on the {foot} acts {from_foot:.2f} m away from it"
         expected = "a center of pressure under the foot"
-        if own > FOOT_REACH and from_other < 0.5 * own:
+        if from_foot > FOOT_REACH and from_other < 0.5 * from_foot:
             problem += f", but {from_other:.2f} m from the {SIDE_NAMES[other]} one"
             on_plate = f'give the plate to the other foot (side = "{other}"), or leave out all [[force]]'
             yield PlateFault("nearness", problem, "side", expected, f'side = "{other}"', on_plate)
-        elif own >= FARTHEST:
+        elif from_foot >= FARTHEST:
             remedy = "check that forces and markers share axes, and points are in meters"
             on_plate = "check that plates and markers share axes: CORNERS in the file"
             yield PlateFault("nearness", problem, "point", expected, remedy, on_plate)

@@ -74,10 +74,10 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     """
     every = [cycles] if isinstance(cycles, xr.Dataset) or not isinstance(cycles, Iterable) else list(cycles)
     needed = {"cycle", "cycle_trial", "cycle_side", "cycle_start", "cycle_end", "percent", RESERVES}
-    for each in every:
-        check_cycles(each, needed)
-    sentences = {key: [one for each in every for one in listed(each, key)] for key in SENTENCES}
-    used = [with_word_coordinates(each) for each in every if each.sizes["cycle"]]
+    for leg in every:
+        check_cycles(leg, needed)
+    sentences = {key: [one for leg in every for one in listed(leg, key)] for key in SENTENCES}
+    used = [with_word_coordinates(leg) for leg in every if leg.sizes["cycle"]]
     if not used:
         why = f": {'; '.join(sentences['left_out'])}" if sentences["left_out"] else ""
         raise input_error(
@@ -89,12 +89,12 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
         )
     check_once(used)
     check_alike(used)
-    shared = set.intersection(*(set(each.data_vars) for each in used))
-    own = [each[sorted(map(str, shared))] for each in used]
+    shared = set.intersection(*(set(leg.data_vars) for leg in used))
+    same = [leg[sorted(map(str, shared))] for leg in used]
     curves = shared - {RESERVES}
     try:
         together = xr.concat(
-            [each.drop_vars(curves) for each in own],
+            [leg.drop_vars(curves) for leg in same],
             "cycle",
             join="exact",
             combine_attrs="override",
@@ -113,9 +113,9 @@ def average_cycles(cycles: xr.Dataset | Sequence[xr.Dataset]) -> xr.Dataset:
     helped.attrs = {"units": "1", "long_name": "gait cycles in the average that needed a reserve"}
     averaged = {}
     for name in sorted(map(str, curves)):
-        variable = own[0].variables[name].transpose("cycle", "percent", ..., missing_dims="ignore")
+        variable = same[0].variables[name].transpose("cycle", "percent", ..., missing_dims="ignore")
         dims = tuple(map(str, variable.dims[1:]))
-        values = [each.variables[name].transpose("cycle", *dims).values for each in own]
+        values = [leg.variables[name].transpose("cycle", *dims).values for leg in same]
         for suffix, numbers in zip(("", *STATISTICS), _statistics(values), strict=True):
             attrs = {"units": "1"} if suffix == "count" else dict(variable.attrs)
             if suffix:
@@ -144,8 +144,8 @@ def check_once(cycles: Sequence[xr.Dataset]) -> None:
             columns = (cycle[f"cycle_{name}"].values.tolist() for name in ("side", "start", "end"))
             for side, start, end, name in zip(*columns, cycle_names(cycle), strict=True):
                 strides[markers, side].append((start, end, name + place))
-    for own in strides.values():
-        for (start, end, name), (next_start, next_end, next_name) in pairwise(sorted(own)):
+    for spans in strides.values():
+        for (start, end, name), (next_start, next_end, next_name) in pairwise(sorted(spans)):
             shared = min(end, next_end) - next_start
             if shared > MOST_COMMON * min(end - start, next_end - next_start):
                 raise input_error(
@@ -175,8 +175,8 @@ def check_alike(cycles: Sequence[xr.Dataset]) -> None:
         )
     for key in PROBLEM:
         # A database is a name, or a file in any folder.
-        given = [cycle.attrs.get(key, UNSTATED.get(key)) for cycle in cycles]
-        values = dict.fromkeys(Path(str(value)).name for value in given if value is not None)
+        stated = [cycle.attrs.get(key, UNSTATED.get(key)) for cycle in cycles]
+        values = dict.fromkeys(Path(str(value)).name for value in stated if value is not None)
         if key == "muscle_database" and all(name.lower().endswith(".osim") for name in values):
             # every person has a scaled copy of the model, often with another name: the muscles identify the model
             sets = {tuple(cycle["muscle"].values.tolist()) for cycle in cycles if "muscle" in cycle.coords}
@@ -198,14 +198,14 @@ def _statistics(parts: Sequence[Array]) -> list[Array]:
     """Mean, standard deviation, median and number of the finite values over the first axis of all parts."""
 
     def of_some(some: slice) -> tuple[Array, ...]:
-        values = np.concatenate([each[:, some] if each.ndim > 2 else each for each in parts])
+        values = np.concatenate([part[:, some] if part.ndim > 2 else part for part in parts])
         count = np.isfinite(values).sum(axis=0).astype(np.int32)
         return mean_of_known(values), sd_of_known(values), median_of_known(values), count
 
     if parts[0].ndim < 3:  # one curve or number of each cycle
         return list(of_some(slice(None)))
     pieces = [of_some(some) for some in blocks(parts[0].shape[1], TOGETHER)]
-    return [np.concatenate(each) for each in zip(*pieces, strict=True)]
+    return [np.concatenate(part) for part in zip(*pieces, strict=True)]
 
 
 def common(cycles: Sequence[xr.Dataset]) -> dict[str, object]:
@@ -279,10 +279,10 @@ def average_results(
         for side in SIDES:
             if side in sides(result):
                 of_legs[side].append(cycles(result, side, partial=partial, without_side=True))
-    if units or len(persons([each for leg in of_legs.values() for each in leg if each.sizes["cycle"]])) > 1:
-        of_legs = {side: [normalized(each, units) for each in leg] for side, leg in of_legs.items()}
-    every = [each for leg in of_legs.values() for each in leg]
-    used = [each for each in every if each.sizes["cycle"]]
+    if units or len(persons([one for leg in of_legs.values() for one in leg if one.sizes["cycle"]])) > 1:
+        of_legs = {side: [normalized(one, units) for one in leg] for side, leg in of_legs.items()}
+    every = [one for leg in of_legs.values() for one in leg]
+    used = [one for one in every if one.sizes["cycle"]]
     if not used:
         return average_cycles(every)  # raises the error with the reason
     check_alike(used)
@@ -302,7 +302,7 @@ def average_results(
         attributes["subject"] = "several persons"
     for key in ("cycles", "invalid", "reserves"):
         attributes[key] = [sentence for leg in legs.values() for sentence in leg.attrs[key]]
-    attributes["left_out"] = [sentence for each in every for sentence in each.attrs["left_out"]]
+    attributes["left_out"] = [sentence for one in every for sentence in one.attrs["left_out"]]
     together.attrs = {}
     return together.assign_attrs(attributes | {"unlike": differences(used), "persons": subjects})
 

@@ -172,8 +172,8 @@ def _of_curves(cycles: xr.Dataset, name: str, measures: Sequence[str]) -> Iterat
         for phase, every in ends.items():
             known = np.isfinite(every[rows])
             picked, end = rows[known], every[rows][known]
-            found = _measured(values[known], percent, end, 0.01 * end * time[picked], measures)
-            for measure, (numbers, at) in found.items():
+            result = _measured(values[known], percent, end, 0.01 * end * time[picked], measures)
+            for measure, (numbers, at) in result.items():
                 yield {
                     "cycle": np.repeat(picked, names.size),
                     "variable": name,
@@ -206,21 +206,21 @@ def _measured(
         place = held.argmax(axis=1)
         return sign * np.take_along_axis(held, place[:, None], axis=1)[:, 0], percent[place]
 
-    found: dict[str, tuple[Array, Array]] = {}
+    values_at: dict[str, tuple[Array, Array]] = {}
     for measure in measures:
         if measure in ("max", "min"):
-            found[measure] = peak(1.0 if measure == "max" else -1.0)
+            values_at[measure] = peak(1.0 if measure == "max" else -1.0)
         elif measure == "range":
-            found[measure] = peak(1.0)[0] - peak(-1.0)[0], nowhere
+            values_at[measure] = peak(1.0)[0] - peak(-1.0)[0], nowhere
         elif measure == "mean":
-            found[measure] = mean(values), nowhere
+            values_at[measure] = mean(values), nowhere
         else:
             part = {"positive_work": np.maximum, "negative_work": np.minimum}.get(measure)
             curve = values if part is None else part(values, 0.0)
-            found[measure] = mean(curve) * time[:, None], nowhere
+            values_at[measure] = mean(curve) * time[:, None], nowhere
     return {
         measure: (np.where(enough, number, np.nan), np.where(enough, at, np.nan))
-        for measure, (number, at) in found.items()
+        for measure, (number, at) in values_at.items()
     }
 
 
@@ -350,20 +350,20 @@ def with_values(
         "condition": [str(name) for name in means["condition"].values],
         "leg": list(legs),
     }
-    found = {}
+    cubes = {}
     for text, (variable, name, phase, measure) in wanted.items():
-        own = values[
+        rows = values[
             (values["variable"] == variable)
             & (values["phase"] == phase)
             & (values["measure"] == measure)
             & values["name"].isin({name, ""} if name == variable else {name})
         ]
-        if own.empty:
+        if rows.empty:
             continue
-        table = own.groupby(over, sort=False)["value"].mean().to_xarray()
+        table = rows.groupby(over, sort=False)["value"].mean().to_xarray()
         cube = table.reindex({dim: order[dim] for dim in over}).transpose(*over).values
-        found[text] = (over, cube, {"units": str(own["unit"].iloc[0])})
-    return means.assign(found)
+        cubes[text] = (over, cube, {"units": str(rows["unit"].iloc[0])})
+    return means.assign(cubes)
 
 
 def without_arms_and_empty(
@@ -376,13 +376,13 @@ def without_arms_and_empty(
     """
     kept, arms, empty = dict[str, list[str]](), dict[str, None](), dict[str, None]()
     for variable in variables:
-        each = means[variable]
-        curves = dict(curves_of(each))
+        array = means[variable]
+        curves = dict(curves_of(array))
         of_legs = any(joint in name for name in curves for joint in LEG_JOINTS)
         for name, curve in curves.items():
             if not np.nan_to_num(curve.values).any():
                 empty[f"{variable} {name}" if name != variable else name] = None
-            elif of_legs and "muscle" not in each.dims and any(part in name.lower() for part in ARM):
+            elif of_legs and "muscle" not in array.dims and any(part in name.lower() for part in ARM):
                 arms[name] = None
             else:
                 kept.setdefault(variable, []).append(name)

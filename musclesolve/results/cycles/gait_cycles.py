@@ -80,7 +80,7 @@ def covered_cycles(result: xr.Dataset, side: str, intervals: list[Interval]) -> 
     }
     masks = {"recorded": np.ones(time.size, bool), "credible": credible, "valid": valid, **reasons}
     spans = {name: np.reshape(true_runs(good), (-1, 2)).T.astype(np.intp) for name, good in masks.items()}
-    found = []
+    covered = []
     for interval in intervals:
         start, length = interval.start, interval.end - interval.start
         index = np.flatnonzero((time >= start - slack) & (time <= interval.end + slack))
@@ -97,7 +97,7 @@ def covered_cycles(result: xr.Dataset, side: str, intervals: list[Interval]) -> 
         for why in reasons:
             if gaps := _gaps(motion, runs(spans[why])):
                 words.append(f"{_listed(gaps, verb=False)}: {why}")
-        found.append(
+        covered.append(
             CoveredCycle(
                 start=start,
                 end=interval.end,
@@ -112,7 +112,7 @@ def covered_cycles(result: xr.Dataset, side: str, intervals: list[Interval]) -> 
                 missing="; ".join(words),
             )
         )
-    return found
+    return covered
 
 
 def _runs(time: Array, spans: Indices, start: float, length: float, reach: float) -> list[Run]:
@@ -136,14 +136,14 @@ def _share(runs: list[Run], end: float = 100.0) -> float:
 
 def _gaps(whole: list[Run], runs: list[Run]) -> list[Run]:
     """Return the spans of some parts of a cycle that lie outside all runs."""
-    found = []
+    gaps = []
     for first, last in whole:
         at = first
         for low, high in [*runs, (last, last)]:
             if (stop := min(low, last)) - at > TINY:
-                found.append((at, stop))
+                gaps.append((at, stop))
             at = max(at, high)
-    return found
+    return gaps
 
 
 def _listed(gaps: list[Run], verb: bool = True) -> str:
@@ -279,17 +279,17 @@ def cycles(
             'compute both legs: musclesolve run --side both, or ms.run(..., side="both")',
         )
     check_integer(points, "points", 2)
-    found = (stride_intervals if strides else intervals)(result, side)
+    cut = (stride_intervals if strides else intervals)(result, side)
     percent = np.linspace(0.0, 100.0, points)
-    every = covered_cycles(result, side, found.cycles)
+    every = covered_cycles(result, side, cut.cycles)
     used = [cycle for cycle in every if partial or cycle.counts]
-    own = of_leg(result, side, without_side)
-    coords = {str(name): coord.variable for name, coord in own.coords.items() if "time" not in coord.dims}
-    walks = found.movement not in WITHOUT_STRIDES
-    about = {"units": "%", "long_name": "gait cycle" if walks else f"{found.movement} cycle"}
+    leg = of_leg(result, side, without_side)
+    coords = {str(name): coord.variable for name, coord in leg.coords.items() if "time" not in coord.dims}
+    walks = cut.movement not in WITHOUT_STRIDES
+    about = {"units": "%", "long_name": "gait cycle" if walks else f"{cut.movement} cycle"}
     coords["percent"] = xr.Variable("percent", percent, about)
     source = str(result.attrs.get("trial_file", result.encoding.get("source", "")))
-    for name, text in {"side": side, "trial": source, "movement": found.movement}.items():
+    for name, text in {"side": side, "trial": source, "movement": cut.movement}.items():
         coords[f"cycle_{name}"] = xr.Variable("cycle", np.array([text] * len(used), np.str_))
     for name in ("start", "end"):
         times = np.array([getattr(cycle, name) for cycle in used], float)
@@ -300,8 +300,8 @@ def cycles(
     coords["missing"] = xr.Variable("cycle", np.array([cycle.missing for cycle in used], np.str_))
     if (strength := coords.pop(STRENGTH, None)) is not None:
         coords[STRENGTH] = strength.set_dims({"cycle": len(used), "muscle": strength.size})
-    variables = _curves(result, side, own, used, percent) | _measures(result, side, used, walks)
-    data = xr.Dataset(variables, coords, _attributes(result, side, found, every, used))
+    variables = _curves(result, side, leg, used, percent) | _measures(result, side, used, walks)
+    data = xr.Dataset(variables, coords, _attributes(result, side, cut, every, used))
     # chunks and types of the file of the result do not fit its cycles
     data = frames.with_word_variables(data).drop_encoding()
     data.encoding["source"] = result.encoding.get("source")
@@ -323,7 +323,7 @@ def curves_of(variable: xr.DataArray) -> Iterator[tuple[str, xr.DataArray]]:
 
 
 def _curves(
-    result: xr.Dataset, side: str, own: xr.Dataset, used: list[CoveredCycle], percent: Array
+    result: xr.Dataset, side: str, leg: xr.Dataset, used: list[CoveredCycle], percent: Array
 ) -> dict[str, xr.Variable]:
     """The quantities of a leg over cycle and percent, and the mask of values from frames with a reserve."""
     time = np.asarray(result["time"].values, dtype=float)
@@ -338,16 +338,16 @@ def _curves(
     failed, credible = frames.failed(result, side), frames.credible(result, side)
     of_sharing, of_forces = following("solution"), following("forces")
     reserve = np.where(failed, np.nan, frames.solved_with_reserve(result, side).astype(float))
-    given = {str(name): variable.values for name, variable in own.data_vars.items()} | {RESERVES: reserve}
+    arrays = {str(name): variable.values for name, variable in leg.data_vars.items()} | {RESERVES: reserve}
     cubes: dict[str, Array] = {}
     for straight in (True, False):  # all curves at once, each a column
-        names = [name for name in given if straight == (name not in of_sharing and name != RESERVES)]
-        ends = np.cumsum([0, *(given[name][0].size for name in names)]).tolist()
+        names = [name for name in arrays if straight == (name not in of_sharing and name != RESERVES)]
+        ends = np.cumsum([0, *(arrays[name][0].size for name in names)]).tolist()
         columns = long_array((time.size, ends[-1]))
         for block in blocks(time.size):
             for name, *place in zip(names, ends, ends[1:], strict=False):
                 some = columns[block, slice(*place)]
-                some[:] = given[name][block].reshape(len(some), -1)
+                some[:] = arrays[name][block].reshape(len(some), -1)
                 if name in of_sharing:
                     some[failed[block]] = np.nan
                 if name in of_forces:
@@ -360,7 +360,7 @@ def _curves(
             cubes[str(name)].reshape(len(used), percent.size, *variable.shape[1:]),
             variable.attrs,
         )
-        for name, variable in own.data_vars.items()
+        for name, variable in leg.data_vars.items()
     }
     # The curve leaves 0 only between frames of which one or both needed a reserve.
     needed = cubes[RESERVES][..., 0] > ROUND_OFF
@@ -380,53 +380,53 @@ def of_leg(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
         and name not in uncut
     ]
     kept_too = [name for name in (STRENGTH, "group", "short_name") if name in result]
-    own = result[[*names, *kept_too]].set_coords(kept_too).transpose("time", ..., missing_dims="ignore")
+    leg = result[[*names, *kept_too]].set_coords(kept_too).transpose("time", ..., missing_dims="ignore")
     for label in LABELS:
-        if label in own.dims:
+        if label in leg.dims:
             # names of this side and, unless the side is dropped, names without a side
-            sides = [side_of(str(name)) for name in own[label].values]
+            sides = [side_of(str(name)) for name in leg[label].values]
             kept = (side,) if without_side else (side, OTHER)
             places = np.array([place for place, of in enumerate(sides) if of in kept], np.intp)
-            own = _named(own, label, stretch(places))
+            leg = _named(leg, label, stretch(places))
     if without_side:
-        names_of = [name for name in (*LABELS, "short_name") if name in own.coords]
-        plain = {name: [str(value)[:-2] for value in own[name].values] for name in names_of}
-        own = own.assign_coords({name: (own[name].dims, each) for name, each in plain.items()})
-    own = own.sel(side=side).drop_vars("side") if "side" in own.dims else own
+        names_of = [name for name in (*LABELS, "short_name") if name in leg.coords]
+        plain = {name: [str(value)[:-2] for value in leg[name].values] for name in names_of}
+        leg = leg.assign_coords({name: (leg[name].dims, texts) for name, texts in plain.items()})
+    leg = leg.sel(side=side).drop_vars("side") if "side" in leg.dims else leg
     if without_side and "heading" in result:
         seen = [name for name in ("pelvis_angle", "trunk_angle") if name in result]
-        own = own.assign({name: _seen_from_leg(result, name, side) for name in seen})
-    if without_side and "axis" in own.dims:
+        leg = leg.assign({name: _seen_from_leg(result, name, side) for name in seen})
+    if without_side and "axis" in leg.dims:
         # The mirror image of a left leg, of which moments are opposite.
         toward = xr.Variable(
-            "axis", [-1.0 if side == "l" and axis == "y" else 1.0 for axis in own["axis"].values]
+            "axis", [-1.0 if side == "l" and axis == "y" else 1.0 for axis in leg["axis"].values]
         )
         inward = -toward if side == "l" else toward
-        for name, vector in own.data_vars.items():
+        for name, vector in leg.data_vars.items():
             if "axis" in vector.dims:
                 spread = str(name).endswith(SPREAD)
                 along = along_heading(result, vector, spread=spread)
                 mirror = 1.0 if spread else inward if is_moment(along) else toward
-                own = own.assign({name: (along.dims, (along.variable * mirror).values, along.attrs)})
+                leg = leg.assign({name: (along.dims, (along.variable * mirror).values, along.attrs)})
         about = (
             "x along the walking direction, y from either leg to the median plane, z up; a left leg mirrored"
         )
-        own["axis"].attrs["long_name"] = about
-    return own
+        leg["axis"].attrs["long_name"] = about
+    return leg
 
 
-def _named(own: xr.Dataset, label: str, places: slice | Indices) -> xr.Dataset:
+def _named(leg: xr.Dataset, label: str, places: slice | Indices) -> xr.Dataset:
     """Some names of a label of variables over time first; numbers that have to be copied are copied in blocks."""
     if isinstance(places, slice):
-        return own.isel({label: places})
-    whole = [name for name, each in own.data_vars.items() if each.dims[0] == "time" and label in each.dims]
-    some = own.drop_vars(whole).isel({label: places})
+        return leg.isel({label: places})
+    whole = [name for name, array in leg.data_vars.items() if array.dims[0] == "time" and label in array.dims]
+    some = leg.drop_vars(whole).isel({label: places})
     for name in whole:
-        variable = own.variables[name]
+        variable = leg.variables[name]
         take = partial(np.take, indices=places, axis=variable.dims.index(label))
         copied = in_blocks(lambda values, take=take: take(in_memory(values)), variable.values)
         some[name] = variable.dims, copied, variable.attrs
-    return some[[*own.data_vars]]
+    return some[[*leg.data_vars]]
 
 
 def _seen_from_leg(result: xr.Dataset, name: str, side: str) -> xr.DataArray:
@@ -485,15 +485,15 @@ def _measures(result: xr.Dataset, side: str, used: list[CoveredCycle], walks: bo
     measures = {name: xr.Variable("cycle", of, QUANTITIES[name].attrs) for name, of in values.items()}
     if not walks or "stride" not in result.dims:
         return measures
-    own = np.flatnonzero(result["stride_side"].values == side)
-    starts = result["stride_start"].values[own]
+    rows = np.flatnonzero(result["stride_side"].values == side)
+    starts = result["stride_start"].values[rows]
     for measure, variable in result.data_vars.items():
         if variable.dims == ("stride",):
-            found = np.full(len(used), np.nan)
+            numbers = np.full(len(used), np.nan)
             for place, cycle in enumerate(used):
-                same = own[np.abs(starts - cycle.start) < 1e-6]
-                found[place] = variable.values[same[0]] if same.size else np.nan
-            measures[str(measure)] = xr.Variable("cycle", found, variable.attrs)
+                same = rows[np.abs(starts - cycle.start) < 1e-6]
+                numbers[place] = variable.values[same[0]] if same.size else np.nan
+            measures[str(measure)] = xr.Variable("cycle", numbers, variable.attrs)
     return measures
 
 
@@ -503,9 +503,9 @@ def stride_measures(result: xr.Dataset, side: str) -> list[tuple[float, float, d
     Heel strikes come from the forces of the foot and, where no force shows them, from the motion. Empty for movements
     without strides.
     """
-    found = intervals(result, side)
-    used = [cycle for cycle in covered_cycles(result, side, found.cycles) if cycle.counts]
-    if not used or found.movement in WITHOUT_STRIDES:
+    cut = intervals(result, side)
+    used = [cycle for cycle in covered_cycles(result, side, cut.cycles) if cycle.counts]
+    if not used or cut.movement in WITHOUT_STRIDES:
         return []
     measures = {name: variable.values for name, variable in _measures(result, side, used, True).items()}
     return [
@@ -525,7 +525,7 @@ def _way_of_cycles(result: xr.Dataset, used: list[CoveredCycle]) -> dict[str, Ar
     place = result["skeleton_position"].sel(axis=["x", "y"]).mean("skeleton_point").transpose("time", "axis")
     time = np.asarray(result["time"].values, float)
     ends = np.array([[cycle.start, cycle.end] for cycle in used])
-    at = np.stack([np.interp(ends, time, each) for each in place.values.T.astype(float)])
+    at = np.stack([np.interp(ends, time, row) for row in place.values.T.astype(float)])
     way = np.linalg.norm(at[:, :, 1] - at[:, :, 0], axis=0)
     if np.median(way) < LEAST_WAY:
         return {}
@@ -533,7 +533,7 @@ def _way_of_cycles(result: xr.Dataset, used: list[CoveredCycle]) -> dict[str, Ar
 
 
 def _attributes(
-    result: xr.Dataset, side: str, found: Intervals, every: list[CoveredCycle], used: list[CoveredCycle]
+    result: xr.Dataset, side: str, cut: Intervals, every: list[CoveredCycle], used: list[CoveredCycle]
 ) -> dict[str, object]:
     kept = {
         key: result.attrs[key] for key in (*SUBJECT_ATTRIBUTES, *METHODS, "inputs") if key in result.attrs
@@ -546,7 +546,7 @@ def _attributes(
         for cycle in every
         if cycle not in used
     ]
-    unused = sorted([*unused, *found.left_out])
+    unused = sorted([*unused, *cut.left_out])
     left_out = [f"{_cycle_name(leg, start, end)}: {why}" for start, end, why in unused]
 
     def frames_of_cycles(mask: Mask, what: str) -> list[str]:
@@ -562,7 +562,7 @@ def _attributes(
         **kept,
         "side": side,
         "normalization": "piecewise cubic Hermite interpolation (Fritsch and Butland 1984), not across invalid frames",
-        "left_out": left_out or ([] if every else [f"{leg}: {found.why_none}"]),
+        "left_out": left_out or ([] if every else [f"{leg}: {cut.why_none}"]),
         "invalid": frames_of_cycles(frames.unsolved(result, side), "without a valid solution"),
         "reserves": frames_of_cycles(frames.solved_with_reserve(result, side), "with a reserve"),
     }

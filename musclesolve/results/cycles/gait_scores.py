@@ -313,27 +313,28 @@ def leg_curves(result: xr.Dataset, side: str) -> dict[Curve, Array]:
     extension changes its sign. Without a body mass there are no moments and powers.
     """
     seen = {"heading", "pelvis_angle", "joint_angle", "joint_moment", *OWN_NAME} & set(result.variables)
-    own, mass, found = of_leg(result[[*seen]], side, without_side=True), number(result, "subject_mass_kg"), {}
+    leg, mass = of_leg(result[[*seen]], side, without_side=True), number(result, "subject_mass_kg")
+    curves = dict[Curve, Array]()
     names, flipped = in_models(), listed(result, "extension_positive")
     per_mass = 1.0 / mass if mass else np.nan
-    if "heading" in result and "pelvis_angle" in own:
-        for name, angle in zip(own["pelvis_rotation"].values, own["pelvis_angle"].values.T, strict=True):
-            found["pelvis_angle", str(name)] = np.degrees(angle)
-    for label in map(str, own["dof"].values) if "dof" in own.dims else ():
+    if "heading" in result and "pelvis_angle" in leg:
+        for name, angle in zip(leg["pelvis_rotation"].values, leg["pelvis_angle"].values.T, strict=True):
+            curves["pelvis_angle", str(name)] = np.degrees(angle)
+    for label in map(str, leg["dof"].values) if "dof" in leg.dims else ():
         sign = -1.0 if f"{label}_{side}" in flipped else 1.0
-        if "joint_angle" in own:
-            angle = without_turns(np.degrees(own["joint_angle"].sel(dof=label).values))
-            found["joint_angle", names.get(label, label)] = sign * angle
-        if "joint_moment" in own:
-            moment = sign * per_mass * own["joint_moment"].sel(dof=label).values
-            found["joint_moment", names.get(label, label)] = moment
+        if "joint_angle" in leg:
+            angle = without_turns(np.degrees(leg["joint_angle"].sel(dof=label).values))
+            curves["joint_angle", names.get(label, label)] = sign * angle
+        if "joint_moment" in leg:
+            moment = sign * per_mass * leg["joint_moment"].sel(dof=label).values
+            curves["joint_moment", names.get(label, label)] = moment
     for name, scale in zip(OWN_NAME, (np.degrees(1.0), per_mass), strict=True):
-        if name in own:
-            found[name, name] = scale * own[name].values
+        if name in leg:
+            curves[name, name] = scale * leg[name].values
     for joint in LEG_JOINTS if "joint_power" in result else ():
         if joint_dofs(result, joint, side):
-            found["joint_power", joint] = per_mass * joint_power(result, joint, side)
-    return {key: np.asarray(curve) for key, curve in found.items() if np.isfinite(curve).any()}
+            curves["joint_power", joint] = per_mass * joint_power(result, joint, side)
+    return {key: np.asarray(curve) for key, curve in curves.items() if np.isfinite(curve).any()}
 
 
 POINTS = 51
@@ -362,16 +363,16 @@ class GaitScores:
 
 def mean_curves(result: xr.Dataset, side: str) -> dict[Curve, Array]:
     """The curves of a leg at POINTS percentages, the mean of its strides; empty without a stride of 95 % or more."""
-    found = intervals(result, side)
-    used = [cycle for cycle in covered_cycles(result, side, found.cycles) if cycle.counts]
+    cut = intervals(result, side)
+    used = [cycle for cycle in covered_cycles(result, side, cut.cycles) if cycle.counts]
     curves = leg_curves(result, side)
-    if not used or not curves or found.movement != WALKING:
+    if not used or not curves or cut.movement != WALKING:
         return {}
     time, percent = np.asarray(result["time"].values, dtype=float), np.linspace(0.0, 1.0, POINTS)
     table = np.stack(list(curves.values()), axis=1)
     total = np.zeros((POINTS, len(curves)))
-    for each in used:
-        total += sampled(time, table, each.start + percent * (each.end - each.start), each.reach)
+    for stride in used:
+        total += sampled(time, table, stride.start + percent * (stride.end - stride.start), stride.reach)
     return dict(zip(curves, (total / len(used)).T, strict=True))
 
 
@@ -396,19 +397,19 @@ def gait_scores(result: xr.Dataset, norm_file: str | Path | None = None) -> Gait
         (['r'], 9)
     """
     needed = score_variables()
-    norm = next((each for each in norms(norm_file) if set(needed) <= set(each.curves)), None)
+    norm = next((entry for entry in norms(norm_file) if set(needed) <= set(entry.curves)), None)
     if norm is None:
         return GaitScores(why_not="No norm has the nine angles of the Gait Profile Score.")
     sides = frames.sides(checked_result(result, least=1))
     curves = {side: mean_curves(result, side) for side in sides if side in ("r", "l")}
     variable = {
-        side: variable_scores({key: own[key] for key in needed}, norm)
-        for side, own in curves.items()
-        if set(needed) <= set(own) and all(np.isfinite(own[key]).all() for key in needed)
+        side: variable_scores({key: of[key] for key in needed}, norm)
+        for side, of in curves.items()
+        if set(needed) <= set(of) and all(np.isfinite(of[key]).all() for key in needed)
     }
     if not variable:
         lacking = [
-            " ".join(dict.fromkeys(key)) for own in curves.values() if own for key in needed if key not in own
+            " ".join(dict.fromkeys(key)) for of in curves.values() if of for key in needed if key not in of
         ]
         why = (
             f"The result lacks {', '.join(dict.fromkeys(lacking)).replace('_', ' ')}."
@@ -416,7 +417,7 @@ def gait_scores(result: xr.Dataset, norm_file: str | Path | None = None) -> Gait
             else "No whole stride of level walking lies within the analyzed frames."
         )
         return GaitScores(norm, why_not=f"There is no Gait Profile Score. {why}")
-    profile = {side: profile_score(own.values()) for side, own in variable.items()}
+    profile = {side: profile_score(of.values()) for side, of in variable.items()}
     whole = float("nan")
     if {"r", "l"} <= set(variable):
         right = {key: score for key, score in variable["r"].items() if key[0] != PELVIS}
@@ -470,10 +471,10 @@ def gait_deviation_index(strides: Array, controls: Array, features: Array | None
         100.0
     """
     expected = "(K, 459), (C, 459) of two controls or more, and (15, 459)"
-    g, others = (np.atleast_2d(check_real_array(each, "curves", expected)) for each in (strides, controls))
+    g, others = (np.atleast_2d(check_real_array(rows, "curves", expected)) for rows in (strides, controls))
     features = np.eye(g.shape[1]) if features is None else features
     basis = np.atleast_2d(check_real_array(features, "features", expected))
-    alike = len({(each.ndim, each.shape[1]) for each in (g, others, basis)}) == 1 and g.ndim == 2
+    alike = len({(rows.ndim, rows.shape[1]) for rows in (g, others, basis)}) == 1 and g.ndim == 2
     if len(others) < 2 or not alike:
         raise input_error(
             "bad_shape",
@@ -483,5 +484,5 @@ def gait_deviation_index(strides: Array, controls: Array, features: Array | None
             remedy="give nine angles at 51 percentages, one after the other",
         )
     away = [(curves - others.mean(axis=0)) @ basis.T for curves in (g, others)]
-    of_strides, of_controls = (np.log(np.linalg.norm(each, axis=1)) for each in away)
+    of_strides, of_controls = (np.log(np.linalg.norm(rows, axis=1)) for rows in away)
     return np.asarray(100.0 - 10.0 * (of_strides - of_controls.mean()) / of_controls.std(ddof=1))

@@ -94,25 +94,25 @@ def intervals(result: xr.Dataset, side: str) -> Intervals:
     if (stated := np.atleast_1d(np.asarray(result.attrs.get(CYCLES_ATTRIBUTE, []), dtype=float))).size:
         every = [(start, end) for start, end in stated.reshape(-1, 2).tolist()]
         inside = [np.count_nonzero((seen.time >= start) & (seen.time <= end)) > 1 for start, end in every]
-        kept = [Interval(*each) for each, there in zip(every, inside, strict=True) if there]
-        none = [(*each, "no frames in it") for each, there in zip(every, inside, strict=True) if not there]
+        kept = [Interval(*span) for span, there in zip(every, inside, strict=True) if there]
+        none = [(*span, "no frames in it") for span, there in zip(every, inside, strict=True) if not there]
         return Intervals(name, kept, none)
-    found = {movements.JUMP: _contacts, movements.CHAIR: _rises, movements.SQUAT: _squats}
-    return _possible(found[name](seen, side) if name in found else stride_intervals(result, side, name))
+    cut = {movements.JUMP: _contacts, movements.CHAIR: _rises, movements.SQUAT: _squats}
+    return _possible(cut[name](seen, side) if name in cut else stride_intervals(result, side, name))
 
 
-def _possible(found: Intervals) -> Intervals:
+def _possible(cut: Intervals) -> Intervals:
     """Leave out cycles that are too short or too long for their movement."""
-    shortest, longest = CYCLE_TIMES.get(found.movement, OF_OTHERS)
+    shortest, longest = CYCLE_TIMES.get(cut.movement, OF_OTHERS)
     kept, odd = list[Interval](), list[tuple[float, float, str]]()
-    for cycle in found.cycles:
+    for cycle in cut.cycles:
         length = cycle.end - cycle.start
         if shortest <= length <= longest:
             kept.append(cycle)
         else:
-            words = f"{length:.2f} s {NO_CYCLE} {found.movement}, which lasts {shortest:g} to {longest:g} s"
+            words = f"{length:.2f} s {NO_CYCLE} {cut.movement}, which lasts {shortest:g} to {longest:g} s"
             odd.append((cycle.start, cycle.end, words))
-    return replace(found, cycles=kept, left_out=[*found.left_out, *odd]) if odd else found
+    return replace(cut, cycles=kept, left_out=[*cut.left_out, *odd]) if odd else cut
 
 
 def stride_intervals(result: xr.Dataset, side: str, name: str = movements.WALKING) -> Intervals:
@@ -163,14 +163,14 @@ def _shown_strikes(seen: SeenMotion, side: str, known: Array) -> list[float]:
     if level < middle:
         return []
     falling = np.flatnonzero((ahead[:-1] > level) & (ahead[1:] <= level))
-    found = [float(np.interp(-level, -ahead[k : k + 2], time[k : k + 2])) for k in falling]
+    times = [float(np.interp(-level, -ahead[k : k + 2], time[k : k + 2])) for k in falling]
     beyond = STRIKE_BEYOND * (float(np.median(np.diff(known))) if known.size > 1 else USUAL_STRIDE)
     slope = (ahead[1] - ahead[0]) / (time[1] - time[0])
     if slope < 0.0 and middle < ahead[0] <= level and (level - ahead[0]) / -slope <= beyond:
-        found.append(float(time[0] + (level - ahead[0]) / slope))
+        times.append(float(time[0] + (level - ahead[0]) / slope))
     if tops.size and ahead[tops[-1] + 1 :].min() > level and time[tops[-1] + 1] + LAG <= time[-1] + beyond:
-        found.append(float(max(time[tops[-1] + 1] + LAG, time[-1])))
-    return sorted(found)
+        times.append(float(max(time[tops[-1] + 1] + LAG, time[-1])))
+    return sorted(times)
 
 
 def _contacts(seen: SeenMotion, side: str) -> Intervals:

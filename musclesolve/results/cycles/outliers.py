@@ -113,7 +113,7 @@ def with_outliers(cycles: xr.Dataset) -> xr.Dataset:
         beyond = beyond[np.argsort(-score[place, beyond])]
         # the farthest of each variable, so that angles, moments and forces can all be seen
         variable = [labels[k].rpartition(" ")[2] for k in beyond]
-        named = beyond[[variable.index(each) for each in dict.fromkeys(variable)]]
+        named = beyond[[variable.index(key) for key in dict.fromkeys(variable)]]
         words = [
             _words(labels[k], distance[place, k], units[k], distance[place, k] / usual[k]) for k in named
         ]
@@ -158,16 +158,16 @@ def _distances(values: Array, groups: Indices, conditions: Indices) -> tuple[Arr
     medians = np.stack([median_of_known(values[rows]) for rows in members]) if members else values[:0]
     of_condition = np.array([conditions[rows[0]] for rows in members], dtype=np.intp)
     every = {
-        each: median_of_known(medians[of_condition == each]) for each in np.unique(of_condition).tolist()
+        name: median_of_known(medians[of_condition == name]) for name in np.unique(of_condition).tolist()
     }
-    own, others = (np.full((values.shape[0], values.shape[2]), np.nan) for _ in range(2))
+    within, others = (np.full((values.shape[0], values.shape[2]), np.nan) for _ in range(2))
     for rows, condition, median in zip(members, of_condition.tolist(), medians, strict=True):
-        for found, reference, n in ((own, median, rows.size), (others, every[condition], np.inf)):
+        for target, reference, n in ((within, median, rows.size), (others, every[condition], np.inf)):
             if n > 1:
                 apart = (values[rows] - reference) ** 2
                 common = np.isfinite(apart).mean(axis=1) >= COMMON
-                found[rows] = np.where(common, np.sqrt(mean_of_known(apart, 1) / (1.0 - 1.0 / n)), np.nan)
-    return own, others
+                target[rows] = np.where(common, np.sqrt(mean_of_known(apart, 1) / (1.0 - 1.0 / n)), np.nan)
+    return within, others
 
 
 def _label(name: str, cube: xr.DataArray, place: tuple[int, ...]) -> str:

@@ -122,9 +122,9 @@ def unrecognized(part: SolvedGroup, segment_axes: dict[str, Array], knees: Colle
     for joint in [knee for knee in knees if knee in across]:
         left = segment_axes[joint][some, 2] * (1.0 if side_of(joint) == "r" else -1.0)
         arm = np.einsum("tnx,tx->tn", across[joint][:, others], left).mean(axis=0)
-        if found := [names[m] for m in others[arm > EXTENDS]]:
+        if named := [names[m] for m in others[arm > EXTENDS]]:
             yield (
-                f"Muscles that extend {joint} and are not known by name as heads of the quadriceps: {few(found, 4)}. "
+                f"Muscles that extend {joint} and are not known by name as heads of the quadriceps: {few(named, 4)}. "
                 "Their whole tension pulls at the shank, not the tension of the patellar ligament, and they press "
                 "no patella. Names such as vas_med_r or R_RectFem are known."
             )
@@ -134,7 +134,7 @@ OF_ANALYSIS = ("file_changed", "gait_events", "muscle_parameters", "remark")
 """Codes of warnings of an analysis that the checks of the recording or model do not report."""
 
 
-def assemble(analysis: Analysis, found: Sequence[Finding] | None = None, paths: bool = True) -> xr.Dataset:
+def assemble(analysis: Analysis, examined: Sequence[Finding] | None = None, paths: bool = True) -> xr.Dataset:
     """Label all numbers of an analysis, with units and provenance.
 
     found: findings on the recording or model; None without a check, and then the warnings of the analysis itself take
@@ -188,9 +188,9 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None, paths: 
     most = [f"{side} {max(counts)}" for side, counts in iterations.items() if counts]
     notes = [*labels.notes, *knees.notes, *followed_notes(analysis)]
     warnings = [note for note in notes if isinstance(note, WarningNote)]
-    new = [note for note in warnings if found is None or note.code in OF_ANALYSIS]
-    stated = {entry.what for entry in found or ()}
-    findings = [*(found or ()), *(_of_warning(note) for note in new if note not in stated)]
+    new = [note for note in warnings if examined is None or note.code in OF_ANALYSIS]
+    stated = {entry.what for entry in examined or ()}
+    findings = [*(examined or ()), *(_of_warning(note) for note in new if note not in stated)]
     first = [entry.line for entry in findings if entry.severity != "note"]
     attributes = {
         "musclesolve_version": __version__,
@@ -220,8 +220,8 @@ def assemble(analysis: Analysis, found: Sequence[Finding] | None = None, paths: 
 def _of_warning(note: WarningNote) -> Finding:
     """Make a finding of a warning of the analysis."""
     code = note.code if "sentence" in texts()[note.code].get("what", "") else "remark"
-    found = finding(code, "warning", {"sentence": str(note)})
-    return replace(found, code=note.code, remedy=note.remedy or found.remedy)
+    entry = finding(code, "warning", {"sentence": str(note)})
+    return replace(entry, code=note.code, remedy=note.remedy or entry.remedy)
 
 
 def _of_dofs(analysis: Analysis) -> dict[str, Variable]:

@@ -122,10 +122,10 @@ def sides(result: xr.Dataset) -> list[str]:
 
 def part_names(result: xr.Dataset) -> dict[str, str]:
     """The sides of `sides` in words: right leg, left leg (right side for an arm), and a word for muscles of no side."""
-    found = sides(result)
-    other = "other muscles" if len(found) > 1 else "muscles"
+    parts = sides(result)
+    other = "other muscles" if len(parts) > 1 else "muscles"
     limb = limb_name(result)
-    return {side: f"{SIDE_NAMES[side]} {limb}" if side in SIDE_NAMES else other for side in found}
+    return {side: f"{SIDE_NAMES[side]} {limb}" if side in SIDE_NAMES else other for side in parts}
 
 
 def frames_word(result: xr.Dataset) -> str:
@@ -223,7 +223,7 @@ def cycles(result: xr.Dataset, side: str) -> list[Cycle]:
     usual = float(np.median(np.diff(strikes))) if strikes.size > 1 else 0.0
     # One frame after the last frame is the limit of the recording.
     period = float(np.median(np.diff(time)))
-    found = []
+    spans = []
     measured = ~not_measured(result, side)
     first, last = time[measured][[0, -1]] if measured.any() else (np.inf, -np.inf)
     for start, end in pairwise(strikes.tolist()):
@@ -231,5 +231,5 @@ def cycles(result: xr.Dataset, side: str) -> list[Cycle]:
         if inside.size > 1 and end - start <= LONGEST_INTERVAL * usual:
             near, percent = max(NEAR * (end - start), period), 100.0 * (time[inside] - start) / (end - start)
             complete = bool(first <= start + near and last >= end - near)
-            found.append(Cycle(start, end, inside, percent, complete))
-    return found
+            spans.append(Cycle(start, end, inside, percent, complete))
+    return spans

@@ -72,7 +72,7 @@ def leg_problem(
             expected=f"one of {', '.join(map(str, sides))}",
         )
     dofs = [str(dof) for dof in np.atleast_1d(result.attrs["shared_dofs"]) if side_of(str(dof)) == side]
-    muscles = [name for name, own in frames.muscle_sides(result).items() if own == side]
+    muscles = [name for name, of in frames.muscle_sides(result).items() if of == side]
     leg = result.sel(dof=dofs, muscle=muscles)
     arm = leg["moment_arm"].values
     needed = leg["joint_moment"].values - np.einsum("tkm,tm->tk", arm, leg["passive_force"].values)
@@ -105,10 +105,10 @@ def _again(
 ) -> dict[str, Any]:
     """Joint reactions and rates of the shared degrees of freedom of a leg, from the trial of a result."""
     body = prepare(trial)
-    found = [part for part in body.parts if part.state.parameters.names == muscles and part.shared == dofs]
-    if len(found) != 1 or not np.array_equal(body.time, leg["time"].values):
+    same = [part for part in body.parts if part.state.parameters.names == muscles and part.shared == dofs]
+    if len(same) != 1 or not np.array_equal(body.time, leg["time"].values):
         raise _other_trial(f"it has no part with the muscles, degrees of freedom and times of side {side!r}")
-    (part,) = found
+    (part,) = same
     if not np.allclose(
         part.state.moment_arm[:, part.rows], leg["moment_arm"].values, rtol=0.0, atol=_SAME_ARM
     ):

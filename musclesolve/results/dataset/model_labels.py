@@ -170,16 +170,16 @@ def _angles(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
         return np.asarray(TO_GLOBAL @ axes @ TO_GLOBAL.T)
 
     turned = {
-        segment: rotation(found)
+        segment: rotation(body_)
         for segment, names in TRUNK_BODIES.items()
-        if (found := next((name for name in names if name in numbers), None)) is not None
+        if (body_ := next((name for name in names if name in numbers), None)) is not None
     }
     if "pelvis" not in turned or len(body.time) < 2:
         return {}
     feet = {
-        side: rotation(found)[:, :, 0]
+        side: rotation(body_)[:, :, 0]
         for side in labels.MEDIAL
-        if (found := next((f"{name}_{side}" for name in FEET if f"{name}_{side}" in numbers), None))
+        if (body_ := next((f"{name}_{side}" for name in FEET if f"{name}_{side}" in numbers), None))
     }
     place = motion.position[:, numbers["pelvis"]] @ TO_GLOBAL.T
     direction, _ = headings(body.time, place, turned["pelvis"][:, :, 0])
@@ -278,11 +278,11 @@ def model_skeleton(model: OpenSimModel, motion: BodyMotion) -> Skeleton:
         inner, outer = (number[frame.body] for frame in (joint.inboard, joint.outboard))
         at_rest = rest.rotation[0, outer] @ joint.outboard.position + rest.position[0, outer]
         local = rest.rotation[0, inner].T @ (at_rest - rest.position[0, inner])
-        own = place_of(joint.inboard.body, local)
-        if np.linalg.norm(own - points[joint.name], axis=1).max() <= _SAME:
+        here = place_of(joint.inboard.body, local)
+        if np.linalg.norm(here - points[joint.name], axis=1).max() <= _SAME:
             return joint.name
         name = f"{joint.name} on {joint.inboard.body}"
-        points[name] = own
+        points[name] = here
         return name
 
     for joint in model.joints:
@@ -307,9 +307,9 @@ def model_skeleton(model: OpenSimModel, motion: BodyMotion) -> Skeleton:
     long = [bone for bone, way in ends if np.linalg.norm(way) > _SHORTEST_BONE]
     moved = [k for k, body in enumerate(model.bodies) if body in model.reachable and body != GROUND]
 
-    def turned(place: Array, rotation: Array, *own: Array) -> tuple[AnyArray, ...]:
+    def turned(place: Array, rotation: Array, *here: Array) -> tuple[AnyArray, ...]:
         """Points, places and rotations of some frames in the global frame, in single precision."""
-        position = np.stack(own, axis=1) @ TO_GLOBAL.T
+        position = np.stack(here, axis=1) @ TO_GLOBAL.T
         of_bodies = place[:, moved] @ TO_GLOBAL.T, TO_GLOBAL @ rotation[:, moved] @ TO_GLOBAL.T
         return tuple(values.astype(np.float32) for values in (position, *of_bodies))
 

@@ -118,7 +118,7 @@ def emg_labels(analysis: Analysis) -> VariablesAndAttributes:
         "emg_delay": (("channel",), delay),
         **predicted,
     }
-    muscles = np.array([", ".join(own) for own in measured.muscles], np.str_)
+    muscles = np.array([", ".join(group) for group in measured.muscles], np.str_)
     return variables, {"channel": list(measured.channels), "channel_muscles": ("channel", muscles)}
 
 
@@ -132,8 +132,8 @@ def fascicle_labels(analysis: Analysis) -> VariablesAndAttributes:
     )
     rms, mean, r = measured.agreement(time, fiber, names)
     length = np.full((len(time), len(names)), np.nan)
-    channels, own = measured.columns(names)
-    length[:, own] = measured.at(time)[:, channels]
+    channels, at = measured.columns(names)
+    length[:, at] = measured.at(time)[:, channels]
     variables: dict[str, Variable] = {
         "measured_fascicle_length": (("time", "muscle"), length),
         "fascicle_rms_error": (("fascicle",), rms),
@@ -331,7 +331,7 @@ def elastic_reasons(
             limit: [muscles[i] for i in np.argsort(-pull[frame], kind="stable") if pull[frame, i] > 0.0]
             for limit, pull in limits.items()
         }
-        why = [at_limit(names.pop(_FULL)), *(limit.format(shown(own)) for limit, own in names.items() if own)]
+        why = [at_limit(names.pop(_FULL)), *(limit.format(shown(of)) for limit, of in names.items() if of)]
         sentences.append("; ".join(part for part in (f"{missing} at {time[frame]:.3f} s", *why) if part))
     check = check_reserves(problem, solution, moment)
     if check.verdict[check.worst] is not Verdict.NONE:

@@ -76,7 +76,7 @@ class Kind:
     @property
     def names(self) -> list[str]:
         """The quantities of this kind."""
-        return [each.name for each in QUANTITIES.values() if each.kind == self.name]
+        return [entry.name for entry in QUANTITIES.values() if entry.kind == self.name]
 
 
 @dataclass(frozen=True)
@@ -147,12 +147,12 @@ QUANTITIES = {
 @cache
 def in_set(*uses: Use) -> tuple[str, ...]:
     """Names of the quantities of a set, or of several sets at the same time."""
-    return tuple(each.name for each in QUANTITIES.values() if each.sets.issuperset(uses))
+    return tuple(entry.name for entry in QUANTITIES.values() if entry.sets.issuperset(uses))
 
 
 def following(*bases: Basis) -> list[str]:
     """Names of the quantities that follow from one of these."""
-    return [each.name for each in QUANTITIES.values() if each.follows in bases]
+    return [entry.name for entry in QUANTITIES.values() if entry.follows in bases]
 
 
 def said_of(name: str) -> str:
@@ -188,23 +188,23 @@ def of_parts(
 
     over_muscles, over_joints: join the arrays of the parts to one array of all muscles or joints.
     """
-    found = [attrgetter(QUANTITIES[name].part)(part) for part in parts]
+    values = [attrgetter(QUANTITIES[name].part)(part) for part in parts]
     if "joint" not in QUANTITIES[name].dims:
-        return np.asarray(over_muscles(found))
+        return np.asarray(over_muscles(values))
     stacked = [
-        np.stack(list(each.values()), axis=-1) if each else np.zeros((len(part.part.time), 3, 0))
-        for part, each in zip(parts, found, strict=True)
+        np.stack(list(columns.values()), axis=-1) if columns else np.zeros((len(part.part.time), 3, 0))
+        for part, columns in zip(parts, values, strict=True)
     ]
     return np.moveaxis(np.asarray(over_joints(stacked)), -1, 1)
 
 
 def by_formula(known: Mapping[str, Any], use: Use) -> dict[str, Any]:
     """The quantities of a set that follow from known ones by a formula: arrays (..., as `dims` after time)."""
-    found = dict[str, Any]()
+    values = dict[str, Any]()
     for quantity in map(QUANTITIES.__getitem__, in_set(use)):
         if quantity.function is not None and all(name in known for name in quantity.arguments):
-            found[quantity.name] = quantity.function(*(known[name] for name in quantity.arguments))
-    return found
+            values[quantity.name] = quantity.function(*(known[name] for name in quantity.arguments))
+    return values
 
 
 def with_formulas(data: xr.Dataset, use: Use) -> xr.Dataset:
@@ -219,7 +219,7 @@ def with_formulas(data: xr.Dataset, use: Use) -> xr.Dataset:
             [dim for dim in _after_time(QUANTITIES[name].dims) if dim in data[name].dims]
             for name in quantity.arguments
         ]
-        found = xr.apply_ufunc(
+        value = xr.apply_ufunc(
             quantity.function,
             *(data[name] for name in quantity.arguments),
             input_core_dims=cores,
@@ -227,7 +227,7 @@ def with_formulas(data: xr.Dataset, use: Use) -> xr.Dataset:
                 [dim for dim in _after_time(quantity.dims) if any(dim in core for core in cores)]
             ],
         )
-        data = data.assign({quantity.name: found.assign_attrs(quantity.attrs)})
+        data = data.assign({quantity.name: value.assign_attrs(quantity.attrs)})
     return data
 
 
@@ -369,7 +369,7 @@ def kept_of(result: xr.Dataset, keep: Sequence[str]) -> xr.Dataset:
     there = [name for name in keep if name in result]
     words = MUSCLE_WORDS if any("muscle" in result[name].dims for name in there) else ()
     kept = result[[*there, *(name for name in words if name in result)]]
-    kept = kept.drop_vars([name for name, each in kept.coords.items() if not {*each.dims} <= {*kept.dims}])
+    kept = kept.drop_vars([name for name, array in kept.coords.items() if not {*array.dims} <= {*kept.dims}])
     changed = {}
     for name in kept.data_vars:
         variable = kept.variables[name]
@@ -380,8 +380,8 @@ def kept_of(result: xr.Dataset, keep: Sequence[str]) -> xr.Dataset:
     if "model_file" in attrs:
         attrs["model_file"] = Path(attrs["model_file"]).name
     if FINDINGS in attrs:
-        found = json.loads(attrs[FINDINGS])
-        for where in (one["where"] for one in found if one["where"]["file"]):
+        entries = json.loads(attrs[FINDINGS])
+        for where in (one["where"] for one in entries if one["where"]["file"]):
             where["file"] = Path(where["file"]).name
-        attrs[FINDINGS] = json.dumps(found)
+        attrs[FINDINGS] = json.dumps(entries)
     return xr.Dataset(changed, kept.coords, attrs | {"signs": f"{SIGNS} {UNSAID}"})

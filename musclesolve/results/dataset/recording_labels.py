@@ -48,8 +48,8 @@ def recording_labels(body: RecordedBody, analysis: Analysis, paths: bool) -> lab
     strides, events, strikes = gait_labels(body.gait)
     cutoffs, markers, filtering = filter_labels(measured.filter)
     # muscles of both sides that serve one group, as about joints of the trunk, have its verdict instead of their own
-    own = analysis.muscle_sides
-    sides = {} if own == list(map(side_of, body.muscles)) else {MUSCLE_SIDE: (("muscle",), np.array(own))}
+    legs = analysis.muscle_sides
+    sides = {} if legs == list(map(side_of, body.muscles)) else {MUSCLE_SIDE: (("muscle",), np.array(legs))}
     return labels.Labels(
         variables={
             **skeleton,
@@ -77,7 +77,7 @@ def recording_labels(body: RecordedBody, analysis: Analysis, paths: bool) -> lab
         attributes=_provenance(body) | filtering | strikes | reasons_of_sides(analysis),
         notes=[
             *(WarningNote(str(warning), warning.code) for warning in mechanics.warnings(body.trial)),
-            *parameter_warnings(each.part.state.parameters for each in analysis.parts),
+            *parameter_warnings(solved.part.state.parameters for solved in analysis.parts),
             *([REPLACED] if body.replaced else []),
             *fiber_notes(analysis, body.options),
             *measured.notes,
@@ -331,8 +331,8 @@ def filter_labels(chosen: FilterChoice) -> tuple[dict[str, Variable], dict[str, 
     options, analysis = chosen.options, chosen.analysis
     variables, coordinates = dict[str, Variable](), dict[str, object]()
     if chosen.noise is not None:
-        each, curves = ("marker", "axis"), ("tried_cutoff", "marker", "axis")
-        variables = {"marker_cutoff": (each, chosen.cutoff_hz), "marker_noise": (each, chosen.noise)}
+        dims, curves = ("marker", "axis"), ("tried_cutoff", "marker", "axis")
+        variables = {"marker_cutoff": (dims, chosen.cutoff_hz), "marker_noise": (dims, chosen.noise)}
         coordinates = {"marker": list(chosen.markers)}
         if analysis is not None:
             flags = {
@@ -342,9 +342,9 @@ def filter_labels(chosen: FilterChoice) -> tuple[dict[str, Variable], dict[str, 
             variables |= {
                 "marker_residual": (curves, analysis.residual),
                 "marker_residual_line": (curves, analysis.line),
-                "marker_linear_from": (each, analysis.linear_from_hz),
-                "marker_linear_to": (each, analysis.linear_to_hz),
-                "marker_verdict": (each, analysis.verdict.astype(np.int8), flags),
+                "marker_linear_from": (dims, analysis.linear_from_hz),
+                "marker_linear_to": (dims, analysis.linear_to_hz),
+                "marker_verdict": (dims, analysis.verdict.astype(np.int8), flags),
             }
             coordinates["tried_cutoff"] = ("tried_cutoff", analysis.frequency_hz, {"units": "Hz"})
     attributes: dict[str, object] = {"filter_method": options.method, "filter_order": options.order}

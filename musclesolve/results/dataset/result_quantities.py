@@ -66,7 +66,7 @@ def texts(value: object) -> list[str]:
         return []
     if isinstance(value, str):
         return value.splitlines()
-    return [str(each) for each in np.atleast_1d(np.asarray(value, dtype=object)).tolist()]
+    return [str(entry) for entry in np.atleast_1d(np.asarray(value, dtype=object)).tolist()]
 
 
 def listed(data: xr.Dataset, name: str) -> list[str]:
@@ -195,9 +195,9 @@ def along_heading(result: xr.Dataset, vector: xr.DataArray, spread: bool = False
         for axis in "xz" if is_moment(vector) else "y":
             along[axis] = xr.where(backward, -along[axis], along[axis])
     if spread:
-        own, other = np.square(cosine), np.square(sine)
-        along["x"] = np.sqrt(np.square(x) * own + np.square(y) * other)
-        along["y"] = np.sqrt(np.square(y) * own + np.square(x) * other)
+        same, other = np.square(cosine), np.square(sine)
+        along["x"] = np.sqrt(np.square(x) * same + np.square(y) * other)
+        along["y"] = np.sqrt(np.square(y) * same + np.square(x) * other)
     rotated = xr.Variable.concat([along[axis].transpose(*z.dims) for axis in axes], "axis")
     return vector.copy(data=rotated.transpose(*vector.dims).values)
 
@@ -248,15 +248,15 @@ def body_weight(result: xr.Dataset) -> float:
 
 def identity(result: xr.Dataset) -> str:
     """Return the subject, the trial and the choices, in a line for the margin of a figure."""
-    given = result.attrs
+    facts = result.attrs
     parts = {
-        "": given.get("subject"),
-        "trial ": Path(str(given["trial_file"])).name if "trial_file" in given else None,
-        "cost ": given.get("cost"),
-        "solver ": given.get("solver"),
-        "muscles ": Path(str(given["muscle_database"])).name if "muscle_database" in given else None,
-        "of ": given.get("muscle_person"),
-        "passive ": given.get("passive"),
+        "": facts.get("subject"),
+        "trial ": Path(str(facts["trial_file"])).name if "trial_file" in facts else None,
+        "cost ": facts.get("cost"),
+        "solver ": facts.get("solver"),
+        "muscles ": Path(str(facts["muscle_database"])).name if "muscle_database" in facts else None,
+        "of ": facts.get("muscle_person"),
+        "passive ": facts.get("passive"),
         "strength ": text(result, "strength"),
         "tendons ": ELASTIC if is_elastic(result) else None,
     }
@@ -286,21 +286,21 @@ def moved_points(result: xr.Dataset) -> tuple[list[str], Array, Array]:
 
 def filter_line(result: xr.Dataset) -> str:
     """The filter in a few words; empty where the result has none."""
-    given = result.attrs
+    facts = result.attrs
     name, order = "low-pass filter", ""
-    if given.get("filter_method") == "spline":
-        name = {2: "cubic", 3: "quintic"}[int(given["filter_order"])] + " smoothing spline"
-    elif given.get("filter_order", 2) != 2:
-        order = f" of order {given['filter_order']},"
-    if "cutoff_hz" in given:
-        forces = f" (forces {given['force_cutoff_hz']:g} Hz)" if "force_cutoff_hz" in given else ""
-        return f"{name}{order} {given['cutoff_hz']:g} Hz{forces}"
+    if facts.get("filter_method") == "spline":
+        name = {2: "cubic", 3: "quintic"}[int(facts["filter_order"])] + " smoothing spline"
+    elif facts.get("filter_order", 2) != 2:
+        order = f" of order {facts['filter_order']},"
+    if "cutoff_hz" in facts:
+        forces = f" (forces {facts['force_cutoff_hz']:g} Hz)" if "force_cutoff_hz" in facts else ""
+        return f"{name}{order} {facts['cutoff_hz']:g} Hz{forces}"
     if "marker_cutoff" not in result:
         return ""
     cutoff, noise = result["marker_cutoff"].values, 1000.0 * result["marker_noise"].values
     return (
         f"{name}{order.rstrip(',')}, cut-off {cutoff.min():.1f} to {cutoff.max():.1f} Hz from the data (forces "
-        f"{given['force_cutoff_hz']:.1f} Hz), noise {np.median(noise):.2g} mm"
+        f"{facts['force_cutoff_hz']:.1f} Hz), noise {np.median(noise):.2g} mm"
     )
 
 
@@ -349,9 +349,9 @@ def group_muscles(result: xr.Dataset, group: str, side: str) -> list[str]:
 
 def group_force(result: xr.Dataset, group: str, side: str) -> tuple[Array, float] | None:
     """Sums of the forces (T,) [N] and of the maximum isometric forces [N] of a group; None of a side without it."""
-    own = group_muscles(result, group, side)
-    if not own:
+    names = group_muscles(result, group, side)
+    if not names:
         return None
-    columns = np.isin(result["muscle"].values, own)
+    columns = np.isin(result["muscle"].values, names)
     force = result["muscle_force"].transpose("time", "muscle").values[:, columns].sum(axis=1)
     return force, float(np.nansum(result["max_isometric_force"].values[columns]))

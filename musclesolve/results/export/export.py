@@ -47,9 +47,9 @@ def wide_columns(
     yield over, str(result[over].attrs.get("units", "%" if over == "percent" else "s")), result[over].values
     known: set[str] = set()
     for variable in chosen(result, variables):
-        found = columns(result, variable, naming)
-        values = flag_names(result, found.values) if variable == "status" else found.values
-        for k, name in enumerate(found.names):
+        table = columns(result, variable, naming)
+        values = flag_names(result, table.values) if variable == "status" else table.values
+        for k, name in enumerate(table.names):
             if name in known:
                 raise input_error(
                     "duplicate_name",
@@ -59,7 +59,7 @@ def wide_columns(
                 )
             known.add(name)
             if name not in without:
-                yield name, found.unit, values[:, k]
+                yield name, table.unit, values[:, k]
 
 
 def wide_blocks(
@@ -78,8 +78,8 @@ def _zero_arms(result: xr.Dataset, naming: Naming) -> set[str]:
     """The columns of moment arms that are zero in every frame: the muscle does not cross the joint."""
     over, names, some = abscissa_of(result), list[str](), np.zeros(1, bool)
     for block in blocks(result.sizes[over]):
-        found = columns(result.isel({over: block}), ARMS, naming)
-        names, some = found.names, some | (found.values != 0.0).any(axis=0)
+        table = columns(result.isel({over: block}), ARMS, naming)
+        names, some = table.names, some | (table.values != 0.0).any(axis=0)
     return {name for name, crosses in zip(names, some, strict=True) if not crosses}
 
 
@@ -135,8 +135,8 @@ def parquet_files(
 
     def write(file: Path) -> None:
         with parquet.ParquetWriter(file, first.schema) as writer:
-            for each in chain([first], blockwise):
-                writer.write_table(each)
+            for block in chain([first], blockwise):
+                writer.write_table(block)
 
     return {path.name: write}
 
@@ -160,15 +160,15 @@ def mat_files(
     content: dict[str, Any] = {over: np.reshape(result[over].values, (-1, 1))}
     units, names = {}, {}
     for variable in chosen(result, variables):
-        found = columns(result, variable, naming)
-        values = flag_names(result, found.values) if variable == "status" else found.values
+        table = columns(result, variable, naming)
+        values = flag_names(result, table.values) if variable == "status" else table.values
         tree: dict[str, Any] = {}
-        for k, label in enumerate(found.labels):
+        for k, label in enumerate(table.labels):
             _put(tree, [variable, *label.values()], values[:, k : k + 1])
         content |= tree
-        units[_field(variable)] = found.unit
-        for dim in found.labels[0] if found.labels else ():
-            names[_field(dim)] = _cells(dict.fromkeys(label[dim] for label in found.labels))
+        units[_field(variable)] = table.unit
+        for dim in table.labels[0] if table.labels else ():
+            names[_field(dim)] = _cells(dict.fromkeys(label[dim] for label in table.labels))
     names |= {over: _cells(labels(result, over))} if over == "percent" else {}
     provenance = {_field(key): _attribute(value) for key, value in result.attrs.items()}
     stated = provenance | {"names_and_signs": naming.sentence}

@@ -97,9 +97,9 @@ def find_naming(result: xr.Dataset, names: str | None, opensim: bool) -> Naming:
     for model, known in sets.items():
         if database in known:
             return _of_set(result, model, load(known[0]))
-    given = np.atleast_1d(result.attrs.get("muscle_coordinates", []))
-    if given.size:
-        pairs = dict(str(each).split(" ", 1) for each in given)
+    stated = np.atleast_1d(result.attrs.get("muscle_coordinates", []))
+    if stated.size:
+        pairs = dict(str(text).split(" ", 1) for text in stated)
         return _naming(choice_name(result, "muscle_database"), pairs, _short_names(result))
     return _of_set(result, NEWEST, load(sets[NEWEST][0]))
 
@@ -119,14 +119,14 @@ def _naming(
     model: str, coordinates: Mapping[str, str], muscles: Mapping[str, str], hip_center: Vector | None = None
 ) -> Naming:
     data = bundled_toml(__package__, "opensim_names.toml")
-    own = {
+    names = {
         dof: (name.removeprefix("-"), -1.0 if name.startswith("-") else 1.0)
         for dof, name in coordinates.items()
     }
     texts = data["joints"].get(model, data["joints"][NEWEST])
     joints = {f"{joint}_{side}": text.format(side=side) for joint, text in texts.items() for side in SIDES}
     hip_center = hip_center or load(data["sets"][NEWEST][0]).reference["pelvis"].position
-    return Naming(model, True, own, muscles, joints, hip_center)
+    return Naming(model, True, names, muscles, joints, hip_center)
 
 
 def _short_names(result: xr.Dataset) -> dict[str, str]:
@@ -186,12 +186,12 @@ def chosen(result: xr.Dataset, variables: Sequence[str] | None) -> list[str]:
 
 def check_layout(result: xr.Dataset, naming: Naming) -> None:
     """Refuse names of a model for data whose columns differ from a single run."""
-    found = [name for name in _OTHER_LAYOUTS if name in result.dims]
-    if naming.opensim and found:
+    others = [name for name in _OTHER_LAYOUTS if name in result.dims]
+    if naming.opensim and others:
         raise input_error(
             "conflict",
             where="--names",
-            problem=f"names and signs of a model are for one run; this has the dimension {found[0]!r}",
+            problem=f"names and signs of a model are for one run; this has the dimension {others[0]!r}",
             expected="the result.nc of one run",
             remedy="--names own, with --format csv, mat or parquet",
         )
@@ -220,9 +220,9 @@ def columns(result: xr.Dataset, variable: str, naming: Naming) -> Columns:
             names = [renamed.get(name, name) for name in names]
         texts.append(names)
     values = values * factor if (factor != 1.0).any() else values
-    found = [dict(zip(dims, combination, strict=True)) for combination in product(*texts)]
+    places = [dict(zip(dims, combination, strict=True)) for combination in product(*texts)]
     unit = str(array.attrs.get("units", ""))
-    return Columns(variable, unit, found, values.reshape(len(array), len(found)))
+    return Columns(variable, unit, places, values.reshape(len(array), len(places)))
 
 
 def _rotated(names: list[str]) -> tuple[list[int], list[float]]:
@@ -278,8 +278,8 @@ def sto_files(
     files = {}
     for name in chosen:
         entry = (QUANTITIES[name].sto if name in QUANTITIES else {}) or {"file": name, "column": ""}
-        own = variables is not None and len(chosen) == 1
-        target = path if own else path.with_name(f"{path.stem}_{entry['file']}.sto")
+        alone = variables is not None and len(chosen) == 1
+        target = path if alone else path.with_name(f"{path.stem}_{entry['file']}.sto")
         # by the names of the table, where these use every label: a comparison has more
         series, column = columns(result, name, naming), entry["column"]
         names = [

@@ -142,10 +142,10 @@ def reserved(folder: Path) -> Iterator[None]:
                             shutil.rmtree(path, ignore_errors=True)
             yield
     finally:
-        for each in missing:
+        for made in missing:
             # A folder that is not empty stays.
             with contextlib.suppress(OSError):
-                each.rmdir()
+                made.rmdir()
 
 
 @contextlib.contextmanager
@@ -191,7 +191,7 @@ def _input_error(place: Path) -> Iterator[None]:
         yield
     except (FileExistsError, NotADirectoryError) as error:
         present = next(
-            (each for each in (place, *place.parents) if each.exists() and not each.is_dir()), place
+            (path for path in (place, *place.parents) if path.exists() and not path.is_dir()), place
         )
         raise file_error(
             "not_writable",

@@ -166,11 +166,11 @@ def _dump(result: xr.Dataset, file: netCDF4.Dataset, stored: Mapping[str, Any] =
         for name, variable in result.variables.items()
         if variable.ndim and variable.size and variable.dtype.kind in "fiub"
     }
-    encoding |= {name: encoding[name] | _chunks(each) for name, each in later.items() if name in encoding}
+    encoding |= {name: encoding[name] | _chunks(array) for name, array in later.items() if name in encoding}
     # these are read only after the others are written
     empty = {
-        name: (each.dims, np.broadcast_to(each.dtype.type(), each.shape), each.attrs)
-        for name, each in later.items()
+        name: (array.dims, np.broadcast_to(array.dtype.type(), array.shape), array.attrs)
+        for name, array in later.items()
     }
     with_storable_texts(result.assign(empty)).dump_to_store(
         NetCDF4DataStore(file), writer=writer, encoding=encoding
@@ -306,9 +306,9 @@ def trial_path(attributes: Mapping[str, Any], folder: Path | None) -> Path | Non
     """
     relative, absolute = (str(attributes.get(name, "")) for name in (TRIAL_FROM_RESULT, "trial_file"))
     if folder is not None and relative:
-        own = Path(os.path.normpath(Path(os.path.realpath(folder)) / relative))
-        if own.is_file():
-            return own
+        beside = Path(os.path.normpath(Path(os.path.realpath(folder)) / relative))
+        if beside.is_file():
+            return beside
     return Path(absolute) if absolute else None
 
 
@@ -355,9 +355,9 @@ def _occupied(path: Path, of: str, there: str | Path) -> InputError:
 
 def check_inputs(inputs: Iterable[Path], folder: Path, names: Iterable[str]) -> None:
     """Refuse to overwrite an input of a trial by a file of these names in a folder."""
-    given = {os.path.realpath(path) for path in inputs}
+    real = {os.path.realpath(path) for path in inputs}
     for name in names:
-        if os.path.realpath(folder / name) in given:
+        if os.path.realpath(folder / name) in real:
             raise file_error(
                 "occupied_folder",
                 folder / name,

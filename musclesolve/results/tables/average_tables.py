@@ -19,7 +19,7 @@ def average_table(average: xr.Dataset) -> Table:
     sides = numbers(*(SIDE_NAMES[str(leg["side"].values)] for leg in legs), whole=True)
     rows = Table(*names(""), *sides, title="complete strides, of several the mean (standard deviation)")
     rows.add_row("cycles", *(str(int(leg["cycles"])) for leg in legs))
-    counts = [name for each in STRIDE_MEASURES if (name := f"{each.variable}_count") in average]
+    counts = [name for of in STRIDE_MEASURES if (name := f"{of.variable}_count") in average]
     strides = [np.nan_to_num([leg[name].values for name in counts]).max(initial=0) for leg in legs]
     rows.add_row("strides", *(str(int(count)) for count in strides), end_section=True)
     for measure in STRIDE_MEASURES:

@@ -103,7 +103,7 @@ class ComparisonFacts:
     def rows(self, dim: str) -> dict[str, Array]:
         """Peak, and measures of agreement with the first cost, (costs, 4), of every muscle or function group."""
         against = [self.measure(dim, name).sel(other=self.costs[0]) for name in MEASURES]
-        columns = [each.transpose(dim, "cost").values for each in (self.peaks(dim), *against)]
+        columns = [part.transpose(dim, "cost").values for part in (self.peaks(dim), *against)]
         return dict(zip(map(str, self.comparison[dim].values), np.stack(columns, axis=-1), strict=True))
 
     def most_different(self, most: int) -> list[str]:
@@ -264,10 +264,10 @@ def summary_parts(comparison: xr.Dataset) -> list[str | Table]:
     Every part has a heading, a table and a blank line.
     """
     facts = ComparisonFacts(comparison)
-    found = [text for entry in facts.findings for text in lines(entry.severity, [entry.line])]
+    texts = [text for entry in facts.findings for text in lines(entry.severity, [entry.line])]
     legs, apart = ", ".join(leg.name for leg in facts.legs), f"rms difference from {facts.costs[0]}"
     parts: dict[str, str | Table | None] = {
-        "found in this trial": "\n".join(found) or None,
+        "found in this trial": "\n".join(texts) or None,
         **_tables_of_costs(facts),
         f"function groups: peak force [N] ({legs})": _page_of_groups(facts),
         f"muscles that differ most: peak force ({apart}) [N]": _page_of_muscles(facts),
@@ -329,8 +329,8 @@ def _of_legs(
 def _page_of_groups(facts: ComparisonFacts) -> Table:
     table, peaks = _page_table("group", facts.costs), facts.rows("function_group")
     for group in dict.fromkeys(split_side(name)[0] for name in peaks):
-        own = [peaks[name] for leg in facts.legs if (name := f"{group}_{leg.side}") in peaks]
-        forces = (", ".join(decimal(row[k, 0], 0) for row in own) for k in range(len(facts.costs)))
+        forces_of = [peaks[name] for leg in facts.legs if (name := f"{group}_{leg.side}") in peaks]
+        forces = (", ".join(decimal(row[k, 0], 0) for row in forces_of) for k in range(len(facts.costs)))
         table.add_row(group, *forces)
     return table
 

@@ -84,8 +84,8 @@ def show(title: str, table: pd.DataFrame, formats: Sequence[str]) -> Table:
         rounded = form.replace(".", "z.")  # 0.0 in place of -0.0
         cells.append(
             [
-                each if isinstance(each, str) else f"{each:{rounded}}" if math.isfinite(each) else "-"
-                for each in values
+                value if isinstance(value, str) else f"{value:{rounded}}" if math.isfinite(value) else "-"
+                for value in values
             ]
         )
     return titled_table(title, columns, zip(*cells, strict=True))

@@ -73,15 +73,15 @@ def margin_tables(answer: xr.Dataset) -> list[Table]:
         ("group", "groups of muscles", None),
         ("muscle", "single muscles", MOST_MUSCLES),
     ):
-        own = margins[(margins["kind"] == kind) & (margins["least_strength"] > 0.0)][:most]
-        sign = np.where(own["sign"] > 0, "+ ", "- ")
+        rows = margins[(margins["kind"] == kind) & (margins["least_strength"] > 0.0)][:most]
+        sign = np.where(rows["sign"] > 0, "+ ", "- ")
         columns = {
-            kind: own["of"],
-            "least [%]": 100.0 * own["least_strength"],
-            "at [s]": own["time_s"],
-            "lacks first": np.where(own["dof"] == "", "", sign + own["dof"]),
+            kind: rows["of"],
+            "least [%]": 100.0 * rows["least_strength"],
+            "at [s]": rows["time_s"],
+            "lacks first": np.where(rows["dof"] == "", "", sign + rows["dof"]),
         }
-        if len(own):
+        if len(rows):
             title = f"least strength with which {_what(answer)} possible: {whose}"
             tables.append(show(title, pd.DataFrame(columns), ("", ".1f", ".3f", "")))
     if "pair_margin" in answer:
@@ -90,8 +90,8 @@ def margin_tables(answer: xr.Dataset) -> list[Table]:
         # of tendons and fibers [% of now]
         ranges = 100.0 * answer["length_range"].transpose("length", "of_group", ...).values
         of_lengths = {"group": answer["of_group"].values} | {
-            f"{str(name).replace('_', ' ')} [%]": [" to ".join(f"{end:.1f}" for end in ends) for ends in own]
-            for name, own in zip(answer["length"].values, ranges, strict=True)
+            f"{str(name).replace('_', ' ')} [%]": [" to ".join(f"{end:.1f}" for end in ends) for ends in rows]
+            for name, rows in zip(answer["length"].values, ranges, strict=True)
         }
         title = "lengths with which the motion is possible; 70 and 130: no limit was found up to there"
         tables.append(show(title, pd.DataFrame(of_lengths), ("", *[".1f"] * len(ranges))))
@@ -112,7 +112,7 @@ def _pair_table(answer: xr.Dataset) -> Table:
     for pair, value in sorted(_pair_margins(answer).items(), key=lambda entry: -entry[1]):
         single = [alone.get(name, 0.0) for name in pair.split(" + ")]
         if value > max(single) + JOINT_EFFECT:
-            rows.append((pair, 100.0 * value, " / ".join(f"{100.0 * each:.1f}" for each in single)))
+            rows.append((pair, 100.0 * value, " / ".join(f"{100.0 * part:.1f}" for part in single)))
     title = "least strength of two groups together: those that need more than each alone"
     columns = ["groups that are weak together", "least [%]", "alone [%]"]
     return show(title, pd.DataFrame(rows[:MOST_MUSCLES], columns=columns), ("", ".1f", ".1f"))
@@ -134,8 +134,8 @@ def assistance_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     facts = []
     for side in map(str, answer["side"].values):
         lacking = ~answer["possible"].sel(side=side)
-        own = torque.isel(dof=[k for k, dof in enumerate(answer["dof"].values) if side_of(str(dof)) == side])
-        helped = own.isel(time=np.flatnonzero(lacking.values))
+        part = torque.isel(dof=[k for k, dof in enumerate(answer["dof"].values) if side_of(str(dof)) == side])
+        helped = part.isel(time=np.flatnonzero(lacking.values))
         for dof in map(str, helped["dof"].values):
             values = helped.sel(dof=dof).values
             if len(values) and np.isfinite(values).all():
@@ -234,14 +234,14 @@ def scenario_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     solved = is_solved(answer["status"].values)
     references = np.atleast_1d(answer.attrs.get("references", np.zeros(answer.sizes["scenario"], int)))
     for number, name in enumerate(map(str, answer["scenario"].values)):
-        own = answer.isel(scenario=number)
-        status, reserve = own["status"].values, np.abs(own["reserve_moment"].values)
+        here = answer.isel(scenario=number)
+        status, reserve = here["status"].values, np.abs(here["reserve_moment"].values)
         largest = np.unravel_index(np.nanargmax(reserve), reserve.shape)
         # efforts of the frames that have a solution now and under the scenario
         first = int(references[number])
         both = solved[first] & solved[number]
-        base, effort = (float(answer["least_cost"].values[each][both].sum()) for each in (first, number))
-        torque = own["device_torque"]
+        base, effort = (float(answer["least_cost"].values[case][both].sum()) for case in (first, number))
+        torque = here["device_torque"]
         facts.append(
             {
                 "scenario": name,
@@ -252,16 +252,16 @@ def scenario_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
                 "without_solution": int((~is_solved(status) & (status != Status.NOT_MEASURED)).sum()),
                 "not_analyzed": int((status == Status.NOT_MEASURED).sum()),
                 "largest_reserve_nm": float(reserve[largest]),
-                "reserve_dof": str(own["dof"].values[largest[1]]) if reserve[largest] > 0 else None,
+                "reserve_dof": str(here["dof"].values[largest[1]]) if reserve[largest] > 0 else None,
                 # efforts of different costs have different units
                 "effort_ratio": effort / base if base > 0 and costs[number] == costs[first] else None,
                 "reference": str(answer["scenario"].values[first]),
                 "contact_peaks_bw": {
-                    str(joint): _peak(own["contact_force"].sel(joint=joint).values)
+                    str(joint): _peak(here["contact_force"].sel(joint=joint).values)
                     for joint in answer.get("joint", xr.DataArray([])).values
                 },
                 "medial_knee_peaks_n": {
-                    str(side): _peak(own["knee_contact_medial"].sel(side=side).values)
+                    str(side): _peak(here["knee_contact_medial"].sel(side=side).values)
                     for side in answer["side"].values
                     if "knee_contact_medial" in answer
                 },
@@ -326,8 +326,8 @@ def scenario_lines(answer: xr.Dataset) -> list[str]:
             map(str, answer["group"].values), map(str, answer["muscle"].values), strict=True
         )
     ]
-    own = {group: [k for k, other in enumerate(groups) if other == group] for group in dict.fromkeys(groups)}
-    peaks = {group: force[:, :, columns].sum(axis=2).max(axis=1) for group, columns in own.items()}
+    at = {group: [k for k, other in enumerate(groups) if other == group] for group in dict.fromkeys(groups)}
+    peaks = {group: force[:, :, columns].sum(axis=2).max(axis=1) for group, columns in at.items()}
     text = []
     for number, facts in enumerate(scenario_facts(answer)[1:], 1):
         change = {group: values[number] - values[0] for group, values in peaks.items()}
@@ -416,8 +416,8 @@ def contribution_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     facts = []
     for side, stance in _stances(answer):
         center = along_heading(stance, stance["center_acceleration"])
-        for group, own in _by_group(center, side).items():
-            forward, up = own.sel(axis="x"), own.sel(axis="z")
+        for group, at in _by_group(center, side).items():
+            forward, up = at.sel(axis="x"), at.sel(axis="z")
             facts.append(
                 {
                     "leg": side,
@@ -437,10 +437,10 @@ def contact_shares(together: xr.Dataset, side: str) -> dict[str, tuple[xr.DataAr
     """
     places = {}
     for joint in [str(name) for name in together["joint"].values if side_of(str(name)) == side]:
-        own, dynamics = (together[f"contact_{way}"].sel(joint=joint) for way in ("own", "dynamics"))
-        whole = own.sum("group", skipna=False) + dynamics.isel(contact=0).sum("group", skipna=False)
+        direct, dynamics = (together[f"contact_{way}"].sel(joint=joint) for way in ("own", "dynamics"))
+        whole = direct.sum("group", skipna=False) + dynamics.isel(contact=0).sum("group", skipna=False)
         direction = whole / np.sqrt((whole**2).sum("axis", skipna=False))
-        along, through = ((each * direction).sum("axis", skipna=False) for each in (own, dynamics))
+        along, through = ((part * direction).sum("axis", skipna=False) for part in (direct, dynamics))
         places[joint] = along, through
         if joint_kind(joint) == "knee" and "knee_own" in together:
             for name in map(str, together["compartment"].values):
@@ -461,9 +461,9 @@ def contact_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     weight = float(answer.attrs["body_weight_n"])
     facts = []
     for side, stance in _stances(answer):
-        for place, (own, dynamics) in contact_shares(stance, side).items():
+        for place, (direct, dynamics) in contact_shares(stance, side).items():
             through = _by_group(dynamics, side)
-            for group, across in _by_group(own, side).items():
+            for group, across in _by_group(direct, side).items():
                 facts.append(
                     {
                         "leg": side,
@@ -497,10 +497,10 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
     facts, tables = contribution_facts(answer), []
     contacts = " / ".join(map(str, answer["contact"].values))
     for side in dict.fromkeys(fact["leg"] for fact in facts):
-        own = [fact for fact in facts if fact["leg"] == side]
-        muscles = [fact for fact in own if side_of(fact["group"]) == side]
+        of_leg = [fact for fact in facts if fact["leg"] == side]
+        muscles = [fact for fact in of_leg if side_of(fact["group"]) == side]
         muscles.sort(key=lambda muscle: -abs(muscle["support_m_s2"][0]))
-        ordered = [*muscles, *(other for other in own if other not in muscles)]
+        ordered = [*muscles, *(other for other in of_leg if other not in muscles)]
         what = ("support", "braking", "propulsion")
         groups = [fact["group"] for fact in ordered]
         columns = {"group": groups} | {
@@ -528,10 +528,10 @@ def contribution_tables(answer: xr.Dataset) -> list[Table]:
     if work := work_facts(answer):
         from musclesolve.dynamics.inverse.induced_accelerations import OTHER_PARTS
 
-        own = pd.DataFrame(work).set_axis(["group", "positive", "negative"], axis=1)
-        own["net"] = own["positive"] + own["negative"]
+        of_leg = pd.DataFrame(work).set_axis(["group", "positive", "negative"], axis=1)
+        of_leg["net"] = of_leg["positive"] + of_leg["negative"]
         title = "mechanical work of the muscles in a stride (J/kg)"
-        tables.append(show(title, own[~own["group"].isin(OTHER_PARTS)], ("", "+.3f", "+.3f", "+.3f")))
+        tables.append(show(title, of_leg[~of_leg["group"].isin(OTHER_PARTS)], ("", "+.3f", "+.3f", "+.3f")))
     return tables
 
 
@@ -556,8 +556,8 @@ def contribution_lines(answer: xr.Dataset) -> list[str]:
     stances = []
     for side in map(str, answer["side"].values):
         runs = true_runs((answer["touching"].sel(side=side) & known).values)
-        own = ", ".join(f"{time[first]:.3f} to {time[stop - 1]:.3f} s" for first, stop in runs)
-        stances.append(f"{SIDE_NAMES.get(side, side)} {own or 'none'}")
+        spans = ", ".join(f"{time[first]:.3f} to {time[stop - 1]:.3f} s" for first, stop in runs)
+        stances.append(f"{SIDE_NAMES.get(side, side)} {spans or 'none'}")
     return [
         *judgement_lines(answer),
         line("frames", f"{solved} of {frames} frames have forces of both legs and count"),
@@ -576,12 +576,12 @@ def coordination_document(answer: xr.Dataset) -> dict[str, Any]:
     """Synergies by side, means of co-contraction and largest stiffness by degree of freedom, for another program."""
     sides = {}
     for side in map(str, answer["side"].values):
-        own = answer.sel(side=side)
-        number = int(own["synergies"])
+        leg = answer.sel(side=side)
+        number = int(leg["synergies"])
         sides[side] = {
             "synergies": number,
-            "variance_accounted": float(own["variance_accounted"].sel(number=max(number, 1))),
-            "least_of_muscle": float(own["least_of_muscle"].sel(number=max(number, 1))),
+            "variance_accounted": float(leg["variance_accounted"].sel(number=max(number, 1))),
+            "least_of_muscle": float(leg["least_of_muscle"].sel(number=max(number, 1))),
         }
     known = answer["joint_stiffness"].notnull().any("time")
     dofs = [str(dof) for dof in answer["dof"].values[known.values]]
@@ -597,9 +597,9 @@ def coordination_lines(answer: xr.Dataset) -> list[str]:
     """Lines on the numbers of synergies with the variance they account for, and on limits of the figures."""
     document = coordination_document(answer)
     text = [
-        f"{SIDE_NAMES.get(side, side)} {own['synergies']}: {100.0 * own['variance_accounted']:.0f} % of the variance, "
-        f"at least {100.0 * own['least_of_muscle']:.0f} % of each muscle"
-        for side, own in document["sides"].items()
+        f"{SIDE_NAMES.get(side, side)} {leg['synergies']}: {100.0 * leg['variance_accounted']:.0f} % of the variance, "
+        f"at least {100.0 * leg['least_of_muscle']:.0f} % of each muscle"
+        for side, leg in document["sides"].items()
     ]
     note = (
         "Synergies of computed activations describe few joint moments, too: no proof of neural organization."
@@ -642,14 +642,14 @@ def over_stance(answer: xr.Dataset) -> xr.Dataset:
             for first, stop in true_runs(touching)
             if first > 0 and stop < len(time) and known[first:stop].all() and stop - first > 3
         ]
-        own = []
+        sampled = []
         for first, stop in runs:
             from scipy.interpolate import CubicSpline
 
             at = time[first] + 0.01 * STANCE_PERCENT * (time[stop - 1] - time[first])
-            own.append(CubicSpline(time[first:stop], center.values[:, :, first:stop], axis=2)(at))
+            sampled.append(CubicSpline(time[first:stop], center.values[:, :, first:stop], axis=2)(at))
         empty = np.full((*center.shape[:2], len(STANCE_PERCENT), 3), np.nan)
-        curves.append(np.mean(own, axis=0) if own else empty)
+        curves.append(np.mean(sampled, axis=0) if sampled else empty)
         counts.append(len(runs))
     about = {"units": "m/s2", "long_name": "share in the acceleration of the center of mass, mean of stances"}
     dims = ("leg", "contact", "group", "percent", "axis")
@@ -681,10 +681,10 @@ MOST_SAID = 3
 def _contributions_said(answer: xr.Dataset) -> Iterator[str]:
     facts = contribution_facts(answer)
     for leg in dict.fromkeys(fact["leg"] for fact in facts):
-        own = [fact for fact in facts if fact["leg"] == leg and side_of(fact["group"]) == leg]
+        of_leg = [fact for fact in facts if fact["leg"] == leg and side_of(fact["group"]) == leg]
         parts = []
         for what, sign in (("support", 1.0), ("propulsion", 1.0), ("braking", -1.0)):
-            values = {each["group"]: sign * each[f"{what}_m_s2"][0] for each in own}
+            values = {item["group"]: sign * item[f"{what}_m_s2"][0] for item in of_leg}
             most = sorted(values, key=lambda group: -values[group])[: MOST_SAID - 1]
             said = [
                 f"{split_side(group)[0].replace('_', ' ')} ({sign * values[group]:.1f} m/s2)"
@@ -739,9 +739,9 @@ def _scenarios_said(answer: xr.Dataset) -> Iterator[str]:
 def _coordination_said(answer: xr.Dataset) -> Iterator[str]:
     document = coordination_document(answer)
     numbers_of = [
-        f"{own['synergies']} synergies describe the muscles of the {SIDE_NAMES.get(side, side)} leg "
-        f"({100.0 * own['variance_accounted']:.0f} % of the variance)"
-        for side, own in document["sides"].items()
+        f"{leg['synergies']} synergies describe the muscles of the {SIDE_NAMES.get(side, side)} leg "
+        f"({100.0 * leg['variance_accounted']:.0f} % of the variance)"
+        for side, leg in document["sides"].items()
     ]
     yield f"{'; '.join(numbers_of)}."
     index = document["co_contraction"]

@@ -158,21 +158,21 @@ def _rows(comparisons: xr.Dataset) -> Iterator[list[object]]:
         start += [("t" if test.is_t else "F") if tested else "", _cell(test.threshold)]
         start += [_cell(at[key]) for key in ("largest", "largest_at", "p_largest")]
         last = [_cell(at["fwhm"]), _cell(at["resels"].values[1]), int(at["tested_percent"]), test.note]
-        own = test.interval
-        ends = ["", ""] if own is None else [_cell(own.low), _cell(own.high)]
-        for number, found in enumerate(test.clusters, start=1):
-            where = map(_cell, (found.start, found.end, found.p, found.difference))
-            yield [*start, number, *where, test.unit, found.of, *ends, _cell(found.percent), *last]
+        interval = test.interval
+        ends = ["", ""] if interval is None else [_cell(interval.low), _cell(interval.high)]
+        for number, cluster in enumerate(test.clusters, start=1):
+            where = map(_cell, (cluster.start, cluster.end, cluster.p, cluster.difference))
+            yield [*start, number, *where, test.unit, cluster.of, *ends, _cell(cluster.percent), *last]
         if not test.clusters:
-            difference, of = ("", "") if own is None else (_cell(own.difference), own.of)
+            difference, of = ("", "") if interval is None else (_cell(interval.difference), interval.of)
             yield [*start, "", "", "", "", difference, test.unit, of, *ends, "", *last]
 
 
 def interval_text(test: CurveTest) -> str:
     """The confidence interval of the difference of a value: "95 % CI -0.2 to 0.4 N"; "" where there is none."""
-    if (own := test.interval) is None:
+    if (interval := test.interval) is None:
         return ""
-    return f"{100.0 * own.share:g} % CI {with_unit(f'{own.low:.3g} to {own.high:.3g}', test.unit)}"
+    return f"{100.0 * interval.share:g} % CI {with_unit(f'{interval.low:.3g} to {interval.high:.3g}', test.unit)}"
 
 
 def _cell(value: SupportsFloat) -> object:
@@ -182,7 +182,7 @@ def _cell(value: SupportsFloat) -> object:
 
 def table_of_tests(comparisons: xr.Dataset, most: int | None = None) -> Table:
     """The clusters, with the smallest p first; `most` of them if given."""
-    found = [(cluster, test) for test in curve_tests(comparisons) for cluster in test.clusters]
+    clusters = [(cluster, test) for test in curve_tests(comparisons) for cluster in test.clusters]
     rows = [
         (
             test.words,
@@ -193,7 +193,7 @@ def table_of_tests(comparisons: xr.Dataset, most: int | None = None) -> Table:
             decimal(cluster.percent, 0),
             cluster.of,
         )
-        for cluster, test in sorted(found, key=lambda pair: pair[0].p)[:most]
+        for cluster, test in sorted(clusters, key=lambda pair: pair[0].p)[:most]
     ]
     measures = numbers("from-to [%]", "p", "difference", "of ref. [%]", whole=True)
     return titled_table(
@@ -239,12 +239,12 @@ def partly_tested(comparisons: xr.Dataset) -> str:
 
 def notes_on_tests(comparisons: xr.Dataset) -> list[str]:
     """Return notes on subjects left out and on missing tests, each with its curves."""
-    found: dict[str, list[str]] = {}
+    parts: dict[str, list[str]] = {}
     for name, note in zip(comparisons["name"].values, comparisons["note"].values, strict=True):
         for part in filter(None, str(note).split("; ")):
             if not part.endswith(NOT_EVERYWHERE):
-                found.setdefault(part, []).append(str(name))
-    return [f"{note} ({shortened(list(dict.fromkeys(of)))})" for note, of in found.items()]
+                parts.setdefault(part, []).append(str(name))
+    return [f"{note} ({shortened(list(dict.fromkeys(of)))})" for note, of in parts.items()]
 
 
 def findings_table(findings: Sequence[tuple[Finding, Sequence[str]]]) -> Table:

@@ -111,9 +111,9 @@ def benchmark(
     return BenchmarkReport(where, rows, [single_frames(part, cost, REFERENCE) for cost in smooth])
 
 
-def _listed(given: str | Iterable[str], where: str) -> tuple[str, ...]:
+def _listed(names_or_name: str | Iterable[str], where: str) -> tuple[str, ...]:
     """The names of an argument, one or several; refuse objects, which no other process takes, and a name twice."""
-    names = (given,) if isinstance(given, str) else tuple(given)
+    names = (names_or_name,) if isinstance(names_or_name, str) else tuple(names_or_name)
     for name in names:
         check_type(name, str, where, f"a name; entry points musclesolve.{where}s add more")
     if len(set(names)) < len(names):
@@ -181,20 +181,20 @@ def single_frame(report: BenchmarkReport) -> Table:
 
 
 def _latencies(report: BenchmarkReport) -> Iterable[tuple[str, str, Latency]]:
-    for each in report.single:
-        yield each.cost, "solve", each.solving
-        yield each.cost, "Problem and solve", each.with_problem
+    for latency_row in report.single:
+        yield latency_row.cost, "solve", latency_row.solving
+        yield latency_row.cost, "Problem and solve", latency_row.with_problem
 
 
 def files(report: BenchmarkReport) -> dict[str, bytes]:
     """Return the tables for other programs and the figure of the times, by the names of their files."""
     heading = [field.name for field in fields(Row)]
     rows = (asdict(row).values() for row in report.rows)
-    found = {"solvers.csv": csv_text([heading, *rows]).encode()}
-    found["solvers.png"] = file_content(solver_times(pd.DataFrame(report.rows)))
+    contents = {"solvers.csv": csv_text([heading, *rows]).encode()}
+    contents["solvers.png"] = file_content(solver_times(pd.DataFrame(report.rows)))
     if report.single:
         heading = ["cost", "what", "median_s", "percentile_99_s", "largest_s", "calls"]
         single = ([cost, what, *asdict(times).values()] for cost, what, times in _latencies(report))
-        found["single.csv"] = csv_text([heading, *single]).encode()
-    found["machine.json"] = json.dumps(report.machine, indent=1).encode()
-    return found
+        contents["single.csv"] = csv_text([heading, *single]).encode()
+    contents["machine.json"] = json.dumps(report.machine, indent=1).encode()
+    return contents

@@ -118,8 +118,8 @@ def _reset_peak() -> float | None:
 
 def _status(name: str) -> float | None:
     """A line of the status that Linux keeps of a process [MB]."""
-    found = _lines("/proc/self/status", f"{name}:")
-    return float(found[0].split()[1]) * 1024.0 / 1e6 if found else None
+    values = _lines("/proc/self/status", f"{name}:")
+    return float(values[0].split()[1]) * 1024.0 / 1e6 if values else None
 
 
 def _lines(path: str, beginning: str) -> list[str]:
@@ -142,7 +142,7 @@ def _process_peak() -> float | None:
 def machine() -> dict[str, str]:
     """Return processor, cores, system, Python, versions of the installed packages and requested threads."""
     names = _lines("/proc/cpuinfo", "model name")
-    found = {
+    facts = {
         "musclesolve": __version__,
         "processor": names[0].partition(":")[2].strip()
         if names
@@ -152,9 +152,9 @@ def machine() -> dict[str, str]:
         "python": platform.python_version(),
     }
     if hasattr(os, "getloadavg"):
-        found["load"] = f"{os.getloadavg()[0]:.1f} of {found['cores']} cores in the minute before"
-    found |= {name: os.environ[name] for name in THREADS if name in os.environ}
-    return found | {package: version_of(package) for package in PACKAGES}
+        facts["load"] = f"{os.getloadavg()[0]:.1f} of {facts['cores']} cores in the minute before"
+    facts |= {name: os.environ[name] for name in THREADS if name in os.environ}
+    return facts | {package: version_of(package) for package in PACKAGES}
 
 
 class NoResultError(MuscleSolveError):
@@ -232,10 +232,10 @@ def _row(name: str, problem: Problem, cost: str, solver: str, budget: float) -> 
     if not REGISTRY[solver].installed:
         return replace(blank, remark=f"not installed ({REGISTRY[solver].package})")
     try:
-        found = in_fresh_process(measured, problem, cost, solver, budget, limit=budget + PATIENCE)
+        measures = in_fresh_process(measured, problem, cost, solver, budget, limit=budget + PATIENCE)
     except NoResultError as error:
         return replace(blank, remark=str(error))
-    return replace(blank, **found)
+    return replace(blank, **measures)
 
 
 def measured(problem: Problem, cost: str, solver: str, budget: float) -> dict[str, Any]:
@@ -268,8 +268,8 @@ def measured(problem: Problem, cost: str, solver: str, budget: float) -> dict[st
 
 def with_ratios(rows: list[Row]) -> list[Row]:
     """Return the rows with the ratio of their time to the time of `batch` on the same problem under the same cost."""
-    own = {(row.problem, row.cost): row.us_per_frame for row in rows if row.solver == REFERENCE}
-    return [replace(row, ratio=row.us_per_frame / own.get((row.problem, row.cost), np.nan)) for row in rows]
+    per = {(row.problem, row.cost): row.us_per_frame for row in rows if row.solver == REFERENCE}
+    return [replace(row, ratio=row.us_per_frame / per.get((row.problem, row.cost), np.nan)) for row in rows]
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ def check_one_subject(trials: Sequence[Trial], keys: Sequence[str] = PERSON) -> 
 def check_different(trials: Iterable[tuple[Path, tuple[float, float]]]) -> None:
     """Refuse a trial that is given twice: the path of a trial file with the first and the last time [s]."""
     listed = [(path.resolve(), *span) for path, span in trials]
-    if twice := [each[0] for each in listed if listed.count(each) > 1]:
+    if twice := [trial[0] for trial in listed if listed.count(trial) > 1]:
         problem, remedy = "the trial is given twice", "leave one of them out"
         raise file_error("duplicate_name", twice[0], problem, "every trial once", remedy)
 
@@ -330,11 +330,11 @@ def check_trials(trials: Sequence[Trial]) -> None:
     """Refuse trials of several subjects, repeated trials, and trials that are already calibrated."""
     check_different((trial.path, trial.time_range) for trial in trials)
     for trial in trials:
-        for table, key, given in (
+        for table, key, is_set in (
             ("subject", "body", trial.subject.body is not None),
             ("plates", None, bool({*trial.plate_corrections} - {*unmeasured_free_moments(trial.forces)})),
         ):
-            if given:
+            if is_set:
                 raise trial.document.fault(
                     "conflict",
                     (table, key),
@@ -397,22 +397,22 @@ def _parameters(
 ) -> list[BodyParameter]:
     """Return the parameters that are fitted: the body, and for each session clock and plates."""
     moved, held = 1e-3 * priors["center_of_mass_mm"]["sd"], priors["center_of_mass_mm"]["held"]
-    found = [BodyParameter(MASS, group, "", "", errors["segment_mass"]) for group in GROUPS]
+    parameters = [BodyParameter(MASS, group, "", "", errors["segment_mass"]) for group in GROUPS]
     places = product(MOVED, SHIFT_AXES)
-    found += [BodyParameter(CENTER, group, axis, "", moved, axis not in held) for group, axis in places]
+    parameters += [BodyParameter(CENTER, group, axis, "", moved, axis not in held) for group, axis in places]
     for session in dict.fromkeys(piece.session for piece in pieces):
         ours = [piece for piece in pieces if piece.session == session]
         plates = dict.fromkeys(name for piece in ours for name in piece.plate_names)
-        found.append(BodyParameter(CLOCK, "", "", session, 1e-3 * priors["clock_ms"]["sd"]))
+        parameters.append(BodyParameter(CLOCK, "", "", session, 1e-3 * priors["clock_ms"]["sd"]))
         for plate in plates:
-            found += [
+            parameters += [
                 BodyParameter(SHIFT, plate, axis, session, errors["center_of_pressure"])
                 for axis in ours[0].horizontal
             ]
             if plate_force:
-                found.append(BodyParameter(GAIN, plate, "", session, priors["vertical_gain"]["sd"]))
-                found.append(BodyParameter(ZERO, plate, "", session, priors["vertical_zero_n"]["sd"]))
-    return found
+                parameters.append(BodyParameter(GAIN, plate, "", session, priors["vertical_gain"]["sd"]))
+                parameters.append(BodyParameter(ZERO, plate, "", session, priors["vertical_zero_n"]["sd"]))
+    return parameters
 
 
 def _outcome(
@@ -449,25 +449,25 @@ def _size(trial: Trial, residuals: list[Array]) -> ResidualSize:
 
 def plate_keys(trial: Trial, fit: BodyFit, session: str, horizontal: tuple[str, str]) -> dict[str, Any]:
     """The keys and values of [plates] of a trial; undetermined parameters are left out."""
-    found = {
+    values = {
         (one.quantity, one.of, one.axis): float(value)
         for one, value, determined in zip(fit.parameters, fit.value, fit.determined, strict=True)
         if one.session == session and determined
     }
     keys: dict[str, Any] = {}
-    if late := found.get((CLOCK, "", "")):
+    if late := values.get((CLOCK, "", "")):
         keys["offset_s"] = round(late, 5)
     numbers = dict(zip(map(str, plate_numbers(trial.forces)), plate_names(trial), strict=True))
     for number, plate in numbers.items():
         shift = [
-            round(1e3 * found.get((SHIFT, plate, axis), 0.0), 2) if axis in horizontal else 0.0
+            round(1e3 * values.get((SHIFT, plate, axis), 0.0), 2) if axis in horizontal else 0.0
             for axis in "xyz"
         ]
         if any(shift):
             keys.setdefault("shift_mm", {})[number] = shift
-        if (gain := found.get((GAIN, plate, ""))) is not None:
+        if (gain := values.get((GAIN, plate, ""))) is not None:
             keys.setdefault("vertical_gain", {})[number] = round(float(np.exp(gain)), 5)
-        if (zero := found.get((ZERO, plate, ""))) is not None:
+        if (zero := values.get((ZERO, plate, ""))) is not None:
             keys.setdefault("vertical_zero_n", {})[number] = round(zero, 2)
     return keys
 
@@ -499,15 +499,15 @@ def body_values(
     recorded: Mechanics, fit: BodyFit
 ) -> tuple[dict[str, float], dict[str, tuple[float, float, float]]]:
     """Mass [kg] of every segment, and shift (forward, left, up) [m] of the centers of mass that are moved."""
-    found = {
+    values = {
         (one.quantity, one.of, one.axis): float(value)
         for one, value in zip(fit.parameters, fit.value, strict=True)
     }
-    factors = {part: np.exp(found[MASS, group, ""]) for group, parts in GROUPS.items() for part in parts}
+    factors = {part: np.exp(values[MASS, group, ""]) for group, parts in GROUPS.items() for part in parts}
     masses = {name: float(factors[name] * mass) for name, mass in segment_masses(recorded).items()}
     shifts = dict[str, tuple[float, float, float]]()
     for group in MOVED:
-        forward, left, up = (found[CENTER, group, axis] for axis in SHIFT_AXES)
+        forward, left, up = (values[CENTER, group, axis] for axis in SHIFT_AXES)
         if forward or left or up:
             shifts |= dict.fromkeys(GROUPS[group], (forward, left, up))
     return masses, shifts

@@ -222,9 +222,9 @@ class _System:
         for _ in range(MAX_ITERATIONS):
             hessian, pull = prior.at(theta)
             parts = []
-            for piece, each, error in zip(self.pieces, noise, self.errors, strict=True):
+            for piece, noise_of_piece, error in zip(self.pieces, noise, self.errors, strict=True):
                 both = self._at(piece, theta)
-                ours, theirs = _whitened(piece, each, both), _whitened(piece, each, error)
+                ours, theirs = _whitened(piece, noise_of_piece, both), _whitened(piece, noise_of_piece, error)
                 # (1 - T (1 + T^T T)^-1 T^T) = (1 + T T^T)^-1: nu eliminated
                 gram = np.eye(len(theirs)) + theirs @ theirs.T
                 left = np.linalg.solve(gram, ours)
@@ -233,9 +233,9 @@ class _System:
                 if not known:
                     spread = np.eye(theirs.shape[1]) - theirs.T @ np.linalg.solve(gram, theirs)
                     parts.append((piece, both - error @ (theirs.T @ left), error, spread))
-            found, held = _bounded(hessian, pull, limit)
+            optimum, held = _bounded(hessian, pull, limit)
             covariance = np.asarray(np.linalg.inv(hessian), float)
-            change, theta = found - theta, found
+            change, theta = optimum - theta, optimum
             if not known:
                 noise = [
                     _noise(

@@ -145,15 +145,15 @@ class TrialResidual:
     def pieces(self, used: Mask) -> list[TrialResidual]:
         """The used frames (F,), in pieces without holes, of `SHORTEST_PIECE` to `LONGEST_PIECE` seconds."""
         arrays = ("time", "origin", "push", "arm", "rotation", "spin", "momentum_rate", "inertia")
-        rate, found = self.trial.markers.rate, []
+        rate, pieces = self.trial.markers.rate, []
         for first, stop in true_runs(used):
             parts = max(1, math.ceil((stop - first) / (LONGEST_PIECE * rate)))
             ends = np.linspace(first, stop, parts + 1).round().astype(int)
             for start, end in pairwise(ends.tolist()):
                 if end - start >= SHORTEST_PIECE * rate:
                     cut = slice(start, end)
-                    found.append(replace(self, **{name: getattr(self, name)[cut] for name in arrays}))
-        return found
+                    pieces.append(replace(self, **{name: getattr(self, name)[cut] for name in arrays}))
+        return pieces
 
     def at(self, parameters: Sequence[BodyParameter], values: Array) -> tuple[Array, Array]:
         """Residual (F, 6) [N, N m] at the values (P,) of parameters, and its derivatives (F, 6, P)."""

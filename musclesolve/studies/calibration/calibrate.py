@@ -142,7 +142,7 @@ def calibrate_muscles(
         report(f"trial {number + 1} of {len(trials)}", 0.1 * number / len(trials))
         bodies.append(prepare(trial, cost, None, side, emg_weight=0.0))
     named = _trial_names(bodies)
-    together = [TrialMuscles(each, body) for each, body in zip(named, bodies, strict=True)]
+    together = [TrialMuscles(m, body) for m, body in zip(named, bodies, strict=True)]
     parent = _same_muscles(together)
     _check_channels(together)
     of_tests = None if tests is None else strength_geometry(bodies[0], tests)
@@ -180,26 +180,26 @@ def calibrate_muscles(
             span = (0.6 + 0.3 * number / len(together), 0.6 + 0.3 * (number + 1) / len(together))
             without = problem.fit(theta, rest, noise, report, span)
             predicted += problem.observed(without.theta, [number]) or []
-    found = _found(problem, posterior, noise, _with_best_gains(first), fitted, predicted)
+    curves = _found(problem, posterior, noise, _with_best_gains(first), fitted, predicted)
     if profile is not None:
         profiled = _profile(problem, posterior, noise, profile, report)
-        found = found.merge(profiled, combine_attrs="no_conflicts")
-    person = _person(problem, posterior, bodies, parent, name, found)
+        curves = curves.merge(profiled, combine_attrs="no_conflicts")
+    person = _person(problem, posterior, bodies, parent, name, curves)
     directions = undetermined(posterior, problem.prior, problem.names)
     said = [
-        f"{each.name}: {note}"
-        for each in together
-        for note in (*getattr(each.body, "warnings", ()), *(each.emg.notes(each.time) if each.emg else ()))
+        f"{m.name}: {note}"
+        for m in together
+        for note in (*getattr(m.body, "warnings", ()), *(m.emg.notes(m.time) if m.emg else ()))
     ]
     notes = [
         *clocks,
         *said,
         *(of_tests.warnings if of_tests else ()),
         *_worse(first, fitted, predicted),
-        *_notes(problem, posterior, found),
+        *_notes(problem, posterior, curves),
         *_lacking(fitted, noise),
     ]
-    return Calibration(person, found, directions, tuple(notes))
+    return Calibration(person, curves, directions, tuple(notes))
 
 
 def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]:
@@ -215,15 +215,15 @@ def _clock_notes(trial: TrialMuscles, first: Sequence[Observation]) -> list[str]
         if observation.kind == EMG and observation.trial == trial.name:
             frames = np.searchsorted(trial.time, observation.time)
             curves[frames, trial.emg.channels.index(observation.label)] = observation.predicted
-    found = shared_lag(trial.emg, trial.time, curves, LONGEST_OFFSET)
-    if found is None or found.channels < FEWEST_CHANNELS or found.at_end:
+    shared = shared_lag(trial.emg, trial.time, curves, LONGEST_OFFSET)
+    if shared is None or shared.channels < FEWEST_CHANNELS or shared.at_end:
         return []
-    low, high = np.quantile(found.drawn, BAND_95)
+    low, high = np.quantile(shared.drawn, BAND_95)
     least, most = (lag - trial.emg.delay for lag in LAGS)
     recorded = None if trial.body.trial is None else trial.body.trial.emg
     present = 0.0 if recorded is None else recorded.options.offset_s
-    best, before = found.agreement[found.best], found.agreement[len(found.moved) // 2]
-    offset = float(found.moved[found.best])
+    best, before = shared.agreement[shared.best], shared.agreement[len(shared.moved) // 2]
+    offset = float(shared.moved[shared.best])
     beside = not least <= offset <= most and best - before > FAR_BETTER
     if low <= most and high >= least and not beside:
         return []
@@ -254,8 +254,8 @@ def _problem(
     of_tests: StrengthGeometry | None,
 ) -> CalibrationProblem:
     """Return the problem of the calibration: the free parameters, and the measurements to which they are fitted."""
-    words = None if free is None else {quantity: list(each) for quantity, each in free.items()}
-    of_emg = [each for each in OF_EMG if words is not None and words.pop(each, None) is not None]
+    words = None if free is None else {quantity: list(name) for quantity, name in free.items()}
+    of_emg = [name for name in OF_EMG if words is not None and words.pop(name, None) is not None]
     if of_emg and not any(trial.emg for trial in trials):
         raise input_error(
             "missing_argument",
@@ -273,7 +273,12 @@ def _problem(
             muscle for t in trials if t.fascicles for muscle in t.fascicles.muscles if muscle in t.muscles
         ),
         emg=tuple(
-            muscle for t in trials if t.emg for own in t.emg.muscles for muscle in own if muscle in t.muscles
+            muscle
+            for t in trials
+            if t.emg
+            for site in t.emg.muscles
+            for muscle in site
+            if muscle in t.muscles
         ),
         strength=turning,
         elastic=trials[0].body.sharing.elastic,
@@ -399,7 +404,7 @@ def _person(
     bodies: Sequence[AnyBody],
     parent: tuple[str, str | None],
     name: str | None,
-    found: xr.Dataset,
+    curves: xr.Dataset,
 ) -> PersonMuscles:
     """Make the muscles of a person from the fitted factors."""
     count = len(problem.factors)
@@ -435,7 +440,7 @@ def _person(
         covariance=posterior.covariance[:count, :count],
         created=f"musclesolve {__version__}",
         emg={**of_all, "channels": gains} if gains else {},
-        prediction=tuple(_as_rows(found)),
+        prediction=tuple(_as_rows(curves)),
     )
 
 
@@ -461,21 +466,21 @@ def _found(
     correlation = posterior.covariance / np.outer(sd, sd)
     variables["parameter_correlation"] = (("parameter", "other"), correlation)
     kept = [observation for observation in observed[1] if observation.kind != RESERVE]
-    longest = max((len(each.time) for each in kept), default=0)
-    like = [[next((o for o in among if o.key == each.key), None) for each in kept] for among in observed]
+    longest = max((len(row.time) for row in kept), default=0)
+    like = [[next((x for x in among if x.key == row.key), None) for row in kept] for among in observed]
     rows = {name: np.full((len(kept), longest), np.nan) for name in ("time", "measured", *COMPARED)}
-    for k, each in enumerate(kept):
-        rows["time"][k, : len(each.time)], rows["measured"][k, : len(each.time)] = each.time, each.measured
+    for k, row in enumerate(kept):
+        rows["time"][k, : len(row.time)], rows["measured"][k, : len(row.time)] = row.time, row.measured
         for word, curves in zip(COMPARED, like, strict=True):
             if (curve := curves[k]) is not None:
                 # in the unit of the measurement, EMG with the fitted gain
-                values = np.interp(each.time, curve.time, curve.predicted, left=np.nan, right=np.nan)
-                rows[word][k, : len(each.time)] = values
+                values = np.interp(row.time, curve.time, curve.predicted, left=np.nan, right=np.nan)
+                rows[word][k, : len(row.time)] = values
     variables |= {name: (("curve", "sample"), values) for name, values in rows.items()}
     for (word, curves), name in product(zip(COMPARED, like, strict=True), ("rms", "correlation")):
         measures = [np.nan if curve is None else getattr(curve, name) for curve in curves]
         variables[f"{name}_{word}"] = (("curve",), np.array(measures, dtype=float))
-    variables["noise"] = (("curve",), np.array([noise[each.kind, each.label].sd for each in kept]))
+    variables["noise"] = (("curve",), np.array([noise[row.kind, row.label].sd for row in kept]))
     coordinates: dict[str, Any] = dict.fromkeys(("parameter", "other"), problem.names)
     coordinates |= {key: ("curve", [getattr(one, key) for one in kept]) for key in ("kind", "label", "trial")}
     coordinates["unit"] = ("curve", [UNITS[curve.kind] for curve in kept])
@@ -514,14 +519,14 @@ def _profile(
     return xr.Dataset({"profile_squares": above}, {"profile": values}, {"profile_of": name})
 
 
-def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:
+def _as_rows(curves: xr.Dataset) -> list[dict[str, object]]:
     """Return the rows of the file: one table for each measured curve; unknown values are left out."""
     rows, names = [], [f"{what}_{word}" for what in ("rms", "correlation") for word in COMPARED]
-    for k in range(found.sizes["curve"]):
+    for k in range(curves.sizes["curve"]):
         row: dict[str, object] = {
-            word: str(found[word].values[k]) for word in ("trial", "kind", "label", "unit")
+            word: str(curves[word].values[k]) for word in ("trial", "kind", "label", "unit")
         }
-        values = {name: float(found[name].values[k]) for name in names}
+        values = {name: float(curves[name].values[k]) for name in names}
         rows.append(row | {key: float(f"{value:.4g}") for key, value in values.items() if np.isfinite(value)})
     return rows
 
@@ -529,23 +534,23 @@ def _as_rows(found: xr.Dataset) -> list[dict[str, object]]:
 def _lacking(fitted: Sequence[Observation], noise: Noises) -> list[str]:
     """Sentences on moments that the fitted muscles do not produce, in trials and strength tests."""
     notes = []
-    for each in fitted:
-        if each.kind == STRENGTH_TEST and abs(each.residual[0]) > FAR_OFF * noise[each.kind, each.label].sd:
+    for one in fitted:
+        if one.kind == STRENGTH_TEST and abs(one.residual[0]) > FAR_OFF * noise[one.kind, one.label].sd:
             notes.append(
-                f"Strength test {each.label}: {each.measured[0]:.4g} N m were measured, the fitted muscles produce "
-                f"{each.predicted[0]:.4g} N m, {abs(each.residual[0]) / noise[each.kind, each.label].sd:.1f} standard "
+                f"Strength test {one.label}: {one.measured[0]:.4g} N m were measured, the fitted muscles produce "
+                f"{one.predicted[0]:.4g} N m, {abs(one.residual[0]) / noise[one.kind, one.label].sd:.1f} standard "
                 "deviations apart: it contradicts another test or the priors, or its sign is wrong."
             )
-        if each.kind == RESERVE:
-            t = int(np.abs(each.residual).argmax())
+        if one.kind == RESERVE:
+            t = int(np.abs(one.residual).argmax())
             notes.append(
-                f"With the fitted muscles {each.trial} lacks {abs(each.residual[t]):.3g} N m of {each.label} at "
-                f"{each.time[t]:.2f} s: bounds, priors or other measurements keep them from producing it."
+                f"With the fitted muscles {one.trial} lacks {abs(one.residual[t]):.3g} N m of {one.label} at "
+                f"{one.time[t]:.2f} s: bounds, priors or other measurements keep them from producing it."
             )
     return notes
 
 
-def _notes(problem: CalibrationProblem, posterior: Posterior, found: xr.Dataset) -> list[str]:
+def _notes(problem: CalibrationProblem, posterior: Posterior, curves: xr.Dataset) -> list[str]:
     """Return notes for the user on the course of the calibration, as sentences."""
     notes = []
     if not posterior.converged:
@@ -569,9 +574,9 @@ def _notes(problem: CalibrationProblem, posterior: Posterior, found: xr.Dataset)
     ]
     if far:
         notes.append(f"Farther from the parent than persons usually differ: {few(far, 6)}.")
-    kinds = found["kind"].values.astype(str)
+    kinds = curves["kind"].values.astype(str)
     for kind in dict.fromkeys(kinds):
-        before, ahead = (found[f"rms_{word}"].values[kinds == kind] for word in ("before", "predicted"))
+        before, ahead = (curves[f"rms_{word}"].values[kinds == kind] for word in ("before", "predicted"))
         known = np.isfinite(before) & np.isfinite(ahead)
         if known.any() and np.median(ahead[known] / before[known]) >= 1.0:
             better = int((ahead[known] < before[known]).sum())

@@ -153,11 +153,11 @@ def minimize(
             # scaled to the prior, so that the matrix is well conditioned
             low = np.maximum(prior.lower - theta, -radius * longest) / prior.sd
             high = np.minimum(prior.upper - theta, radius * longest) / prior.sd
-            found = lsq_linear(
+            solution = lsq_linear(
                 matrix * prior.sd, right, (np.minimum(low, -1e-12), np.maximum(high, 1e-12)), method="bvls"
             )
-            move = found.x * prior.sd
-            expected = value - 2.0 * float(found.cost)
+            move = solution.x * prior.sd
+            expected = value - 2.0 * float(solution.cost)
             if expected < least:
                 converged = True
                 break
@@ -208,7 +208,7 @@ def undetermined(posterior: Posterior, prior: Prior, names: Sequence[str]) -> tu
     A parameter on which they have none is a direction by itself: mixtures of several such ones would be arbitrary.
     """
     seen = np.diag(posterior.information) * prior.sd**2 > NOTHING
-    found = [Direction(((names[k], 1.0),), 0.0) for k in np.flatnonzero(~seen).tolist()]
+    ways = [Direction(((names[k], 1.0),), 0.0) for k in np.flatnonzero(~seen).tolist()]
     measured = np.flatnonzero(seen)
     block = np.ix_(measured, measured)
     root = np.linalg.cholesky(prior.covariance[block])
@@ -222,9 +222,9 @@ def undetermined(posterior: Posterior, prior: Prior, names: Sequence[str]) -> tu
         least = min(NAMED, np.abs(vector).max())
         named = tuple((names[measured[k]], float(vector[k])) for k in order if abs(vector[k]) >= least)
         # two mixtures of the same parameters: neither is determined
-        if all({name for name, _ in named} != {name for name, _ in each.shares} for each in found):
-            found.append(Direction(named, float(max(gain, 0.0))))
-    return tuple(found)
+        if all({name for name, _ in named} != {name for name, _ in way.shares} for way in ways):
+            ways.append(Direction(named, float(max(gain, 0.0))))
+    return tuple(ways)
 
 
 ROUGH = 1.0
@@ -301,8 +301,8 @@ class CalibrationProblem:
         if factor.around is None:
             return 0.0
         every = [part.part.state.parameters for trial in self.trials for part in trial.parts]
-        own = [getattr(muscles, factor.quantity)[np.isin(muscles.names, factor.muscles)] for muscles in every]
-        return float(np.log(factor.around / np.median(np.concatenate(own))))
+        now = [getattr(muscles, factor.quantity)[np.isin(muscles.names, factor.muscles)] for muscles in every]
+        return float(np.log(factor.around / np.median(np.concatenate(now))))
 
     @property
     def every(self) -> list[int]:
@@ -329,10 +329,10 @@ class CalibrationProblem:
             return trial.observed(optima, self.directions[number], theta, self.emg)
 
         with ThreadPoolExecutor(max_workers=min(len(which), 2)) as threads:
-            found = list(threads.map(of_trial, which))
-        if any(each is None for each in found):
+            of_trials = list(threads.map(of_trial, which))
+        if any(of_one is None for of_one in of_trials):
             return None
-        return [observation for each in found for observation in each or ()]
+        return [observation for of_one in of_trials for observation in of_one or ()]
 
     def tested(self, theta: Array) -> list[Observation]:
         """The strength tests at theta (P,)."""

@@ -98,24 +98,24 @@ class Anatomy:
                 words.setdefault(word, []).append(name)
         if achilles:
             words[ACHILLES] = list(achilles)
-        return cls(tuple(names), unit, group, achilles, {word: tuple(each) for word, each in words.items()})
+        return cls(tuple(names), unit, group, achilles, {word: tuple(sides) for word, sides in words.items()})
 
     def meant(self, word: str, quantity: str) -> dict[str, tuple[str, ...]]:
         """The muscles of each factor that a word means, by the name of the factor."""
         if word in (EACH, GROUPS):
             words = dict.fromkeys((self.unit if word == EACH else self.group).values())
-            return {name: of for each in words for name, of in self.meant(each, quantity).items()}
+            return {name: of for one in words for name, of in self.meant(one, quantity).items()}
         stem, side = split_side(word)
         known = {ALL: self.names, **self.words}
         muscles = known.get(word, ()) or tuple(name for name in known.get(stem, ()) if side_of(name) == side)
         if not muscles:
-            likely = [*known, *(with_side(each, s) for each in self.words for s in SIDES)]
+            likely = [*known, *(with_side(one, s) for one in self.words for s in SIDES)]
             raise unknown_name(word, "muscle, unit or group", likely, " of these trials", where=quantity)
         sides = dict.fromkeys(side_of(name) for name in muscles)
         if side != OTHER or quantity != STRENGTH or len(sides) == 1:
             alone = len(sides) == 1 and side == OTHER and OTHER not in sides
             return {with_side(word, next(iter(sides))) if alone else word: muscles}
-        return {with_side(word, each): tuple(x for x in muscles if side_of(x) == each) for each in sides}
+        return {with_side(word, one): tuple(x for x in muscles if side_of(x) == one) for one in sides}
 
 
 def usual_words(anatomy: Anatomy, measured: Measured) -> dict[str, list[str]]:
@@ -176,7 +176,7 @@ def free_factors(
         fixed_muscles = {name for muscles in groups for name in muscles}
         for word in chosen.get(quantity, ()) if taken is None or taken else ():
             for name, meant in anatomy.meant(word, quantity).items():
-                if muscles := tuple(each for each in meant if each not in fixed_muscles):
+                if muscles := tuple(candidate for candidate in meant if candidate not in fixed_muscles):
                     units = {anatomy.unit[muscle] for muscle in muscles}
                     sd = max(prior.get("spread", {}).get(unit, prior["sd"]) for unit in units)
                     achilles = set(muscles) <= set(anatomy.achilles)
@@ -197,12 +197,12 @@ def free_factors(
 
 def _by_quantity(words: Mapping[str, Iterable[str]]) -> dict[str, list[str]]:
     """Words by the names of quantities."""
-    found: dict[str, list[str]] = {}
+    names_by_quantity: dict[str, list[str]] = {}
     for name, names in words.items():
         if name not in NAMES:
             raise unknown_name(name, "parameter of muscles", [*NAMES, *OF_EMG], where="free")
-        found.setdefault(NAMES[name], []).extend([names] if isinstance(names, str) else names)
-    return found
+        names_by_quantity.setdefault(NAMES[name], []).extend([names] if isinstance(names, str) else names)
+    return names_by_quantity
 
 
 def stated_words(stated: Iterable[str]) -> dict[str, list[str]]:

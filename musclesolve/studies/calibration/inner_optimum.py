@@ -59,7 +59,7 @@ def _along_runs(
 
 def _along_frames(shared: SolvedGroup, cost: Cost, directions: Array) -> OptimumChange:
     """The derivatives of a part with rigid tendons, as `Optimum.along`."""
-    derivatives, found = solution_derivatives(shared.problem, cost, shared.solution), []
+    derivatives, changes = solution_derivatives(shared.problem, cost, shared.solution), []
     for direction in directions:
         factors = {
             name: by for name, by in zip(QUANTITIES, direction, strict=True) if name != "tendon_strain"
@@ -68,8 +68,8 @@ def _along_frames(shared: SolvedGroup, cost: Cost, directions: Array) -> Optimum
         change = MuscleChange(*(array[None] for array in vars(muscle_change(shared.state, **moved)).values()))
         of_problem = {f"d_{name}": moved[name][None] for name in IN_PROBLEM}
         along = derivatives.along(**problem_change(shared.problem, shared.state, change), **of_problem)
-        found.append((along.activation[0], change.fiber_length[0], along.reserve[0]))
-    return OptimumChange(*(np.stack(each) for each in zip(*found, strict=True)))
+        changes.append((along.activation[0], change.fiber_length[0], along.reserve[0]))
+    return OptimumChange(*(np.stack(arrays) for arrays in zip(*changes, strict=True)))
 
 
 class PartMuscles:
@@ -92,10 +92,10 @@ class PartMuscles:
     def solve(self, logarithm: Array) -> Optimum | None:
         """The optimum with the logarithms (4, n) of factors on `QUANTITIES`; None where there is none."""
         if self.known is None or not np.array_equal(self.known[0], logarithm):
-            found = self._solve(logarithm)
-            if found is None:
+            optimum = self._solve(logarithm)
+            if optimum is None:
                 return None
-            self.known = logarithm.copy(), found
+            self.known = logarithm.copy(), optimum
         return self.known[1]
 
     def _solve(self, logarithm: Array) -> Optimum | None:

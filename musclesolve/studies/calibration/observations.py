@@ -118,13 +118,13 @@ class TrialMuscles:
 
         directions: of each part, (K, 4, n), of the first K fitted numbers.
         """
-        found: list[Observation] = []
+        rows: list[Observation] = []
         for part, optimum, of_part in zip(self.parts, optima, directions, strict=True):
             change = optimum.along(of_part)
             if self.fascicles is not None:
                 measured = self.fascicles.at(self.time)
                 for channel, muscle in zip(*self.fascicles.columns(part.names), strict=True):
-                    found += self._made(
+                    rows += self._made(
                         FASCICLE,
                         self.fascicles.channels[channel],
                         optimum.fiber_length[:, muscle],
@@ -136,10 +136,10 @@ class TrialMuscles:
                 lacking = optimum.reserve[:, row]
                 if np.nanmax(np.abs(lacking), initial=0.0) > LACKING:
                     nothing = np.zeros_like(lacking)
-                    found += self._made(RESERVE, dof, lacking, nothing, change.reserve[:, :, row], len(theta))
+                    rows += self._made(RESERVE, dof, lacking, nothing, change.reserve[:, :, row], len(theta))
             if self.emg is not None:
-                found += self._emg(self.emg, part, optimum.activation, change.activation, theta, emg)
-        return found
+                rows += self._emg(self.emg, part, optimum.activation, change.activation, theta, emg)
+        return rows
 
     def _emg(
         self,
@@ -150,19 +150,19 @@ class TrialMuscles:
         theta: Array,
         emg: EmgScale,
     ) -> list[Observation]:
-        found = []
+        rows = []
         delay = measured.delay if emg.delay is None else theta[emg.delay]
         shape = 0.0 if emg.shape is None else theta[emg.shape]
         later, earlier = (measured.at(self.time, delay + by) for by in (_DIFFERENCE_STEP, -_DIFFERENCE_STEP))
         envelope = measured.at(self.time, delay)
         for number, (channel, names) in enumerate(zip(measured.channels, measured.muscles, strict=True)):
-            own = [part.names.index(name) for name in names if name in part.names]
-            if not own:
+            columns = [part.names.index(name) for name in names if name in part.names]
+            if not columns:
                 continue
             # over the largest of all trials
             size = self.maximum[channel] / emg.largest[channel]
             excited = envelope[:, number] * size
-            mean, moved = activation[:, own].mean(axis=1), change[:, :, own].mean(axis=2)
+            mean, moved = activation[:, columns].mean(axis=1), change[:, :, columns].mean(axis=2)
             gain = np.exp(theta[emg.gain[channel]])
             made = self._made(EMG, channel, mean / gain, shaped(excited, shape), moved / gain, len(theta))
             for observation in made:
@@ -170,7 +170,7 @@ class TrialMuscles:
                 kept = np.isin(self.time, observation.time)
                 jacobian[:, emg.gain[channel]] = -observation.predicted
                 if emg.delay is not None:
-                    ends = (shaped(each[kept, number] * size, shape) for each in (later, earlier))
+                    ends = (shaped(one[kept, number] * size, shape) for one in (later, earlier))
                     late, early = ends
                     jacobian[:, emg.delay] = -np.nan_to_num(late - early) / (2.0 * _DIFFERENCE_STEP)
                 if emg.shape is not None:
@@ -182,8 +182,8 @@ class TrialMuscles:
                 self.maximum[c] / emg.largest[c] for c in measured.channels
             ]
             crosstalk = everything.sum(axis=1) - everything[:, number]
-            found += [self._with_errors(each, excited, crosstalk, emg.shape is None) for each in made]
-        return found
+            rows += [self._with_errors(one, excited, crosstalk, emg.shape is None) for one in made]
+        return rows
 
     def _with_errors(
         self, made: Observation, excited: Array, crosstalk: Array, shape_fixed: bool

@@ -70,7 +70,7 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     Raises:
         InputError: a source does not exist, no trial is found, or the folder of the data set holds something else.
     """
-    paths = [Path(os.path.realpath(file_path(each, "sources"))) for each in one_or_several(sources)]
+    paths = [Path(os.path.realpath(file_path(source, "sources"))) for source in one_or_several(sources)]
     if not paths:
         expected = "folders with trials, B3D files (.b3d), or a study file (.toml)"
         raise input_error("missing_argument", problem="no source is named", expected=expected)
@@ -134,7 +134,7 @@ def compute_dataset(
             f"{SUBJECTS} states no mass of {shortened(several)}, whose trials have different ones ({CSV})"
         )
     measured = {name: record.measures for name, record in computed.records.items() if record.measures}
-    if both := other_masses(study, ((name, found.mass_kg) for name, found in measured.items())):
+    if both := other_masses(study, ((name, measures.mass_kg) for name, measures in measured.items())):
         notes.append(
             f"masses of subjects and of their models differ ({both}): body weights are by the model ({CSV})"
         )
@@ -164,12 +164,12 @@ def trials_table(computed: ComputedStudy) -> pd.DataFrame:
     for name in table["name"]:
         row: dict[str, Any] = dict.fromkeys(OF_RESULT, "")
         record = computed.records.get(name)
-        if record is not None and (found := record.measures) is not None:
-            mass = "" if np.isnan(found.mass_kg) else f"{found.mass_kg:.6g}"
-            codes = " ".join(code.partition(" ")[2] for code in found.codes)
+        if record is not None and (measures := record.measures) is not None:
+            mass = "" if np.isnan(measures.mass_kg) else f"{measures.mass_kg:.6g}"
+            codes = " ".join(code.partition(" ")[2] for code in measures.codes)
             file = (record.folder / RESULT).relative_to(computed.folder).as_posix()
-            said = found.extension, codes, found.inputs, file
-            values = (found.frames, found.muscles, mass, found.ground, *said)
+            said = measures.extension, codes, measures.inputs, file
+            values = (measures.frames, measures.muscles, mass, measures.ground, *said)
             row = dict(zip(OF_RESULT, values, strict=True))
         of_source = PARTED.join(computed.unusual.get(name, ()))
         rows.append({"split": split.get(of[name], ""), **row, "unusual": of_source})
@@ -186,15 +186,15 @@ def subjects_table(computed: ComputedStudy, trials: pd.DataFrame) -> pd.DataFram
     A mass that is not stated is the mass of the trials, "" where their masses differ.
     """
     rows = []
-    for name, own in trials.groupby("subject", sort=False):
+    for name, of_subject in trials.groupby("subject", sort=False):
         entries = computed.study.subjects.get(str(name), {}).items()
         stated = {key: value for key, value in entries if value is not None}
-        with_result = own[own["file"] != ""]
+        with_result = of_subject[of_subject["file"] != ""]
         masses = pd.to_numeric(with_result["mass_kg"], errors="coerce").dropna().round(2).unique()
         body = {"mass_kg": masses[0] if len(masses) == 1 else ""} if len(masses) else {}
         frames = int(pd.to_numeric(with_result["frames"]).sum())
-        counts = {"trials": len(own), "with_result": len(with_result), "frames": frames}
-        rows.append({"subject": name, "split": own["split"].iloc[0], **body, **stated, **counts})
+        counts = {"trials": len(of_subject), "with_result": len(with_result), "frames": frames}
+        rows.append({"subject": name, "split": of_subject["split"].iloc[0], **body, **stated, **counts})
     return pd.DataFrame(rows)
 
 
@@ -284,16 +284,16 @@ def estimate_dataset(
     lengths = {name: length for of in kinds.values() for length, name in of}
     seconds = size = 0.0
     for kind, of in kinds.items():
-        own = [name for _, name in of if name in known]
-        at, every = np.array([lengths[name] for name in own]), np.array([length for length, _ in of])
-        if not own:  # lengths of two kinds are in different units
-            own = list(known)
-            at, every = np.ones(len(own)), np.ones(len(of))
-        spent = np.array([known[name].seconds for name in own])
+        tried = [name for _, name in of if name in known]
+        at, every = np.array([lengths[name] for name in tried]), np.array([length for length, _ in of])
+        if not tried:  # lengths of two kinds are in different units
+            tried = list(known)
+            at, every = np.ones(len(tried)), np.ones(len(of))
+        spent = np.array([known[name].seconds for name in tried])
         seconds += _total(at, spent, every)
-        size += _total(at, np.array([sizes[name] for name in own]), every)
+        size += _total(at, np.array([sizes[name] for name in tried]), every)
         if (name := first[kind]) not in chosen and name in done and done[name].outcome.has_result:
-            beside -= _total(at, spent, every[[place for place, (_, each) in enumerate(of) if each == name]])
+            beside -= _total(at, spent, every[[place for place, (_, stem) in enumerate(of) if stem == name]])
     frames = sum(int(length) for length, _ in kinds.get("b3d", []))
     subjects = len({trial.subject for trial in study.included})
     failed = {name: record.message for name, record in done.items() if not record.outcome.has_result}

@@ -98,7 +98,7 @@ class DataSet:
     def __getitem__(self, number: int) -> dict[str, AnyArray]:
         """The arrays of a trial over its frames, by variable, and `time` (T,)."""
         result = self.read(self.computed[number])
-        arrays = {str(name): each.values for name, each in result.variables.items() if "time" in each.dims}
+        arrays = {str(name): array.values for name, array in result.variables.items() if "time" in array.dims}
         return {
             name: np.require(values, requirements="W") for name, values in arrays.items()
         }  # as PyTorch needs
@@ -127,7 +127,7 @@ class DataSet:
         """
         if name not in self.trials.index:
             raise unknown_name(
-                name, "trial", [str(each) for each in self.trials.index], f" in {self.folder.name}"
+                name, "trial", [str(trial) for trial in self.trials.index], f" in {self.folder.name}"
             )
         return read_result(self.folder / TRIALS / name / RESULT)
 
@@ -161,8 +161,8 @@ class DataSet:
             )
         for name in chosen:
             result = self.read(name)
-            own: dict[str, Any] = {"trial": name, **self.trials.loc[name, ["subject", "split"]]}
-            own["time"] = result["time"].values
+            table: dict[str, Any] = {"trial": name, **self.trials.loc[name, ["subject", "split"]]}
+            table["time"] = result["time"].values
             for column in wanted:
                 variable = column.partition(" ")[0]
                 if variable not in result or result[variable].dims[:1] != ("time",):
@@ -173,9 +173,9 @@ class DataSet:
                     full = " ".join((variable, *label))
                     known[full] = None
                     if column in (variable, full):
-                        own[full] = _valid(result, variable, label, values) if valid else values
+                        table[full] = _valid(result, variable, label, values) if valid else values
                         missing.pop(column, None)
-            parts.append(pd.DataFrame(own))
+            parts.append(pd.DataFrame(table))
         for column in missing if parts else ():
             names = [*dict.fromkeys(name.partition(" ")[0] for name in known), *known]
             raise file_error(
@@ -213,7 +213,7 @@ def _valid(result: xr.Dataset, variable: str, label: Sequence[str], values: AnyA
     """A curve with NaN where what it follows from is not valid for its leg; of no leg, where any leg is not."""
     if QUANTITIES[variable].follows not in ("solution", "state"):
         return values
-    there, of_muscles = [str(each) for each in result["side"].values], muscle_sides(result)
+    there, of_muscles = [str(value) for value in result["side"].values], muscle_sides(result)
     sides = {side for name in label for side in (name, of_muscles.get(name), side_of(name)) if side in there}
     of_leg = result["valid"].sel(side=sorted(map(str, sides)) or there).values.all(axis=1)
     return np.where(of_leg, values, np.nan).astype(values.dtype)

@@ -276,7 +276,7 @@ def _figures(result: xr.Dataset, progress: Progress) -> dict[str, bytes]:
 
 def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     """Compute a trial unless its result exists; errors are stored in the record, never raised."""
-    start, asked, opened = time.perf_counter(), job, dict[Path, FileState]()
+    start, requested, opened = time.perf_counter(), job, dict[Path, FileState]()
     try:
         with page_style(job.style), reserved(job.folder), noted_files() as opened:
             stored = result_attributes(job.folder / RESULT)
@@ -297,7 +297,7 @@ def attempt(job: Job, progress: Progress = no_progress) -> TrialRecord:
     except BusyError as error:
         return job.record(Outcome.STOPPED, str(error))
     except (MuscleSolveError, MuscleDatabaseError) as error:
-        return asked.refusal(error, opened)
+        return requested.refusal(error, opened)
     except Exception as fault:
         # An error of the program must not stop the other trials. Its traceback is stored for a report.
         message = f"the program failed: {type(fault).__name__}: {fault}"

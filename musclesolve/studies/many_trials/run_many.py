@@ -115,14 +115,14 @@ def _check_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
         raise _refused(f"the scheduler at {address} has no workers", "", START) from error
     paths = [*[str(job.trial) for job in jobs if job.trial.is_file()][:1], str(jobs[0].folder.parent)]
     try:
-        found = client.run(_known, paths)
+        states = client.run(_known, paths)
     except ImportError as error:
         raise _refused(
             f"a worker lacks a package: {error}",
             f"musclesolve {__version__} on every worker",
             "install it there and start the workers again",
         ) from error
-    for worker, (version, unseen) in found.items():
+    for worker, (version, unseen) in states.items():
         if version != __version__:
             raise _refused(
                 f"the worker {worker} has musclesolve {version}",
@@ -327,11 +327,11 @@ def _found(
 def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> Generator[TrialRecord]:
     """Yield the records from processes on this machine, each as soon as it is ready."""
     with closing(in_processes(attempt_task, todo, workers, report)) as results:
-        for job, found in results:
-            if isinstance(found, Lost):
-                message = f"{found.reason}\n  remedy: compute fewer trials at a time, with --jobs"
-                found = job.record(Outcome.FAILED, message)
-            yield found
+        for job, outcome in results:
+            if isinstance(outcome, Lost):
+                message = f"{outcome.reason}\n  remedy: compute fewer trials at a time, with --jobs"
+                outcome = job.record(Outcome.FAILED, message)
+            yield outcome
 
 
 def in_processes(
@@ -346,8 +346,8 @@ def in_processes(
     pool = Pool(function, None, todo, min(workers, len(todo)))
     pool.beside = compile_kernel  # once, and not in every process
     with closing(pool.results(running)) as results:
-        for number, found in results:
-            yield todo[number], found
+        for number, outcome in results:
+            yield todo[number], outcome
 
 
 def attempt_task(shared: None, job: Job, progress: Progress) -> TrialRecord:
@@ -385,7 +385,7 @@ def find_trials(arguments: Iterable[str | Path]) -> list[Path]:
     A file that does not exist is kept: that trial alone fails.
     """
     paths: list[Path] = []
-    for argument in (file_path(each, "trials") for each in arguments):
+    for argument in (file_path(name, "trials") for name in arguments):
         if not os.path.isdir(argument):
             paths.append(argument)
             continue

@@ -249,7 +249,7 @@ class Measures:
             facts = Facts(result) if "plausible" in result else judged_facts(result)
         result, legs, judgement = facts.result, facts.legs.values(), judge(facts)
         size, peaks, judged = facts.pelvis_residual, facts.contact_peaks, result["plausible"].attrs
-        found, nan = judgement.of("error", "warning"), float("nan")
+        findings, nan = judgement.of("error", "warning"), float("nan")
         of_joint = {
             joint: [peak.body_weights for peak in peaks if joint_kind(peak.stem) == joint]
             for joint in LEG_JOINTS
@@ -267,8 +267,8 @@ class Measures:
             plausibility=judged["verdict"],
             reason=judged["reason"],
             verdict=judgement.verdict,
-            findings=[entry.sentence for entry in found],
-            codes=[f"{entry.severity} {entry.code}" for entry in found],
+            findings=[entry.sentence for entry in findings],
+            codes=[f"{entry.severity} {entry.code}" for entry in findings],
             frames=result.sizes["time"],
             muscles=result.sizes["muscle"],
             mass_kg=float(result.attrs.get("subject_mass_kg", "nan")),
@@ -312,8 +312,8 @@ class TrialRecord:
     @property
     def fine(self) -> bool:
         """Whether the trial has a result without an error, and with a valid solution in every frame."""
-        found = self.measures
-        whole = found is not None and found.without_solution == 0 and found.verdict != NOT_USABLE
+        measures = self.measures
+        whole = measures is not None and measures.without_solution == 0 and measures.verdict != NOT_USABLE
         return self.outcome.has_result and whole
 
 
@@ -335,17 +335,17 @@ def csv_bytes(
     forces_of = (f"peak_{joint}_contact_force_body_weights" for joint in LEG_JOINTS)
     rows: list[list[object]] = [[*FIRST[:2], *header, *FIRST[2:], *forces_of, *JUDGED, *LAST]]
     more = further or [()] * len(records)
-    for record, own in zip(records, more, strict=True):
-        found = record.measures
+    for record, of_record in zip(records, more, strict=True):
+        m = record.measures
         numbers: list[object] = [""] * (5 + len(LEG_JOINTS) + len(JUDGED))
-        if found is not None:
-            forces = [f"{found.contact[joint]:.6g}" for joint in LEG_JOINTS]
-            counts = [found.solved, found.with_reserve, found.without_solution, found.not_measured]
-            judged = [found.movement, found.plausibility, found.reason, found.verdict]
-            rest = [*judged, PARTED.join(found.findings)]
-            numbers = [*counts, f"{found.residual_percent:.6g}", *forces, *rest]
+        if m is not None:
+            forces = [f"{m.contact[joint]:.6g}" for joint in LEG_JOINTS]
+            counts = [m.solved, m.with_reserve, m.without_solution, m.not_measured]
+            judged = [m.movement, m.plausibility, m.reason, m.verdict]
+            rest = [*judged, PARTED.join(m.findings)]
+            numbers = [*counts, f"{m.residual_percent:.6g}", *forces, *rest]
         ends = [f"{record.seconds:.3f}", str(record.trial), str(record.folder), record.message]
-        rows.append([record.name, record.outcome.value, *own, *numbers, *ends])
+        rows.append([record.name, record.outcome.value, *of_record, *numbers, *ends])
     return str(storable(csv_text(rows))).encode()
 
 

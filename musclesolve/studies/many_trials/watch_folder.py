@@ -133,8 +133,8 @@ class Template:
                 )
             self.of_motion[place] = _pattern(companion, recording, motion)
         roles = self.content["files"]
-        own = {"markers", "coordinates", *(key for table, key in self.of_motion if table == "files")}
-        session = [role for role, name in roles.items() if role not in own and not is_predicted(name)]
+        of_trial = {"markers", "coordinates", *(key for table, key in self.of_motion if table == "files")}
+        session = [role for role, name in roles.items() if role not in of_trial and not is_predicted(name)]
         self.of_session = {role: self._path("files", role) for role in session}
         self.session_folders = {
             role: os.path.relpath(file.parent, recording.parent) for role, file in self.of_session.items()
@@ -186,10 +186,10 @@ class Template:
                 tables[name] = {key: value for key, value in tables[name].items() if key not in keys}
         # labels that are exchanged for a while are of one motion; its standing trial is of all
         lasting = (
-            {key: value for key, value in each.items() if key == "static" or "times_s" not in each}
-            for each in tables.get("exchanged", ())
+            {key: value for key, value in entry.items() if key == "static" or "times_s" not in entry}
+            for entry in tables.get("exchanged", ())
         )
-        tables["exchanged"] = [each for each in lasting if each]
+        tables["exchanged"] = [entry for entry in lasting if entry]
         tables["subject"] = {**tables.get("subject", {}), **subject}
         for (table, key), file in inputs.items():
             if table != "camera":
@@ -320,38 +320,38 @@ class Watch:
         for path in there:
             if path not in self._found:
                 self._found[path] = self._named(path)
-            each = self._found[path]
+            motion = self._found[path]
             inputs, missing = self._inputs(path)
-            camera_file = self.template.camera_file(each.trial)
+            camera_file = self.template.camera_file(motion.trial)
             files = (
                 *inputs.values(),
                 *_data_files(inputs.values()),
                 *(() if camera_file is None else (camera_file,)),
-                each.trial,
+                motion.trial,
                 *self.template.files,
                 *self._subject_files(path),
             )
             state = missing, _states(files)
-            if state != each.state:
-                each.state, each.since, each.is_open = state, now, True
-            if not each.is_open or now - each.since < self.settled:
+            if state != motion.state:
+                motion.state, motion.since, motion.is_open = state, now, True
+            if not motion.is_open or now - motion.since < self.settled:
                 continue
             job = Job(
-                each.name, each.trial, self.results / each.name, {}, figures=False, further=self.further
+                motion.name, motion.trial, self.results / motion.name, {}, figures=False, further=self.further
             )
             if missing:
-                each.record = job.record(Outcome.WAITING, f"waits for {missing}")
-                each.is_open, changed = False, True
+                motion.record = job.record(Outcome.WAITING, f"waits for {missing}")
+                motion.is_open, changed = False, True
                 continue
             try:
                 if self._fault is not None:
                     raise self._fault
-                self._write(path, each.trial, inputs)
+                self._write(path, motion.trial, inputs)
             except MuscleSolveError as error:
-                each.record, each.is_open, changed = job.record(Outcome.REFUSED, str(error)), False, True
-                leave_message(each.record)
+                motion.record, motion.is_open, changed = job.record(Outcome.REFUSED, str(error)), False, True
+                leave_message(motion.record)
             else:
-                each.state = each.given = missing, _states(files)
+                motion.state = motion.given = missing, _states(files)
                 ready.append(job)
         if changed:
             write_table(self.records, self.results)
@@ -359,10 +359,10 @@ class Watch:
 
     def take(self, record: TrialRecord) -> None:
         """Store the record of a recording, and write the table of all."""
-        each = next((entry for entry in self._found.values() if entry.name == record.name), None)
-        if each is None:
+        motion = next((entry for entry in self._found.values() if entry.name == record.name), None)
+        if motion is None:
             return  # it was removed meanwhile
-        each.record, each.is_open = record, each.state != each.given
+        motion.record, motion.is_open = record, motion.state != motion.given
         if not record.outcome.has_result:
             leave_message(record)
         write_table(self.records, self.results)
@@ -381,15 +381,15 @@ class Watch:
 
     def _motions(self) -> list[Path]:
         """The recordings of motions by name: walk_2 before walk_10."""
-        found = list[Path]()
+        motions = list[Path]()
         for folder, below, names in os.walk(self.folder):
             here = Path(folder)
             below[:] = sorted(x for x in below if not x.startswith(".") and here / x != self.results)
             for name in names:
                 path = here / name
                 if not name.startswith(".") and self.template.motion(path) and file_state(path) is not None:
-                    found.append(path)
-        return sorted(found, key=lambda path: natural_place(str(path)))
+                    motions.append(path)
+        return sorted(motions, key=lambda path: natural_place(str(path)))
 
     def _named(self, path: Path) -> _Recording:
         """Register a new recording under a unique name."""
@@ -405,18 +405,18 @@ class Watch:
         for place, pattern in template.of_motion.items():
             inputs[place] = pattern.path(path, motion)
         missing = [x.name for x in (*inputs.values(), *_data_files(inputs.values())) if not x.is_file()]
-        for role, own in template.of_session.items():
-            found = self._of_session(path, role, own)
-            if not found and role == "model" and own.is_file():
-                found = [own]
-            if len(found) == 1:
-                inputs["files", role] = found[0]
+        for role, template_file in template.of_session.items():
+            files = self._of_session(path, role, template_file)
+            if not files and role == "model" and template_file.is_file():
+                files = [template_file]
+            if len(files) == 1:
+                inputs["files", role] = files[0]
             else:
-                among = f"; {' and '.join(x.name for x in found)} may be it: rename one" if found else ""
-                missing.append(f"{own.name} ({role}{among})")
+                among = f"; {' and '.join(x.name for x in files)} may be it: rename one" if files else ""
+                missing.append(f"{template_file.name} ({role}{among})")
         return inputs, ", ".join(missing)
 
-    def _of_session(self, path: Path, role: str, own: Path) -> list[Path]:
+    def _of_session(self, path: Path, role: str, template_file: Path) -> list[Path]:
         """Files of the session of a recording with the template's name; or standing trials, recognized by their
         names, or models. They lie as in the template, beside the recording, or in a folder above it.
         """
@@ -424,14 +424,14 @@ class Watch:
         for folder in (as_there, *self._folders(path)):
             if not folder.is_relative_to(self.folder) or not folder.is_dir():
                 continue
-            if (folder / own.name).is_file():
-                return [folder / own.name]
+            if (folder / template_file.name).is_file():
+                return [folder / template_file.name]
             if role not in ("static", "model"):
                 continue
             alike = [
                 file
                 for file in sorted(folder.iterdir())
-                if file.suffix.casefold() == own.suffix.casefold()
+                if file.suffix.casefold() == template_file.suffix.casefold()
                 and (role == "model" or says_static(file.stem))
                 and file.is_file()
             ]
@@ -512,12 +512,12 @@ def is_untouched(text: str) -> bool:
 
 def _data_files(files: Iterable[Path]) -> list[Path]:
     """The data files of ExternalLoads files; a faulty file has none here, and the run reports its faults."""
-    found = list[Path]()
+    data_files = list[Path]()
     for file in files:
         if file.suffix.casefold() == ".xml" and file.is_file():
             with suppress(MuscleSolveError):
-                found += filter(None, [data_file(file)])
-    return found
+                data_files += filter(None, [data_file(file)])
+    return data_files
 
 
 def _states(files: Iterable[Path]) -> list[tuple[Path, object]]:

@@ -48,9 +48,9 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
         return ()
     if any("[questions]" in str(fault.where) for fault in faults):
         return ()
-    asked = tuple(name for name in QUESTIONS if name in {*(settings.ask or ()), *more})
+    questions = tuple(name for name in QUESTIONS if name in {*(settings.ask or ()), *more})
     check_texts(document, settings, "questions")
-    if "what_if" in asked and not settings.scenarios:
+    if "what_if" in questions and not settings.scenarios:
         raise document.fault(
             "missing_key",
             ("questions", "scenarios"),
@@ -58,9 +58,9 @@ def asked_of(path: Path, more: Iterable[str] = ()) -> tuple[str, ...]:
             "one scenario or more, as `what-if --set` takes them",
             'state scenarios = ["weak calf: triceps_surae=0.6"], or leave what_if out of ask',
         )
-    if {"margins", "what_if"} & set(asked):
+    if {"margins", "what_if"} & set(questions):
         _check_names(path, document, settings)
-    return asked
+    return questions
 
 
 def check_with_questions(path: str | Path, progress: Progress | None = None) -> Report:
@@ -131,22 +131,22 @@ def answer(
     was computed.
     """
     settings = trial.settings.questions
-    given = {key: value for key, value in (options or {}).items() if value is not None and key != "solver"}
-    cost, side = given.pop("cost", None), str(given.pop("side", "both"))
+    stated = {key: value for key, value in (options or {}).items() if value is not None and key != "solver"}
+    cost, side = stated.pop("cost", None), str(stated.pop("side", "both"))
     try:
-        own = with_arguments(trial, **given)
+        changed = with_arguments(trial, **stated)
         match name:
             case "contributions":
                 from musclesolve.studies.questions.contributions import contributions
 
-                return contributions(own, cost, progress)
+                return contributions(changed, cost, progress)
             case "margins":
                 from musclesolve.studies.questions.margins import margins
                 from musclesolve.studies.questions.what_if import contact_from_texts
 
                 bounds = contact_from_texts(settings.contact) if settings.contact else None
                 return margins(
-                    own, settings.strength, cost=cost, side=side, progress=progress, contact=bounds
+                    changed, settings.strength, cost=cost, side=side, progress=progress, contact=bounds
                 )
             case "what_if":
                 from musclesolve.studies.questions.what_if import what_if
@@ -159,7 +159,7 @@ def answer(
                         expected="a cost by its name",
                         remedy="register the cost, or ask `what_if` from Python",
                     )
-                named = own if cost is None else own.with_settings(sharing={"cost": cost})
+                named = changed if cost is None else changed.with_settings(sharing={"cost": cost})
                 return what_if(named, settings.scenarios or (), side, progress)
             case _:
                 from musclesolve.studies.questions.coordination import coordination
@@ -196,14 +196,14 @@ class AnswerFile:
                 "compute the result from a trial file",
             )
         trial = read_trial(file)
-        found = answer(self.name, trial, result, self.options)
+        answers = answer(self.name, trial, result, self.options)
         stated = {**of_trial(result), **trial_from(file, path.parent), ASKED: _asked(trial)}
         stated[QUESTION] = self.name
         # for every muscle, joint and contact model: a tenth of the bytes
-        for variable in found.data_vars.values() if self.name == "contributions" else ():
+        for variable in answers.data_vars.values() if self.name == "contributions" else ():
             if variable.dtype == np.float64:
                 variable.encoding |= {"dtype": "float32", "zlib": True, "complevel": 4}
-        return netcdf_bytes(found.assign_attrs(stated))
+        return netcdf_bytes(answers.assign_attrs(stated))
 
 
 def _asked(trial: AnyTrial) -> str:
@@ -212,16 +212,16 @@ def _asked(trial: AnyTrial) -> str:
 
 
 def answer_files(
-    asked: Iterable[str], options: Mapping[str, Any] | None = None
+    names: Iterable[str], options: Mapping[str, Any] | None = None
 ) -> dict[str, AnswerFile | None]:
     """Makers of the answer files of the requested questions, by file name; None for the other questions."""
-    given = dict(options or {})
-    return {f"{name}.nc": AnswerFile(name, given) if name in set(asked) else None for name in QUESTIONS}
+    stated = dict(options or {})
+    return {f"{name}.nc": AnswerFile(name, stated) if name in set(names) else None for name in QUESTIONS}
 
 
-def files_again(asked: Iterable[str], result: xr.Dataset) -> dict[str, AnswerFile]:
+def files_again(questions: Iterable[str], result: xr.Dataset) -> dict[str, AnswerFile]:
     """Makers of the files of questions beside a stored result, with the options that its file names."""
     from musclesolve.studies.many_trials.trial_record import ATTRIBUTE, options_in
 
     options = options_in(str(result.attrs.get(ATTRIBUTE, "")))
-    return {name: make for name, make in answer_files(asked, options).items() if make is not None}
+    return {name: make for name, make in answer_files(questions, options).items() if make is not None}

@@ -80,31 +80,31 @@ class MusclesAlone(Cost):
         if self.target_weight and problem.reaction_offset is not None:  # without the target, the last one
             names = (problem.reaction or ())[:-1]
             matrix, offset = of_muscles["reaction_matrix"][:, :-1], problem.reaction_offset[:, :-1]
-            own = (matrix, offset, names) if names else (None, None, None)
-            of_muscles |= zip(("reaction_matrix", "reaction_offset", "reaction"), own, strict=True)
+            reactions = (matrix, offset, names) if names else (None, None, None)
+            of_muscles |= zip(("reaction_matrix", "reaction_offset", "reaction"), reactions, strict=True)
         muscles = replace(problem, muscle=(problem.muscle or ())[:count], **of_muscles)
         return muscles.with_arrays(largest_arm=problem.largest_arm[:, :count])
 
     def term_value(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
-        own, torque = activation[:, : -self.count], activation[:, -self.count :]
-        return self.base.term_value(self.muscles(problem), own) + EFFORT * (torque**2).sum(axis=1)
+        of_muscles, torque = activation[:, : -self.count], activation[:, -self.count :]
+        return self.base.term_value(self.muscles(problem), of_muscles) + EFFORT * (torque**2).sum(axis=1)
 
     def term_gradient(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
-        own, torque = activation[:, : -self.count], activation[:, -self.count :]
-        return np.hstack([self.base.term_gradient(self.muscles(problem), own), 2.0 * EFFORT * torque])
+        of_muscles, torque = activation[:, : -self.count], activation[:, -self.count :]
+        return np.hstack([self.base.term_gradient(self.muscles(problem), of_muscles), 2.0 * EFFORT * torque])
 
     def term_hessian_diagonal(self, problem: Problem, activation: Array) -> Array:
         """See Cost."""
-        own, torque = activation[:, : -self.count], activation[:, -self.count :]
-        curved = self.base.term_hessian_diagonal(self.muscles(problem), own)
+        of_muscles, torque = activation[:, : -self.count], activation[:, -self.count :]
+        curved = self.base.term_hessian_diagonal(self.muscles(problem), of_muscles)
         return np.hstack([curved, np.full_like(torque, 2.0 * EFFORT)])
 
     def terms(self, problem: Problem) -> tuple[Term, ...] | None:
         """See Cost."""
-        own = self.base.terms(self.muscles(problem))
-        if own is None:
+        base_terms = self.base.terms(self.muscles(problem))
+        if base_terms is None:
             return None
         blank = np.zeros((problem.n_frames, self.count))
         padded = [
@@ -113,7 +113,7 @@ class MusclesAlone(Cost):
                 coefficient=np.hstack([term.coefficient, blank]),
                 target=None if term.target is None else np.hstack([term.target, blank]),
             )
-            for term in own
+            for term in base_terms
         ]
         torque = np.zeros(problem.force_capacity.shape)
         torque[:, -self.count :] = np.sqrt(EFFORT)
@@ -140,8 +140,8 @@ class MusclesAlone(Cost):
 
     def largest_activation(self, problem: Problem) -> Array:
         """See Cost."""
-        own = self.base.largest_activation(self.muscles(problem))
-        return np.hstack([own, np.full((len(own), self.count), np.inf)])
+        largest = self.base.largest_activation(self.muscles(problem))
+        return np.hstack([largest, np.full((len(largest), self.count), np.inf)])
 
     def term_parameters(self, problem: Problem) -> Parameters:
         """See Cost."""
@@ -150,8 +150,8 @@ class MusclesAlone(Cost):
     def term_expression(self, casadi: Any, activation: Any, parameters: Any) -> Any:
         """See Cost."""
         count = activation.shape[0] - self.count
-        own = self.base.term_expression(casadi, activation[:count], parameters)
-        return own + EFFORT * casadi.sumsqr(activation[count:])
+        of_muscles = self.base.term_expression(casadi, activation[:count], parameters)
+        return of_muscles + EFFORT * casadi.sumsqr(activation[count:])
 
 
 PRIORITY = 100.0
@@ -175,8 +175,8 @@ class Target:
 
 def muscle_target(part: SharingGroup, muscles: Sequence[str]) -> Target:
     """The summed tension of some muscles of a part."""
-    own = np.isin(part.state.parameters.names, list(muscles)).astype(float)
-    return Target(np.broadcast_to(own, part.state.passive_force.shape), part.state.passive_force @ own)
+    one = np.isin(part.state.parameters.names, list(muscles)).astype(float)
+    return Target(np.broadcast_to(one, part.state.passive_force.shape), part.state.passive_force @ one)
 
 
 def contact_target(
@@ -231,8 +231,8 @@ def torque_against(
         moment[:, row] += np.tile(torque[:, row], len(tried)) - tried.ravel()
         solution = solve_part(many.with_arrays(moment=moment), sharing.cost, sharing.solver)
         force = solution.force.reshape(len(tried), frames, -1)
-        found = np.stack([target.value(each) for each in force])
-        return np.where(np.isfinite(found), found, np.inf)
+        torques = np.stack([target.value(wanted) for wanted in force])
+        return np.where(np.isfinite(torques), torques, np.inf)
 
     for _ in range(SWEEPS if len(limits) > 1 else 1):
         for dof, (low, high) in limits.items():
@@ -279,8 +279,8 @@ def _solve_with_torques(
     problem, weight = sharing_problem(part, sharing), 0.0
     if target is not None:
         usual = solve_part(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
-        own = (target.row * usual.force).sum(axis=1) + target.offset
-        size, cost = float(np.nanmean(own**2)), float(np.nanmean(usual.cost))
+        muscle_value = (target.row * usual.force).sum(axis=1) + target.offset
+        size, cost = float(np.nanmean(muscle_value**2)), float(np.nanmean(usual.cost))
         weight = 2.0 * PRIORITY * cost / size if size > 0.0 else 0.0
         problem = _with_reaction(problem, target)
     directions = [

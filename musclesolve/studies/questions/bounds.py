@@ -134,18 +134,18 @@ def limited(
         limits: joint -> largest contact force [N].
     """
     loads = part.loads
-    own = [] if loads is None else [joint for joint in loads.joints if joint in limits]
-    if loads is None or not own:
+    joints = [] if loads is None else [joint for joint in loads.joints if joint in limits]
+    if loads is None or not joints:
         return problem.with_arrays(reserve_weight=None)
     rows, needed, slack = [], [], []
-    for joint in own:
+    for joint in joints:
         along, resting = contact_along(part, reaction, joint)
         left = limits[joint] - resting
         rows.append(LEVER * along)
         needed.append(LEVER * left)
         most = np.abs(left) + (np.abs(along) * problem.force_capacity).sum(axis=1)
         slack.append(most + 1.0)
-    count, frames = len(own), len(problem.moment)
+    count, frames = len(joints), len(problem.moment)
     columns = np.zeros((frames, problem.n_dof, count))
     arrays = padded(problem, columns, np.nan_to_num(np.stack(slack, axis=1), nan=1.0))
     spare = np.broadcast_to(LEVER * np.eye(count), (frames, count, count))
@@ -157,7 +157,7 @@ def limited(
         "joint_angle": None,
         "joint_rate": None,
     }
-    names = tuple(f"contact_{joint}" for joint in own)
+    names = tuple(f"contact_{joint}" for joint in joints)
     arrays["dof"] = (*(problem.dof or ()), *names)
     return Problem(**arrays, muscle=(*(problem.muscle or ()), *names), reaction=problem.reaction)
 
@@ -183,8 +183,8 @@ def length_range(
     def possible(change: float) -> bool:
         """Whether they stay possible with a factor 1 + change, with rigid tendons."""
         factor = np.where(chosen, 1.0 + change, 1.0)
-        own = replace(parameters, **{parameter: factor * getattr(parameters, parameter)})
-        changed = replace(part, state=MuscleState.from_lengths(own, *lengths, state.moment_arm))
+        moved = replace(parameters, **{parameter: factor * getattr(parameters, parameter)})
+        changed = replace(part, state=MuscleState.from_lengths(moved, *lengths, state.moment_arm))
         problem = sharing_problem(changed, sharing).frames(np.flatnonzero(counted))
         return bool(possible_frames(problem).all())
 

@@ -81,8 +81,8 @@ def contributions(
     joined = linked(analysis)
     labeled = assemble(analysis, findings_of(body, trial))
     solved = np.all([part.solution.solved & part.part.measured for part in analysis.parts], axis=0)
-    found = induced_accelerations(joined.bodies, joined.feet, joined.forces, joined.joints)
-    first = next(iter(found.values()))
+    induced = induced_accelerations(joined.bodies, joined.feet, joined.forces, joined.joints)
+    first = next(iter(induced.values()))
     parts, touching = first.parts, first.touching
 
     # both feet of a side are one side of a result
@@ -94,18 +94,18 @@ def contributions(
     groups = dict(zip(map(str, labeled["muscle"].values), map(str, labeled["group"].values), strict=True))
     of_part = [with_side(groups[name], side_of(name)) if name in groups else name for name in parts]
     variables: dict[str, Variable] = {
-        "center_acceleration": (("contact", "part", "time", "axis"), _stacked(found, "center", solved)),
+        "center_acceleration": (("contact", "part", "time", "axis"), _stacked(induced, "center", solved)),
         "joint_acceleration": (
             ("contact", "part", "time", "dof"),
-            _stacked(found, "joint", solved)[..., columns],
+            _stacked(induced, "joint", solved)[..., columns],
         ),
         "ground_contribution": (
             ("contact", "part", "time", "side", "axis"),
-            np.einsum("sl,cptlx->cptsx", of_side, _stacked(found, "ground", solved)),
+            np.einsum("sl,cptlx->cptsx", of_side, _stacked(induced, "ground", solved)),
         ),
         "touching": (("time", "side"), np.asarray((touching[:, None] & (of_side > 0.0)).any(axis=2))),
     }
-    variables |= _of_contact_forces(analysis, joined, found, solved, sides)
+    variables |= _of_contact_forces(analysis, joined, induced, solved, sides)
     strides = Facts(labeled).whole_strides
     if (heading := heading_angle(labeled)) is not None:
         attributes: dict[str, object] = dict(QUANTITIES["heading"].attrs)
@@ -114,7 +114,7 @@ def contributions(
     result = xr.Dataset(
         variables,
         {
-            "contact": list(found),
+            "contact": list(induced),
             "part": list(parts),
             "group": ("part", of_part),
             "time": ("time", body.time, {"units": "s"}),
@@ -138,9 +138,9 @@ def contributions(
     return explained(result)
 
 
-def _stacked(found: Mapping[str, InducedAccelerations], of: str, solved: Mask) -> Array:
+def _stacked(induced: Mapping[str, InducedAccelerations], of: str, solved: Mask) -> Array:
     """A share (contact, part, time, ...) under each contact model, NaN in frames without forces."""
-    array = np.stack([getattr(each, of).swapaxes(0, 1) for each in found.values()])
+    array = np.stack([getattr(of_part, of).swapaxes(0, 1) for of_part in induced.values()])
     array[:, :, ~solved] = np.nan
     return array
 
@@ -167,16 +167,16 @@ def _of_contact_forces(
     own_force[:, ~solved], own_moment[:, ~solved] = np.nan, np.nan
     sense = joined.sense[:, None]
     force, moment = (_stacked(induced, of, solved) * sense for of in ("load_force", "load_moment"))
-    found: dict[str, Variable] = {
+    variables: dict[str, Variable] = {
         "contact_own": (("part", "time", "joint", "axis"), own_force),
         "contact_dynamics": (("contact", "part", "time", "joint", "axis"), force),
     }
     axes, spacing = segment_axes(analysis.body), analysis.body.contact_spacing
     knees = {side_of(name): name for name in spacing if name in axes and name in names}
     if not knees:
-        return found
+        return variables
     shape = (frames, len(sides), 2)
-    own = np.full((len(parts), *shape), np.nan)
+    pressing = np.full((len(parts), *shape), np.nan)
     through = np.full((len(force), len(parts), *shape), np.nan)
     ligaments = np.full(shape, np.nan)
     for side, name in knees.items():
@@ -191,14 +191,14 @@ def _of_contact_forces(
             frontal = (about * np.cross(down, medial)).sum(axis=-1) / spacing[name].distance
             return np.stack([axial - frontal, axial + frontal], axis=-1)
 
-        own[:, :, place] = pressed(own_force[:, :, joint], own_moment[:, :, joint])
+        pressing[:, :, place] = pressed(own_force[:, :, joint], own_moment[:, :, joint])
         through[:, :, :, place] = pressed(force[..., joint, :], moment[..., joint, :])
-        whole = own[:, :, place].sum(axis=0) + through[0, :, :, place].sum(axis=0)
+        whole = pressing[:, :, place].sum(axis=0) + through[0, :, :, place].sum(axis=0)
         total = np.maximum(whole.sum(axis=1), 0.0)
         ligaments[:, place] = np.clip(whole, 0.0, total[:, None]) - whole
     knee = ("time", "side", "compartment")
-    return found | {
-        "knee_own": (("part", *knee), own),
+    return variables | {
+        "knee_own": (("part", *knee), pressing),
         "knee_dynamics": (("contact", "part", *knee), through),
         "knee_ligaments": (knee, ligaments),
     }

@@ -66,9 +66,9 @@ def coordination(result: xr.Dataset) -> xr.Dataset:
     needed, result = ("activation", "muscle_force", "passive_force"), as_dataset(result)
     missing = [name for name in needed if name not in result or {*result[name].dims} != {"time", "muscle"}]
     check_parts(result, [f"{name} over time and muscle" for name in missing])
-    found = synergies(result)
-    found = found.assign(co_contraction(result)).assign(joint_stiffness=joint_stiffness(result))
-    return explained(found).assign_attrs(
+    answers = synergies(result)
+    answers = answers.assign(co_contraction(result)).assign(joint_stiffness=joint_stiffness(result))
+    return explained(answers).assign_attrs(
         subject=str(result.attrs.get("subject", "")),
         cost=str(result.attrs.get("cost", "")),
         tendon=str(result.attrs.get("tendon", "")),
@@ -92,16 +92,16 @@ def synergies(result: xr.Dataset) -> xr.Dataset:
     weight = np.full((len(names), MOST_SYNERGIES), np.nan)
     course = np.full((len(activation), len(sides), MOST_SYNERGIES), np.nan)
     for place, side in enumerate(sides):
-        own = np.flatnonzero([side_of(name) == side for name in names])
-        solved = is_solved(result["status"].sel(side=side).values) & np.isfinite(activation[:, own]).all(
+        columns = np.flatnonzero([side_of(name) == side for name in names])
+        solved = is_solved(result["status"].sel(side=side).values) & np.isfinite(activation[:, columns]).all(
             axis=1
         )
         rows = np.flatnonzero(solved & frames)
-        if not rows.size or not own.size:
+        if not rows.size or not columns.size:
             continue
-        peak = activation[np.ix_(rows, own)].max(axis=0)
-        own, peak = own[peak > ACTIVE], peak[peak > ACTIVE]
-        pattern = activation[np.ix_(rows, own)] / peak
+        peak = activation[np.ix_(rows, columns)].max(axis=0)
+        columns, peak = columns[peak > ACTIVE], peak[peak > ACTIVE]
+        pattern = activation[np.ix_(rows, columns)] / peak
         fits = {}
         for number in range(1, min(MOST_SYNERGIES, *pattern.shape) + 1):
             fits[number] = nonnegative_factors(pattern, number)
@@ -113,7 +113,7 @@ def synergies(result: xr.Dataset) -> xr.Dataset:
         count[place] = int(enough.argmax()) + 1 if enough.any() else len(fits)
         courses, weights = fits[count[place]]
         order = np.argsort(courses.argmax(axis=0))
-        weight[own, : count[place]] = weights[order].T
+        weight[columns, : count[place]] = weights[order].T
         course[rows, place, : count[place]] = courses[:, order]
     if not count.any():
         raise input_error(
@@ -189,11 +189,11 @@ def joint_stiffness(result: xr.Dataset) -> xr.DataArray:
     tendon = xr.DataArray(tendon, dims=whole.dims, coords=whole.coords)
     series = fibers * tendon / (fibers + tendon)
     series = series.where(result["tendon_slack_length"] > 0.0, fibers)
-    each = result["moment_arm"] ** 2 * series
+    of_muscles = result["moment_arm"] ** 2 * series
     reaches = result["moment_arm"] != 0
     shared = result["dof"].isin(np.atleast_1d(result.attrs.get("shared_dofs", result["dof"].values)))
     known = shared & (force.notnull() | ~reaches).all("muscle")
-    stiffness = each.sum("muscle", skipna=True).where(known).transpose("time", "dof")
+    stiffness = of_muscles.sum("muscle", skipna=True).where(known).transpose("time", "dof")
     return stiffness.assign_attrs(QUANTITIES["joint_stiffness"].attrs)
 
 

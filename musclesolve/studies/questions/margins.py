@@ -144,9 +144,9 @@ def margins(
             for part in now.parts
         )
     counted = [possible_frames(x.problem) if limits else x.solution.status == Status.SOLVED for x in tested]
-    found = _margins_of(tested, counted, muscle_groups(base), report)
-    of = list(found)
-    if not of or not any(own.any() for own in counted):
+    tests = _margins_of(tested, counted, muscle_groups(base), report)
+    of = list(tests)
+    if not of or not any(there.any() for there in counted):
         raise input_error(
             "no_overlap",
             where="margins",
@@ -154,14 +154,14 @@ def margins(
             expected="a trial with frames that are solved without a reserve",
             remedy="run the trial first: its summary names the joint and the missing moment",
         )
-    margin = {name: greatest(each.strength) for name, (_, each) in found.items()}
+    margin = {name: greatest(at.strength) for name, (_, at) in tests.items()}
     groups = [name for name in of if name not in body.muscles]
     chosen = path or max(groups or of, key=lambda name: np.nan_to_num(margin[name], nan=-1.0))
     followed = [name for name in muscles_named(chosen, base) if name in body.muscles]
     strengths_of = [
-        strength_margin(part.problem, own, possible).strength
+        strength_margin(part.problem, there, possible).strength
         for part, possible in zip(tested, counted, strict=True)
-        if (own := [name for name in followed if name in part.state.parameters.names])
+        if (there := [name for name in followed if name in part.state.parameters.names])
     ]
     lowest = greatest(np.concatenate(strengths_of))
     if np.isnan(lowest):
@@ -176,9 +176,9 @@ def margins(
     report("path", 0.9)
     strengths = np.linspace(1.0, min(lowest, 1.0), PATH_STRENGTHS)
     arrays = _path(now, counted, followed, strengths, limits, float(body_weight(base)))
-    tightest = {name: (part, each.tightest) for name, (part, each) in found.items() if margin[name] > 0}
+    tightest = {name: (part, at.tightest) for name, (part, at) in tests.items() if margin[name] > 0}
     missing = {
-        name: _missing(part.problem, found[name][1], frame, muscles_named(name, base))
+        name: _missing(part.problem, tests[name][1], frame, muscles_named(name, base))
         for name, (part, frame) in tightest.items()
     }
     time = body.time
@@ -189,9 +189,9 @@ def margins(
             for own_side in part.part.sides:
                 possible[:, list(base["side"].values).index(own_side)] &= alone
     report("assistance", 0.95)
-    arrays |= _activation_limits(found, margin, muscles_of=lambda name: muscles_named(name, base))
+    arrays |= _activation_limits(tests, margin, muscles_of=lambda name: muscles_named(name, base))
     arrays |= _assistance(body.dofs, tested, counted)
-    groups_of = {name: own for name, own in muscle_groups(base).items() if len(own) > 1}
+    groups_of = {name: there for name, there in muscle_groups(base).items() if len(there) > 1}
     if pairs:
         arrays |= _pairs(tested, counted, groups_of, report)
     if lengths:
@@ -200,7 +200,7 @@ def margins(
     arrays |= {
         "possible": (("time", "side"), possible),
         "margin": (("of",), np.array(list(margin.values()))),
-        "least_strength": (("time", "of"), np.stack([each.strength for _, each in found.values()], axis=1)),
+        "least_strength": (("time", "of"), np.stack([at.strength for _, at in tests.values()], axis=1)),
         "margin_time": (("of",), np.array(times)),
     }
     coords = {
@@ -234,16 +234,16 @@ def margins(
 
 
 def _activation_limits(
-    found: Mapping[str, tuple[SolvedGroup, StrengthMargin]],
+    margins: Mapping[str, tuple[SolvedGroup, StrengthMargin]],
     margin: Mapping[str, float],
     muscles_of: Callable[[str], Sequence[str]],
 ) -> Variables:
     """Least upper bounds of activation; without passive forces they are the margins of strength."""
     limits = dict(margin)
-    for name, (part, _) in found.items():
+    for name, (part, _) in margins.items():
         if part.state.passive_force.any():
-            own = [muscle for muscle in muscles_of(name) if muscle in part.state.parameters.names]
-            limits[name] = greatest(strength_margin(part.problem, own, of="activation").strength)
+            muscles = [muscle for muscle in muscles_of(name) if muscle in part.state.parameters.names]
+            limits[name] = greatest(strength_margin(part.problem, muscles, of="activation").strength)
     return {"activation_limit": (("of",), np.array(list(limits.values())))}
 
 
@@ -266,14 +266,14 @@ def _pairs(
     report: Progress,
 ) -> Variables:
     """Margins of pairs of groups that are weak together, for pairs within one part."""
-    found = dict[str, float]()
+    pairs = dict[str, float]()
     for number, (part, possible) in enumerate(zip(parts, counted, strict=True)):
         report("pairs", 0.95 + 0.04 * number / len(parts))
-        own = [name for name, muscles in groups.items() if set(muscles) <= set(part.state.parameters.names)]
-        for one, other in combinations(own, 2):
+        named = [name for name, muscles in groups.items() if set(muscles) <= set(part.state.parameters.names)]
+        for one, other in combinations(named, 2):
             both = [*groups[one], *groups[other]]
-            found[f"{one} + {other}"] = greatest(strength_margin(part.problem, both, possible).strength)
-    return {"pair": (("pair",), list(found)), "pair_margin": (("pair",), np.array(list(found.values())))}
+            pairs[f"{one} + {other}"] = greatest(strength_margin(part.problem, both, possible).strength)
+    return {"pair": (("pair",), list(pairs)), "pair_margin": (("pair",), np.array(list(pairs.values())))}
 
 
 def _lengths(
@@ -325,18 +325,20 @@ def _margins_of(
     report: Progress,
 ) -> dict[str, tuple[SolvedGroup, StrengthMargin]]:
     """The margin of every group, then of every muscle, with its part."""
-    found: dict[str, tuple[SolvedGroup, StrengthMargin]] = {}
+    tested: dict[str, tuple[SolvedGroup, StrengthMargin]] = {}
     for number, (part, possible) in enumerate(zip(parts, counted, strict=True)):
         report("margins", 0.7 + 0.2 * number / len(parts))
-        own = part.state.parameters.names
-        present = {name: [muscle for muscle in muscles if muscle in own] for name, muscles in groups.items()}
+        of_part = part.state.parameters.names
+        present = {
+            name: [muscle for muscle in muscles if muscle in of_part] for name, muscles in groups.items()
+        }
         several = {name: muscles for name, muscles in present.items() if len(set(muscles)) > 1}
-        for name, muscles in (several | {name: [name] for name in own}).items():
+        for name, muscles in (several | {name: [name] for name in of_part}).items():
             margin = strength_margin(part.problem, muscles, possible)
             # the part with the greatest need decides for a group of several parts
-            if name not in found or greatest(margin.strength) > greatest(found[name][1].strength):
-                found[name] = part, margin
-    return dict(sorted(found.items(), key=lambda each: each[0] not in groups))
+            if name not in tested or greatest(margin.strength) > greatest(tested[name][1].strength):
+                tested[name] = part, margin
+    return dict(sorted(tested.items(), key=lambda item: item[0] not in groups))
 
 
 def _missing(problem: Problem, margin: StrengthMargin, frame: int, muscles: Sequence[str]) -> tuple[str, int]:
@@ -399,11 +401,11 @@ def _share_within(
     if not limits:
         solved = share_part(part, sharing)
         return solved.solution.activation, solved.contact_force
-    own = sharing_problem(part, sharing)
-    problem = limited(own, part, now.contact_force, limits)
-    further = problem.n_muscles - own.n_muscles
+    unlimited = sharing_problem(part, sharing)
+    problem = limited(unlimited, part, now.contact_force, limits)
+    further = problem.n_muscles - unlimited.n_muscles
     cost = MusclesAlone(sharing.cost, further) if further else sharing.cost
     solution = solve_part(problem, cost, sharing.solver)
-    tension = solution.force[:, : own.n_muscles] + part.state.passive_force
+    tension = solution.force[:, : unlimited.n_muscles] + part.state.passive_force
     contact = {} if part.loads is None else part.loads.contact(tension)
-    return solution.activation[:, : own.n_muscles], contact
+    return solution.activation[:, : unlimited.n_muscles], contact

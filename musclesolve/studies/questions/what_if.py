@@ -145,7 +145,7 @@ class Scenario:
         if "=" in name:  # the colon of a torque
             name, colon, rest = text.partition(": ")
         words, label = (rest, name.strip()) if colon else (text, text.strip())
-        found: dict[str, Any] = {"strength": {}, "torque": {}, "spring": {}, "settings": {}}
+        entries: dict[str, Any] = {"strength": {}, "torque": {}, "spring": {}, "settings": {}}
         keys: set[str] = set()
         for word in _entries(words):
             key, equals, value = (piece.strip() for piece in word.partition("="))
@@ -161,41 +161,41 @@ class Scenario:
                 )
             keys.add(key)
             if key == "minimize":
-                found["minimize"] = value
+                entries["minimize"] = value
             elif key in AMOUNTS:
                 number = _number(value)
-                found[key] = np.nan if number is None else number
+                entries[key] = np.nan if number is None else number
             elif dot and kind in ("torque", "spring"):
                 first, mark, second = value.partition(":" if kind == "torque" else "@")
                 numbers = _number(first), _number(second or "0")
                 if None in numbers or (kind == "torque" and not mark):
                     raise _unreadable(text, word)
-                found[kind][of] = numbers
+                entries[kind][of] = numbers
             elif dot and kind in TABLES:
                 number = _number(value)
-                found["settings"][key] = value if number is None else number
+                entries["settings"][key] = value if number is None else number
             elif not dot and (number := _number(value)) is not None:
-                found["strength"][key] = number
+                entries["strength"][key] = number
             else:
                 raise _unreadable(text, word)
-        return cls(label, **found)
+        return cls(label, **entries)
 
 
-def stated_scenarios(given: str | Scenario | Iterable[str | Scenario]) -> list[Scenario]:
+def stated_scenarios(stated: str | Scenario | Iterable[str | Scenario]) -> list[Scenario]:
     """Read one or many scenarios, as texts or objects; refuse two with the same name."""
-    every = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-    read = [Scenario.from_text(each) if isinstance(each, str) else each for each in every]
+    every = stated if isinstance(stated, Iterable) and not isinstance(stated, str) else [stated]
+    read = [Scenario.from_text(scenario) if isinstance(scenario, str) else scenario for scenario in every]
     names = [NOW]
-    for each in read:
-        if check_type(each, Scenario, "what_if", _SCENARIOS).name in names:
+    for scenario in read:
+        if check_type(scenario, Scenario, "what_if", _SCENARIOS).name in names:
             raise input_error(
                 "duplicate_name",
                 where="what_if",
-                problem=f"two scenarios are called {each.name!r}",
+                problem=f"two scenarios are called {scenario.name!r}",
                 expected="different names; the first scenario, the trial as it is, is called now",
                 remedy="write another name before the colon",
             )
-        names.append(each.name)
+        names.append(scenario.name)
     return read
 
 
@@ -227,26 +227,26 @@ def contact_from_texts(texts: Sequence[str]) -> dict[str, float] | str:
 
 def _named_numbers(texts: Sequence[str], above: float, problem: str, **said: str) -> dict[str, float]:
     """Name -> number above a limit, read from "NAME=NUMBER" each."""
-    found = {}
+    numbers = {}
     for text in texts:
         name, _, value = (piece.strip() for piece in text.rpartition("="))
         number = _number(value)
         if not name or number is None or number <= above:
             raise input_error("bad_value", problem=f"{text!r} {problem}", **said)
-        found[name] = number
-    return found
+        numbers[name] = number
+    return numbers
 
 
 def _entries(text: str) -> list[str]:
     """The entries KEY=VALUE between commas; a comma within brackets or within a key divides nothing."""
-    found, depth = [""], 0
+    entries, depth = [""], 0
     for letter in text:
         depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0 and "=" in found[-1]:
-            found.append("")
+        if letter == "," and depth == 0 and "=" in entries[-1]:
+            entries.append("")
         else:
-            found[-1] += letter
-    return found
+            entries[-1] += letter
+    return entries
 
 
 def _number(text: str) -> float | None:
@@ -328,14 +328,14 @@ def what_if(
     findings = findings_of(body, trial)
     results: list[xr.Dataset] = []
     scenarios_of, references = _with_references(trial, wanted)
-    names = [each.name for each in scenarios_of]
+    names = [scenario_of.name for scenario_of in scenarios_of]
     now: Analysis | None = None
     for number, scenario in enumerate(scenarios_of):
         report(f"scenario {scenario.name}", 0.7 + 0.25 * number / len(names))
-        own = _with_settings(trial, body, scenario, side)
+        changed = _with_settings(trial, body, scenario, side)
         # the first scenario, the unchanged trial, names no muscle
         factors = strength_factors(scenario.strength, results[0]) if results else {}
-        analysis, torque, minimized = _shared(own, scenario, factors, now, results)
+        analysis, torque, minimized = _shared(changed, scenario, factors, now, results)
         now = now or analysis
         result = assemble(analysis, findings).assign(device_torque=(("time", "dof"), torque))
         unknown = np.full((len(MINIMIZED), len(body.time)), np.nan)
@@ -366,7 +366,7 @@ def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dat
     axes = ("time", "dof", "muscle", "side", "joint")
     coords = {name: first[name] for name in axes if name in first.coords}
     coords["group"] = first["group"]
-    found = xr.Dataset(
+    beside = xr.Dataset(
         variables,
         {"scenario": list(names), **coords},
         {
@@ -376,7 +376,7 @@ def _side_by_side(results: Sequence[xr.Dataset], names: Sequence[str]) -> xr.Dat
             "notes": "Motion and ground reactions are held in every scenario. People would change them.",
         },
     )
-    return explained(found)
+    return explained(beside)
 
 
 def _with_references(trial: AnyTrial, wanted: Sequence[Scenario]) -> tuple[list[Scenario], list[int]]:
@@ -405,10 +405,10 @@ def _with_settings(trial: AnyTrial, body: AnyBody, scenario: Scenario, side: str
     for key, value in scenario.settings.items():
         table, _, name = key.partition(".")
         if table not in TABLES or not name:
-            raise unknown_name(key, "setting", [f"{each}.NAME" for each in TABLES], " of a scenario")
+            raise unknown_name(key, "setting", [f"{one}.NAME" for one in TABLES], " of a scenario")
         known = settings_of(type(getattr(trial.settings, table)))
         if name not in known:
-            raise unknown_name(key, "setting", [f"{table}.{each}" for each in known], " of a scenario")
+            raise unknown_name(key, "setting", [f"{table}.{one}" for one in known], " of a scenario")
         tables.setdefault(table, {})[name] = value
     if not tables:
         return body
@@ -439,22 +439,22 @@ def _shared(
     parts, minimized = _heavier(body, scenario, now), dict[str, Array]()
     for number, part in enumerate(parts):
         weak = weakened(part, factors_of(part, factors))
-        own = _without_torque(weak, torque, row)
-        if chosen := {dof: pair for dof, pair in limits.items() if dof in own.shared}:
+        alone = _without_torque(weak, torque, row)
+        if chosen := {dof: pair for dof, pair in limits.items() if dof in alone.shared}:
             target = None
             if scenario.minimize and now is not None:
-                target = _target(scenario.minimize, now, number, own, results[0])
+                target = _target(scenario.minimize, now, number, alone, results[0])
             if target is None:
-                best = np.nan_to_num(assistance.optimal_torque(own, body.sharing, chosen)[0])
+                best = np.nan_to_num(assistance.optimal_torque(alone, body.sharing, chosen)[0])
             else:
-                best, together = assistance.torque_against(own, body.sharing, chosen, target)
-                before = target.value(share_part(own, body.sharing).solution.force)
+                best, together = assistance.torque_against(alone, body.sharing, chosen, target)
+                before = target.value(share_part(alone, body.sharing).solution.force)
             for dof in chosen:
                 held = torque[:, row[dof]]
-                found = best[:, own.shared.index(dof)]
-                torque[:, row[dof]] = np.where(np.isnan(held), 0.0, held) + found
-            own = _without_torque(weak, torque, row)
-        solved.append(share_part(own, body.sharing))
+                best_torque = best[:, alone.shared.index(dof)]
+                torque[:, row[dof]] = np.where(np.isnan(held), 0.0, held) + best_torque
+            alone = _without_torque(weak, torque, row)
+        solved.append(share_part(alone, body.sharing))
         if chosen and target is not None:
             after = target.value(solved[-1].solution.force)
             minimized |= {side: np.stack([before, after, together]) for side in part.sides}
@@ -489,15 +489,15 @@ def _heavier(body: AnyBody, scenario: Scenario, now: Analysis | None) -> Sequenc
     generalized = np.zeros_like(joined.bodies.rates)
     for k, foot in enumerate(joined.feet):
         point = np.where(stands[:, k, None], foot.center_of_pressure, 0.0)
-        own = share[:, k, None] * push
+        load = share[:, k, None] * push
         reach = joined.bodies.reach[:, foot.body] + np.cross(
             joined.bodies.spin[:, foot.body], (point - joined.bodies.center[:, foot.body])[:, None]
         )
-        generalized -= np.einsum("tkx,tx->tk", reach, own)
+        generalized -= np.einsum("tkx,tx->tk", reach, load)
         for j, joint in enumerate(joined.joints):
             if joint.beyond[foot.body]:
-                force[:, j] -= own
-                moment[:, j] -= np.cross(point - joint.center, own)
+                force[:, j] -= load
+                moment[:, j] -= np.cross(point - joint.center, load)
     loaded = []
     for part in parts:
         added = np.stack([generalized[:, joined.speeds.index(dof)] for dof in part.dofs], axis=1)

@@ -114,23 +114,23 @@ def kept_result(computed: ComputedStudy, made_of: Sequence[object]) -> StudyResu
     file = io.BytesIO(content)
     facts = json.loads(np.load(file).tobytes())
     arrays = [np.load(file) for _ in range(facts["arrays"])]
-    own = _unpacked(facts["result"], arrays)
-    hashes = own["files"]
+    values = _unpacked(facts["result"], arrays)
+    hashes = values["files"]
     if any(hash_of(computed.folder / name) != sha for name, sha in hashes.items()):
         return None
-    own["computed"] = replace(computed, notes=own["computed"])
-    own["cycles"] = open_study(computed.folder) if own["cycles"] else None
-    own["files"] = tuple(computed.folder / name for name in hashes)
-    return StudyResult(**own)
+    values["computed"] = replace(computed, notes=values["computed"])
+    values["cycles"] = open_study(computed.folder) if values["cycles"] else None
+    values["files"] = tuple(computed.folder / name for name in hashes)
+    return StudyResult(**values)
 
 
 def kept_content(result: StudyResult, made_of: Sequence[object]) -> bytes:
     """The content of the file from which `kept_result` reads a result."""
-    own = {each.name: getattr(result, each.name) for each in fields(result)}
-    own |= {"computed": result.computed.notes, "cycles": result.cycles is not None}
-    own["files"] = {path.name: hash_of(path) for path in result.files}
+    values = {field.name: getattr(result, field.name) for field in fields(result)}
+    values |= {"computed": result.computed.notes, "cycles": result.cycles is not None}
+    values["files"] = {path.name: hash_of(path) for path in result.files}
     arrays, file = list[AnyArray](), io.BytesIO()
-    facts = {"result": _packed(own, arrays), "arrays": len(arrays)}
+    facts = {"result": _packed(values, arrays), "arrays": len(arrays)}
     text = json.dumps(facts, default=lambda number: number.item())
     for array in (np.frombuffer(text.encode(), np.uint8), *arrays):
         np.save(file, array, allow_pickle=False)
@@ -327,8 +327,8 @@ def _analyzed(
     if (trusted != counting).any():
         not_tested = "no leg is left"
         if trusted.any():
-            own = plan.means(cycles.isel(cycle=np.flatnonzero(trusted)))
-            plausible, not_tested, _ = plan.tests(own, values[values["plausibility"] != NOT_PLAUSIBLE])
+            curve = plan.means(cycles.isel(cycle=np.flatnonzero(trusted)))
+            plausible, not_tested, _ = plan.tests(curve, values[values["plausibility"] != NOT_PLAUSIBLE])
         said = sensitivity(comparisons, plausible, not_tested, verdicts)
     on_kept = (f"{name} counts although an error was found: {why}" for name, why in kept.items() if why)
     notes = (*computed.notes, *on_kept, *_on_cycles(cycles), *few)
@@ -341,7 +341,7 @@ def _analyzed(
         not_averaged=collected.not_averaged,
         compared=compared,
         left_out=left_out,
-        findings=[(found, found.where.trials) for found in compared.findings] + each_once(collected.findings),
+        findings=[(entry, entry.where.trials) for entry in compared.findings] + each_once(collected.findings),
         verdicts=verdicts,
         plausible=plausible,
         sensitivity=said,
@@ -402,8 +402,8 @@ class _Plan:
         """The mean of each value over the cycles of a subject in a condition, of the compared legs apart."""
         if not self.legs:
             return _of_subjects_values(values)
-        found = _of_subjects_values(values.rename(columns={"cycle_leg": LEG}), self.apart)
-        return found[found[LEG] != ""]
+        rows = _of_subjects_values(values.rename(columns={"cycle_leg": LEG}), self.apart)
+        return rows[rows[LEG] != ""]
 
     def tests(self, means: xr.Dataset, values: pd.DataFrame) -> tuple[xr.Dataset | None, str, list[str]]:
         """The tests, or the reason without tests, and notes on groups and conditions with too few subjects.
@@ -440,8 +440,8 @@ def _quantities(computed: ComputedStudy, cycles: xr.Dataset) -> list[str]:
 
 def _there(cycles: xr.Dataset, key: str, stated: Sequence[str] | None) -> list[str]:
     """The groups or conditions that have cycles, in order; cycles without a name count only if none has a name."""
-    found = list(dict.fromkeys(str(value) for value in cycles[key.removesuffix("s")].values))
-    named = [name for name in (stated or found) if name in found and name]
+    labels = list(dict.fromkeys(str(value) for value in cycles[key.removesuffix("s")].values))
+    named = [name for name in (stated or labels) if name in labels and name]
     return named or [""]
 
 
@@ -470,8 +470,8 @@ def _testable(means: xr.Dataset) -> tuple[dict[str, list[str]], list[str]]:
 
 def _unusual(cycles: xr.Dataset) -> xr.Dataset:
     """Whether each cycle is far from the others of its subject, and why."""
-    found = with_outliers(cycles)
-    return xr.Dataset({name: found[name].variable for name in ("outlier", "outlier_reason", "distance")})
+    marked = with_outliers(cycles)
+    return xr.Dataset({name: marked[name].variable for name in ("outlier", "outlier_reason", "distance")})
 
 
 def _of_subjects(
@@ -534,8 +534,8 @@ def _counting(
         }.get(told_apart)
         names = LEG_NAMES.get(told_apart, ("", ""))
         legs.append(names[side == first] if first in SIDES and side in SIDES else "")
-    own = zip(map(str, cycles["subject"].values), map(str, cycles["condition"].values), strict=True)
-    why = np.array([cells.get(cell, "") for cell in own], dtype=object)
+    cell_of_cycle = zip(map(str, cycles["subject"].values), map(str, cycles["condition"].values), strict=True)
+    why = np.array([cells.get(cell, "") for cell in cell_of_cycle], dtype=object)
     texts = {"not_counted": why.astype(str), "cycle_leg": legs, "plausibility": judged}
     described = {key: ("cycle", np.array(values, str)) for key, values in texts.items()}
     return xr.Dataset({"counts": ("cycle", why == "")} | described)
@@ -551,8 +551,8 @@ def _write_values(cycles: xr.Dataset, variables: Sequence[str], path: Path) -> p
             table["cycle"] += start
             add(table)
             counted = table[table["counts"]] if "counts" in table else table
-            own = counted.dropna(subset=["value"]).groupby(by, observed=True, sort=False)
-            sums.append(own["value"].agg(["sum", "count"]).reset_index())
+            by_subject = counted.dropna(subset=["value"]).groupby(by, observed=True, sort=False)
+            sums.append(by_subject["value"].agg(["sum", "count"]).reset_index())
     together = pd.concat([part.astype(dict.fromkeys(by, str)) for part in sums], ignore_index=True)
     return together.groupby(by, sort=False)[["sum", "count"]].sum().reset_index()
 

@@ -48,8 +48,8 @@ class StudyCheck:
     @property
     def errors(self) -> list[tuple[str, str]]:
         """Name of a trial and statement of the fault, for each error."""
-        found = [(name, str(entry)) for name, report in self.reports.items() for entry in report.of("error")]
-        return [*self.refused.items(), *found]
+        errors = [(name, str(entry)) for name, report in self.reports.items() for entry in report.of("error")]
+        return [*self.refused.items(), *errors]
 
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
@@ -131,12 +131,12 @@ def _reports(
     report = TrialsProgress(len(trials), progress or no_progress)
     reports, lost = dict[str, Report](), dict[str, str]()
     with closing(in_processes(_check, trials, jobs or cores(), report)) as results:
-        for trial, found in results:
+        for trial, outcome in results:
             report.done += 1
-            if isinstance(found, Report):
-                reports[trial.name] = found
+            if isinstance(outcome, Report):
+                reports[trial.name] = outcome
             else:
-                lost[trial.name] = found.reason if isinstance(found, Lost) else found
+                lost[trial.name] = outcome.reason if isinstance(outcome, Lost) else outcome
     return {trial.name: reports[trial.name] for trial in trials if trial.name in reports}, lost
 
 

@@ -115,8 +115,8 @@ class _Quantity:
     def relative_sizes(self, condition: int) -> Array:
         """r_s (S,): ln of the size of each subject over the median of all."""
         size = self.sizes(condition)
-        own = median_of_known((size - median_of_known(size)).T)
-        return np.asarray(own - median_of_known(own[:, None]))
+        relative = median_of_known((size - median_of_known(size)).T)
+        return np.asarray(relative - median_of_known(relative[:, None]))
 
     def called(self, place: int) -> str:
         """A curve in words: ankle_dorsiflexion moment."""
@@ -173,29 +173,29 @@ def compare_subjects(
         counts[fault.subject, fault.condition] = False
     unusual, said = _unusual(quantities, groups, counts)
     unusual = [*strange, *unusual]
-    found, wrong = list[Finding](), dict[tuple[str, str], str]()
+    findings, wrong = list[Finding](), dict[tuple[str, str], str]()
     alike: dict[tuple[Any, ...], list[_Fault]] = {}
     for fault in [*faults, *split, *unusual]:
         whose = (fault.quantity.name,) if fault in faults else ("",)
         alike.setdefault((fault.subject, fault.text, *whose), []).append(fault)
     for several in alike.values():
         first = max(several, key=lambda fault: fault.t)
-        own = subjects[first.subject]
+        subject = subjects[first.subject]
         severity = "warning" if first in unusual else "error"
         which = (
             first.quantity.called(first.curve) if first.curve is not None else said_of(first.quantity.name)
         )
-        of = [name for fault in several for name in trials.get((own, conditions[fault.condition]), ())]
+        of = [name for fault in several for name in trials.get((subject, conditions[fault.condition]), ())]
         more = len({(fault.quantity.name, fault.curve) for fault in several}) - 1
-        values = {"subject": own, "quantity": which, "key": "mass_kg", **first.values}
+        values = {"subject": subject, "quantity": which, "key": "mass_kg", **first.values}
         values["more"] = f" ({more} more of this subject's curves as well)" * bool(more)
         cost = None if first in split else _cost(first, groups, counts)
-        where = Where(field=f"subjects.{own}", subject=own, trials=tuple(of), quantity=which)
-        found.append(finding(first.text, severity, values, where, cost=cost))  # type: ignore[arg-type]
+        where = Where(field=f"subjects.{subject}", subject=subject, trials=tuple(of), quantity=which)
+        findings.append(finding(first.text, severity, values, where, cost=cost))  # type: ignore[arg-type]
         if first in faults:
             for fault in several:
-                wrong.setdefault((own, conditions[fault.condition]), found[-1].what)
-    return ComparedSubjects(sorted_findings(found), wrong, tuple(said))
+                wrong.setdefault((subject, conditions[fault.condition]), findings[-1].what)
+    return ComparedSubjects(sorted_findings(findings), wrong, tuple(said))
 
 
 def _quantities(means: xr.Dataset, mass: Array) -> Iterator[_Quantity]:
@@ -239,10 +239,10 @@ def _named(variable: str, size: float, mass: float) -> tuple[str, str]:
     """Words and value of the unit factor that is nearest to a size, exp(size); "" where none is near."""
     known = mass if np.isfinite(mass) else USUAL_MASS
     near = list[tuple[float, str, str]]()
-    for each in bundled_toml("musclesolve.studies.study", "unit_factors.toml").get(variable, ()):
-        by = {"mass": known, "weight": known * STANDARD_GRAVITY}.get(each.get("over", ""), 1.0)
-        factor = log(each["value"] / by)
-        for sign, words in ((1.0, each["words"]), (-1.0, each.get("inverse", ""))):
+    for row in bundled_toml("musclesolve.studies.study", "unit_factors.toml").get(variable, ()):
+        by = {"mass": known, "weight": known * STANDARD_GRAVITY}.get(row.get("over", ""), 1.0)
+        factor = log(row["value"] / by)
+        for sign, words in ((1.0, row["words"]), (-1.0, row.get("inverse", ""))):
             if words:
                 size_of = exp(abs(factor))
                 shown_as = f"{size_of:.3g}" if sign * factor > 0.0 else f"1/{size_of:.3g}"
@@ -302,19 +302,19 @@ def _turned(
     sizes = quantity.sizes(condition)
     meaningful = np.flatnonzero(np.isfinite(sizes).any(axis=0))
     for group in np.unique(groups[present]).tolist():
-        own = np.flatnonzero(present & (groups == group))
-        rows = own if own.size >= OWN_GROUP else np.flatnonzero(present)
+        members = np.flatnonzero(present & (groups == group))
+        rows = members if members.size >= OWN_GROUP else np.flatnonzero(present)
         if rows.size < FEWEST_SUBJECTS or not meaningful.size:
             continue
         whole = _reversed(values[rows][:, :, meaningful], walks)
         single = {k: _reversed(values[rows][:, :, [k]], walks) for k in meaningful.tolist()}
         for place, s in enumerate(rows.tolist()):
-            if s not in own or (s, quantity.name) in there:
+            if s not in members or (s, quantity.name) in there:
                 continue
-            found: list[tuple[int | None, tuple[str, float, float]]] = [
+            turns: list[tuple[int | None, tuple[str, float, float]]] = [
                 (k, of[place]) for k, of in [(None, whole), *single.items()] if place in of
             ]
-            for k, (turn, apart, usual) in found[:1] if place in whole else found:
+            for k, (turn, apart, usual) in turns[:1] if place in whole else turns:
                 numbers = {"apart": apart, "usual": usual, "others": rows.size - 1}
                 name = f"subject_sign.{quantity.name}" if turn == "sign" else "subject_sides"
                 yield _Fault(s, condition, name, quantity, k, numbers)
@@ -353,7 +353,7 @@ def _unusual(quantities: Sequence[_Quantity], groups: Any, counts: Any) -> tuple
     sizes = sorted({int(test.values["others"]) + 1 for test in tests})
     level = 0.5 * LEVEL / max(len(tests), 1)
     limits = {n: max(float(stats.t.isf(level, n - 2)), LEAST_T) for n in sizes}
-    found = [test for test in tests if test.t > limits[int(test.values["others"]) + 1]]
+    beyond = [test for test in tests if test.t > limits[int(test.values["others"]) + 1]]
     apart = {n: limits[n] * float(np.sqrt(1.0 + 1.0 / (n - 1))) for n in sizes}
     hopeless = [f"{n}" for n in sizes if apart[n] >= HOPELESS]
     said = [
@@ -367,7 +367,7 @@ def _unusual(quantities: Sequence[_Quantity], groups: Any, counts: Any) -> tuple
             f"in a group of {enumerated(hopeless, 'or')}, no subject can be found unusual: only units, signs, "
             "legs and masses are judged"
         )
-    return found, said
+    return beyond, said
 
 
 def _tests(quantity: _Quantity, condition: int, rows: Indices) -> Iterator[_Fault]:
@@ -385,9 +385,9 @@ def _tests(quantity: _Quantity, condition: int, rows: Indices) -> Iterator[_Faul
         if quantity.name != "joint_angle":  # the size of an angle depends on its zero
             curves.append((None, quantity.relative_sizes(condition)[rows, None], True))
     for k, curve, logarithms in curves:
-        own = np.flatnonzero(np.isfinite(curve).any(axis=1))
-        x = curve[own][:, np.isfinite(curve[own]).all(axis=0)]
-        n = own.size
+        present = np.flatnonzero(np.isfinite(curve).any(axis=1))
+        x = curve[present][:, np.isfinite(curve[present]).all(axis=0)]
+        n = present.size
         if n < FEWEST_SUBJECTS or x.shape[1] < COVERED * curve.shape[1] or not x.any():
             continue
         # mean and variance of the others, for all subjects at once
@@ -396,7 +396,7 @@ def _tests(quantity: _Quantity, condition: int, rows: Indices) -> Iterator[_Faul
         least = LEAST_SD * (1.0 if logarithms else float(np.sqrt((x**2).mean())))
         spread = np.sqrt(np.maximum(square.mean(axis=1), least**2))
         times = np.sqrt(((x - middle) ** 2).mean(axis=1)) / spread
-        for place, row in enumerate(own.tolist()):
+        for place, row in enumerate(present.tolist()):
             numbers_of = {"others": n - 1, "times": float(times[place])}
             t = float(times[place] / np.sqrt(1.0 + 1.0 / (n - 1)))
             yield _Fault(int(rows[row]), condition, "subject_outlying", quantity, k, numbers_of, t)

@@ -173,16 +173,16 @@ def compare_curves(means: xr.Dataset, design: DesignSettings | Mapping[str, Any]
     curves_kept, left_out = without_arms_and_empty(means, compared)
     wanted = dict.fromkeys(outcomes)
     wanted |= dict.fromkeys(Outcome(of, name) for of, names in curves_kept.items() for name in names)
-    values = {variable: dict(curves_of(means[variable])) for variable in {each.variable for each in wanted}}
+    values = {variable: dict(curves_of(means[variable])) for variable in {one.variable for one in wanted}}
     tests = list[_Test]()
-    for each in wanted:
-        curve = values[each.variable][each.name]
+    for one in wanted:
+        curve = values[one.variable][one.name]
         dims = [dim for dim in ("subject", "condition", LEG, PERCENT) if dim in curve.dims]
         curve = curve.transpose(*dims)
         cube = curve.values if PERCENT in dims else curve.values[..., None]
-        family = ("primary" if each in outcomes else "exploratory") if outcomes else ""
+        family = ("primary" if one in outcomes else "exploratory") if outcomes else ""
         for test in layout.tests(cube):
-            test.variable, test.name, test.family = each.variable, each.name, family
+            test.variable, test.name, test.family = one.variable, one.name, family
             tests.append(test)
     return _assembled(means, design, layout, tests, left_out)
 
@@ -394,7 +394,7 @@ class _Layout:
         """Regression of the curves (S, Q) of a condition, by its place, on the covariate."""
         x = self.numbers[:, place]
         known = np.isfinite(x) & (np.isfinite(curve).mean(axis=1) >= COVERED)
-        chosen = [own for rows in self.groups.values() if len(own := rows[known[rows]])]
+        chosen = [rows_known for rows in self.groups.values() if len(rows_known := rows[known[rows]])]
         rows = np.concatenate([*chosen, np.empty(0, int)])
         effect = (
             f"{self.covariate}, {self.conditions[place]}" if len(self.conditions) > 1 else str(self.covariate)
@@ -404,13 +404,13 @@ class _Layout:
         members = np.concatenate(list(self.groups.values()))
         if absent := [self.subjects[row] for row in members if not known[row]]:
             test.notes.append(f"left out, for lack of a curve or of {self.covariate}: {', '.join(absent)}")
-        groups = [x[own] for own in chosen]
+        groups = [x[rows_known] for rows_known in chosen]
         if len(rows) < FEWEST_SUBJECTS + len(chosen) - 1 or not any(np.ptp(group) > 0.0 for group in groups):
             test.notes.append(
                 f"not tested: {count_of(len(rows), 'subject')}, or {self.covariate} does not vary within a group"
             )
             return test
-        ends = np.cumsum([len(each) for each in chosen])[:-1]
+        ends = np.cumsum([len(one) for one in chosen])[:-1]
         test.make(lambda kept: regression(np.split(kept, ends), groups)[0], curve[rows])
         if test.tested is not None:
             there = test.tested.tested
@@ -536,7 +536,7 @@ def _assembled(
             "tests": sum(count.values()),
             "said": [
                 *_said(design, layout, tests, count),
-                *(f"Left out: {each}." for each in left_out if any(count.values())),
+                *(f"Left out: {reason}." for reason in left_out if any(count.values())),
             ],
         },
     )
@@ -613,7 +613,7 @@ def _said(design: DesignSettings, layout: _Layout, tests: list[_Test], count: Ma
             "Exploratory tests have a level of their own: what they find has to be confirmed by a study in which it is "
             "primary."
         )
-    own = [test for test in tests if test.after is None]
-    if sum(count.values()) < len(own):
-        said.append(f"Not tested: {count_of(len(own) - sum(count.values()), 'curve')}; the notes say why.")
+    plan = [test for test in tests if test.after is None]
+    if sum(count.values()) < len(plan):
+        said.append(f"Not tested: {count_of(len(plan) - sum(count.values()), 'curve')}; the notes say why.")
     return said

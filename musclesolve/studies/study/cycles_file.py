@@ -34,8 +34,8 @@ def cycles_file(result: xr.Dataset, path: Path) -> bytes:
     questions are, their curves and values, see `cycles_of_trial`.
     """
     beside = path.with_name(UNCERTAINTY)
-    own = _with_uncertainty(result, read_result(beside)) if beside.is_file() else result
-    return netcdf_bytes(cycles_of_trial(own, read_answers(path.parent)))
+    extended = _with_uncertainty(result, read_result(beside)) if beside.is_file() else result
+    return netcdf_bytes(cycles_of_trial(extended, read_answers(path.parent)))
 
 
 class UncertaintyFile:
@@ -61,12 +61,12 @@ class UncertaintyFile:
         return netcdf_bytes(uncertainty(path.with_name(TRIAL_FILE), self.samples, side=side, **how))
 
 
-def _with_uncertainty(result: xr.Dataset, found: xr.Dataset) -> xr.Dataset:
+def _with_uncertainty(result: xr.Dataset, uncertainty: xr.Dataset) -> xr.Dataset:
     """A result with the standard deviations of its quantities."""
     more = {}
     for name in in_set("uncertainty"):
-        if name in result and f"{name}_sd" in found:
-            spread = found[f"{name}_sd"].reindex_like(result[name])
+        if name in result and f"{name}_sd" in uncertainty:
+            spread = uncertainty[f"{name}_sd"].reindex_like(result[name])
             more[name + SPREAD] = result[name].copy(data=spread.transpose(*result[name].dims).values)
     return result.assign(more)
 
@@ -87,12 +87,12 @@ def cycles_of_trial(result: xr.Dataset, answers: Mapping[str, xr.Dataset] | None
         trial and the leg; parts are the function groups of the leg. The attribute no_answer says which question has
         none, and why.
     """
-    known = {name: found for name, found in (answers or {}).items() if NO_ANSWER not in found.attrs}
-    own = result.assign(_curves_of_answers(result, known))
+    known = {name: answer for name, answer in (answers or {}).items() if NO_ANSWER not in answer.attrs}
+    extended = result.assign(_curves_of_answers(result, known))
     legs = []
     for side in SIDES:
         if side in sides(result):
-            leg = with_word_coordinates(cycles(own, side, without_side=True))
+            leg = with_word_coordinates(cycles(extended, side, without_side=True))
             legs.append(leg.assign(_numbers_of_leg(result, known, side, leg.sizes["cycle"])))
     sentences = {
         key: [text for leg in legs for text in leg.attrs[key]] for key in ("left_out", "invalid", "reserves")
@@ -105,26 +105,26 @@ def cycles_of_trial(result: xr.Dataset, answers: Mapping[str, xr.Dataset] | None
     double = [name for name, variable in together.data_vars.items() if variable.dtype == np.float64]
     single = {name: together[name].variable.astype(np.float32) for name in double}
     sentences["no_answer"] = [
-        f"{name}: {found.attrs[NO_ANSWER]}" for name, found in (answers or {}).items() if name not in known
+        f"{name}: {answer.attrs[NO_ANSWER]}" for name, answer in (answers or {}).items() if name not in known
     ]
     return with_formulas(together.assign(single), "study").assign_attrs(sentences)
 
 
 def _curves_of_answers(result: xr.Dataset, answers: Mapping[str, xr.Dataset]) -> xr.Dataset:
     """The curves of answers over the frames of a result; parts are the function groups of both legs."""
-    groups, found = muscle_groups(result), dict[str, xr.DataArray]()
+    groups, curves = muscle_groups(result), dict[str, xr.DataArray]()
     if "contributions" in answers:
         together = grouped(answers["contributions"]).isel(contact=[0])
         together = together.assign(_of_contact_forces(together)).isel(contact=0, drop=True)
-        own = [name for name in map(str, together["group"].values) if name in groups]
+        named = [name for name in map(str, together["group"].values) if name in groups]
         for name in OF_CONTRIBUTIONS:
             if name in together:
-                found[name] = together[name].sel(group=own).rename(group="part")
+                curves[name] = together[name].sel(group=named).rename(group="part")
     if "margins" in answers:
-        found["least_strength"] = _of_groups(answers["margins"]["least_strength"], groups)
+        curves["least_strength"] = _of_groups(answers["margins"]["least_strength"], groups)
     if "coordination" in answers:
-        found |= {name: answers["coordination"][name] for name in ("co_contraction", "joint_stiffness")}
-    together = xr.merge(found.values(), join="outer", compat="override", combine_attrs="drop")
+        curves |= {name: answers["coordination"][name] for name in ("co_contraction", "joint_stiffness")}
+    together = xr.merge(curves.values(), join="outer", compat="override", combine_attrs="drop")
     if together.data_vars and not together.indexes["time"].equals(result.indexes["time"]):
         raise file_error(
             "bad_result",
@@ -146,20 +146,20 @@ def _of_contact_forces(together: xr.Dataset) -> dict[str, xr.DataArray]:
     if not shares:
         return {}
     places = xr.IndexVariable("place", list(shares))
-    own, dynamics = (
-        xr.concat([each.reset_coords(drop=True) for each in way], places).transpose(
+    pressing, dynamics = (
+        xr.concat([part.reset_coords(drop=True) for part in way], places).transpose(
             ..., "group", "time", "place"
         )
         for way in zip(*shares.values(), strict=True)
     )
-    return {"contact_contribution": own + dynamics, "contact_contribution_own": own}
+    return {"contact_contribution": pressing + dynamics, "contact_contribution_own": pressing}
 
 
 def _of_groups(values: xr.DataArray, groups: Mapping[str, Sequence[str]]) -> xr.DataArray:
     """Values of `margins` over the function groups (part); a group of one muscle is this muscle."""
     of = {name: name if len(muscles) > 1 else muscles[0] for name, muscles in groups.items()}
     there = set(map(str, values["of"].values))
-    names = [name for name, own in of.items() if own in there]
+    names = [name for name, members in of.items() if members in there]
     kept = values.sel(of=[of[name] for name in names]).reset_coords(drop=True)
     return kept.rename(of="part").assign_coords(part=names)
 
@@ -168,14 +168,16 @@ def _numbers_of_leg(
     result: xr.Dataset, answers: Mapping[str, xr.Dataset], side: str, count: int
 ) -> dict[str, xr.DataArray]:
     """The numbers of a trial and its leg, in each of its cycles."""
-    found = dict[str, xr.DataArray]()
+    numbers = dict[str, xr.DataArray]()
     if (energy := Facts(result).metabolic_rate) is not None:
         rates = {"metabolic_rate": energy.rate, "cost_of_transport": energy.cost_of_transport}
-        found |= {name: xr.DataArray(value, attrs=QUANTITIES[name].attrs) for name, value in rates.items()}
+        numbers |= {name: xr.DataArray(value, attrs=QUANTITIES[name].attrs) for name, value in rates.items()}
     if "margins" in answers:
-        own = _of_groups(answers["margins"]["margin"], muscle_groups(result))
-        own = own.sel(part=[name for name in map(str, own["part"].values) if side_of(name) == side])
-        found["margin"] = own.assign_coords(part=[split_side(str(name))[0] for name in own["part"].values])
+        margin = _of_groups(answers["margins"]["margin"], muscle_groups(result))
+        margin = margin.sel(part=[name for name in map(str, margin["part"].values) if side_of(name) == side])
+        numbers["margin"] = margin.assign_coords(
+            part=[split_side(str(name))[0] for name in margin["part"].values]
+        )
     if "coordination" in answers:
-        found["synergies"] = answers["coordination"]["synergies"].sel(side=side, drop=True).astype(float)
-    return {name: value.expand_dims(cycle=count) for name, value in found.items()}
+        numbers["synergies"] = answers["coordination"]["synergies"].sel(side=side, drop=True).astype(float)
+    return {name: value.expand_dims(cycle=count) for name, value in numbers.items()}

@@ -78,7 +78,7 @@ def draft_norms(
             "choose the group of the healthy subjects with --group",
         )
     percent = np.linspace(0.0, 100.0, POINTS)
-    own: dict[Curve, Array] = {}
+    curves_of: dict[Curve, Array] = {}
     left_out: dict[str, str] = {}
     for name in filter(UNITS.__contains__, names):
         unit, wanted = str(means[name].attrs.get("units", "")), UNITS[name]
@@ -86,8 +86,8 @@ def draft_norms(
         if factor is None:
             left_out[name] = unit
         else:
-            own |= _curves(means, name, percent, factor)
-    curves = {key: NormCurve(mean_of_known(each), sd_of_known(each)) for key, each in own.items()}
+            curves_of |= _curves(means, name, percent, factor)
+    curves = {key: NormCurve(mean_of_known(x), sd_of_known(x)) for key, x in curves_of.items()}
     values = {}
     for name in names:
         if name in VALUE_UNITS and np.isfinite(means[name].values).sum() >= FEWEST:
@@ -96,7 +96,7 @@ def draft_norms(
     name, source, speeds = Path(output).name, f"{count} subjects", (0.0, np.inf)
     norm = Norm(name, source, "", speeds, percent, curves, values=values, left_out=left_out)
     if set(needed := score_variables()) <= set(curves):
-        persons = ({key: own[key][k] for key in needed} for k in range(count))
+        persons = ({key: curves_of[key][k] for key in needed} for k in range(count))
         scores = [profile_score(variable_scores(curve, norm).values()) for curve in persons]
         logs = np.log(scores)
         values[LOG_SCORE] = float(logs.mean()), float(logs.std(ddof=1))
@@ -109,16 +109,16 @@ def _curves(means: xr.Dataset, name: str, percent: Array, factor: float) -> dict
     """The curves (S, P) of a quantity of every subject, at some percentages, in the sense of a norm, times a factor."""
     places = np.asarray(means["percent"].values, dtype=float)
     flipped = listed(means, "extension_positive") if name in ("joint_angle", "joint_moment") else ()
-    found: dict[Curve, Array] = {}
+    curves: dict[Curve, Array] = {}
     for label, variable in curves_of(means[name]):
         values = factor * variable.transpose("subject", "percent").values.astype(float)
-        curve = np.stack([np.interp(percent, places, each) for each in values])
+        curve = np.stack([np.interp(percent, places, row) for row in values])
         if np.isfinite(curve).any():
-            found[name, in_models().get(label, label)] = -curve if label in flipped else curve
+            curves[name, in_models().get(label, label)] = -curve if label in flipped else curve
     if name != "joint_power":
-        return found
+        return curves
     joints = {
-        joint: [own for (_, label), own in found.items() if joint_kind(label) == joint]
+        joint: [of_joint for (_, label), of_joint in curves.items() if joint_kind(label) == joint]
         for joint in LEG_JOINTS
     }
-    return {(name, joint): np.sum(own, axis=0) for joint, own in joints.items() if own}
+    return {(name, joint): np.sum(of_joint, axis=0) for joint, of_joint in joints.items() if of_joint}

@@ -127,27 +127,27 @@ def subject_means(
     counts = np.zeros(shape, np.int32)
     for place, members in cells.items():
         counts[place] = len(members)
-    found: dict[str, xr.Variable] = {
+    averaged: dict[str, xr.Variable] = {
         "cycles": xr.Variable(dims, counts, {"units": "1", "long_name": "cycles that count"})
     }
     for name in numeric if variables is None else variables:
-        each = cycles[name].variable
-        mean, spread = np.full((2, *shape, *each.shape[1:]), np.nan)
+        curve = cycles[name].variable
+        mean, spread = np.full((2, *shape, *curve.shape[1:]), np.nan)
         for place, members in cells.items():  # of a file that is opened lazily only these cycles are read
-            values = np.asarray(each.isel(cycle=members).values, float)
+            values = np.asarray(curve.isel(cycle=members).values, float)
             if name.endswith(SPREAD):
                 mean[place] = np.sqrt(mean_of_known(values**2))
             else:
                 mean[place], spread[place] = mean_of_known(values), sd_of_known(values)
-        over = (*dims, *map(str, each.dims[1:]))
-        found[name] = xr.Variable(over, mean, each.attrs)
+        over = (*dims, *map(str, curve.dims[1:]))
+        averaged[name] = xr.Variable(over, mean, curve.attrs)
         if not name.endswith(SPREAD):
             about = {
-                key: f"standard deviation within the subject: {each.attrs.get(key, name)}"
+                key: f"standard deviation within the subject: {curve.attrs.get(key, name)}"
                 for key in ("long_name", "description")
             }
-            found[name + WITHIN] = xr.Variable(over, spread, {**each.attrs, **about})
-    kept = {dim for each in found.values() for dim in each.dims}
+            averaged[name + WITHIN] = xr.Variable(over, spread, {**curve.attrs, **about})
+    kept = {dim for curve in averaged.values() for dim in curve.dims}
     coords: dict[str, Any] = {
         str(name): coord.variable for name, coord in cycles.coords.items() if set(coord.dims) <= kept
     }
@@ -156,7 +156,7 @@ def subject_means(
     movements = sorted(set(_labels(cycles, "cycle_movement")[used]) - {""})
     attrs = {"groups": group_order, "movements": movements, "cycles": int(used.sum())}
     attrs |= {key: value for key, value in cycles.attrs.items() if key == "extension_positive"}
-    return xr.Dataset(found, coords, attrs)
+    return xr.Dataset(averaged, coords, attrs)
 
 
 def _labels(cycles: xr.Dataset, name: str) -> np.ndarray[Any, Any]:
@@ -190,12 +190,12 @@ def without(means: xr.Dataset, cells: Collection[tuple[str, str]]) -> xr.Dataset
     left = np.array([[(subject, condition) not in cells for condition in conditions] for subject in subjects])
     there = xr.DataArray(left, dims=("subject", "condition"))
     counted = means["cycles"].transpose("subject", "condition", ...).values
-    found = {
+    kept = {
         name: variable.where(there, 0).astype(variable.dtype) if name == "cycles" else variable.where(there)
         for name, variable in means.data_vars.items()
     }
     present = left & (counted.reshape(*left.shape, -1) > 0).any(axis=-1)
-    rest = means.assign(found).isel(
+    rest = means.assign(kept).isel(
         subject=np.flatnonzero(present.any(axis=1)), condition=np.flatnonzero(present.any(axis=0))
     )
     groups = [name for name in groups_of(means) if name in rest["group"].values]
@@ -210,7 +210,7 @@ def _numbers_of_subjects(
     for name, coord in cycles.coords.items():
         described = str(name).startswith("cycle_") or name in OF_CYCLES
         if coord.dims == ("cycle",) and not described and np.issubdtype(coord.dtype, np.number):
-            of = [np.unique(coord.values[used & (subject == each)].astype(float)) for each in subjects]
+            of = [np.unique(coord.values[used & (subject == person)].astype(float)) for person in subjects]
             if all(values.size == 1 for values in of):
                 numbers[str(name)] = ("subject", np.concatenate(of), coord.attrs)
     return numbers
@@ -259,7 +259,7 @@ def group_means(
     present = means["cycles"] > 0
     present = present.any([dim for dim in present.dims if dim in ("side", "leg")])
     counted = np.stack([present.values[rows].sum(axis=0) for rows in members])
-    found: dict[str, xr.Variable] = {
+    stated: dict[str, xr.Variable] = {
         "subjects": xr.Variable(("group", "condition"), counted.astype(np.int32), {"units": "1"})
     }
     for name, variable in means.data_vars.items():
@@ -281,12 +281,12 @@ def group_means(
             square = square + np.stack([mean_of_known(errors[rows]) for rows in members]) ** 2
         half = factor * np.sqrt(square)
         for suffix, numbers in (("", mean), (WITHIN, spread), ("_low", mean - half), ("_high", mean + half)):
-            found[f"{name}{suffix}"] = xr.Variable(dims, numbers, variable.attrs)
-        found[f"{name}_count"] = xr.Variable(dims, count.astype(np.int32), {"units": "1"})
+            stated[f"{name}{suffix}"] = xr.Variable(dims, numbers, variable.attrs)
+        stated[f"{name}_count"] = xr.Variable(dims, count.astype(np.int32), {"units": "1"})
     for name, variable in means.data_vars.items():
         if str(name).endswith(SPREAD):
             beside = np.stack([mean_of_known(variable.values[rows]) for rows in members])
-            found[str(name)] = xr.Variable(("group", *map(str, variable.dims[1:])), beside, variable.attrs)
+            stated[str(name)] = xr.Variable(("group", *map(str, variable.dims[1:])), beside, variable.attrs)
     words = {
         "pointwise": "of the mean at each percentage (Student's t)",
         "simultaneous": "of the whole mean curve (random field theory)",
@@ -294,7 +294,7 @@ def group_means(
     extra = ", the uncertainty of the trials included as common to all" if common_errors else ""
     attrs = {**means.attrs, "band": f"{100.0 * (1.0 - level):g} % confidence band {words[band]}{extra}"}
     coords = {str(key): coord.variable for key, coord in means.coords.items() if "subject" not in coord.dims}
-    return xr.Dataset(found, coords | {"group": groups}, attrs)
+    return xr.Dataset(stated, coords | {"group": groups}, attrs)
 
 
 def _field_quantiles(values: Array, dims: tuple[str, ...], level: float) -> Array:
@@ -336,8 +336,8 @@ def curves_table(means: xr.Dataset) -> pd.DataFrame:
             continue
         unit = str(variable.attrs.get("units", ""))
         for label, curve in curves_of(variable):
-            own = label if label != name else ""
-            columns[column(str(name), own, unit=unit)] = curve.transpose(*over).values.ravel()
+            shown = label if label != name else ""
+            columns[column(str(name), shown, unit=unit)] = curve.transpose(*over).values.ravel()
     index = pd.MultiIndex.from_product([means[dim].values for dim in over], names=over)
     table = pd.DataFrame(columns, index=index).reset_index()
     present = np.broadcast_to((means["cycles"].values > 0)[..., None], sizes).ravel()
@@ -359,7 +359,7 @@ def values_table(values: pd.DataFrame, apart: Sequence[str] = ()) -> pd.DataFram
         variable, name, phase, measure, unit = key
         words = [name * (name != variable), "stance" * (phase == "stance"), measure * (measure != "value")]
         names[key] = column(variable, *words, unit=unit)
-    own = values.assign(column=[names[key] for key in keys])
+    named = values.assign(column=[names[key] for key in keys])
     over = ["subject", "group", "condition", *apart]
-    table = own.pivot_table(index=over, columns="column", values="value", sort=False, observed=True)
+    table = named.pivot_table(index=over, columns="column", values="value", sort=False, observed=True)
     return table.reset_index().rename_axis(columns=None)

@@ -85,7 +85,7 @@ def variance_ratio(samples: Sequence[Array], between: bool) -> Effect:
     share = np.diag(form) / sizes
     centers = np.stack([sample.mean(axis=0) for sample in samples])
     off = [sample - center for sample, center in zip(samples, centers, strict=True)]
-    covariance = np.stack([np.einsum("nck,ndk->kcd", each, each) / (len(each) - 1) for each in off])
+    covariance = np.stack([np.einsum("nck,ndk->kcd", part, part) / (len(part) - 1) for part in off])
     denominator = np.einsum("g,gkcc->k", share, covariance)
     with np.errstate(divide="ignore", invalid="ignore"):  # where nothing varies: left out by `on_varying`
         statistic = np.einsum("gh,gck,hck->k", form, centers, centers) / denominator
@@ -98,8 +98,8 @@ def variance_ratio(samples: Sequence[Array], between: bool) -> Effect:
     below = 1.0 / (share**2 * np.diag(products) / (sizes - 1.0)).sum()
     residuals = np.concatenate(
         [
-            (np.sqrt(weight / (len(each) - 1)) * each).reshape(-1, statistic.size)
-            for weight, each in zip(share, off, strict=True)
+            (np.sqrt(weight / (len(part) - 1)) * part).reshape(-1, statistic.size)
+            for weight, part in zip(share, off, strict=True)
         ]
     )
     return Effect(statistic, (float(above), float(below)), residuals, False, denominator / len(residuals))
@@ -191,7 +191,7 @@ class Field:
         sides = (1.0, -1.0) if self.effect.is_t else (1.0,)
         whole = np.full(self.tested.size, np.nan)
         whole[self.tested] = self.effect.statistic
-        found = []
+        clusters = []
         for sign, (first, end) in itertools.product(sides, true_runs(self.tested)):
             curve = sign * whole[first:end]
             for start, stop in true_runs(curve >= threshold):
@@ -204,8 +204,8 @@ class Field:
                     height = threshold
                 extent = (high - low or 1.0) / self.fwhm
                 probability = field.p_cluster_resels(extent, height, df, self.resels, **size)
-                found.append((first + low, first + high, float(min(1.0, len(sides) * probability))))
-        return sorted(found)
+                clusters.append((first + low, first + high, float(min(1.0, len(sides) * probability))))
+        return sorted(clusters)
 
 
 class Number(Field):

@@ -114,7 +114,7 @@ def compute_trials(
     sources = {job.name: job.source for job in jobs_of if job.source is not None}
     notes += unpacked_notes(sources)
     unusual = {name: source.notes for name, source in sources.items()}
-    known = {each.name: each for each in (*done, *refused)}
+    known = {entry.name: entry for entry in (*done, *refused)}
     records = {trial.name: known[trial.name] for trial in study.included}
     others = sorted({file.parent.name for file in (output / TRIALS).glob("*/result.nc")} - records.keys())
     if others:
@@ -184,11 +184,11 @@ def _alike(inputs: Mapping[str, tuple[str, Sequence[Path]]]) -> list[list[str]]:
     """
 
     def parts(trials: Iterable[str], mark: Callable[[Path], object]) -> list[list[str]]:
-        found: dict[object, list[str]] = {}
+        groups: dict[object, list[str]] = {}
         for name in trials:
             rest, files = inputs[name]
-            found.setdefault((rest, *map(mark, files)), []).append(name)
-        return [names for names in found.values() if len(names) > 1]
+            groups.setdefault((rest, *map(mark, files)), []).append(name)
+        return [names for names in groups.values() if len(names) > 1]
 
     there = [name for name, (_, files) in inputs.items() if all(file.is_file() for file in files)]
     return [names for sized in parts(there, lambda x: x.stat().st_size) for names in parts(sized, sha256)]
@@ -233,7 +233,7 @@ def check_curves(study: Study, trials: Iterable[Job]) -> None:
         if (value := value_of(text)) is not None:
             variable, name = value[0], value[1]
         stated.append(("outcomes", text, variable, name or variable))
-    open_ones = [each for each in stated if each[2] in QUANTITIES]
+    open_ones = [wanted for wanted in stated if wanted[2] in QUANTITIES]
     there, unasked = dict[str, dict[str, None]](), dict[str, str]()
     for trial in trials:
         if not open_ones:
@@ -283,9 +283,9 @@ def trial_file(
     """
     here = study.path.parent
     if "file" in source:
-        own = study.document.input_file("trials", trial.name, str(source["file"]))
-        document = trial_document(own)
-        content = with_paths(document.content, own.parent, path)
+        source_path = study.document.input_file("trials", trial.name, str(source["file"]))
+        document = trial_document(source_path)
+        content = with_paths(document.content, source_path.parent, path)
         of_model = document.of_model
         if "files" not in content:
             raise document.error(

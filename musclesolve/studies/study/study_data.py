@@ -126,17 +126,17 @@ def write_study_data(computed: ComputedStudy, progress: Progress | None = None) 
     if used:
         with _written(path) as target:
             layouts[used].create(target, computed)
-            own = [trial for trial in trials if trial.kind == used]
+            of_kind = [trial for trial in trials if trial.kind == used]
             place, waiting = 0, list[dict[str, AnyArray]]()
-            for number, trial in enumerate(own):
-                report("cycles", 0.3 + 0.7 * number / len(own))
+            for number, trial in enumerate(of_kind):
+                report("cycles", 0.3 + 0.7 * number / len(of_kind))
                 cycles = in_units(_read(trial.file, wanted), study, trial.name)
                 if trial.spoiled:
                     cycles = cycles.isel(cycle=np.flatnonzero(_counting(trial.spoiled, cycles)))
                 waiting.append(layouts[used].arrays(target, cycles, _said(study, trial.name)))
                 # some trials at a time, as whole chunks of the file are
                 more = sum(block["trial"].size for block in waiting)
-                if more >= CHUNK or trial is own[-1]:
+                if more >= CHUNK or trial is of_kind[-1]:
                     for name in waiting[0] if more else ():
                         target[name][place : place + more] = np.concatenate([part[name] for part in waiting])
                     place, waiting = place + more, []
@@ -209,13 +209,13 @@ class _Trial:
 
 def other_masses(study: Study, masses: Iterable[tuple[str, float]]) -> str:
     """Subjects whose stated mass differs from the mass in their trials, with both; masses: trial -> mass [kg]."""
-    found = dict[str, str]()
+    sentences = dict[str, str]()
     for name, mass in masses:
         subject = study.trial_of[name].subject
         stated = study.of_subject(subject, "mass_kg")
         if stated is not None and abs(stated / mass - 1.0) > SAME_MASS:
-            found[subject] = f"{subject} {stated:g} and {mass:.1f} kg"
-    return shortened(list(found.values()))
+            sentences[subject] = f"{subject} {stated:g} and {mass:.1f} kg"
+    return shortened(list(sentences.values()))
 
 
 def _notes(trials: Sequence[_Trial]) -> Iterator[str]:
@@ -266,9 +266,9 @@ def _mean_sizes(trials: Sequence[_Trial]) -> dict[str, dict[str, float]]:
     for trial in trials:
         for key in OF_SUBJECT.values():
             if key in trial.attrs:
-                own = sizes.setdefault(trial.study.trial_of[trial.name].subject, {})
-                own.setdefault(key.removeprefix("subject_"), []).append(float(trial.attrs[key]))
-    return {name: {key: float(np.mean(each)) for key, each in own.items()} for name, own in sizes.items()}
+                of = sizes.setdefault(trial.study.trial_of[trial.name].subject, {})
+                of.setdefault(key.removeprefix("subject_"), []).append(float(trial.attrs[key]))
+    return {name: {key: float(np.mean(size)) for key, size in of.items()} for name, of in sizes.items()}
 
 
 def _counting(spoiled: Sequence[Unusable], cycles: netCDF4.Dataset | xr.Dataset) -> Mask:
@@ -352,7 +352,7 @@ def in_units(cycles: xr.Dataset, study: Study, name: str) -> xr.Dataset:
         if not spreads:
             return in_their_units
         spread = normalized(cycles[list(spreads)].rename(spreads), study.units)
-        return in_their_units.assign({name: spread[each].variable for name, each in spreads.items()})
+        return in_their_units.assign({name: spread[label].variable for name, label in spreads.items()})
     except InputError as error:
         raise study.document.placed(error, "trials", name) from None
 
@@ -496,8 +496,8 @@ class _Layout:
             variable = cycles.variables[name].transpose(*dims)
             self._same_unit(target[name], name, variable.attrs, said["trial"])
             if kind is TEXT:
-                own = [said["trial"]] * count if name == "cycle_trial" else variable.values
-                arrays[name] = np.array([storable(str(each)) for each in own], object)
+                texts = [said["trial"]] * count if name == "cycle_trial" else variable.values
+                arrays[name] = np.array([storable(str(entry)) for entry in texts], object)
             else:
                 arrays[name] = variable.values.astype(kind)
         return arrays
@@ -522,10 +522,10 @@ class _Layout:
 def add_to_cycles(path: Path, make: Callable[[xr.Dataset], xr.Dataset]) -> None:
     """Add variables over the cycles to study.nc that follow from all cycles together."""
     with xr.open_dataset(path, engine="netcdf4") as cycles:
-        found = make(cycles).load()
+        added = make(cycles).load()
     with netCDF4.Dataset(path, "a") as target:
         coordinates = str(target.getncattr("coordinates")).split()
-        for name, variable in found.data_vars.items():
+        for name, variable in added.data_vars.items():
             values = variable.values
             kind: Any = TEXT if values.dtype.kind in "UO" else FLAG if values.dtype.kind == "b" else NUMBER
             stored = _created(target, str(name), kind, (CYCLE,))
@@ -535,4 +535,4 @@ def add_to_cycles(path: Path, make: Callable[[xr.Dataset], xr.Dataset]) -> None:
                 else values.astype(kind)
             )
             stored.setncatts({key: value for key, value in variable.attrs.items() if key != "threshold"})
-        target.setncattr("coordinates", " ".join([*coordinates, *map(str, found.data_vars)]))
+        target.setncattr("coordinates", " ".join([*coordinates, *map(str, added.data_vars)]))

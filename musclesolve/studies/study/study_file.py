@@ -136,7 +136,7 @@ class Study:
         subjects = dict.fromkeys(trial.subject for trial in self.included)
         group = {name: str(self.of_subject(name, "group", "")) for name in subjects}
         order = _stated_first(self.design.groups, list(group.values()))
-        return {each: [name for name in subjects if group[name] == each] for each in order}
+        return {label: [name for name in subjects if group[name] == label] for label in order}
 
     @property
     def outcome_variables(self) -> list[str]:
@@ -235,9 +235,9 @@ def _unusual(design: DesignSettings, subjects: Tables, trials: Sequence[StudyTri
     }
     for what, named in labels.items():
         count = Counter(label for label, _ in named)
-        persons = {label: {subject for each, subject in named if each == label} for label in count}
+        persons = {label: {subject for one, subject in named if one == label} for label in count}
         for name in filter(None, count):
-            alike = {each.casefold(): each for each in count if DIGITS.findall(each) == DIGITS.findall(name)}
+            alike = {one.casefold(): one for one in count if DIGITS.findall(one) == DIGITS.findall(name)}
             del alike[name.casefold()]
             once = count[name] == 1 and not design[f"{what}s"]
             alone = len(persons[name]) == 1
@@ -246,7 +246,7 @@ def _unusual(design: DesignSettings, subjects: Tables, trials: Sequence[StudyTri
                     yield f"the {what} {name!r} is named once; was {other!r} meant?"
                 elif alone and len(persons[other]) > 1 and persons[name].isdisjoint(persons[other]):
                     yield f"the {what} {name!r} is of {', '.join(persons[name])} alone; was {other!r} meant?"
-        if some := count[""] and [each for each in count if each]:
+        if some := count[""] and [one for one in count if one]:
             yield (
                 f"{count['']} {'subjects' if what == 'group' else 'trials'} have no {what}, others have "
                 f"{', '.join(some)}: they are in no mean and no test"
@@ -308,8 +308,8 @@ def _with_table(
 def lacking(subjects: Tables, trials: Sequence[StudyTrial]) -> dict[str, list[str]]:
     """Return data that recordings need and no file states: key of a subject -> the subjects who lack it."""
     persons = dict.fromkeys(t.subject for t in trials if "markers" in t.source and not t.exclude)
-    found = {key: [name for name in persons if key not in subjects.get(name, {})] for key in REQUIRED}
-    return {key: names for key, names in found.items() if names}
+    missing = {key: [name for name in persons if key not in subjects.get(name, {})] for key in REQUIRED}
+    return {key: names for key, names in missing.items() if names}
 
 
 def complete(study: Study) -> list[StudyTrial]:
@@ -319,9 +319,9 @@ def complete(study: Study) -> list[StudyTrial]:
     return [t for t in study.included if "markers" not in t.source or t.subject not in without]
 
 
-def lacking_text(found: Mapping[str, Sequence[str]]) -> str:
+def lacking_text(missing: Mapping[str, Sequence[str]]) -> str:
     """Return the missing keys and their subjects, in words."""
-    return "; ".join(f"{key} of {', '.join(names)}" for key, names in found.items())
+    return "; ".join(f"{key} of {', '.join(names)}" for key, names in missing.items())
 
 
 def _line(
@@ -532,4 +532,7 @@ def _settings(document: Document, settings: Mapping[str, Any], trial: str | None
                 find(name)
             except InputError as error:
                 raise document.placed(error, *at("sharing", key)) from None
-    return {table: dict(each) if isinstance(each, dict) else list(each) for table, each in settings.items()}
+    return {
+        table: dict(entries) if isinstance(entries, dict) else list(entries)
+        for table, entries in settings.items()
+    }

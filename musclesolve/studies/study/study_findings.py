@@ -47,7 +47,7 @@ def leg_verdicts(trial: str, result: netCDF4.Dataset) -> list[LegVerdict]:
     flags = dict(zip(map(str, result["side"][:]), map(int, stored[:]), strict=True))
     lines = str(getattr(stored, "criteria", "")).splitlines()
     names = {flag: verdict for verdict, flag in FLAGS.items()}
-    found = []
+    verdicts = []
     for side, flag in flags.items():
         if side not in SIDES:
             continue
@@ -58,8 +58,8 @@ def leg_verdicts(trial: str, result: netCDF4.Dataset) -> list[LegVerdict]:
             if of in (side, "body") and degree in (DEGREES[NOT_PLAUSIBLE], DEGREES[AT_EDGE]):
                 joint = f", {sentence.split()[1]}" if criterion == "contact" else ""
                 reasons.append((criterion + joint, degree, sentence))
-        found.append(LegVerdict(trial, side, names[flag], tuple(reasons)))
-    return found
+        verdicts.append(LegVerdict(trial, side, names[flag], tuple(reasons)))
+    return verdicts
 
 
 Label = TypeVar("Label")
@@ -67,10 +67,10 @@ Label = TypeVar("Label")
 
 def counted(verdicts: Iterable[LegVerdict], label: Mapping[str, Label]) -> dict[Label, Counter[str]]:
     """Label of a trial, such as its condition -> how many legs have each verdict."""
-    found: dict[Label, Counter[str]] = {}
+    counts: dict[Label, Counter[str]] = {}
     for verdict in verdicts:
-        found.setdefault(label[verdict.trial], Counter())[verdict.verdict] += 1
-    return found
+        counts.setdefault(label[verdict.trial], Counter())[verdict.verdict] += 1
+    return counts
 
 
 def reasons(verdicts: Iterable[LegVerdict]) -> list[tuple[str, int, int, str, str]]:
@@ -90,8 +90,8 @@ def reasons(verdicts: Iterable[LegVerdict]) -> list[tuple[str, int, int, str, st
 def believable(cycles: xr.Dataset, verdicts: Iterable[LegVerdict]) -> np.ndarray:
     """Return which cycles (cycle,) are of a leg whose verdict is not "not plausible"."""
     wrong = {(verdict.trial, verdict.side) for verdict in verdicts if verdict.verdict == NOT_PLAUSIBLE}
-    own = zip(cycles["trial"].values.astype(str), cycles["cycle_side"].values.astype(str), strict=True)
-    return np.array([leg not in wrong for leg in own], bool)
+    legs = zip(cycles["trial"].values.astype(str), cycles["cycle_side"].values.astype(str), strict=True)
+    return np.array([leg not in wrong for leg in legs], bool)
 
 
 def differing(tests: xr.Dataset | None) -> dict[tuple[str, str, str], str]:
@@ -166,16 +166,16 @@ def unusable(findings: Iterable[Finding]) -> list[Unusable]:
     return [
         Unusable(
             side,
-            f"{found.what} ({found.code})",
-            found.where.times if texts().get(found.code, {}).get("at_times") else (),
+            f"{entry.what} ({entry.code})",
+            entry.where.times if texts().get(entry.code, {}).get("at_times") else (),
         )
-        for found in findings
-        if found.severity == "error"
-        for side in (SIDES if found.side not in SIDES else (found.side,))
+        for entry in findings
+        if entry.severity == "error"
+        for side in (SIDES if entry.side not in SIDES else (entry.side,))
     ]
 
 
-def each_once(found: Mapping[str, Sequence[Finding]]) -> list[Listed]:
+def each_once(findings_of: Mapping[str, Sequence[Finding]]) -> list[Listed]:
     """List every code and severity once, with its trials; the words come from the trial with the highest cost, or
     from one whose verdict rests on the fault.
 
@@ -186,20 +186,20 @@ def each_once(found: Mapping[str, Sequence[Finding]]) -> list[Listed]:
         In the order of their remedies (`Finding.urgency`).
     """
     alike: dict[tuple[str, str], dict[str, Finding]] = {}
-    for name, findings in found.items():
+    for name, findings in findings_of.items():
         for entry in findings:
-            own = alike.setdefault((entry.severity, entry.code), {})
-            own[name] = max((own.get(name, entry), entry), key=_cost)
-    largest = [(max(own.values(), key=_cost), tuple(own)) for own in alike.values()]
+            of_kind = alike.setdefault((entry.severity, entry.code), {})
+            of_kind[name] = max((of_kind.get(name, entry), entry), key=_cost)
+    largest = [(max(of_kind.values(), key=_cost), tuple(of_kind)) for of_kind in alike.values()]
     return sorted(largest, key=lambda entry: entry[0].urgency)
 
 
-def of_kind(found: Mapping[str, Sequence[Finding]], one: Finding) -> list[tuple[str, Finding]]:
+def of_kind(findings_of: Mapping[str, Sequence[Finding]], one: Finding) -> list[tuple[str, Finding]]:
     """The findings of all trials that have the code and severity of one, each with its trial; this one first."""
-    named = ((name, entry) for name, findings in found.items() for entry in findings)
+    named = ((name, entry) for name, findings in findings_of.items() for entry in findings)
     alike = [pair for pair in named if (pair[1].severity, pair[1].code) == (one.severity, one.code)]
-    return sorted(alike, key=lambda own: own[1] is not one)
+    return sorted(alike, key=lambda named_finding: named_finding[1] is not one)
 
 
-def _cost(found: Finding) -> tuple[bool, float]:
-    return found.decides, 0.0 if found.cost is None else found.cost.size
+def _cost(entry: Finding) -> tuple[bool, float]:
+    return entry.decides, 0.0 if entry.cost is None else entry.cost.size

@@ -131,8 +131,8 @@ def unpacked_notes(sources: Mapping[str, B3DSource]) -> list[str]:
     """Notes on unusual contents of trials that were unpacked, by the names of the trials, each kind of note once."""
     said = ((name, note) for name, source in sources.items() for note in source.notes)
     return [
-        f"{next(iter(own.values()))} ({shortened(list(own))}{', with other numbers' * (len(set(own.values())) > 1)})"
-        for own in alike(said)
+        f"{next(iter(one.values()))} ({shortened(list(one))}{', with other numbers' * (len(set(one.values())) > 1)})"
+        for one in alike(said)
     ]
 
 

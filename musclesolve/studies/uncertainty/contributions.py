@@ -103,7 +103,7 @@ class Linear:
     @cached_property
     def responses(self) -> list[Response]:
         """The derivatives of each part of the body; InputError for a cost that has none, and for elastic tendons."""
-        sharing, found = self.replay.sharing, []
+        sharing, responses = self.replay.sharing, []
         if sharing.elastic:
             elastic = "forces of elastic tendons have no derivatives here: frames depend on each other"
             raise input_error("unsupported", problem=elastic, remedy='choose tendon = "rigid"')
@@ -111,8 +111,8 @@ class Linear:
             problem = self._problem(self._body, self._no_errors, number)
             solution = solve_part(problem, sharing.cost, sharing.solver, on_infeasible="reserve")
             derivatives = solution_derivatives(problem, sharing.cost, solution)
-            found.append(Response(problem, solution, derivatives))
-        return found
+            responses.append(Response(problem, solution, derivatives))
+        return responses
 
     @property
     def unique(self) -> AnyArray:
@@ -127,12 +127,12 @@ class Linear:
         that move together with random signs: the mean of their squares is the sum over the parameters.
         """
         parameters, parts = self.replay.parameters, range(len(self.replay.layout.muscles))
-        random, found = np.random.default_rng(0), list[Task]()
+        random, tasks = np.random.default_rng(0), list[Task]()
 
         def directions(source: str, places: Sequence[tuple[int, ...]], most: int, part: int | None) -> None:
             for first in range(most):
                 chosen = tuple(np.array(places[first::most]).T)
-                found.append(Task(source, chosen, part, random.choice([-1.0, 1.0], len(chosen[0]))))
+                tasks.append(Task(source, chosen, part, random.choice([-1.0, 1.0], len(chosen[0]))))
 
         for source, shape in parameters.shapes.items():
             if parameters.sd[source] == 0.0:
@@ -144,18 +144,18 @@ class Linear:
                     for part in parts:
                         points = np.flatnonzero(of_part == part)
                         points = points[np.argsort(rank[points], kind="stable")]
-                        own = [(int(point), axis) for point in points for axis in range(3)]
-                        directions(source, own, FEW_PATH_DIRECTIONS, part)
+                        point_axes = [(int(point), axis) for point in points for axis in range(3)]
+                        directions(source, point_axes, FEW_PATH_DIRECTIONS, part)
                     continue
                 per_point = int(rank.max()) + 1, 3
-                found += [Task(source, place, part) for part, place in product(parts, np.ndindex(per_point))]
+                tasks += [Task(source, place, part) for part, place in product(parts, np.ndindex(per_point))]
             elif source in OF_MUSCLES:
-                found += [Task(source, (), part) for part in parts]
+                tasks += [Task(source, (), part) for part in parts]
             elif few and len(places) > FEW_DIRECTIONS and source != CONTACT_MODEL:
                 directions(source, places, FEW_DIRECTIONS, None)
             else:
-                found += [Task(source, place) for place in places]
-        return found
+                tasks += [Task(source, place) for place in places]
+        return tasks
 
     def squares(self, task: Task) -> dict[str, AnyArray]:
         """Sums over the parameters of (dF/dtheta sigma)^2, of all parts of the body.
@@ -209,8 +209,8 @@ class Linear:
         parts = [tuple((derivative**2).sum(axis=0) for derivative in pair) for pair in pairs]
         whole = self._nothing()
         for k, name in enumerate(("muscle_force", "contact_force")):
-            own = (layout.muscles if name == "muscle_force" else layout.joints)[task.part]
-            whole[name][:, own] = sum(part[k] for part in parts)
+            columns = (layout.muscles if name == "muscle_force" else layout.joints)[task.part]
+            whole[name][:, columns] = sum(part[k] for part in parts)
         return whole
 
     def _of_sharing(self, task: Task) -> dict[str, AnyArray]:

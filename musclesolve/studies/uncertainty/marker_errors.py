@@ -102,7 +102,7 @@ class MarkerErrors:
 
 def stride_time(trial: Trial) -> float:
     """Median time from a heel strike to the next of the same foot, or the time range where there are no two [s]."""
-    found = gait_events(trial)
-    strikes = [[event.time for event in found.of("heel_strike", side)] for side in SIDES]
+    events = gait_events(trial)
+    strikes = [[event.time for event in events.of("heel_strike", side)] for side in SIDES]
     steps = np.concatenate([np.diff(times) for times in strikes])
     return float(np.median(steps)) if steps.size else trial.time_range[1] - trial.time_range[0]

@@ -80,7 +80,7 @@ class ModelReplay(replay.Replay):
         if prepared.dynamics is None:
             free &= {*prepared.choice.needed, *prepared.dofs}
         known = {name: model.coordinates[name] for name in prepared.motion.names if name in free}
-        angles = tuple(name for name, each in known.items() if each.rotational and not each.locked)
+        angles = tuple(name for name, q in known.items() if q.rotational and not q.locked)
         shapes = replay.muscle_shapes(len(prepared.muscles))
         if prepared.dynamics is not None:
             predicted = prepared.dynamics.predicted
@@ -102,7 +102,7 @@ class ModelReplay(replay.Replay):
     def body(self, errors: replay.Errors) -> MovedModel:
         """The model with errors of its angles, of its moments or the places of its loads, and of the ligaments."""
         body, offset = self.prepared, self.kept @ errors["joint_angle"]
-        state, moment, found = body.whole.state, body.moment, body.dynamics
+        state, moment, acted = body.whole.state, body.moment, body.dynamics
         length, velocity, arm = state.musculotendon_length, state.musculotendon_velocity, state.moment_arm
         motion, moved = body.motion, dict(zip(self.angles, offset, strict=True))
         sources = ("center_of_pressure", "predicted_force", "predicted_pressure")
@@ -119,20 +119,20 @@ class ModelReplay(replay.Replay):
         if body.dynamics is None:
             moment = moment * np.exp(errors["joint_moment"])
         elif offset.any() or loaded or self.ligament(errors) != 1.0:
-            found = load_dynamics(body.model, motion, acting) if offset.any() or loaded else body.dynamics
-            columns = np.stack([found.dynamics.column(name) for name in body.dofs], axis=1)
+            acted = load_dynamics(body.model, motion, acting) if offset.any() or loaded else body.dynamics
+            columns = np.stack([acted.dynamics.column(name) for name in body.dofs], axis=1)
             moment = np.where(np.isnan(moment), np.nan, columns)
         # predicted loads, and the moments and forces of the joints with them, are in proportion to the mass
-        factor = float(np.exp(errors["body_mass"][0])) if "body_mass" in errors and found is not None else 1.0
+        factor = float(np.exp(errors["body_mass"][0])) if "body_mass" in errors and acted is not None else 1.0
 
         def loads_of(joints: Sequence[str], muscles: Sequence[str]) -> JointLoads:
-            assert found is not None
-            own = [joint for joint in body.model.joints if joint.name in joints]
-            loads = found.joint_loads(own, muscles, self.ligament(errors))
+            assert acted is not None
+            moving = [joint for joint in body.model.joints if joint.name in joints]
+            loads = acted.joint_loads(moving, muscles, self.ligament(errors))
             return replace(loads, net=factor * loads.net, net_moment=factor * loads.net_moment)
 
         angle = body.angle + np.array([moved.get(name, 0.0) for name in body.dofs])
-        loads = None if found is None else loads_of
+        loads = None if acted is None else loads_of
         return MovedModel(angle, factor * moment, length, velocity, arm, loads)
 
     def _loads(self, moved: Mapping[str, float], errors: replay.Errors) -> Sequence[ExternalLoad]:

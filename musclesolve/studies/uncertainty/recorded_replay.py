@@ -250,9 +250,9 @@ class RecordedReplay(Replay):
     @cached_property
     def points(self) -> tuple[AnyArray, AnyArray]:
         """Number of the part of each path point (P,) of all muscles, and number of the point within its muscle."""
-        own = [group.layout.point_muscle for group in (placement.paths for placement in self.placed)]
-        part = np.repeat(np.arange(len(own)), [len(each) for each in own])
-        rank = [np.arange(len(each)) - np.searchsorted(each, each) for each in own]
+        owner = [group.layout.point_muscle for group in (placement.paths for placement in self.placed)]
+        part = np.repeat(np.arange(len(owner)), [len(of) for of in owner])
+        rank = [np.arange(len(of)) - np.searchsorted(of, of) for of in owner]
         return part, np.concatenate(rank)
 
     def muscles(self, body: SubjectWithErrors, errors: Errors, number: int) -> ScaledMuscles:
@@ -277,9 +277,9 @@ class RecordedReplay(Replay):
             state = self._states[number].with_parameters(muscles)
         else:
             state = muscle_state(body.model, muscles, body.motion)
-        found = body.model, body.motion, body.loads, state, body.moments
+        inputs = body.model, body.motion, body.loads, state, body.moments
         joints = MuscleJoints(body.model, state.muscles, self.ligament(errors))
-        return sharing_group(self.options, *found, nominal.usable, nominal.emg, joints)
+        return sharing_group(self.options, *inputs, nominal.usable, nominal.emg, joints)
 
 
 def _on_feet(wrenches: AnyArray, sides: Collection[Side]) -> list[Wrench]:

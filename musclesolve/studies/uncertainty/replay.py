@@ -79,30 +79,28 @@ def sources() -> dict[str, Source]:
 
 
 def standard_deviations(
-    stated: Mapping[str, float], given: Mapping[str, float] | None = None
+    stated: Mapping[str, float], changed: Mapping[str, float] | None = None
 ) -> dict[str, float]:
     """Source -> standard deviation in SI: as given by key, else as a trial file states by key, else the usual one."""
     expected = "keys and numbers, such as {'marker_placement_mm': 3}"
-    own = dict(check_type({} if given is None else given, Mapping, "standard deviations", expected))
+    changes = dict(check_type({} if changed is None else changed, Mapping, "standard deviations", expected))
     keys = [source.key for source in sources().values()]
-    for key, sd in own.items():
+    for key, sd in changes.items():
         check_known([key], "source of error", keys, where="standard deviations")
         most = settings_of(UncertaintySettings)[key].maximum
         expected = f"a number from 0, which switches the source off, to {most:g}"
         check_number(
             sd, f"the standard deviation {key}", expected, least=0.0, most=most, where="standard deviations"
         )
-    chosen = {source.key: source.sd for source in sources().values()} | dict(stated) | own
+    chosen = {source.key: source.sd for source in sources().values()} | dict(stated) | changes
     return {name: source.in_si(float(chosen[source.key])) for name, source in sources().items()}
 
 
-def check_sources(
-    given: Mapping[str, float], body: str, person: bool = False, predicted: bool = False
-) -> None:
+def check_sources(sds: Mapping[str, float], body: str, person: bool = False, predicted: bool = False) -> None:
     """Refuse standard deviations, by key, of sources that a body does not have (`error_keys`), but for zeros."""
     known = error_keys(body, person, predicted)
     about = {source.key: source.about for source in sources().values()}
-    for key, sd in given.items():
+    for key, sd in sds.items():
         if sd and key not in known:
             raise input_error(
                 "conflict",
@@ -355,27 +353,27 @@ def parameters_with_errors(
     covariance, z (p,) the errors of the source `PERSON`. They have no others: the calibration saw them.
     """
     names, optimal = parameters.names, parameters.optimal_fiber_length
-    own = {
+    exponent = {
         "max_isometric_force": errors["strength"] + errors["max_isometric_force"][columns],
         "optimal_fiber_length": errors["optimal_fiber_length"][columns],
         "tendon_slack_length": optimal * errors["tendon_slack_length"][columns],
         "tendon_strain": np.zeros(len(names)),
     }
-    factor = {quantity: np.ones(len(names)) for quantity in own}
+    factor = {quantity: np.ones(len(names)) for quantity in exponent}
     if person is not None:
         variance, axes = np.linalg.eigh(person.covariance)
         off = axes @ (np.sqrt(np.maximum(variance, 0.0)) * errors[PERSON])
-        for quantity in own:
+        for quantity in exponent:
             exponents = person.exponents(quantity, names)
             factor[quantity] = np.exp(exponents @ off)
-            own[quantity] = np.where(exponents.any(axis=1), 0.0, own[quantity])
-    slack = parameters.tendon_slack_length * factor["tendon_slack_length"] + own["tendon_slack_length"]
+            exponent[quantity] = np.where(exponents.any(axis=1), 0.0, exponent[quantity])
+    slack = parameters.tendon_slack_length * factor["tendon_slack_length"] + exponent["tendon_slack_length"]
     return replace(
         parameters,
         tendon_slack_length=np.maximum(slack, 0.0),
         **{
-            quantity: getattr(parameters, quantity) * factor[quantity] * np.exp(own[quantity])
-            for quantity in own
+            quantity: getattr(parameters, quantity) * factor[quantity] * np.exp(exponent[quantity])
+            for quantity in exponent
             if quantity != "tendon_slack_length"
         },
     )
@@ -466,8 +464,8 @@ def with_prediction_errors(
         away[:, :2] = np.array([1.0, LATERAL]) * (pressure[foot] @ waves).T
         total = wrenches[:, foot, :3] + change
         moment = wrenches[:, foot, 3:] + vector_product(point, change) + vector_product(away, total)
-        own = predicted[:, foot]
-        moved[own, foot] = np.concatenate([total, moment], axis=1)[own]
+        columns = predicted[:, foot]
+        moved[columns, foot] = np.concatenate([total, moment], axis=1)[columns]
     return moved
 
 

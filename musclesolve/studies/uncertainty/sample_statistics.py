@@ -101,7 +101,7 @@ class Statistics:
 
     def quantiles(self) -> Array:
         """(5, D) `QUANTILES`, between order statistics along straight lines; NaN where no sample has a value."""
-        found = np.full((len(QUANTILES), self.nominal.size), np.nan)
+        quantiles = np.full((len(QUANTILES), self.nominal.size), np.nan)
         for start in range(0, self.nominal.size, BLOCK):
             ordered = np.sort(self._first[: self.kept, start : start + BLOCK], axis=0)  # missing ones last
             count = (~np.isnan(ordered)).sum(axis=0)
@@ -113,10 +113,10 @@ class Statistics:
                 low = place.astype(int)
                 high = np.minimum(low + 1, count[entry] - 1)
                 below, above = (ordered[at, entry].astype(float) for at in (low, high))
-                found[row, start + entry] = (
+                quantiles[row, start + entry] = (
                     self._origin[start + entry] + below + (place - low) * (above - below)
                 )
-        return found
+        return quantiles
 
 
 Variable = tuple[tuple[str, ...], AnyArray, dict[str, str]]
@@ -129,9 +129,9 @@ def followed() -> dict[str, Quantity]:
     over_time = {name: QUANTITIES[name] for name in in_set("uncertainty")}
     meaning = "; largest over the valid nominal frames of stance"
     peaks = {
-        name + PEAK: replace(each, dims=each.dims[1:], long_name=each.long_name + meaning)
-        for name, each in over_time.items()
-        if "peak" in each.sets
+        name + PEAK: replace(quantity, dims=quantity.dims[1:], long_name=quantity.long_name + meaning)
+        for name, quantity in over_time.items()
+        if "peak" in quantity.sets
     }
     return over_time | peaks
 
@@ -242,7 +242,7 @@ def _about(unit: str, meaning: str) -> dict[str, str]:
 
 def separated(vectors: AnyArray, sizes: Mapping[Hashable, int]) -> dict[str, AnyArray]:
     """Quantities by name from vectors (..., D), in which they lie end to end, given the size of every dimension."""
-    known = {name: each.dims for name, each in followed().items() if all(dim in sizes for dim in each.dims)}
+    known = {name: one.dims for name, one in followed().items() if all(dim in sizes for dim in one.dims)}
     return split_named(vectors, {name: tuple(sizes[dim] for dim in dims) for name, dims in known.items()})
 
 
@@ -268,14 +268,14 @@ def quantities(
         longer = np.divide(contact_error, size, out=np.zeros_like(size), where=size > 0.0)
         known["joint_reaction"] = reaction * (1.0 + longer)[..., None]
     known |= by_formula(known, "uncertainty")
-    found = {name: known[name] for name in wanted if name in known}
+    chosen = {name: known[name] for name in wanted if name in known}
     verdict_of = {"muscle": layout.muscle_side, "joint": layout.joint_side}
     peaks = {
-        name + PEAK: _peak(found[name], counted[:, verdict_of[QUANTITIES[name].dims[-1]]])
+        name + PEAK: _peak(chosen[name], counted[:, verdict_of[QUANTITIES[name].dims[-1]]])
         for name in in_set("uncertainty", "peak")
-        if name in found
+        if name in chosen
     }
-    return found | peaks
+    return chosen | peaks
 
 
 def _peak(values: AnyArray, counted: AnyArray) -> AnyArray:
@@ -319,7 +319,7 @@ def work(common: Samples, task: range | list[Task], progress: object = None) -> 
     A sample is its quantities (D,), and which frames (T, S) of each side needed a reserve; or why it failed.
     """
     if not isinstance(task, range):
-        return [common.linear.squares(each) for each in task]
+        return [common.linear.squares(one) for one in task]
     parameters, layout = common.replay.parameters, common.replay.layout
     samples: list[tuple[Array, AnyArray] | str] = []
     for number in task:
