@@ -213,8 +213,8 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
     trials, position = [], start
     for trial in header.messages(9):
         read = stream if names is None or trial.text(1) in names else None
-        found, length = _trial(trial, read, size - position, (sensors, block), (count, len(bodies)), file)
-        trials.append(found)
+        one, length = _trial(trial, read, size - position, (sensors, block), (count, len(bodies)), file)
+        trials.append(one)
         position += length
         stream.seek(position)
     if names is None and position != size:
@@ -374,8 +374,8 @@ class _Message:
                 continue
             place = 0
             while place < len(value):
-                each, place = _varint(value, place, self.file)
-                numbers.append(each)
+                item, place = _varint(value, place, self.file)
+                numbers.append(item)
         return numbers
 
 
@@ -567,9 +567,9 @@ def _write_shared(path: Path, text: str) -> None:
     with writing(path):
         if path.is_file() and path.stat().st_size == len(content) and path.read_bytes() == content:
             return
-        own = path.with_name(f"{HIDDEN}{os.getpid()}{PART}")
-        own.write_bytes(content)
-        own.replace(path)
+        part = path.with_name(f"{HIDDEN}{os.getpid()}{PART}")
+        part.write_bytes(content)
+        part.replace(path)
 
 
 def coordinate_order(model: OpenSimModel, subject: B3DSubject) -> tuple[str, ...]:

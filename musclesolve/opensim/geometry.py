@@ -449,7 +449,7 @@ def difference_note(geometry: OpenSimGeometry) -> str:
     """A sentence on the muscles with other lengths or moment arms in OpenSim; empty without such muscles."""
     length = np.nan_to_num(np.abs(geometry.length - geometry.opensim_length), nan=np.inf).max(axis=0)
     arm = in_blocks(
-        lambda own, theirs: np.nan_to_num(np.abs(own - theirs), nan=np.inf).max(axis=1, initial=0.0),
+        lambda ours, theirs: np.nan_to_num(np.abs(ours - theirs), nan=np.inf).max(axis=1, initial=0.0),
         geometry.moment_arm,
         geometry.opensim_arm,
     ).max(axis=0)

@@ -410,7 +410,7 @@ class OpenSimModel:
     @cached_property
     def _with_lacks(self) -> list[tuple[OpenSimMuscle, list[str]]]:
         """The muscles, each with what it needs and is not supported."""
-        found = []
+        pairs = []
         for muscle in self.muscles.values():
             surfaces = (wrap.surface for wrap in muscle.wraps)
             lacking = [f"wrap object {surface}" for surface in surfaces if surface not in self.surfaces]
@@ -418,9 +418,9 @@ class OpenSimModel:
             lacking += [f"body {body}" for body in sorted(self.bodies_of(muscle) - self.reachable)]
             crossed = self._crossed(muscle)
             driving = (constraint for constraint in self.other_constraints if constraint.driven & crossed)
-            lacking += [f"constraint {each.name}" for each in driving]
-            found.append((muscle, lacking))
-        return found
+            lacking += [f"constraint {driver.name}" for driver in driving]
+            pairs.append((muscle, lacking))
+        return pairs
 
     def require_paths(self) -> None:
         """Check that every muscle of the file has a path of points.

@@ -100,7 +100,7 @@ class Loop:
         """Violations c (T, r) of the links and their Jacobian (T, r, K)."""
         pose = body_motion(self.tree, values, tuple(self.tree.coordinates))
         parts = [_gap(self.tree, link, pose) for link in self.links]
-        return tuple(np.concatenate(each, axis=1) for each in zip(*parts, strict=True))  # type: ignore[return-value]
+        return tuple(np.concatenate(part, axis=1) for part in zip(*parts, strict=True))  # type: ignore[return-value]
 
     def slope(self, values: Array) -> Array:
         """dq_d/dq_i (T, d, c)."""
@@ -474,11 +474,11 @@ def read_links(
                 lost.append((element.name, element.tag, bodies))
     couplers: list[Coupler] = []
     for group in _joined(model, links):
-        found = loop_couplers(model, group)
-        if found is None:
+        coupling = loop_couplers(model, group)
+        if coupling is None:
             lost += [(link.name, kinds[link.name], [frame.body for frame in link.frames]) for link in group]
         else:
-            couplers += found
+            couplers += coupling
             for link in group:
                 context.unsupported.pop(f"joint {link.name}", None)
     locked = {name for name, coordinate in model.coordinates.items() if coordinate.locked}
@@ -519,12 +519,12 @@ def _joined(model: OpenSimModel, links: Sequence[Link]) -> list[tuple[Link, ...]
     """Links in groups that share no coordinate."""
     groups: list[tuple[tuple[Link, ...], frozenset[str]]] = []
     for link in links:
-        own: tuple[Link, ...] = (link,)
+        chain: tuple[Link, ...] = (link,)
         moving, apart = model.coordinates_between([frame.body for frame in link.frames]), []
         for others, theirs in groups:
             if theirs & moving:
-                own, moving = (*others, *own), moving | theirs
+                chain, moving = (*others, *chain), moving | theirs
             else:
                 apart.append((others, theirs))
-        groups = [*apart, (own, moving)]
+        groups = [*apart, (chain, moving)]
     return [group for group, _ in groups]

@@ -115,7 +115,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
         devices=devices,
     )
     computable = tuple(device for device in devices if _is_computable(read, device))
-    context.unsupported |= {f"force {each.name}": each.kind for each in devices if each not in computable}
+    context.unsupported |= {f"force {one.name}": one.kind for one in devices if one not in computable}
     for point in (point for muscle in muscles.values() for point in muscle.points):
         moving, switching = point.moving.coordinates if point.moving else (), (point.condition or ())[:1]
         model.check_coordinates((*moving, *switching), coordinates, f"correct the point {point.name}")

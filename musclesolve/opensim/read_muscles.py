@@ -364,7 +364,7 @@ def _over_obstacles(
     """
     if path.tag != "Scholz2015GeometryPath":
         return None
-    points, wraps, found = list[OpenSimPoint | None](), list[Wrap](), dict[str, WrapSurface]()
+    points, wraps, around = list[OpenSimPoint | None](), list[Wrap](), dict[str, WrapSurface]()
     shapes = {shape.path: shape for shape in context.of_kind("") if shape.tag.startswith("Contact")}
     for element in path.listed("path_elements"):
         if element.tag == "Scholz2015GeometryPathPoint":
@@ -402,12 +402,12 @@ def _over_obstacles(
         turned = base.rotation @ rotation_xyz(angles) @ np.stack([x, y, np.cross(x, y)], axis=1)
         radii = np.array([radius, radius, radius if kind == "sphere" else 0.0])
         frame = Frame(base.body, turned, base.place(place))
-        found[name] = WrapSurface(name, kind, frame, radii, 2.0 * FARTHEST, "held +x", True)
+        around[name] = WrapSurface(name, kind, frame, radii, 2.0 * FARTHEST, "held +x", True)
         wraps.append(Wrap(name, len(points), len(points) + 1, "hybrid"))
     known = tuple(point for point in points if point is not None)
     if len(known) < len(points):
         return None
-    surfaces |= found
+    surfaces |= around
     return OpenSimPath(muscle.name, known, tuple(wraps), is_geodesic=True)
 
 

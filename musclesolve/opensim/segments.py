@@ -44,7 +44,7 @@ class Segments:
     def upright(self) -> BodyMotion:
         """The pose with all coordinates zero, locked ones at their default, with the twists of all coordinates."""
         known = self.model.coordinates
-        held = {name: np.array([each.default if each.locked else 0.0]) for name, each in known.items()}
+        held = {name: np.array([one.default if one.locked else 0.0]) for name, one in known.items()}
         return body_motion(self.model, coordinate_values(self.model, held), tuple(known))
 
     def axes(self, rotation: Array, body: str) -> Array:
@@ -61,7 +61,7 @@ class Segments:
     @cached_property
     def _lying(self) -> dict[str, tuple[frozenset[str], Array]]:
         """Body -> bodies of its segment, and axes (3, 3) of the segment in the pose `upright`, as columns."""
-        found = {}
+        axes = {}
         for knee in self.knees:
             distal, proximal = self.distal(knee), self.proximal(knee)
             ankle, hip, center = self._end(knee, distal), self._end(knee, proximal), self.center(knee)
@@ -80,19 +80,19 @@ class Segments:
                 if np.linalg.norm(axis) > 1e-6:
                     right = side * axis / np.linalg.norm(axis)
                     group = self.rigid(body)
-                    found[body] = group, np.stack([np.cross(up, right), up, right], axis=1)
-        return found
+                    axes[body] = group, np.stack([np.cross(up, right), up, right], axis=1)
+        return axes
 
     def _foot(self, shank: str, knee: Joint) -> Array:
         """Mass center (3,) of the bodies beyond a shank in the pose `upright` [m]."""
         weighted, mass = np.zeros(3), 0.0
         for joint, far in self._leaving(shank, knee):
             for body in self._beyond(far.body, joint):
-                if (own := self.model.masses.get(body)) is not None and own.mass > 0.0:
+                if (part := self.model.masses.get(body)) is not None and part.mass > 0.0:
                     number = self.model.body_number[body]
-                    place = self.upright.rotation[0, number] @ own.center
-                    weighted += own.mass * (place + self.upright.position[0, number])
-                    mass += own.mass
+                    place = self.upright.rotation[0, number] @ part.center
+                    weighted += part.mass * (place + self.upright.position[0, number])
+                    mass += part.mass
         return weighted / mass if mass else weighted
 
     @cached_property
@@ -145,17 +145,17 @@ class Segments:
         """A body and those that joints of a kind lead to from it, but for the ground."""
         reached, new = {body}, [body]
         while new:
-            own = new.pop()
+            last = new.pop()
             for joint in filter(passes, self.model.joints):
                 ends = joint.inboard.body, joint.outboard.body
-                if own in ends and (other := ends[own == ends[0]]) not in {*reached, GROUND}:
+                if last in ends and (other := ends[last == ends[0]]) not in {*reached, GROUND}:
                     reached.add(other)
                     new.append(other)
         return frozenset(reached)
 
     def _mass(self, body: str) -> float:
-        found = self.model.masses.get(body)
-        return 0.0 if found is None else found.mass
+        mass = self.model.masses.get(body)
+        return 0.0 if mass is None else mass.mass
 
     def _leaving(self, body: str, through: Joint) -> Iterator[tuple[Joint, Frame]]:
         """Yield other rotating joints of the segment of a body, with their frames on the other side."""
@@ -247,7 +247,7 @@ class Segments:
         """Bodies jointed to the thigh that move with the knee, through a coupler or by the knee's own coordinates."""
         moving = self.model.independent(knee.moved_by)
         thigh, beyond = self.rigid(self.proximal_segment(knee)), self.rigid(self.distal(knee).body)
-        found = [
+        parts = [
             self.rigid(joint.outboard.body)
             for joint in self.model.joints
             if joint is not knee
@@ -255,7 +255,7 @@ class Segments:
             and joint.outboard.body not in thigh | beyond
             and self.model.independent(joint.moved_by) & moving
         ]
-        return frozenset().union(*found)
+        return frozenset().union(*parts)
 
 
 def flexion_sign(model: OpenSimModel, name: str) -> float:

@@ -234,7 +234,7 @@ class _Builder:
     def characters(self, text: str) -> None:
         self.open[-1].text += text
 
-    def entity(self, *given: object) -> None:
+    def entity(self, *parts: object) -> None:
         raise file_error(
             "bad_format",
             (self.file, self.parser.CurrentLineNumber),
@@ -526,7 +526,7 @@ class Context:
             called = [component for component in called if component.tag in ("Body", "Ground")] or called
         if len(called) == 1:
             return called[0]
-        several = f"{len(called)} frames are called '{text}': {', '.join(each.path for each in called)}"
+        several = f"{len(called)} frames are called '{text}': {', '.join(one.path for one in called)}"
         socket.fail(
             "unknown_name",
             several if called else f"there is no body or frame '{text}'",

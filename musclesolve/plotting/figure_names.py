@@ -96,16 +96,16 @@ NAMES = _Functions()
 
 
 def _figure_names() -> dict[str, FigureName]:
-    found = {
+    named = {
         name: FigureName(**entry | {"name": name, "of": tuple(entry["of"])})
         for name, entry in bundled_toml(__package__, "figures.toml").items()
     }
     for name in in_set("figure"):
         section, tab = PLACES[next(dim for dim in QUANTITIES[name].dims if dim in PLACES)]
-        found[name] = FigureName(
+        named[name] = FigureName(
             name, (RECORDING, MODEL), "result.joint_figures", name, section, tab, quantity=name
         )
-    return found
+    return named
 
 
 FIGURE_NAMES = _figure_names()
@@ -113,11 +113,11 @@ FIGURE_NAMES = _figure_names()
 
 def figures_by(field: str) -> dict[str, list[FigureName]]:
     """The figures by section, by tab or by another field, in order."""
-    found: dict[str, list[FigureName]] = {}
+    by: dict[str, list[FigureName]] = {}
     for figure in FIGURE_NAMES.values():
         if value := getattr(figure, field):
-            found.setdefault(value, []).append(figure)
-    return found
+            by.setdefault(value, []).append(figure)
+    return by
 
 
 def drawings(kind: str) -> Mapping[str, Callable[..., Figure]]:
@@ -132,18 +132,18 @@ def pages_of(data: xr.Dataset, kind: str) -> dict[str, Callable[..., Figure]]:
     """
     from musclesolve.results.dataset import frame_validity as frames
 
-    found: dict[str, Callable[..., Figure]] = {}
+    pages: dict[str, Callable[..., Figure]] = {}
     for name, draw in drawings(kind).items():
         needed = FIGURE_NAMES[name].needs
         if not FIGURE_NAMES[name].is_drawable(data):
             continue
         if kind not in OF_LEG:
-            found[name] = draw
+            pages[name] = draw
             continue
         for side in frames.sides(data) if kind == COMPARISON else map(str, data["side"].values):
             if needed not in data.dims or side in map(side_of, map(str, data[needed].values)):
-                found[f"{name}_{side}"] = partial(draw, side=side)
-    return found
+                pages[f"{name}_{side}"] = partial(draw, side=side)
+    return pages
 
 
 def files_of(*kinds: str) -> tuple[str, ...]:

@@ -137,10 +137,10 @@ def read_inputs(paths: Sequence[str | Path], known: Mapping[Path, xr.Dataset] | 
     averages = tuple(source for source in sources if source.kind == AVERAGE)
     trials = _trials(sources)
     for source in (source for source in sources if source.kind in ANSWERS):
-        own = [trial for trial in trials if _is_about(source.data, trial)]
-        if not own:
+        about = [trial for trial in trials if _is_about(source.data, trial)]
+        if not about:
             unreadable[source.path] = NO_RESULT
-        for trial in own[:1]:
+        for trial in about[:1]:
             trial.answers.setdefault(source.kind, source.data)
     kept = tuple(source for source in sources if source.path not in unreadable)
     if not trials and not averages:
@@ -157,11 +157,11 @@ def read_inputs(paths: Sequence[str | Path], known: Mapping[Path, xr.Dataset] | 
 NO_RESULT = "it answers a question about another trial, or with another cost, than the results that are given"
 
 
-def _is_about(found: xr.Dataset, trial: TrialFiles) -> bool:
+def _is_about(data: xr.Dataset, trial: TrialFiles) -> bool:
     """Return whether an answer belongs to a trial, with the same cost if it depends on a cost."""
-    costs = str(np.atleast_1d(found.attrs.get("costs", found.attrs.get("cost", "")))[0])
+    costs = str(np.atleast_1d(data.attrs.get("costs", data.attrs.get("cost", "")))[0])
     same_cost = costs in ("", str(trial.base.attrs.get("cost", "")))
-    return identity(found) == identity(trial.base) and same_cost
+    return identity(data) == identity(trial.base) and same_cost
 
 
 def _kind(data: xr.Dataset, path: Path) -> str:
@@ -191,7 +191,7 @@ def _kind(data: xr.Dataset, path: Path) -> str:
 def question_of(data: xr.Dataset) -> str:
     """The question of an answer, also of one that has only a reason; empty for any other dataset."""
     stated = str(data.attrs.get(QUESTION, ""))
-    return stated if stated in ANSWERS else next((name for name, own in ANSWERS.items() if own in data), "")
+    return stated if stated in ANSWERS else next((name for name, key in ANSWERS.items() if key in data), "")
 
 
 def kind_of(data: xr.Dataset) -> str:
@@ -235,8 +235,8 @@ def identity(data: xr.Dataset) -> frozenset[str]:
 def first_cost(comparison: xr.Dataset) -> xr.Dataset:
     """The result under the first cost of a comparison."""
     name = str(comparison["cost"].values[0])
-    own = [variable for variable in comparison.data_vars if "other" not in comparison[variable].dims]
-    result = comparison[own].isel(cost=0).drop_vars("cost")
+    names = [variable for variable in comparison.data_vars if "other" not in comparison[variable].dims]
+    result = comparison[names].isel(cost=0).drop_vars("cost")
     if "least_cost" in result:
         result = result.rename(least_cost="cost")
     return result.assign_attrs(cost=name)

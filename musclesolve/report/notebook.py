@@ -157,17 +157,17 @@ def _average(result: xr.Dataset) -> View:
     return View(identity(result), None, figures, lambda: [from_rich(average_table(result))])
 
 
-def _answer(found: xr.Dataset, question: str) -> View:
+def _answer(data: xr.Dataset, question: str) -> View:
     """The answer in sentences with the verdict on the trial, then the figures and tables of its command."""
     try:
-        content: dict[str, Any] = trial_sections.answer(found, question)
+        content: dict[str, Any] = trial_sections.answer(data, question)
     except Absent as why:
-        return View(identity(found), None, [], list, answer={"answer": str(why), "verdict": "", "notes": []})
+        return View(identity(data), None, [], list, answer={"answer": str(why), "verdict": "", "notes": []})
     figures = [
-        (caption(name, draw), partial(draw, found)) for name, draw in figures_of(found, question).items()
+        (caption(name, draw), partial(draw, data)) for name, draw in figures_of(data, question).items()
     ]
-    content |= judgement_document(found)
-    return View(identity(found), None, figures, lambda: content["tables"], answer=content)
+    content |= judgement_document(data)
+    return View(identity(data), None, figures, lambda: content["tables"], answer=content)
 
 
 def drawn(draw: Draw, label: str, style: PageStyle) -> Markup:

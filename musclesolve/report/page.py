@@ -105,10 +105,10 @@ def write_report(
     if questions:
         _answer(paths, questions, report)
     inputs = read_inputs(paths)
-    given = {os.path.realpath(source.path) for source in inputs.sources}
+    named = {os.path.realpath(source.path) for source in inputs.sources}
     results = [source.path for source in inputs.sources if source.kind == RESULT]
     beside = [
-        file for path in results for file in answers_beside(path) if os.path.realpath(file) not in given
+        file for path in results for file in answers_beside(path) if os.path.realpath(file) not in named
     ]
     if beside:
         inputs = read_inputs([*paths, *beside])
@@ -203,12 +203,12 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
     averages = []
     for place, source in enumerate(inputs.averages, start=1):
         key, draws = f"a{place}", figures_of(source.data, AVERAGE)
-        own = list(fitting(drawn(f"{key}-{name}", name, draw, source.data) for name, draw in draws.items()))
+        figs = list(fitting(drawn(f"{key}-{name}", name, draw, source.data) for name, draw in draws.items()))
         try:
             content, fault = average(source.data), ""
         except DAMAGE as error:
             content, fault = {}, reason(error)
-        averages.append({"key": key, "file": source.path.name, "figures": own, "fault": fault, **content})
+        averages.append({"key": key, "file": source.path.name, "figures": figs, "fault": fault, **content})
     report("writing", 1.0)
     versions_of_files = (text(source.data, "musclesolve_version") for source in inputs.sources)
     citations = Citations(next(versions_of_files, "") or __version__)
@@ -223,7 +223,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         "page.html",
         title=f"{who}, {what}",
         trials=trials,
-        overview=overview(inputs, [each["headline"] for each in trials], titles),
+        overview=overview(inputs, [t["headline"] for t in trials], titles),
         together=_together(inputs, titles),
         subjects=names,
         averages=averages,
@@ -268,7 +268,7 @@ def figure_page(result: Path) -> str:
     kinds: dict[str, list[Picture]] = {figure.tab: [] for figure in FIGURE_NAMES.values() if figure.tab}
     for shown in pictures_of(trial, "t1"):
         kinds[FIGURE_NAMES[shown.name].tab].append(shown)
-    full = {kind: own for kind, own in kinds.items() if own}
+    full = {kind: names for kind, names in kinds.items() if names}
     return whole_page("figures.html", heading="Figures of the result", kinds=full)
 
 

@@ -56,9 +56,9 @@ def headline(facts: Facts, said: Sequence[Statement]) -> Headline:
         judged,
         " ".join((use, *judged.why)),
         [
-            {"joint": plain(stem), "unit": unit, "legs": legs, "implants": found.words if found else ""}
+            {"joint": plain(stem), "unit": unit, "legs": legs, "implants": band.words if band else ""}
             for stem, legs in rows.items()
-            for found in [measured(stem, facts.movement)]  # in implants, None where none measured
+            for band in [measured(stem, facts.movement)]  # in implants, None where none measured
         ],
         of_emg[0] if of_emg and facts.correlations else "not measured",
         cautions,
@@ -76,7 +76,7 @@ def specifications() -> dict[str, dict[str, Any]]:
     """Title, lead and figures of every section."""
     of_sections = figures_by("section")
     return {
-        name: {**spec, "figures": [page for each in of_sections.get(name, ()) for page in each.pages]}
+        name: {**spec, "figures": [page for part in of_sections.get(name, ()) for page in part.pages]}
         for name, spec in bundled_toml("musclesolve.report", "texts", "sections.toml").items()
     }
 
@@ -134,7 +134,7 @@ def sections_of(
                 "title": spec["title"],
                 "lead": spec.get("lead", ""),
                 "content": said,
-                "figures": [] if absent else [figures[each] for each in wanted if each in figures],
+                "figures": [] if absent else [figures[key] for key in wanted if key in figures],
                 "said": chosen(trial.said, "", section=name),
                 "absent": absent,
                 "note": ONE_FRAME if wanted and not absent and trial.base.sizes["time"] < 2 else "",

@@ -59,17 +59,17 @@ def on_dark_ground(figure: Any) -> None:
     from matplotlib.patches import Patch
     from matplotlib.text import Text
 
-    for artist in figure.findobj(lambda each: isinstance(each, (Text, Line2D, Collection, Patch))):
+    for artist in figure.findobj(lambda part: isinstance(part, (Text, Line2D, Collection, Patch))):
         if isinstance(artist, (Text, Line2D)):
-            if contrast(own := to_hex(artist.get_color()), DARK) < CONTRAST:
-                artist.set_color(dark_color(own))
+            if contrast(color := to_hex(artist.get_color()), DARK) < CONTRAST:
+                artist.set_color(dark_color(color))
         elif artist is not figure.patch:
             faces = np.reshape(artist.get_facecolor(), (-1, 4))
             if not len(faces) or faces[0, 3] == 0.0:
                 continue
-            own, faint = to_hex(faces[0]), artist.get_alpha() is not None
-            if contrast(own, DARK) < CONTRAST if faint else contrast(own, LIGHT) < PALE:
-                artist.set_facecolor(dark_color(own))
+            color, faint = to_hex(faces[0]), artist.get_alpha() is not None
+            if contrast(color, DARK) < CONTRAST if faint else contrast(color, LIGHT) < PALE:
+                artist.set_facecolor(dark_color(color))
 
 
 def contrast(one: str, other: str) -> float:

@@ -97,7 +97,7 @@ class Strides:
         ends = [time[cycle.index[[0, -1]]] for cycle in cycles]
         at = [np.linspace(cycle.start, cycle.end, PERCENTS.size) for cycle in cycles]
         used = np.isin(np.arange(time.size), np.concatenate([cycle.index for cycle in cycles]))
-        return cls(time, used, np.array([np.clip(each, *end) for each, end in zip(at, ends, strict=True)]))
+        return cls(time, used, np.array([np.clip(span, *end) for span, end in zip(at, ends, strict=True)]))
 
     def curves(self, values: Array, known: Mask) -> Array:
         """Values (T,) of every stride (K, P), NaN beside frames that are not known (T,) or were left out between."""
@@ -401,7 +401,7 @@ class Legs:
         known = [(places, values) for places, values in drawn if np.isfinite(values).any()]
         if not known:
             return float("nan")
-        places, values = max(known, key=lambda each: float(np.nanmax(each[1])))
+        places, values = max(known, key=lambda pair: float(np.nanmax(pair[1])))
         return float(places[int(np.nanargmax(values))])
 
     def mark_stance(self, axes: Axes, *sides: str) -> None:
@@ -425,14 +425,14 @@ class Legs:
     def _stances(self, side: str) -> tuple[list[tuple[float, float]], ...]:
         """Stretches of the axis with a foot on the ground, whose force is measured, and whose force is predicted."""
         on_ground, predicted = frames.stance(self.result, side), frames.predicted(self.result, side)
-        found = []
+        spans = []
         for standing in (on_ground & ~predicted, on_ground & predicted):
             bars = [(part.place, standing[part.index]) for part in self.x.passes[side]]
             if (strides := self.x.strides.get(side)) is not None:  # of most strides
                 bars = [(PERCENTS, strides.mean(standing.astype(float)) > 0.5)]
             ends = [(place, run) for place, shown in bars for run in true_runs(shown)]
-            found.append([(float(place[first]), float(place[last - 1])) for place, (first, last) in ends])
-        return tuple(found)
+            spans.append([(float(place[first]), float(place[last - 1])) for place, (first, last) in ends])
+        return tuple(spans)
 
     def mark_events(self, axes: Axes, *sides: str) -> None:
         """Draw a thin line at every heel strike and toe-off of these legs, or of all; for pages without stance bars."""
@@ -663,7 +663,7 @@ class NormBands:
         for published in self.fitting if current_style().norm_file else ():
             lost = [key for key in published.curves if key not in shown and key[1] not in stems]
             for quantity, name in lost:
-                near = suggestion(name, [*(other for own, other in shown if own == quantity), *stems])
+                near = suggestion(name, [*(other for kind, other in shown if kind == quantity), *stems])
                 words = f"{published.name}: no curve is named {quantity} {name}"
                 sheet.add_note(f"{words}; {near}" if near else words)
 

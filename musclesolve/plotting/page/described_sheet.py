@@ -227,7 +227,7 @@ class Panel:
         for begin, end in true_runs(known):
             part = slice(begin, end)
             kept = needed(places[part], low[part], high[part])
-            numbers = [self.figure.numbers.add(each[part][kept]) for each in (places, low, high)]
+            numbers = [self.figure.numbers.add(line[part][kept]) for line in (places, low, high)]
             mark = {"k": "area", "x": numbers[0], "y": numbers[1], "y2": numbers[2]}
             self._add(mark, style)
 
@@ -360,19 +360,19 @@ class Panel:
         if not self.visible:
             return None
         ends = {"x": self._x.ends, "y": self._y.ends}
-        found: dict[str, Any] = {key: [float(f"{end:.7g}") for end in each] for key, each in ends.items()}
-        found |= self.ticks
-        found |= {"equal": True} if self.equal else {}
-        found |= {"upright": True} if self.upright_labels else {}
-        found |= {"columns": self.columns} if self.columns > 1 else {}
+        panel: dict[str, Any] = {key: [float(f"{end:.7g}") for end in pair] for key, pair in ends.items()}
+        panel |= self.ticks
+        panel |= {"equal": True} if self.equal else {}
+        panel |= {"upright": True} if self.upright_labels else {}
+        panel |= {"columns": self.columns} if self.columns > 1 else {}
         if self.strips:
-            found["strips"] = [
+            panel["strips"] = [
                 {"bottom": bottom, "height": height} | (strip.described() or {})
                 for bottom, height, strip in self.strips
             ]
         order = sorted(self.marks, key=lambda mark: float(mark["z"]))
         marks = [{key: value for key, value in mark.items() if key != "z"} for mark in order]
-        return found | self.texts | {"marks": marks}
+        return panel | self.texts | {"marks": marks}
 
 
 class DescribedSheet:
@@ -474,8 +474,8 @@ class DescribedSheet:
         while panels and panels[-1] is None:
             panels.pop()
         height = max(self.grid.panel_height, self.grid.least)
-        found = {"title": self._title, "notes": self._notes, "legend": self._legend, "height": height}
-        return found | self._labels | {"columns": self.grid.columns, "panels": panels} | self.numbers.texts
+        sheet = {"title": self._title, "notes": self._notes, "legend": self._legend, "height": height}
+        return sheet | self._labels | {"columns": self.grid.columns, "panels": panels} | self.numbers.texts
 
 
 def _sample(key: Key) -> dict[str, Any]:
@@ -503,7 +503,7 @@ def described(draw: Callable[[], Any]) -> dict[str, Any]:
         title, notes, legend, labels and panels, as `charts.js` takes them, and their numbers (`Numbers`): "data" and
         "whole", in which marks have the place and length of their arrays.
     """
-    given = current_style()
-    with page_style(replace(BROWSER, norms=given.norms, norm_file=given.norm_file)):
+    style = current_style()
+    with page_style(replace(BROWSER, norms=style.norms, norm_file=style.norm_file)):
         sheet: DescribedSheet = draw()
     return sheet.described()

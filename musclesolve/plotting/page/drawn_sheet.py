@@ -103,18 +103,18 @@ class OwnAxes(Marks):
 
     def __init__(self, style: PageStyle, grid: Arrangement, axes: Any) -> None:
         self.style, self.grid = style, grid
-        given, count = np.array(axes, dtype=object), grid.rows * grid.columns
-        others = {f"a {type(each).__name__}" for each in given.flat if not isinstance(each, Axes)}
-        if others or given.size != count:
+        array, count = np.array(axes, dtype=object), grid.rows * grid.columns
+        others = {f"a {type(axis).__name__}" for axis in array.flat if not isinstance(axis, Axes)}
+        if others or array.size != count:
             raise input_error(
                 "bad_value",
                 where="ax",
                 problem=f"this figure has {grid.rows} x {grid.columns} panels, "
-                f"and ax has {', '.join(others) or given.size}",
+                f"and ax has {', '.join(others) or array.size}",
                 expected=f"{count} axes",
                 remedy=f"ax=plt.subplots({grid.rows}, {grid.columns})[1]",
             )
-        self.panels = given.reshape(grid.rows, grid.columns)
+        self.panels = array.reshape(grid.rows, grid.columns)
 
     def _ignored(self, *_: Any) -> None:
         """Header, notes and places of the axes are left to the user."""

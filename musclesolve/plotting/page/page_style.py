@@ -154,12 +154,12 @@ class PageStyle:
 
     def chosen(self, of: str) -> dict[str, Any]:
         """The look of one curve that the user chose: of a side, or of a cost, a solver or a result."""
-        found = {}
+        names = {}
         for name, value in self.look.items():
-            each = value if isinstance(value, Mapping) else {of: value}
-            if (wanted := each.get(of, each.get(SIDE_NAMES.get(of, of)))) is not None:
-                found[name] = wanted
-        return found
+            by = value if isinstance(value, Mapping) else {of: value}
+            if (wanted := by.get(of, by.get(SIDE_NAMES.get(of, of)))) is not None:
+                names[name] = wanted
+        return names
 
 
 @dataclass(frozen=True)
@@ -301,11 +301,11 @@ def series(side: str, part: str = "") -> str:
 
 def labeled(entries: Mapping[str, Any]) -> dict[str, Any]:
     """Entries of a legend with the labels that the user chose for their series."""
-    style, found = current_style(), dict[str, Any]()
+    style, names = current_style(), dict[str, Any]()
     for text, entry in entries.items():
         of = entry.of if isinstance(entry, Key) else ""
-        found[style.chosen(SIDE_LETTERS.get(of, of)).get("label", text) if of else text] = entry
-    return found
+        names[style.chosen(SIDE_LETTERS.get(of, of)).get("label", text) if of else text] = entry
+    return names
 
 
 A4 = (210.0 * MM, 297.0 * MM)

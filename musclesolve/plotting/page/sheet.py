@@ -75,14 +75,14 @@ def as_result(data: xr.Dataset | Solution, *needed: str, least_frames: int = 2) 
     if "solver" in result.dims:
         result = _pairs(result)
     muscles = list(map(str, result["muscle"].values))
-    found = {side_of(name) for name in muscles}
-    sides = [side for side in ALL_SIDES if side in found]
+    known = {side_of(name) for name in muscles}
+    sides = [side for side in ALL_SIDES if side in known]
     groups = [long_name(split_side(name)[0])[1] for name in muscles]
     result = result.assign_coords(side=sides, group=("muscle", groups))
     for name in OF_EACH_SIDE:
         if name in result.data_vars:
-            each = result[name].expand_dims(side=sides).transpose(*result[name].dims, "side")
-            result[name] = each.copy(data=np.array(each.values)).assign_attrs(result[name].attrs)
+            array = result[name].expand_dims(side=sides).transpose(*result[name].dims, "side")
+            result[name] = array.copy(data=np.array(array.values)).assign_attrs(result[name].attrs)
     if {"cost", "time"} <= set(result.dims) and all(map(has_side, muscles)):
         result = result.assign(agreement(result)[["group_force"]].data_vars)
     return result
@@ -97,9 +97,11 @@ def _pairs(comparison: xr.Dataset) -> xr.Dataset:
         for cost in costs
         for solver in solvers
     ]
-    own = [name for name, variable in comparison.data_vars.items() if {"cost", "solver"} & set(variable.dims)]
-    joined = xr.concat([part[own] for part in parts], "cost", combine_attrs="override", join="exact")
-    return comparison.drop_vars([*own, "cost", "solver"]).assign(joined.data_vars).assign_coords(cost=labels)
+    over = [
+        name for name, variable in comparison.data_vars.items() if {"cost", "solver"} & set(variable.dims)
+    ]
+    joined = xr.concat([part[over] for part in parts], "cost", combine_attrs="override", join="exact")
+    return comparison.drop_vars([*over, "cost", "solver"]).assign(joined.data_vars).assign_coords(cost=labels)
 
 
 def page(
@@ -136,8 +138,8 @@ def page(
     if style.axes is not None:
         from musclesolve.plotting.page.drawn_sheet import OwnAxes
 
-        own = OwnAxes(style, arrangement, style.axes)
-        return cast("Sheet", own), own.panels
+        drawn = OwnAxes(style, arrangement, style.axes)
+        return cast("Sheet", drawn), drawn.panels
     if style.drawn:
         from musclesolve.plotting.page.drawn_sheet import DrawnSheet
 
@@ -169,8 +171,8 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
     ax: axes to draw into instead of a page, as many as the figure has panels; they are returned. The others: a value,
     or one for each of "right" and "left", or of the costs, solvers or results that are compared.
     """
-    own = signature(draw)
-    first = next(iter(own.parameters.values()))
+    form = signature(draw)
+    first = next(iter(form.parameters.values()))
     kinds = tuple(kind for kind in (xr.Dataset, Solution, Mapping) if kind.__name__ in str(first.annotation))
 
     def refused(problem: str) -> InputError:
@@ -178,20 +180,20 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
         return input_error("bad_result", problem=problem, expected="a result", remedy=remedy)
 
     @wraps(draw)
-    def drawn(*args: Any, ax: Any = None, **given: Any) -> Any:
-        of = args[0] if args else given.get(first.name)
+    def drawn(*args: Any, ax: Any = None, **named: Any) -> Any:
+        of = args[0] if args else named.get(first.name)
         of_result = "xr.Dataset" in str(first.annotation)
         if of_result and not (isinstance(of, kinds) and (of or isinstance(of, xr.Dataset))):
             what = f"the variable {of.name} alone" if isinstance(of, xr.DataArray) else as_text(of)
             raise refused(f"this is {what}")
         if isinstance(of, xr.Dataset) and (figure := FIGURE_NAMES.get(draw.__name__)):
             figure.check(of)
-        look = {name: given.pop(name) for name in LOOK if name in given}
+        look = {name: named.pop(name) for name in LOOK if name in named}
         try:
             if ax is None and not look:
-                return draw(*args, **given)
+                return draw(*args, **named)
             with page_style(replace(current_style(), axes=ax, look=look)):
-                sheet = draw(*args, **given)
+                sheet = draw(*args, **named)
         except KeyError as absent:
             key = absent.__cause__ or absent  # xarray makes a sentence of the name
             # a name that the dataset has is one that a table of the package lacks: no fault of the dataset
@@ -201,7 +203,7 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
         return sheet if ax is None else ax
 
     keywords = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in ("ax", *LOOK)]
-    drawn.__signature__ = own.replace(parameters=[*own.parameters.values(), *keywords])  # type: ignore[attr-defined]
+    drawn.__signature__ = form.replace(parameters=[*form.parameters.values(), *keywords])  # type: ignore[attr-defined]
     return drawn
 
 

@@ -194,14 +194,14 @@ def contact_forces(result: xr.Dataset) -> Sheet:
             if (full := leg_joint(result, joint, side)) in shown
         ]
         note(row[0], f"peak {', '.join(texts)}" if texts else "")
-        if (range_ := measured(joint, facts.movement)) is not None:
+        if (band := measured(joint, facts.movement)) is not None:
             curves = {
                 side: magnitude(result["joint_reaction"]).sel(joint=full).values / weight
                 for side in legs.sides
                 if (full := leg_joint(result, joint, side))
             }
-            mark_range(row[0], legs.place_of_peak(curves), range_.lowest, range_.highest)
-            sources.append(f"{joint} measured in {range_.movement} {range_.words}, {range_.authors}")
+            mark_range(row[0], legs.place_of_peak(curves), band.lowest, band.highest)
+            sources.append(f"{joint} measured in {band.movement} {band.words}, {band.authors}")
         heading(row[1], f"{joint}: net reaction, muscles left out")
     legs.legend(sheet, stance=True)
     for source in sources:
@@ -369,11 +369,11 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
     """
     named = results if isinstance(results, Mapping) and not isinstance(results, xr.Dataset) else {"": results}
     beside = len(named) > 1
-    every = {name: Legs.from_result(each, analyzed=False) for name, each in named.items()}
+    every = {name: Legs.from_result(part, analyzed=False) for name, part in named.items()}
     legs = {
-        name: replace(own, sides=[side for side in own.sides if side in SIDE_NAMES])
-        for name, own in every.items()
-        if own.x.is_cycle or not beside
+        name: replace(legs_of, sides=[side for side in legs_of.sides if side in SIDE_NAMES])
+        for name, legs_of in every.items()
+        if legs_of.x.is_cycle or not beside
     }
     if not 1 <= len(legs) <= len(DASHES):
         raise input_error(
@@ -382,13 +382,16 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
             expected=f"1 to {len(DASHES)} of them on one sheet, each with its own dashes",
         )
     first = next(iter(legs.values()))
-    curves = {name: {side: leg_curves(own.result, side) for side in own.sides} for name, own in legs.items()}
-    known = {key for own in curves.values() for leg in own.values() for key in leg}
+    curves = {
+        name: {side: leg_curves(legs_of.result, side) for side in legs_of.sides}
+        for name, legs_of in legs.items()
+    }
+    known = {key for legs_of in curves.values() for leg in legs_of.values() for key in leg}
     rows = [row for row in panels() if any(panel.curve in known for panel in row)]
     title = "Gait: angles, internal moments, powers"
     height = min(1.0, 0.1 + ROW_HEIGHT * len(rows))
     alike = xr.merge(
-        [xr.Dataset(attrs=own.result.attrs) for own in legs.values()], combine_attrs="drop_conflicts"
+        [xr.Dataset(attrs=legs_of.result.attrs) for legs_of in legs.values()], combine_attrs="drop_conflicts"
     )
     drawn, grid = page(alike, title, max(len(rows), 1), 3, height=height, labels=True)
     x = first.x if not beside else cycle_axis()
@@ -430,9 +433,9 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
 def _of_one(axes: Axes, panel: SheetPanel, legs: Legs, curves: Mapping[str, Mapping[Curve, Array]]) -> None:
     """Draw a curve of both legs of a result; angles, and all of a model, do not depend on the solution."""
     measured = panel.quantity.endswith("_angle") or MODEL in legs.result.attrs
-    for side, own in curves.items():
-        if panel.curve in own:
-            legs.draw(axes, side, own[panel.curve], measured=measured)
+    for side, curve_of in curves.items():
+        if panel.curve in curve_of:
+            legs.draw(axes, side, curve_of[panel.curve], measured=measured)
     if legs.x.is_cycle:
         legs.mark_events(axes)
 
@@ -444,11 +447,11 @@ def _of_several(
     curves: Mapping[str, Mapping[str, Mapping[Curve, Array]]],
 ) -> None:
     """Draw the mean curve of each leg of each result."""
-    for (name, own), dashes in zip(legs.items(), DASHES, strict=False):
+    for (name, leg), dashes in zip(legs.items(), DASHES, strict=False):
         for side, of_leg in curves[name].items():
             if key in of_leg:
                 style: dict[str, Any] = {"color": SIDE_COLOR[side], "linewidth": 0.75 * SIDE_WIDTH[side]}
-                place, values = _mean(own.x, side, of_leg[key])
+                place, values = _mean(leg.x, side, of_leg[key])
                 axes.plot(place, values, linestyle=dashes, label=series(side, name), **style)
 
 
@@ -465,7 +468,7 @@ def _legend(sheet: Sheet, legs: Mapping[str, Legs]) -> None:
     entries: dict[str, Any] = {
         SIDE_NAMES[side]: side_key(side)
         for side in SIDE_NAMES
-        if any(side in own.sides for own in legs.values())
+        if any(side in leg.sides for leg in legs.values())
     }
     for name, dashes in zip(legs, DASHES, strict=False):
         entries[name] = line(NOTE_COLOR, 1.2, linestyle=dashes, of=name)
@@ -495,8 +498,8 @@ def ground_reaction(result: xr.Dataset) -> Sheet:
     count = len(COMPONENTS) + bool(paths)
     rows, columns = (count, 1) if current_style().narrow or not paths else (2, 2)
     origin = text(result, "ground_reactions")
-    found = f"{origin} from the motion" if PREDICTED in origin else origin
-    title = "Ground reaction" if origin in ("", "measured") else f"Ground reaction, {found}"
+    source = f"{origin} from the motion" if PREDICTED in origin else origin
+    title = "Ground reaction" if origin in ("", "measured") else f"Ground reaction, {source}"
     height, space = 0.12 + 0.16 * rows, {"below": LABEL_INCH}
     sheet, panels = page(result, title, rows, columns, height=height, labels=True, space=space)
     for axes, axis in zip(panels.flat, COMPONENTS, strict=False):

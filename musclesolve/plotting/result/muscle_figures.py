@@ -57,10 +57,12 @@ def activations(result: xr.Dataset | Solution) -> Sheet:
 @native
 def emg_and_activation(result: xr.Dataset) -> Sheet:
     """Activation (line) of the muscles with EMG over their envelopes (shaded), both as they are compared."""
-    shown = {split_side(name)[0] for own in result["channel_muscles"].values for name in str(own).split(", ")}
-    own = [name for name in map(str, result["muscle"].values) if split_side(name)[0] in shown]
+    shown = {
+        split_side(name)[0] for names in result["channel_muscles"].values for name in str(names).split(", ")
+    }
+    names = [name for name in map(str, result["muscle"].values) if split_side(name)[0] in shown]
     titles, grid = ("EMG beside activation", "share of the maximum [1]"), Grid(4, top=1.02, low=True)
-    return _every_muscle(result.sel(muscle=own), "activation", titles, grid, with_emg=True)
+    return _every_muscle(result.sel(muscle=names), "activation", titles, grid, with_emg=True)
 
 
 @native
@@ -98,11 +100,11 @@ def one_muscle(
         )
     result = as_result(data)
     known = list(map(str, result["muscle"].values))
-    if not (own := [name for name in known if muscle in (name, split_side(name)[0])]):
+    if not (names := [name for name in known if muscle in (name, split_side(name)[0])]):
         raise unknown_name(muscle, "muscle", known)
     grid = Grid(top=1.02 if quantity == "activation" else None, low=True)
     with_emg = emg and quantity == "activation"
-    return _every_muscle(result.sel(muscle=own), quantity, titles[quantity], grid, with_emg)
+    return _every_muscle(result.sel(muscle=names), quantity, titles[quantity], grid, with_emg)
 
 
 @native
@@ -181,7 +183,7 @@ def measured_fascicles(result: xr.Dataset) -> Sheet:
     measured = {
         muscle: 1000.0 * result["measured_fascicle_length"].sel(muscle=muscle).values for muscle in muscles
     }
-    rms, mean = (1000.0 * result[f"fascicle_{each}_error"].values for each in ("rms", "mean"))
+    rms, mean = (1000.0 * result[f"fascicle_{way}_error"].values for way in ("rms", "mean"))
     figures = zip(muscles, rms, mean, result["fascicle_correlation"].values, strict=True)
     notes = {muscle: f"rms {a:.1f} mm, mean {b:+.1f} mm, r {r:.2f}" for muscle, a, b, r in figures}
 
@@ -255,10 +257,10 @@ def muscles(result: xr.Dataset) -> dict[str, str]:
     if style.muscles:
         chosen = set[str]()
         for name in style.muscles:
-            own = {m for m, group in every.items() if m in (name, split_side(name)[0]) or group == name}
-            if not own:
+            named = {m for m, group in every.items() if m in (name, split_side(name)[0]) or group == name}
+            if not named:
                 raise unknown_name(name, "muscle", [*every, *dict.fromkeys(every.values())])
-            chosen |= own
+            chosen |= named
         return {name: group for name, group in every.items() if name in chosen}
     if not style.narrow or len(every) <= MOST_MUSCLES:
         return every

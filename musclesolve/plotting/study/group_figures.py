@@ -129,12 +129,12 @@ def group_drawings(
     for name in variables:
         wanted = kept.get(name, [])
         if comparisons is not None:
-            own = [test for test in tests if test.variable == name]
-            primary = [test.name for test in own if test.family == "primary"]
-            if len(primary) == len(own) and (own or name not in in_set("compared")):
+            of = [test for test in tests if test.variable == name]
+            primary = [test.name for test in of if test.family == "primary"]
+            if len(primary) == len(of) and (of or name not in in_set("compared")):
                 wanted = []  # of a quantity with outcomes alone only these
             wanted = [*wanted, *primary]
-        names = [each for each in _ordered(means, name) if each in wanted]
+        names = [key for key in _ordered(means, name) if key in wanted]
         parts = [
             (names[row : row + most], columns[column : column + across])
             for column in range(0, len(columns), across)
@@ -299,7 +299,7 @@ def group_curves(
         if varies:
             _counts(axes, percent, {key: numbers[name, key] for key in of_column[column]}, styles)
         if bars:
-            here = {each for key in of_column[column] for each in key[:2]} - {""}
+            here = {text for key in of_column[column] for text in key[:2]} - {""}
             of_all = [test for test in tests[name] if not test.compared and column == 0]
             single = [test for test in tests[name] if test.compared in here]
             _bars(axes, [*of_all, *single], bars, effects, colors, bars_top)
@@ -421,11 +421,11 @@ def _mark_measured(
     weights = {"BW": 1.0, "N/kg": STANDARD_GRAVITY}
     if len(movements) != 1 or unit not in weights or not np.isfinite(mean).any():
         return {}
-    if (found := measured(name, Movement(movements[0], speed=speed))) is None:
+    if (band := measured(name, Movement(movements[0], speed=speed))) is None:
         return {}
     place = float(means["percent"].values[int(np.nanargmax(mean))])
-    mark_range(axes, place, weights[unit] * found.lowest, weights[unit] * found.highest)
-    return {joint_kind(name): f"{joint_kind(name)} {found.words} BW in {found.movement} ({found.authors})"}
+    mark_range(axes, place, weights[unit] * band.lowest, weights[unit] * band.highest)
+    return {joint_kind(name): f"{joint_kind(name)} {band.words} BW in {band.movement} ({band.authors})"}
 
 
 def _counts(
@@ -569,8 +569,8 @@ def _note(comparisons: xr.Dataset) -> str:
     level, made = float(comparisons.attrs["level"]), int(comparisons.attrs["tests"])
     first = [test for test in curve_tests(comparisons) if test.follows < 0 and np.isfinite(test.threshold)]
     if comparisons.attrs["correction"] == "bonferroni":
-        each = " or ".join(f"{own:.2g}" for own in dict.fromkeys(test.level for test in first))
+        levels = " or ".join(f"{x:.2g}" for x in dict.fromkeys(test.level for test in first))
         return (
-            f"level {100.0 * level:g} %, by Bonferroni {each} for each of {made} tests, random field theory"
+            f"level {100.0 * level:g} %, by Bonferroni {levels} for each of {made} tests, random field theory"
         )
     return f"level {100.0 * level:g} % for each of {made} tests by itself, random field theory"

@@ -154,8 +154,8 @@ def contributions(answer: xr.Dataset, side: str) -> Sheet:
     entries: dict[str, Any] = {}
     touching = answer["touching"].sel(side=side)
     for axes, axis, label in zip(panels.flat, "zx", ("upward", "forward"), strict=True):
-        own = together["center_acceleration"].sel(axis=axis).where(touching)
-        entries |= _of_groups(axes, ALL_PARTS, whole.sel(axis=axis), own, shown)
+        direct = together["center_acceleration"].sel(axis=axis).where(touching)
+        entries |= _of_groups(axes, ALL_PARTS, whole.sel(axis=axis), direct, shown)
         axes.set_ylabel("[m/s2]")
         axes.set_xlabel("time [s]")
         heading(axes, label, f"in stance of the leg; {_contacts(answer)}")
@@ -167,7 +167,7 @@ def _largest_groups(together: xr.Dataset, side: str, of: Sequence[xr.DataArray])
     """Groups of a leg with the largest contributions, as many as there are colors."""
     names = [name for name in map(str, together["group"].values) if side_of(name) == side]
     sizes = {
-        name: max(float(np.nanmax(np.abs(each.sel(group=name).values), initial=0.0)) for each in of)
+        name: max(float(np.nanmax(np.abs(part.sel(group=name).values), initial=0.0)) for part in of)
         for name in names
     }
     return sorted(names, key=lambda name: -sizes[name])[: len(COST_COLORS)]
@@ -205,7 +205,7 @@ def contact_contributions(answer: xr.Dataset, side: str) -> Sheet:
     """Draw the contact forces of a leg by its groups: across the joint on the left, through dynamics on the right."""
     together, weight = question_tables.grouped(answer), float(answer.attrs["body_weight_n"])
     places = question_tables.contact_shares(together, side)
-    shown = _largest_groups(together, side, [each for pair in places.values() for each in pair])
+    shown = _largest_groups(together, side, [part for pair in places.values() for part in pair])
     title = f"Contributions to contact forces: {SIDE_NAMES.get(side, side)} leg"
     rows = len(places)
     sheet, panels = page(
@@ -233,7 +233,7 @@ def scenarios(answer: xr.Dataset) -> Sheet:
     joints = [str(joint) for joint in answer["joint"].values]
     sides = [side for side in SIDE_NAMES if any(side_of(joint) == side for joint in joints)] or ["other"]
     rows = {side: [joint for joint in joints if side_of(joint) == side] for side in sides}
-    count = max(len(own) for own in rows.values())
+    count = max(len(case) for case in rows.values())
     title = "One motion under each scenario: joint contact force"
     height, space = 0.3 * count, {"below": 0.2}
     sheet, panels = page(answer, title, count, len(sides), height=height, space=space, sharey="row")
@@ -245,12 +245,12 @@ def scenarios(answer: xr.Dataset) -> Sheet:
         style: dict[str, Any] = {"color": color, "linestyle": dashes, "linewidth": width}
         words = textwrap.shorten(name, 44, placeholder=" ...")
         entries[words] = line(**style)
-        own = answer.isel(scenario=number)
+        case = answer.isel(scenario=number)
         for column, side in enumerate(sides):
-            status = own["status"].sel(side=side).values
+            status = case["status"].sel(side=side).values
             helped = with_neighbors(status == Status.SOLVED_WITH_RESERVE) & is_solved(status)
             for row, joint in enumerate(rows[side]):
-                values = own["contact_force"].sel(joint=joint).values
+                values = case["contact_force"].sel(joint=joint).values
                 for shown, more in ((status == Status.SOLVED, {}), (helped, {"linestyle": RESERVE_STYLE})):
                     curve = np.where(shown, values, np.nan)
                     panels[row, column].plot(answer["time"].values, curve, **style | more, label=words)
@@ -322,7 +322,7 @@ def _by_dof(answer: xr.Dataset, name: str, title: str, unit: str) -> Sheet:
     sheet, panels = page(answer, title, rows, 2, height=0.3 * rows, space={"below": 0.25})
     entries: dict[str, Any] = {}
     for number, (axes, stem) in enumerate(with_panels(panels, stems)):
-        for dof in [each for each in known if split_side(each)[0] == stem]:
+        for dof in [one for one in known if split_side(one)[0] == stem]:
             side = side_of(dof)
             style = {"color": SIDE_COLOR[side], "label": SIDE_NAMES.get(side, side)}
             axes.plot(answer["time"].values, answer[name].sel(dof=dof).values, **style)
@@ -415,14 +415,14 @@ def calibration_files(calibration: xr.Dataset) -> dict[str, bytes]:
 @native
 def calibration_curves(calibration: xr.Dataset, kind: str = "fascicle length") -> Sheet:
     """Measured curves of a kind with the curves of the muscles before the fit, as fitted, and as predicted."""
-    own = calibration.isel(curve=np.flatnonzero(calibration["kind"].values.astype(str) == kind))
-    count = own.sizes["curve"]
+    curves = calibration.isel(curve=np.flatnonzero(calibration["kind"].values.astype(str) == kind))
+    count = curves.sizes["curve"]
     columns = min(COLUMNS, count)
     rows = -(-count // columns)
     title = f"Calibration: measured {kind} and model"
     sheet, panels = page(calibration, title, rows, columns, height=max(0.36, height_for(rows)), labels=True)
     for axes, k in with_panels(panels, range(count)):
-        at = own.isel(curve=k)
+        at = curves.isel(curve=k)
         scale, unit = _SCALE[str(at["unit"].values)]
         time = at["time"].values
         axes.plot(time, scale * at["measured"].values, color=MEASURED, linewidth=1.4)
@@ -439,7 +439,7 @@ def calibration_curves(calibration: xr.Dataset, kind: str = "fascicle length") -
             axes.set_xlabel("time [s]")
     entries = {"measured": line(MEASURED)}
     for word, color in COLORS.items():
-        if np.isfinite(own[word]).any():
+        if np.isfinite(curves[word]).any():
             entries[LABELS[word]] = line(color, linestyle="--" if word == "predicted" else "-")
     sheet.add_legend(entries)
     return sheet

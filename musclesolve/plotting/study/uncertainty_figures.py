@@ -401,8 +401,8 @@ def sensitivity_map(
         for kind, size in check_type({} if errors is None else errors, Mapping, "errors", expected).items()
     }
     sensitivities = [
-        check_type(each, Sensitivity, "sensitivities", "a list of Sensitivity, as Sensitivity.by_mass makes")
-        for each in one_or_several(sensitivities)
+        check_type(one, Sensitivity, "sensitivities", "a list of Sensitivity, as Sensitivity.by_mass makes")
+        for one in one_or_several(sensitivities)
     ]
     if not sensitivities:
         raise input_error("missing_argument", problem="there are no sensitivities to draw")
@@ -466,18 +466,18 @@ def _panel(axes: Axes, values: np.ndarray, columns: Sequence[str], norm: LogNorm
 
 def _panels(ax: Any, size: tuple[float, float], widths: Sequence[int]) -> tuple[Figure, Sequence[Axes]]:
     """A page of a size [inch] with panels side by side, or the axes of a user."""
-    given = [] if ax is None else list(np.ravel(np.array(ax, dtype=object)))
-    if given and len(given) != len(widths):
+    axes = [] if ax is None else list(np.ravel(np.array(ax, dtype=object)))
+    if axes and len(axes) != len(widths):
         raise input_error(
             "bad_value",
             where="ax",
-            problem=f"this map has {len(widths)} panels, and ax has {len(given)}",
+            problem=f"this map has {len(widths)} panels, and ax has {len(axes)}",
             expected=f"{len(widths)} axes",
             remedy=f"plt.subplots(1, {len(widths)})",
         )
-    figure = given[0].figure if given else Figure(figsize=size, layout="constrained")
+    figure = axes[0].figure if axes else Figure(figsize=size, layout="constrained")
     ratios = {"width_ratios": widths}
-    return figure, given or list(figure.subplots(1, len(widths), squeeze=False, gridspec_kw=ratios)[0])
+    return figure, axes or list(figure.subplots(1, len(widths), squeeze=False, gridspec_kw=ratios)[0])
 
 
 def _explained(figure: Figure, image: AxesImage, title: str, note: str, unit: str) -> Figure:

@@ -81,23 +81,23 @@ def study_methods(trials: Sequence[tuple[TrialFiles, int]], citations: Citations
     left_out = [texts()[of][key] for of, key in (("always", "subject"), ("always", "certificate"))]
     left_out += [texts()["always"][key] for key in ("reserves", "elastic_reserves", "no_reserves")]
     models = {text(trial.base, "subject") for trial, _ in trials}
-    found: dict[str, int] = {}
+    said: dict[str, int] = {}
     for trial, count in trials:
         values = _values(trial) | ({"model": "of each subject"} if len(models) > 1 else {})
         if "marker_cutoff" in trial.base:
             values["cutoff"] = "of each marker and axis"
-        for each in _sentences(trial):
-            if each in left_out:
+        for line in _sentences(trial):
+            if line in left_out:
                 continue
             try:
-                each.format(**values)
+                line.format(**values)
             except KeyError:
                 continue
-            sentence = f"{_OF_TRIAL.sub('', each).format(**values).removesuffix('.')}."
-            found[sentence] = found.get(sentence, 0) + count
+            sentence = f"{_OF_TRIAL.sub('', line).format(**values).removesuffix('.')}."
+            said[sentence] = said.get(sentence, 0) + count
     return [
         citations.marked(sentence if count == total else f"In {count} of {total} trials: {sentence}")
-        for sentence, count in found.items()
+        for sentence, count in said.items()
     ]
 
 
@@ -145,13 +145,13 @@ def _sentences(trial: TrialFiles) -> list[str]:
 
 def _of_choices(result: xr.Dataset, names: tuple[str, ...]) -> list[str]:
     """The sentence on each choice that the result states."""
-    found = []
+    said = []
     for name in names:
         value = choice_name(result, name)
-        own = texts()[name].get(value.removesuffix(".toml"), texts()[name].get("other")) if value else None
-        if own:
-            found.append(own.replace("{value}", value.replace("{", "(").replace("}", ")")))
-    return found
+        text = texts()[name].get(value.removesuffix(".toml"), texts()[name].get("other")) if value else None
+        if text:
+            said.append(text.replace("{value}", value.replace("{", "(").replace("}", ")")))
+    return said
 
 
 def _values(trial: TrialFiles) -> dict[str, object]:
@@ -165,13 +165,13 @@ def _values(trial: TrialFiles) -> dict[str, object]:
     curves = texts()["curves"]
     usual = texts()["curves_of_set"].get(choice_name(result, "muscle_database"), "")
     stems = dict.fromkeys(split_side(name)[0].replace("_", " ") for name in listed(result, "shared_dofs"))
-    given, forces = number(result, "cutoff_hz"), number(result, "force_cutoff_hz")
+    hz, forces = number(result, "cutoff_hz"), number(result, "force_cutoff_hz")
     cutoff = "not stated"
-    if given is not None:
-        cutoff = f"{given:g} Hz" + (f", forces {forces:g} Hz" if forces is not None else "")
+    if hz is not None:
+        cutoff = f"{hz:g} Hz" + (f", forces {forces:g} Hz" if forces is not None else "")
     elif "marker_cutoff" in result:
-        each = result["marker_cutoff"].values
-        cutoff = f"{np.nanmin(each):.1f} to {np.nanmax(each):.1f} Hz"
+        hertz = result["marker_cutoff"].values
+        cutoff = f"{np.nanmin(hertz):.1f} to {np.nanmax(hertz):.1f} Hz"
     values: dict[str, object] = {
         "version": text(result, "musclesolve_version", "of an unknown version"),
         "described": ", ".join(filter(None, described)) or "not described",
@@ -283,9 +283,9 @@ class Citations:
     def marked(self, text: str) -> Markup:
         """A text with its [@key;@key] as linked numbers."""
         parts, end = [], 0
-        for found in _CITED.finditer(text):
-            parts += [escape(text[end : found.start()]), self.cite(*found[1].replace("@", "").split(";"))]
-            end = found.end()
+        for cited in _CITED.finditer(text):
+            parts += [escape(text[end : cited.start()]), self.cite(*cited[1].replace("@", "").split(";"))]
+            end = cited.end()
         return Markup("").join([*parts, escape(text[end:])])
 
     def listed(self) -> list[tuple[int, str]]:
@@ -316,12 +316,12 @@ def as_text(key: str, version: str) -> str:
 
 def _short(name: str) -> str:
     """Family name and initials."""
-    found = _NAME.match(name)
-    if not found:
+    parts = _NAME.match(name)
+    if not parts:
         return name
-    initials = "".join(part[0] for part in re.split(r"[ .]+", found["given"]) if part[:1].isupper())
-    small = " ".join(part for part in found["given"].split() if part.islower())
-    return " ".join(filter(None, (small, found["family"], initials)))
+    initials = "".join(part[0] for part in re.split(r"[ .]+", parts["given"]) if part[:1].isupper())
+    small = " ".join(part for part in parts["given"].split() if part.islower())
+    return " ".join(filter(None, (small, parts["family"], initials)))
 
 
 def as_bibtex(key: str, version: str) -> str:

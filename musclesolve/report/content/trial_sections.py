@@ -75,16 +75,16 @@ def verdicts(trial: TrialFiles, key: str) -> dict[str, object]:
         ]
         for side, leg in legs.items()
     }
-    every = [each for own in stretches.values() for each in own]
-    counts = {name: sum(each.count for each in every if each.verdict == name) for name in known}
+    every = [part for of in stretches.values() for part in of]
+    counts = {name: sum(part.count for part in every if part.verdict == name) for name in known}
     rows = [
         (
-            legs[each.side].part,
-            NO_BREAK.join((f"{each.start:.3f}", "to", f"{each.end:.3f}", "s")),
-            each.count,
-            known[each.verdict]["label"],
+            legs[part.side].part,
+            NO_BREAK.join((f"{part.start:.3f}", "to", f"{part.end:.3f}", "s")),
+            part.count,
+            known[part.verdict]["label"],
         )
-        for each in every
+        for part in every
     ]
     return {
         "strip": verdict_strip(trial.base, stretches, known, key),
@@ -148,41 +148,41 @@ def recording(trial: TrialFiles) -> dict[str, object]:
 
 def strides(trial: TrialFiles) -> dict[str, object]:
     """The measures of the strides of each leg beside a norm, and of each stride."""
-    if not (found := trial.facts.strides):
+    if not (steps := trial.facts.strides):
         raise Absent("No stride from heel strike to heel strike of one foot was recorded.")
-    known = [each for each in STRIDE_MEASURES if any(each.variable in stride.measures for stride in found)]
-    legs = {side: [stride for stride in found if stride.side == side] for side in SIDE_NAMES}
-    legs = {side: own for side, own in legs.items() if own or side in trial.facts.legs}
-    norm = next((each for each in norms(current_style().norm_file) if each.values), None)
+    known = [x for x in STRIDE_MEASURES if any(x.variable in stride.measures for stride in steps)]
+    legs = {side: [stride for stride in steps if stride.side == side] for side in SIDE_NAMES}
+    legs = {side: of for side, of in legs.items() if of or side in trial.facts.legs}
+    norm = next((x for x in norms(current_style().norm_file) if x.values), None)
     rows = []
     for measure in known:
-        every = [[stride.measures.get(measure.variable, np.nan) for stride in own] for own in legs.values()]
+        every = [[stride.measures.get(measure.variable, np.nan) for stride in of] for of in legs.values()]
         cells = [_mean_and_sd(np.asarray(values), measure.decimals) for values in every]
         if norm is not None:
             cells.append(_with_sd(*norm.values.get(measure.variable, (np.nan, np.nan)), measure.decimals))
         rows.append((measure.heading, *cells))
-    counts = [f"{SIDE_NAMES[side]} ({count_of(len(own), 'stride')})" for side, own in legs.items()]
+    counts = [f"{SIDE_NAMES[side]} ({count_of(len(of), 'stride')})" for side, of in legs.items()]
     why = (
         f"Norm: {norm.source}."
         if norm is not None
         else "A norm of these numbers comes from a norm file of the laboratory: musclesolve report --norm-file."
     )
-    for name in (SIDE_NAMES[side] for side, own in legs.items() if not own):
+    for name in (SIDE_NAMES[side] for side, of in legs.items() if not of):
         why = f"The {name} leg has no stride from heel strike to heel strike in the recording. {why}"
     columns = ("", *counts, *(["norm"] if norm is not None else []))
-    each = [
+    x = [
         (
             f"{SIDE_NAMES[stride.side]}, {stride.start:.3f} to {stride.end:.3f} s",
             *(cell(stride.measures.get(one.variable, np.nan), one.decimals) for one in known),
         )
-        for stride in found
+        for stride in steps
     ]
-    single = PageTable("Every stride", ("stride", *(one.heading for one in known)), each)
+    single = PageTable("Every stride", ("stride", *(one.heading for one in known)), x)
     caption = (
-        "Mean and standard deviation of the strides" if len(found) > len(legs) else "Measures of the strides"
+        "Mean and standard deviation of the strides" if len(steps) > len(legs) else "Measures of the strides"
     )
     return {
-        "tables": [PageTable(caption, columns, rows, note=why), *([single] if len(found) > len(legs) else [])]
+        "tables": [PageTable(caption, columns, rows, note=why), *([single] if len(steps) > len(legs) else [])]
     }
 
 
@@ -217,7 +217,7 @@ def sheet(trial: TrialFiles) -> dict[str, object]:
         words.append(f"both legs {scores.whole:.1f}")
     if scores.index:
         words.append(
-            "GDI* " + ", ".join(f"{SIDE_NAMES[side]} {each:.0f}" for side, each in scores.index.items())
+            "GDI* " + ", ".join(f"{SIDE_NAMES[side]} {index:.0f}" for side, index in scores.index.items())
         )
     title = "Movement analysis profile: root mean square difference from the norm [deg]"
     columns = ("angle", *(SIDE_NAMES[side] for side in legs))
@@ -254,7 +254,7 @@ def _extremes_over(trial: TrialFiles, dim: str, first: str) -> list[PageTable]:
         over = {unit: rule.by for unit, rule in (kind.units if kind else {}).items()}
         # for a model only powers are per mass, as in their figure
         mass = None if trial.of_model and quantity.kind != "power" else stated
-        if mass and (of_body := [each for each, by in over.items() if by in (("mass",), ("weight",))]):
+        if mass and (of_body := [key for key, by in over.items() if by in (("mass",), ("weight",))]):
             unit = of_body[0]
             scale = scale / (trial.facts.body_weight if over[unit] == ("weight",) else mass)
         values = trial.base[name].transpose("time", dim)
@@ -382,7 +382,7 @@ def contact(trial: TrialFiles) -> dict[str, object]:
             *(cell(peak.body_weights, 2), cell(peak.newton, 0), cell(peak.time, 2)),
             in_implants[peak.stem][0],
         )
-        for peak in sorted(peaks, key=lambda each: order.index(each.stem))
+        for peak in sorted(peaks, key=lambda top: order.index(top.stem))
     ]
     of_peak = ("side", "peak [body weights]", "peak [N]", "at [s]")
     columns = ("joint", *of_peak, "measured in implants [body weights]")
@@ -402,18 +402,18 @@ def contact(trial: TrialFiles) -> dict[str, object]:
 def contact_sources(facts: Facts) -> list[str]:
     """The sources of implant measurements in the movement of a result, and of the text where none exists."""
     joints = dict.fromkeys(peak.stem for peak in facts.contact_peaks)
-    ranges = [found for joint in joints if (found := measured(joint, facts.movement)) is not None]
+    ranges = [band for joint in joints if (band := measured(joint, facts.movement)) is not None]
     never = [
-        each for joint in joints if (each := in_vivo()["not_measured"].get(joint_kind(joint))) is not None
+        entry for joint in joints if (entry := in_vivo()["not_measured"].get(joint_kind(joint))) is not None
     ]
-    keys = [key for found in ranges for key in found.sources]
-    return list(dict.fromkeys([*keys, *(key for each in never for key in each["sources"])]))
+    keys = [key for band in ranges for key in band.sources]
+    return list(dict.fromkeys([*keys, *(key for entry in never for key in entry["sources"])]))
 
 
 def _in_implants(joint: str, movement: Movement) -> tuple[str, str]:
     """The range that implants measured at a joint, and its movement and people; a dash where none is known."""
-    if (found := measured(joint, movement)) is not None:
-        return found.words, f"{found.words} in {found.movement}: {found.about}"
+    if (band := measured(joint, movement)) is not None:
+        return band.words, f"{band.words} in {band.movement}: {band.about}"
     never = in_vivo()["not_measured"].get(joint_kind(joint))
     return DASH, "" if never is None else str(never["words"])
 
@@ -469,39 +469,39 @@ def uncertainty(trial: TrialFiles) -> dict[str, object]:
         raise Absent(
             "No uncertainty.nc was given. It is computed by: musclesolve run TRIAL.toml -o FOLDER --uncertainty fast"
         )
-    found, facts = trial.uncertainty, UncertaintyFacts(trial.uncertainty)
-    weight = facts.body_weight if number(found, "subject_mass_kg") else 1.0
+    data, facts = trial.uncertainty, UncertaintyFacts(trial.uncertainty)
+    weight = facts.body_weight if number(data, "subject_mass_kg") else 1.0
     known = {name: at for name, at in facts.muscles.items() if at is not None}
     least = sorted(known, key=lambda name: -float(np.nan_to_num(known[name].sd)))[:LEAST_CERTAIN]
     columns = ("", "peak in stance", "standard deviation", "mean of the samples", "at [s]", "mostly from")
     rows = [_uncertain(name, at, weight, 2) for name, at in facts.contact.items()]
     muscle_rows = [_uncertain(name, known[name], 1.0, 0) for name in least]
-    failed = int(found.attrs.get("failed_samples", 0))
-    designed = "designed " if found.attrs.get("sampling") == DESIGNED else ""
-    near = "".join(each.sentence for each in first_order(facts))
+    failed = int(data.attrs.get("failed_samples", 0))
+    designed = "designed " if data.attrs.get("sampling") == DESIGNED else ""
+    near = "".join(said.sentence for said in first_order(facts))
     return {
         "tables": [
             *([PageTable("Contact forces [body weights]", columns, rows)] if rows else []),
             PageTable(f"The {LEAST_CERTAIN} least certain muscles [N]", columns, muscle_rows),
-            _sources(found),
+            _sources(data),
         ],
-        "samples": f"{found.attrs['samples']} {designed}samples"
+        "samples": f"{data.attrs['samples']} {designed}samples"
         + (f", {failed} of which failed" if failed else ""),
         "first_order": near,
-        "why_not": found.attrs.get("without_contributions", ""),
+        "why_not": data.attrs.get("without_contributions", ""),
     }
 
 
 def _uncertain(name: str, at: UncertainPeak | None, unit: float, digits: int) -> list[str]:
     if at is None:
         return [sided(name), *[DASH] * 5]
-    values = [cell(each / unit, digits) for each in (at.value, at.sd, at.mean)]
+    values = [cell(value / unit, digits) for value in (at.value, at.sd, at.mean)]
     return [sided(name), *values, cell(at.time, 2), at.main_sources() or DASH]
 
 
-def _sources(found: xr.Dataset) -> PageTable:
+def _sources(data: xr.Dataset) -> PageTable:
     """The sources of error and their assumed sizes."""
-    columns = (found[name].values for name in ("source_label", "standard_deviation", "source_unit"))
+    columns = (data[name].values for name in ("source_label", "standard_deviation", "source_unit"))
     shown = {"m": (1000.0, "mm"), "mm": (1000.0, "mm"), "rad": (np.degrees(1.0), "degrees")}
     shown["body weights"] = (1.0, "body weights")
     rows = []
@@ -524,14 +524,14 @@ def costs(trial: TrialFiles) -> dict[str, object]:
     }
 
 
-def answer(found: xr.Dataset, question: str) -> dict[str, object]:
+def answer(data: xr.Dataset, question: str) -> dict[str, object]:
     """The answer to a question about the trial: sentences, then tables and remarks of the command."""
-    if why := text(found, NO_ANSWER):
+    if why := text(data, NO_ANSWER):
         raise Absent(f"There is no answer: {why}")
-    tables, remarks = answer_tables(found, question)
+    tables, remarks = answer_tables(data, question)
     shown = [from_rich(table) for table in tables]
     return {
-        "answer": " ".join(answer_sentences(found, question)),
+        "answer": " ".join(answer_sentences(data, question)),
         "tables": [replace(table, compact=len(table.rows) > LONG_TABLE) for table in shown],
         "notes": _remarks(remarks),
     }
@@ -539,13 +539,13 @@ def answer(found: xr.Dataset, question: str) -> dict[str, object]:
 
 def _remarks(printed: Iterable[str]) -> list[str]:
     """Lines of a command, such as "Frames: 66 of 66 ...", without the judgement, which the page shows elsewhere."""
-    found: dict[str, list[str]] = {}
+    texts: dict[str, list[str]] = {}
     subject = ""
-    for each in printed:
-        own, statement = parted(each)
-        subject = own or subject
-        found.setdefault(subject, []).append(statement)
-    kept = {name: said for name, said in found.items() if name not in ("verdict", "error", "warning")}
+    for line in printed:
+        head, statement = parted(line)
+        subject = head or subject
+        texts.setdefault(subject, []).append(statement)
+    kept = {name: said for name, said in texts.items() if name not in ("verdict", "error", "warning")}
     return [f"{capitalized(name)}: {'; '.join(said)}" for name, said in kept.items()]
 
 

@@ -28,7 +28,7 @@ PATTERNS = {
 
 def verdict_strip(
     result: xr.Dataset,
-    found: Mapping[str, Sequence[Any]],
+    legs: Mapping[str, Sequence[Any]],
     meanings: Mapping[str, Mapping[str, str]],
     key: str,
 ) -> Markup:
@@ -37,17 +37,17 @@ def verdict_strip(
     half = 0.5 * float(np.median(np.diff(time))) if time.size > 1 else 0.01
     ends = (float(time[0]) - half, float(time[-1]) + half)
     # Sorted, so that the page is equal in every process.
-    used = sorted({stretch.verdict for stretches in found.values() for stretch in stretches})
+    used = sorted({stretch.verdict for stretches in legs.values() for stretch in stretches})
     patterns = Markup("").join(pattern(name, meanings[name], key) for name in used)
     parts = [Markup("<defs>") + patterns + Markup("</defs>")]
-    for row, (side, own) in enumerate(found.items()):
+    for row, (side, spans) in enumerate(legs.items()):
         y = TOP + row * (ROW + GAP)
         parts.append(
             Markup('<text x="0" y="{:.0f}">{}</text>').format(y + 0.65 * ROW, SIDE_NAMES.get(side, "all"))
         )
-        parts += [_stretch(each, meanings[each.verdict], ends, half, y, key) for each in own]
+        parts += [_stretch(part, meanings[part.verdict], ends, half, y, key) for part in spans]
         parts += _events(result, side, ends, y + ROW)
-    height = TOP + len(found) * (ROW + GAP) + BELOW - GAP
+    height = TOP + len(legs) * (ROW + GAP) + BELOW - GAP
     parts.append(_axis(ends, height - BELOW + 22.0))
     head = Markup(
         '<svg class="strip" viewBox="0 0 {:.0f} {:.0f}" role="img" aria-label="Verdict of every frame of each side '
@@ -69,14 +69,14 @@ def pattern(name: str, meaning: Mapping[str, str], key: str) -> Markup:
 
 
 def _stretch(
-    each: Any, meaning: Mapping[str, str], ends: tuple[float, float], half: float, y: float, key: str
+    part: Any, meaning: Mapping[str, str], ends: tuple[float, float], half: float, y: float, key: str
 ) -> Markup:
-    left, right = _place(each.start - half, ends), _place(each.end + half, ends)
+    left, right = _place(part.start - half, ends), _place(part.end + half, ends)
     return Markup(
         '<rect x="{:.1f}" y="{:.0f}" width="{:.1f}" height="{:.0f}" fill="url(#{}-{})"><title>{}</title></rect>'
     ).format(
-        *(left, y, max(1.0, right - left), ROW, key, each.verdict),
-        f"{each.start:.3f} to {each.end:.3f} s: {meaning['label']} ({each.count})",
+        *(left, y, max(1.0, right - left), ROW, key, part.verdict),
+        f"{part.start:.3f} to {part.end:.3f} s: {meaning['label']} ({part.count})",
     )
 
 
@@ -84,24 +84,24 @@ def _events(result: xr.Dataset, side: str, ends: tuple[float, float], y: float) 
     """Heel strikes and toe-offs of a leg below its strip, where the result has them."""
     if not {"event_time", "event_kind", "event_side"} <= set(map(str, result.variables)):
         return []
-    found = []
+    marks = []
     for time, kind, of in zip(
         *(result[f"event_{name}"].values for name in ("time", "kind", "side")), strict=True
     ):
         if str(of) == side and str(kind) in MARKS and ends[0] <= time <= ends[1]:
             label = f"{str(kind).replace('_', ' ')} at {time:.3f} s"
-            found.append(
+            marks.append(
                 Markup('<text class="event" x="{:.1f}" y="{:.0f}">{}<title>{}</title></text>').format(
                     _place(float(time), ends), y + 13.0, MARKS[str(kind)], label
                 )
             )
-    return found
+    return marks
 
 
 def _axis(ends: tuple[float, float], y: float) -> Markup:
     span = ends[1] - ends[0]
     step = next(
-        (each for each in TICK_STEPS if span / each <= MOST_TICKS), 10.0 ** np.ceil(np.log10(span / 10.0))
+        (size for size in TICK_STEPS if span / size <= MOST_TICKS), 10.0 ** np.ceil(np.log10(span / 10.0))
     )
     ticks = step * np.arange(np.ceil(ends[0] / step), np.floor(ends[1] / step) + 1)
     marks = Markup("").join(

@@ -87,7 +87,7 @@ class Bones:
         surfaces = standard.surfaces
         kept = [k for k, name in enumerate(skeleton.segments) if name in surfaces]
         place, rotation = (
-            np.asarray(each[:, kept], dtype=float) for each in (skeleton.place, skeleton.rotation)
+            np.asarray(part[:, kept], dtype=float) for part in (skeleton.place, skeleton.rotation)
         )
         names = [skeleton.segments[k] for k in kept]
         every, places, rotations = [surfaces[name] for name in names], [place], [rotation]
@@ -119,7 +119,7 @@ class Bones:
         for (before, side), (knee, *_) in simple.knees.items():
             patella, ligament = _between(before, side)
             knees[before, side] = knee, named[patella], named[ligament]
-        moved = {name: named.get(name, each) for name, each in simple.surfaces.items()}
+        moved = {name: named.get(name, shape) for name, shape in simple.surfaces.items()}
         return replace(self, surfaces=surfaces, standard=SimpleBones(moved, knees))
 
 
@@ -137,8 +137,8 @@ def bones_of(skeleton: Skeleton, subjects: Sequence[str], knee_widths: Mapping[s
         knee_widths: breadth over the epicondyles [m] by side, as far as known.
     """
     every = [simple_bones(skeleton, knee_widths, before) for before in subjects]
-    surfaces = {name: surface for each in every for name, surface in each.surfaces.items()}
-    knees = {key: knee for each in every for key, knee in each.knees.items()}
+    surfaces = {name: surface for bones in every for name, surface in bones.surfaces.items()}
+    knees = {key: knee for bones in every for key, knee in bones.knees.items()}
     return Bones.fixed(SimpleBones(surfaces, knees), skeleton)
 
 
@@ -162,7 +162,7 @@ def simple_bones(
 ) -> SimpleBones:
     """Bones by bones.toml of the segments whose names begin with `before`; of_model: bodies of an OpenSim model."""
     position, place, rotation = (
-        np.asarray(each, dtype=float) for each in (skeleton.position, skeleton.place, skeleton.rotation)
+        np.asarray(part, dtype=float) for part in (skeleton.position, skeleton.place, skeleton.rotation)
     )
     points, segments = (
         {name.removeprefix(before): k for k, name in enumerate(names) if name.startswith(before)}
@@ -221,8 +221,8 @@ class Knee:
         """The poses of the patella and of the ligament, whose origin is the insertion."""
         (place, turned), (tibia_place, tibia_turned) = femur, tibia
         insertion = tibia_place + tibia_turned @ self.insertion
-        own = np.einsum("tji,tj->ti", turned, insertion - place)
-        distance = np.linalg.norm(self.apex - own[:, None], axis=2)
+        end = np.einsum("tji,tj->ti", turned, insertion - place)
+        distance = np.linalg.norm(self.apex - end[:, None], axis=2)
         # the first place from the top with the apex within reach, and how far beyond the one before
         after = np.clip(np.argmax(distance < self.ligament, axis=1), 1, None)
         never = ~(distance < self.ligament).any(axis=1)
@@ -231,8 +231,8 @@ class Knee:
         with np.errstate(divide="ignore", invalid="ignore"):
             share = np.clip((above - self.ligament) / (above - below), 0.0, 1.0)[:, None]
         center, apex, normal = (
-            (1.0 - share) * each[after - 1] + share * each[after]
-            for each in (self.center, self.apex, self.normal)
+            (1.0 - share) * part[after - 1] + share * part[after]
+            for part in (self.center, self.apex, self.normal)
         )
         normal /= np.linalg.norm(normal, axis=1, keepdims=True)
         across = np.broadcast_to(self.across, normal.shape)

@@ -48,7 +48,7 @@ def as_dict(data: PictureData, result: xr.Dataset) -> dict[str, Any]:
 def page_data(data: PictureData, title: str, subtitle: str) -> dict[str, Any]:
     """Return the data of a page: constant and moving parts, with a title and a line of text."""
     names = [long_name(split_side(name)[0])[0].replace("_", " ") for name in data.muscles]
-    sizes = (each.tolist() for each in (data.bellies.volume, data.bellies.tendon, data.first[:-1]))
+    sizes = (part.tolist() for part in (data.bellies.volume, data.bellies.tendon, data.first[:-1]))
     columns = zip(data.muscles, names, data.short_names, data.sides, *sizes, strict=True)
     still: dict[str, Any] = {
         "title": title,

@@ -317,14 +317,14 @@ class View:
         corners, normals = [np.zeros((0, 3, 3))], [np.zeros((0, 3))]
         bones = self.data.bones
         for surface, vertices in zip(bones.surfaces, bones.placed(frame), strict=True):
-            own = self.flat(vertices, frame)[surface.faces]
-            normal = np.cross(own[:, 1] - own[:, 0], own[:, 2] - own[:, 0])
+            flat = self.flat(vertices, frame)[surface.faces]
+            normal = np.cross(flat[:, 1] - flat[:, 0], flat[:, 2] - flat[:, 0])
             # right, up and away are left-handed: the cross product points into a closed surface
             normal /= -np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
             seen = normal[:, 2] < 0.0
             if not surface.closed:
                 normal[~seen], seen = -normal[~seen], np.isfinite(normal[:, 2])
-            corners.append(own[seen])
+            corners.append(flat[seen])
             normals.append(normal[seen])
         every = np.concatenate(corners)
         light = np.clip(np.concatenate(normals) @ LAMP / np.linalg.norm(LAMP), 0.0, 1.0)
@@ -521,12 +521,12 @@ def curves(result: xr.Dataset) -> Iterator[tuple[str, Array, Array | None, float
         if seen:
             return
     side = str(result["side"].values[0])
-    own = result.isel(muscle=[split_side(name)[1] in (side, "") for name in groups])
-    strongest = np.argsort(-np.nan_to_num(own["muscle_force"].max("time").values))
-    for name in own["muscle"].values[strongest].astype(str):
+    leg = result.isel(muscle=[split_side(name)[1] in (side, "") for name in groups])
+    strongest = np.argsort(-np.nan_to_num(leg["muscle_force"].max("time").values))
+    for name in leg["muscle"].values[strongest].astype(str):
         if groups[name] not in seen and len(seen) < PANELS:
             seen.add(groups[name])
-            yield _named([name]), own["activation"].sel(muscle=name).values, None, np.nan
+            yield _named([name]), leg["activation"].sel(muscle=name).values, None, np.nan
 
 
 def _named(muscles: list[str]) -> str:

@@ -252,14 +252,14 @@ def _tube(rings: int, sides: int) -> Indices:
     """Triangles of rings of corners, one after the other, and of two poles, the last two vertices."""
     ring, corner = np.meshgrid(np.arange(rings - 1), np.arange(sides), indexing="ij")
     a, b = (ring * sides + corner).ravel(), (ring * sides + (corner + 1) % sides).ravel()
-    own, other, last = np.arange(sides), (np.arange(sides) + 1) % sides, (rings - 1) * sides
+    here, other, last = np.arange(sides), (np.arange(sides) + 1) % sides, (rings - 1) * sides
     first_pole, last_pole = np.full(sides, rings * sides), np.full(sides, rings * sides + 1)
     return np.concatenate(
         [
             np.stack([a, b, a + sides], axis=1),
             np.stack([b, b + sides, a + sides], axis=1),
-            np.stack([first_pole, other, own], axis=1),
-            np.stack([last_pole, last + own, last + other], axis=1),
+            np.stack([first_pole, other, here], axis=1),
+            np.stack([last_pole, last + here, last + other], axis=1),
         ]
     )
 

@@ -90,9 +90,9 @@ def _read_vtp(content: bytes, _: str) -> Mesh:
     """All pieces of a file, one after the other."""
     # raw appended data are no XML: they are taken out before it is read
     appended, raw = b"", False
-    if found := re.search(rb'<AppendedData[^>]*encoding\s*=\s*"raw"[^>]*>\s*_', content):
+    if mark := re.search(rb'<AppendedData[^>]*encoding\s*=\s*"raw"[^>]*>\s*_', content):
         raw, end = True, content.rfind(b"</AppendedData>")
-        appended, content = content[found.end() : end], content[: found.end()] + content[end:]
+        appended, content = content[mark.end() : end], content[: mark.end()] + content[end:]
     root = ElementTree.fromstring(content)
     if root.tag != "VTKFile" or root.get("type") != "PolyData":
         raise ValueError(f"a {root.tag} of type {root.get('type')}, not a VTKFile of type PolyData")
@@ -121,15 +121,15 @@ def _read_vtp(content: bytes, _: str) -> Mesh:
             blocks = int(np.frombuffer(data, header, 1)[0])
             sizes = np.frombuffer(data, header, blocks, 3 * header.itemsize).astype(int)
             ends = (3 + blocks) * header.itemsize + np.cumsum([0, *sizes])
-            own = b"".join(
+            block = b"".join(
                 _DECOMPRESS[compressor]().decompress(data[a:b], _LARGEST) for a, b in pairwise(ends)
             )
         else:
             size = int(np.frombuffer(data, header, 1)[0])
-            own = data[header.itemsize : header.itemsize + size]
-            if len(own) < size:
-                raise ValueError(f"{len(own)} bytes of an array of {size}")
-        return np.frombuffer(own, np.dtype(order + _TYPES[array.get("type", "")]))
+            block = data[header.itemsize : header.itemsize + size]
+            if len(block) < size:
+                raise ValueError(f"{len(block)} bytes of an array of {size}")
+        return np.frombuffer(block, np.dtype(order + _TYPES[array.get("type", "")]))
 
     vertices: list[Array] = []
     faces: list[Indices] = []
@@ -142,7 +142,7 @@ def _read_vtp(content: bytes, _: str) -> Mesh:
         if len(vertices[-1]) != int(piece.get("NumberOfPoints", len(vertices[-1]))):
             raise ValueError(f"{len(vertices[-1])} points of {piece.get('NumberOfPoints')}")
         for cells, triangles in (("Polys", _fans), ("Strips", _strips)):
-            arrays = {each.get("Name"): each for each in piece.iterfind(f"{cells}/DataArray")}
+            arrays = {one.get("Name"): one for one in piece.iterfind(f"{cells}/DataArray")}
             if {"connectivity", "offsets"} <= set(arrays):
                 corners, ends = (values(arrays[name]).astype(np.intp) for name in ("connectivity", "offsets"))
                 if ends.size and (ends[-1] > len(corners) or (np.diff(ends, prepend=0) < 0).any()):
@@ -178,10 +178,10 @@ def merged(vertices: Array, faces: Indices, cell: float) -> Mesh:
     cell: edge of the cells, in the unit of the vertices.
     """
     grid = np.floor((vertices - vertices.min(axis=0)) / cell + 0.5).astype(np.int64)
-    own = _alike(grid)
-    counts = np.bincount(own)
-    means = np.stack([np.bincount(own, column, len(counts)) / counts for column in vertices.T], axis=1)
-    corners = own[faces]
+    cells = _alike(grid)
+    counts = np.bincount(cells)
+    means = np.stack([np.bincount(cells, column, len(counts)) / counts for column in vertices.T], axis=1)
+    corners = cells[faces]
     kept = (corners != np.roll(corners, 1, axis=1)).all(axis=1)
     corners = corners[kept]
     _, single = np.unique(_alike(np.sort(corners, axis=1)), return_index=True)
@@ -205,9 +205,9 @@ def simplified(mesh: Mesh, most: int) -> Mesh:
     coarse = merged(vertices, faces, high)
     while high > 1.1 * low:
         middle = float(np.sqrt(low * high))
-        found = merged(vertices, faces, middle)
-        if len(found[1]) <= most:
-            high, coarse = middle, found
+        less = merged(vertices, faces, middle)
+        if len(less[1]) <= most:
+            high, coarse = middle, less
         else:
             low = middle
     return coarse
@@ -248,9 +248,7 @@ def model_surfaces(
     if not model_file.is_file():
         return {}, [f"Bones are simple bodies or lines: the model is no longer at {model_file}."]
     attached = [mesh for mesh in read_osim(model_file).meshes if mesh.frame.body in segments]
-    places = [
-        each for each in (folder, model_file.parent / GEOMETRY_FOLDER, model_file.parent) if each is not None
-    ]
+    places = [at for at in (folder, model_file.parent / GEOMETRY_FOLDER, model_file.parent) if at is not None]
     files = {bone.file: _find(bone.file, places) for bone in attached}
     meshes = {name: read_mesh(path) for name, path in files.items() if path is not None}
     total = sum(len(meshes[bone.file][1]) for bone in attached if bone.file in meshes)
@@ -264,7 +262,7 @@ def model_surfaces(
             )
     missing = [name for name, path in files.items() if path is None]
     notes = [] if not missing else [_note(missing, len(files), places)]
-    return {body: Surface(*joined(own), closed=False) for body, own in parts.items()}, notes
+    return {body: Surface(*joined(parts_of), closed=False) for body, parts_of in parts.items()}, notes
 
 
 def placed_mesh(attached: AttachedMesh, mesh: Mesh) -> Mesh:

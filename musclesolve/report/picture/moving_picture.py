@@ -145,8 +145,8 @@ def three_js() -> str:
     try:
         # found without an import, which takes longer than the rest of the picture
         place = next(iter(find_spec("trimesh").submodule_search_locations))  # type: ignore[union-attr, arg-type]
-        with zipfile.ZipFile(Path(place, *PLACE)) as found:
-            page = found.read(TEMPLATE).decode("utf-8")
+        with zipfile.ZipFile(Path(place, *PLACE)) as file:
+            page = file.read(TEMPLATE).decode("utf-8")
     except (AttributeError, OSError, KeyError, zipfile.BadZipFile, UnicodeDecodeError) as error:
         raise _not_there(f"{type(error).__name__}: {error}") from error
     return library_of(page)

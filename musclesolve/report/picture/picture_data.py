@@ -68,14 +68,14 @@ class Shapes:
     def rims(self, frame: int, normals: Array) -> Array:
         """Points (S, k, 3) where the surfaces have the normals (k, 3); of a plane, the corner that lies that way."""
         center, axes = self.placed(frame)
-        own = np.einsum("kx,sxi->ski", normals, axes)
-        corner = np.sign(own) * self.half[:, None, None] * np.array([1.0, 1.0, 0.0])
+        along = np.einsum("kx,sxi->ski", normals, axes)
+        corner = np.sign(along) * self.half[:, None, None] * np.array([1.0, 1.0, 0.0])
         # the gradient of h(n) = |(a_1 n_1, a_2 n_2, a_3 n_3)|_p with 1/p + 1/order = 1; zero without extension
         dual = (self.order / (self.order - 1.0))[:, None, None]
-        scaled = np.abs(self.semi_axes[:, None] * own)
+        scaled = np.abs(self.semi_axes[:, None] * along)
         size = np.sum(scaled**dual, axis=2, keepdims=True) ** (1.0 / dual)
         share = (scaled / np.where(size > 0.0, size, 1.0)) ** (dual - 1.0)
-        reach = corner + np.where(size > 0.0, self.semi_axes[:, None] * np.sign(own) * share, 0.0)
+        reach = corner + np.where(size > 0.0, self.semi_axes[:, None] * np.sign(along) * share, 0.0)
         round_part = np.where(self.half > 0.0, 0.0, self.radius)[:, None, None] * normals
         return center[:, None] + np.einsum("sxi,ski->skx", axes, reach) + round_part
 
@@ -90,7 +90,7 @@ def shapes_of(result: xr.Dataset) -> Shapes | None:
     kept = np.flatnonzero(~(floors & (np.cumsum(floors) == 1)))
     prefixes = list(np.atleast_1d(result.attrs["prefixes"]))
     carriers = map(str, result["surface_prefix"].values)
-    owner = [-1 if still else prefixes.index(own) for still, own in zip(ground, carriers, strict=True)]
+    owner = [-1 if still else prefixes.index(body) for still, body in zip(ground, carriers, strict=True)]
     half = np.where(flat, np.where(ground, ON_GROUND, ON_BODY), 0.0)
     return Shapes(
         tuple(str(name) for name in result["surface"].values[kept]),
@@ -130,8 +130,8 @@ class Bellies:
     def sized(cls, strength: Array, fiber: Array, path: Array, first: Indices) -> Bellies:
         """Bellies from maximum isometric forces (n,) [N], optimal fiber lengths (n,) [m], paths (T, P, 3) [m]."""
         strength, fiber = (
-            np.where(np.isfinite(each) & (each > 0.0), each, instead)
-            for each, instead in zip((strength, fiber), UNKNOWN, strict=True)
+            np.where(np.isfinite(size) & (size > 0.0), size, instead)
+            for size, instead in zip((strength, fiber), UNKNOWN, strict=True)
         )
         length = path_lengths(path, first)
         known = np.isfinite(length)
@@ -270,7 +270,7 @@ class PictureData:
         """Height of the ground [m]: of the plane, of the laboratory, or of the lowest point where that is far off."""
         if self.shapes is not None and self.shapes.floor is not None:
             return self.shapes.floor
-        lowest = min(float(np.nanmin(each[..., 2], initial=np.inf)) for each in (self.position, self.path))
+        lowest = min(float(np.nanmin(at[..., 2], initial=np.inf)) for at in (self.position, self.path))
         return lowest if 0.3 < abs(lowest) < np.inf else 0.0
 
     @property
@@ -374,7 +374,7 @@ def picture_data(result: xr.Dataset) -> PictureData:
 
 def thinned(result: xr.Dataset, every: int) -> xr.Dataset:
     """Every n-th frame of a result, in memory; moment arms, which no picture shows, are left out."""
-    arms = [name for name, each in result.data_vars.items() if {"dof", "muscle"} <= set(each.dims)]
+    arms = [name for name, array in result.data_vars.items() if {"dof", "muscle"} <= set(array.dims)]
     few = result.drop_vars(arms).isel(time=slice(None, None, every))
 
     def copied(values: AnyArray) -> AnyArray:
@@ -384,9 +384,9 @@ def thinned(result: xr.Dataset, every: int) -> xr.Dataset:
 
     return few.assign(
         {
-            name: each.copy(data=copied(result[name].values))
-            for name, each in few.variables.items()
-            if each.dims[:1] == ("time",) and name != "time"
+            name: array.copy(data=copied(result[name].values))
+            for name, array in few.variables.items()
+            if array.dims[:1] == ("time",) and name != "time"
         }
     )
 
@@ -474,7 +474,7 @@ def _quantities(muscles: xr.Dataset) -> tuple[Quantity, ...]:
     sides = np.array(list(frames.muscle_sides(muscles).values()) if "status" in muscles else [])
     for side in set(sides):
         lost[:, sides == side] = frames.failed(muscles, str(side))[:, None]
-    found = []
+    shown = []
     for about in bundled_toml(__package__, "picture.toml")["quantity"]:
         if about["variable"] not in muscles or about.get("of", about["variable"]) not in muscles:
             continue
@@ -484,8 +484,8 @@ def _quantities(muscles: xr.Dataset) -> tuple[Quantity, ...]:
             values /= muscles[about["of"]].values
         values[lost] = np.nan
         if known:
-            found.append(Quantity(about, values, float(about.get("high", round_above(values)))))
-    return tuple(found)
+            shown.append(Quantity(about, values, float(about.get("high", round_above(values)))))
+    return tuple(shown)
 
 
 def round_above(values: Array) -> float:
@@ -551,19 +551,19 @@ def contact_arrows(result: xr.Dataset, points: tuple[str, ...]) -> Arrows:
 def _missing(result: xr.Dataset, every: int) -> list[str]:
     """Return sentences on the parts that are not drawn, with reasons."""
     again = "give --keep {}" if of_data_set(result) else "compute it again with this version"
-    found = [f"One of every {every} frames is shown, to keep the page small."] if every > 1 else []
+    lacks = [f"One of every {every} frames is shown, to keep the page small."] if every > 1 else []
     if is_simulation(result):
-        return found
+        return lacks
     if "skeleton_position" not in result:
-        found.append(f"No skeleton: the result holds no points of it; {again.format('skeleton_position')}.")
+        lacks.append(f"No skeleton: the result holds no points of it; {again.format('skeleton_position')}.")
     elif "segment_rotation" not in result:
-        found.append(
+        lacks.append(
             f"Bones are lines: the result holds no rotations of segments; {again.format('segment_rotation')}."
         )
     if "path_position" not in result:
-        found.append(
+        lacks.append(
             f"No muscles: the result holds no points of their paths; {again.format('path_position')}."
         )
     if "ground_reaction_force" not in result and "external_force" not in result:
-        found.append("No ground force: it is not in the result.")
-    return found + ["No contact forces: they are not in the result."] * ("joint_reaction" not in result)
+        lacks.append("No ground force: it is not in the result.")
+    return lacks + ["No contact forces: they are not in the result."] * ("joint_reaction" not in result)

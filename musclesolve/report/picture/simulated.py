@@ -72,10 +72,10 @@ def _skeletons(motions: dict[str, Simulation], prefixes: dict[str, str]) -> Vari
     """Points and bones of all models, the name of the model before the names of its points where there are several."""
     whole: list[Skeleton] = []
     for name, motion in motions.items():
-        own, before = model_bones(motion), prefixes[name]
-        points, segments = (tuple(before + each for each in names) for names in (own.points, own.segments))
-        bones = tuple((before + start, before + end, before + segment) for start, end, segment in own.bones)
-        whole.append(replace(own, points=points, bones=bones, segments=segments))
+        shown, before = model_bones(motion), prefixes[name]
+        points, segments = (tuple(before + one for one in names) for names in (shown.points, shown.segments))
+        bones = tuple((before + start, before + end, before + segment) for start, end, segment in shown.bones)
+        whole.append(replace(shown, points=points, bones=bones, segments=segments))
     return Skeleton(
         points=tuple(point for skeleton in whole for point in skeleton.points),
         position=np.concatenate([skeleton.position for skeleton in whole], axis=1),
@@ -118,9 +118,9 @@ def _muscles(
     lines, activation, tension, strength, fiber = [], [], [], [], []
     for muscles in driving:
         name, motion = _driven(motions, muscles)
-        own = [prefixes[name] + muscle for muscle in muscles.names]
-        names += own
-        lines.append((own, muscles.lines(motion.q)))
+        named = [prefixes[name] + muscle for muscle in muscles.names]
+        names += named
+        lines.append((named, muscles.lines(motion.q)))
         course = muscles.course(motion.time)
         activation.append(np.full(course.shape, np.nan) if muscles.prescribed else course)
         tension.append(muscles.tension(motion.time, motion.q, motion.qd))
@@ -128,8 +128,8 @@ def _muscles(
         fiber.append(muscles.parameters.optimal_fiber_length)
     if not names:
         return {}, {"muscle": np.zeros(0, np.str_)}
-    owner = np.concatenate([np.array(own)[each.muscle] for own, each in lines])
-    paths, path_muscles = path_labels(owner, np.concatenate([each.position for _, each in lines], axis=1))
+    owner = np.concatenate([np.array(named)[line.muscle] for named, line in lines])
+    paths, path_muscles = path_labels(owner, np.concatenate([line.position for _, line in lines], axis=1))
     over = "time", "muscle"
     values: dict[str, Variable] = {
         "activation": (over, np.concatenate(activation, axis=1)),

@@ -82,7 +82,7 @@ def page_and_card(data: DataSet, computed: ComputedStudy) -> tuple[str, str]:
         "files": [CARD, CSV, SUBJECTS],
         "versions": versions(),
     }
-    arrays = {str(name): array for each in described.values() for name, array in each.data_vars.items()}
+    arrays = {str(name): array for part in described.values() for name, array in part.data_vars.items()}
     signs = f"{SIGNS} {UNSAID}"
     card = rendered(
         "data_card.md", folder=data.folder.name, arrays=arrays, frames=FRAMES, signs=signs, **values
@@ -92,8 +92,8 @@ def page_and_card(data: DataSet, computed: ComputedStudy) -> tuple[str, str]:
 
 def _codes(computed: ComputedStudy, name: str) -> str:
     """Return the kinds of the findings of a trial, whose sentences are in the table of trials."""
-    found = computed.records[name].measures
-    codes = [] if found is None else [plain(code.partition(" ")[2]) for code in found.codes]
+    measures = computed.records[name].measures
+    codes = [] if measures is None else [plain(code.partition(" ")[2]) for code in measures.codes]
     return ", ".join(dict.fromkeys(codes))
 
 
@@ -103,10 +103,10 @@ def _verdicts(trials: pd.DataFrame) -> PageTable:
     movements = list(dict.fromkeys(done["movement"]))
     rows = []
     for verdict in reversed(ORDER):
-        own = done[done["verdict"] == verdict]
-        if len(own):
-            counts = [int((own["movement"] == movement).sum()) for movement in movements]
-            rows.append([LABELS[verdict], *counts, len(own), int(own["frames"].sum())])
+        of = done[done["verdict"] == verdict]
+        if len(of):
+            counts = [int((of["movement"] == movement).sum()) for movement in movements]
+            rows.append([LABELS[verdict], *counts, len(of), int(of["frames"].sum())])
     rows += [
         [status, *("" for _ in movements), count, ""]
         for status, count in Counter(trials["status"][trials["verdict"].isna()]).items()
@@ -122,8 +122,8 @@ def _movement(name: object) -> str:
 def _splits(data: DataSet) -> PageTable:
     """Return the numbers of subjects, trials and frames of each part of the split."""
     rows = [
-        [split, len(own), int(own["with_result"].sum()), int(own["frames"].sum())]
-        for split, own in data.subjects.fillna({"split": "none, without a result"}).groupby("split")
+        [split, len(part), int(part["with_result"].sum()), int(part["frames"].sum())]
+        for split, part in data.subjects.fillna({"split": "none, without a result"}).groupby("split")
     ]
     return PageTable("Parts of the data set, by subject", ("split", "subjects", "trials", "frames"), rows)
 
@@ -142,20 +142,20 @@ def _kinds(trials: pd.DataFrame) -> PageTable:
 
 def _findings(computed: ComputedStudy) -> PageTable | None:
     """Return errors and warnings by their kind, the most frequent first, with trials that have it and one sentence."""
-    found: dict[str, dict[str, str]] = {}
+    of_code: dict[str, dict[str, str]] = {}
     for name, record in computed.records.items():
         if record.measures is not None:
             for code, sentence in zip(record.measures.codes, record.measures.findings, strict=True):
-                found.setdefault(code, {}).setdefault(name, sentence)
+                of_code.setdefault(code, {}).setdefault(name, sentence)
     rows = []
-    for code, own in sorted(
-        found.items(), key=lambda entry: (not entry[0].startswith("error"), -len(entry[1]))
+    for code, trials in sorted(
+        of_code.items(), key=lambda entry: (not entry[0].startswith("error"), -len(entry[1]))
     ):
         severity, _, kind = code.partition(" ")
         links = Markup(", ").join(
-            Markup('<a href="trials/{0}/">{0}</a>').format(name) for name in list(own)[:EXAMPLES]
+            Markup('<a href="trials/{0}/">{0}</a>').format(name) for name in list(trials)[:EXAMPLES]
         )
-        rows.append([plain(kind), severity, len(own), links, next(iter(own.values()))])
+        rows.append([plain(kind), severity, len(trials), links, next(iter(trials.values()))])
     columns = ("finding", "severity", "trials", "examples", "what it says of the first")
     return PageTable("Findings by their kind", columns, rows, prose=True) if rows else None
 
@@ -164,9 +164,9 @@ def _peaks(trials: pd.DataFrame) -> PageTable | None:
     """Return quantiles of the peaks of contact forces, and what implants measured."""
     done = trials[trials["verdict"].notna() & (trials["verdict"] != NOT_USABLE)]
     rows = []
-    for movement, own in done.groupby("movement", sort=False):
+    for movement, part in done.groupby("movement", sort=False):
         for joint in LEG_JOINTS:
-            peaks = own[_peak(joint)].dropna()
+            peaks = part[_peak(joint)].dropna()
             if peaks.empty:
                 continue
             entries = in_vivo().get(str(movement), {}).get(joint, ())
@@ -191,12 +191,12 @@ def _peak(joint: str) -> str:
 
 def _unusual(trials: pd.DataFrame) -> Iterator[list[str]]:
     """Yield subjects whose medians over their trials lie far from the other subjects, the farthest first."""
-    done, found = trials[trials["verdict"].notna()], list[tuple[float, list[str]]]()
+    done, rows = trials[trials["verdict"].notna()], list[tuple[float, list[str]]]()
     quantities = {f"peak contact force of the {joint} [BW]": _peak(joint) for joint in LEG_JOINTS}
     quantities["residual at the pelvis [% BW]"] = "peak_pelvis_residual_percent_body_weight"
-    for movement, own in done.groupby("movement", sort=False):
+    for movement, part in done.groupby("movement", sort=False):
         for words, column in quantities.items():
-            medians = own.groupby("subject")[column].median().dropna()
+            medians = part.groupby("subject")[column].median().dropna()
             center = float(medians.median()) if len(medians) else np.nan
             spread = NORMAL * float((medians - center).abs().median()) if len(medians) else 0.0
             if len(medians) < FEWEST or spread <= 0.0:
@@ -204,8 +204,8 @@ def _unusual(trials: pd.DataFrame) -> Iterator[list[str]]:
             for subject, value in medians.items():
                 if (distance := abs(value - center) / spread) > FAR:
                     cells = [cell(float(value), 1), cell(center, 1), cell(distance, 1)]
-                    found.append((distance, [str(subject), _movement(movement), words, *cells]))
-    yield from (row for _, row in sorted(found, key=lambda each: -each[0]))
+                    rows.append((distance, [str(subject), _movement(movement), words, *cells]))
+    yield from (row for _, row in sorted(rows, key=lambda pair: -pair[0]))
 
 
 def _described(data: DataSet) -> dict[Path, xr.Dataset]:

@@ -96,7 +96,7 @@ def _plausible(result: StudyResult) -> list[PageTable]:
     }
     if len(counts) > 1:
         counts["all"] = sum(counts.values(), Counter[str]())
-    rows = [[name, *(count[each] for each in VERDICTS)] for name, count in counts.items()]
+    rows = [[name, *(count[key] for key in VERDICTS)] for name, count in counts.items()]
     tables = [PageTable("Legs of trials that count, by their verdict", ["", *VERDICTS], rows)]
     why = [
         (name, outside, edge, f"{sentence} ({trial})")
@@ -120,7 +120,7 @@ def _people(result: StudyResult) -> list[PageTable]:
 
     def size(names: Sequence[str], key: str, digits: int) -> str:
         known = [study.of_subject(name, key, result.sizes.get(name, {}).get(key)) for name in names]
-        values = [float(each) for each in known if each is not None]
+        values = [float(value) for value in known if value is not None]
         if not values:
             return DASH
         spread = f" ± {np.std(values, ddof=1):.{digits}f}" if len(values) > 1 else ""
@@ -147,19 +147,19 @@ def _people(result: StudyResult) -> list[PageTable]:
     tables = [PageTable(caption, [columns[number] for number in known_of], rows)]
 
     conditions = study.conditions
-    own = dict.fromkeys(("subject", "trial", "group", "condition", "cycle_leg"), np.zeros(0, str))
+    texts = dict.fromkeys(("subject", "trial", "group", "condition", "cycle_leg"), np.zeros(0, str))
     if cycles is not None:
         counting = cycles["counts"].values.astype(bool)
-        own = {key: np.asarray(cycles[key].values, str)[counting] for key in own}
-    legs = [name for name in dict.fromkeys(own["cycle_leg"].tolist()) if name]
+        texts = {key: np.asarray(cycles[key].values, str)[counting] for key in texts}
+    legs = [name for name in dict.fromkeys(texts["cycle_leg"].tolist()) if name]
     counted = []
     for condition in conditions:
         row = [plain(condition) or "all trials"]
         for group in groups:
-            here = (own["group"] == group) & (own["condition"] == condition)
-            row += [str(np.unique(own[key][here]).size) for key in ("subject", "trial")]
+            here = (texts["group"] == group) & (texts["condition"] == condition)
+            row += [str(np.unique(texts[key][here]).size) for key in ("subject", "trial")]
             row.append(str(int(here.sum())))
-            row += [str(int((here & (own["cycle_leg"] == leg)).sum())) for leg in legs]
+            row += [str(int((here & (texts["cycle_leg"] == leg)).sum())) for leg in legs]
         counted.append(row)
     heads = [
         f"{group or unnamed}: {what}" if len(groups) > 1 else what
@@ -197,13 +197,13 @@ def trial_rows(result: StudyResult) -> Iterator[dict[str, Any]]:
     records = [record for record in result.computed.records.values() if record.outcome.has_result]
     if len(records) > MOST_ROWS:
         records = [
-            each for each in records if not each.fine or (each.measures and each.measures.verdict != USABLE)
+            one for one in records if not one.fine or (one.measures and one.measures.verdict != USABLE)
         ][:MOST_ROWS]
     for record in records:
-        trial, found = study.trial_of[record.name], record.measures
-        if found is None:
+        trial, measures = study.trial_of[record.name], record.measures
+        if measures is None:
             continue
-        counts = [getattr(found, key) for key, _ in study_words.COUNTS]
+        counts = [getattr(measures, key) for key, _ in study_words.COUNTS]
         every = max(sum(counts), 1)
         parts = [
             (100.0 * count / every, verdicts[verdict]["color"], f"{count} {key.replace('_', ' ')}")
@@ -219,16 +219,16 @@ def trial_rows(result: StudyResult) -> Iterator[dict[str, Any]]:
             "group": str(study.of_subject(trial.subject, "group", "")),
             "condition": trial.condition,
             "parts": parts,
-            "badge": (words(found.verdict)["css"], LABELS[found.verdict].lower()),
-            "contact": " / ".join(decimal(found.contact[joint], 1) for joint in LEG_JOINTS),
-            "message": "; ".join(found.findings),
+            "badge": (words(measures.verdict)["css"], LABELS[measures.verdict].lower()),
+            "contact": " / ".join(decimal(measures.contact[joint], 1) for joint in LEG_JOINTS),
+            "message": "; ".join(measures.findings),
         }
 
 
 def not_judged(result: StudyResult) -> list[str]:
     """Return the reasons why the verdict on trials is not known, each reason once with its number of trials."""
-    found = [record.measures for record in result.computed.records.values() if record.measures is not None]
-    reasons = Counter(each.reason for each in found if each.plausibility == NOT_KNOWN and each.reason)
+    measured = [record.measures for record in result.computed.records.values() if record.measures is not None]
+    reasons = Counter(one.reason for one in measured if one.plausibility == NOT_KNOWN and one.reason)
     return [
         f"The plausibility of {count_of(n, 'trial')} is not known: {text}." for text, n in reasons.items()
     ]

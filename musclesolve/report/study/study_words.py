@@ -83,8 +83,8 @@ def methods_of(result: StudyResult, citations: Citations) -> list[Markup]:
             trials.append((read_inputs([paths[0]]).trials[0], len(paths)))
         except DAMAGE:
             continue
-    found = [record.measures for record in computed if record.measures is not None]
-    total = {key: sum(getattr(each, key) for each in found) for key, _ in COUNTS}
+    measured = [record.measures for record in computed if record.measures is not None]
+    total = {key: sum(getattr(one, key) for one in measured) for key, _ in COUNTS}
     sentences = [
         texts["subjects"].format(lead=lead_of(result).rstrip(".")),
         texts["solved"].format(
@@ -118,27 +118,27 @@ def families_in_words(result: StudyResult, citations: Citations) -> list[dict[st
         return []
     tests = curve_tests(result.comparisons)
     families = list[dict[str, Any]]()
-    for name in sorted({test.family for test in tests}, key=lambda each: each == "exploratory"):
-        own = [test for test in tests if test.family == name and test.follows < 0]
+    for name in sorted({test.family for test in tests}, key=lambda key: key == "exploratory"):
+        of = [test for test in tests if test.family == name and test.follows < 0]
         primary = name == "primary"
-        differing = sorted((test for test in own if test.clusters), key=_least_p)
+        differing = sorted((test for test in of if test.clusters), key=_least_p)
         counted_only = [test for test in differing if not primary and _is_small(test)]
-        found = [_sentence(test, tests) for test in differing if test not in counted_only]
-        most = len(found) if primary else MOST_SENTENCES
+        said = [_sentence(test, tests) for test in differing if test not in counted_only]
+        most = len(said) if primary else MOST_SENTENCES
         without: dict[str, list[str]] = {}
-        for test in own if primary else ():
+        for test in of if primary else ():
             if not test.clusters and np.isfinite(test.threshold):
                 size = "" if test.interval is None else f", {_amount(test, test.interval.difference)}"
                 p = f"{_effect(test)} p {_p_words(test.p_largest)}{size}"
                 without.setdefault(test.words, []).append(p)
-        curves = "; ".join(f"{words} ({', '.join(each)})" for words, each in without.items())
+        curves = "; ".join(f"{words} ({', '.join(key)})" for words, key in without.items())
         none = f"No difference found, with p of the largest: {curves}." if curves else ""
         title = {"primary": "Primary outcomes", "exploratory": "Exploratory"}.get(name, "")
         if name == "exploratory" and not differing:
-            none = f"None of {count_of(len(own), 'exploratory test')} finds a difference."
+            none = f"None of {count_of(len(of), 'exploratory test')} finds a difference."
         small = _small_words([test.unit for test in counted_only], citations)
         families.append(
-            {"title": title, "found": found[:most], "more": len(found[most:]), "small": small, "none": none}
+            {"title": title, "found": said[:most], "more": len(said[most:]), "small": small, "none": none}
         )
     return families
 
@@ -267,19 +267,19 @@ def values_of(result: StudyResult) -> Iterator[PageTable]:
             ]
         ]
     of_strides = values["measure"] == STRIDE
-    for (variable, unit), own in values[~of_strides].groupby(["variable", "unit"], sort=False):
+    for (variable, unit), rows in values[~of_strides].groupby(["variable", "unit"], sort=False):
         factor, shown_unit = shown(str(unit))
-        own = own.sort_values("name", key=lambda names: pd.factorize(names)[0], kind="stable")
+        rows = rows.sort_values("name", key=lambda names: pd.factorize(names)[0], kind="stable")
         labels = [
             f"{plain(name)} {plain(measure)}".strip()
-            for name, measure in zip(own["name"], own["measure"], strict=True)
+            for name, measure in zip(rows["name"], rows["measure"], strict=True)
         ]
-        yield _table_of(f"{plain(str(variable)).capitalize()} [{shown_unit}]", own, labels, factor)
+        yield _table_of(f"{plain(str(variable)).capitalize()} [{shown_unit}]", rows, labels, factor)
     if of_strides.any():
-        own = values[of_strides]
-        cells = zip(own["variable"], own["name"], own["unit"], strict=True)
+        rows = values[of_strides]
+        cells = zip(rows["variable"], rows["name"], rows["unit"], strict=True)
         labels = [f"{plain(f'{variable} {name}'.strip())} [{unit}]" for variable, name, unit in cells]
-        yield _table_of("Measures of the cycles", own, labels)
+        yield _table_of("Measures of the cycles", rows, labels)
 
 
 def _table_of(caption: str, values: pd.DataFrame, labels: Sequence[str], factor: float = 1.0) -> PageTable:
@@ -345,8 +345,8 @@ def uncertain_words(result: StudyResult) -> str:
     for name in names:
         variable = str(name).removesuffix(SPREAD)
         factor, unit = shown(str(groups[variable].attrs.get("units", "")))
-        own, between = (factor * float(np.nanmean(groups[key].values)) for key in (name, f"{variable}_std"))
-        parts.append(f"{plain(variable)} {own:.2g} {unit} of a trial, {between:.2g} {unit} between subjects")
+        sd, between = (factor * float(np.nanmean(groups[key].values)) for key in (name, f"{variable}_std"))
+        parts.append(f"{plain(variable)} {sd:.2g} {unit} of a trial, {between:.2g} {unit} between subjects")
     return (
         f"Standard deviations, mean over all curves: {'; '.join(parts)}. The bands contain the errors of trials that "
         "differ from subject to subject. Errors that all trials share, such as errors of the muscle set, remain in the "
@@ -370,8 +370,8 @@ def left_out_table(result: StudyResult) -> PageTable | None:
     for names in map(list, alike(result.not_averaged.items())):
         of = [study.trial_of[name] for name in names]
         people, conditions = (
-            shortened(list(dict.fromkeys(each)))
-            for each in zip(*((t.subject, t.condition) for t in of), strict=True)
+            shortened(list(dict.fromkeys(pair)))
+            for pair in zip(*((t.subject, t.condition) for t in of), strict=True)
         )
         why = result.not_averaged[names[0]] + (f" ({names[0]}; the others alike)" if len(names) > 1 else "")
         rows.append((shortened(names), people, conditions, "not averaged", why))
