@@ -395,10 +395,7 @@ class SolutionDerivatives:
 
     @cached_property
     def activation_error(self) -> Array:
-        """The largest distance of an activation of the solution from the optimum at machine precision, (T,).
-
-        NaN where Newton's method does not converge from the solution.
-        """
+        """The largest distance of an activation from the optimum, (T,); NaN where Newton's method does not converge."""
         apart = np.abs(self.optimum.activation - self.activation).max(axis=1, initial=0.0)
         return self._whole(np.where(self.optimum.known, apart, np.nan), keep=True)
 

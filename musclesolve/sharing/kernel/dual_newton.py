@@ -252,7 +252,8 @@ def near(schur: Any, rows: int, n: int, padded: int, w: Any, s: Any) -> bool:
     """
     size, inverse_pivot = 0.0, 0.0
     for r in range(rows):
-        size += s[RESIDUAL, r] ** 2 * s[DIAGONAL, r] ** 2
+        part = s[RESIDUAL, r] * s[DIAGONAL, r]
+        size += part * part
         inverse_pivot = max(inverse_pivot, schur[r, r])
     most = size * inverse_pivot * inverse_pivot * largest_of(w, INVERSE, n, padded, 0.0)
     return most <= NEAR * NEAR
