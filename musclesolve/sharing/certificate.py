@@ -294,7 +294,8 @@ def _level_misses(
         top = present.max(axis=1, keepdims=True)
         limited = open_ & (pull > 0) & (load * problem.upper >= top - SAME * np.abs(top))
         share = weight_of(pull, load, limited)
-        goal = np.where(pull > 0, bound_of_level(problem.upper, load, top), problem.lower)
+        most = np.divide(top, load, out=np.array(problem.upper), where=load * problem.upper > top)
+        goal = np.where(pull > 0, most, problem.lower)
         distance = load * np.abs(activation - goal) / load.max(axis=1, keepdims=True)
         missed = np.where(open_, np.minimum(distance, share), 0.0).max(axis=1)
         missed = np.where(limited.any(axis=1), missed, np.inf)
@@ -323,11 +324,6 @@ def weight_of(pull: Array, load: Array, limited: Mask) -> Array:
     change = np.divide(np.abs(pull), load, out=np.zeros_like(pull), where=load > 0)
     total = np.where(limited, change, 0.0).sum(axis=1, keepdims=True)
     return np.divide(change, total, out=np.full_like(change, np.inf), where=total > 0)
-
-
-def bound_of_level(upper: Array, load: Array, level: Array) -> Array:
-    """The bounds min(upper, t / rho), (T, n), of upper bounds and loads rho (T, n) at levels t (T, 1)."""
-    return np.divide(level, load, out=np.array(upper), where=load * upper > level)
 
 
 def reserve_pull(problem: Problem, reserve: Array) -> tuple[Array, Array, Mask]:

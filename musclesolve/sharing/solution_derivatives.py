@@ -339,7 +339,7 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
     optimum = refine(part, chosen, compliance, activation, multiplier)
     free = ~(optimum.below | optimum.above)
     system = OptimalitySystem.from_activation(part, chosen, optimum.activation, free, compliance)
-    return SolutionDerivatives(problem, chosen, which, part, optimum, system)
+    return SolutionDerivatives(problem, chosen, which, part, activation, optimum, system)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -357,6 +357,7 @@ class SolutionDerivatives:
         cost: the cost that was minimized.
         which: (T,) mask of the solved frames; the next attributes contain only these frames.
         part: the problem, with upper bounds within the domain of the cost.
+        activation: as they were solved.
         optimum: activations refined to machine precision, and which of them are held at bounds.
         system: the linearized conditions of optimality.
     """
@@ -365,6 +366,7 @@ class SolutionDerivatives:
     cost: Cost
     which: Mask
     part: Problem
+    activation: Array
     optimum: Optimum
     system: OptimalitySystem
 
@@ -390,6 +392,12 @@ class SolutionDerivatives:
         """
         nearest = np.minimum(self.optimum.distance.min(axis=1), 1.0)
         return self._whole(np.where(self._determined, nearest, 0.0), keep=True)
+
+    @cached_property
+    def activation_error(self) -> Array:
+        """The largest distance of an activation from the optimum, (T,); NaN where Newton's method does not converge."""
+        apart = np.abs(self.optimum.activation - self.activation).max(axis=1, initial=0.0)
+        return self._whole(np.where(self.optimum.known, apart, np.nan), keep=True)
 
     @cached_property
     def unique(self) -> Mask:

@@ -9,7 +9,7 @@ from refusals import refused
 from sharing_cases import SMOOTH, equipped
 
 from musclesolve import Problem, Status, costs, solve
-from musclesolve.sharing import expression_cost, kkt_residual
+from musclesolve.sharing import expression_cost, kkt_residual, solution_derivatives
 from musclesolve.sharing.cost import ActivationPower
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.solver.batch import Batch
@@ -253,3 +253,36 @@ def test_flat_costs_and_tiny_multiples_are_certified(factor):
     assert solve(problem, cost).status == Status.SOLVED
     flat = expression_cost("flat", flat_below_a_half, convex=True)
     assert kkt_residual(problem, flat, np.array([0.06, 0.04]), np.zeros(1), np.zeros(1)) < 1e-9
+
+
+def decades_apart(seed: int, frames: int, dofs: int, muscles: int) -> Problem:
+    """Strengths over six decades, upper bounds over two, and moments of drawn activations."""
+    random = np.random.default_rng(seed)
+    strength = 10.0 ** random.uniform(0.0, 6.0, muscles)
+    arm = random.normal(0.0, 0.05, (frames, dofs, muscles)) * (random.random((frames, dofs, muscles)) < 0.8)
+    upper = 10.0 ** random.uniform(-2.0, 0.0, (frames, muscles))
+    active = upper * random.beta(0.5, 1.5, (frames, muscles))
+    moment = ((arm * strength) @ active[:, :, None])[:, :, 0]
+    return Problem(arm, moment, strength, strength, upper=upper)
+
+
+@pytest.mark.parametrize("cost", ["activation_power", "stress_cubed", "force_moment_squared"])
+def test_activations_are_exact_where_strengths_lie_decades_apart(cost):
+    problem = decades_apart(11, 100, 4, 8)
+    answer = solve(problem, cost)
+    found = solution_derivatives(problem, cost, answer)
+    assert answer.solved.all() and (found.activation_error < 1e-6).all()
+    part, optimum = problem.frames(np.arange(5)), found.optimum.activation[:5]
+    np.testing.assert_allclose(solve(part, cost, "ipopt").activation, optimum, rtol=0, atol=1e-9)
+    other = solve(part, cost, "slsqp")
+    error = solution_derivatives(part, cost, other).activation_error
+    np.testing.assert_allclose(error, np.abs(other.activation - optimum).max(axis=1), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("frames", [1, 3])
+def test_the_error_of_activations_is_what_was_spoilt(make_leg, frames):
+    problem = make_leg(frames)
+    answer = solve(problem, "stress_cubed")
+    spoilt = replace(answer, activation=answer.activation * (1 - 1e-7))
+    error = solution_derivatives(problem, "stress_cubed", spoilt).activation_error
+    np.testing.assert_allclose(error, 1e-7 * answer.activation.max(axis=-1), rtol=1e-2)

@@ -44,9 +44,9 @@ from musclesolve.sharing.kernel.compiled_certificate import (
 from musclesolve.sharing.kernel.linear_algebra import (
     ZERO,
     add_pull,
+    dots,
     factorize,
     largest_of,
-    product_of,
     schur_of,
     substitute,
 )
@@ -170,7 +170,7 @@ def start(x: FreeProgram) -> None:
         w[BELOW + i] = first * width
         w[ABOVE + i] = (1.0 - first) * width
         w[PULL + i] = 0.0
-    product_of(matrix, w, A, rows, padded, s[RESIDUAL])
+    dots(matrix, w[A : A + padded], rows, padded, s[RESIDUAL])
     guessed = False
     for r in range(rows):
         if r >= hard:
@@ -223,7 +223,7 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
     best, claim = np.inf, MAX_ITERATIONS
     while True:
         # residuals
-        product_of(matrix, w, A, rows, padded, s[RESIDUAL])
+        dots(matrix, w[A : A + padded], rows, padded, s[RESIDUAL])
         miss, total = 0.0, 0.0
         for r in range(rows):
             s[RESIDUAL, r] = s[TARGET, r] - s[RESIDUAL, r] - s[COMPLIANCE, r] * s[MULTIPLIER, r]
@@ -320,7 +320,7 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
         for r in range(rows):
             schur[r, r] += s[COMPLIANCE, r]
         factorize(schur, s[DIAGONAL], rows)
-        product_of(matrix, w, OWN, rows, padded, s[RHS])
+        dots(matrix, w[OWN : OWN + padded], rows, padded, s[RHS])
         for r in range(rows):
             s[RHS, r] = s[RESIDUAL, r] - s[RHS, r]
         substitute(schur, s[DIAGONAL], rows, s[RHS])
@@ -353,7 +353,7 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
             w[RIGHT + i] += w[MIDDLE + i] - w[OWN + i]
             w[D_L + i] = w[INVERSE + i] * w[RIGHT + i]
             w[D_A + i] = 0.0
-        product_of(matrix, w, D_L, rows, padded, s[RHS])
+        dots(matrix, w[D_L : D_L + padded], rows, padded, s[RHS])
         for r in range(rows):
             s[RHS, r] = s[RESIDUAL, r] - s[RHS, r]
         substitute(schur, s[DIAGONAL], rows, s[RHS])

@@ -55,8 +55,9 @@ from musclesolve.sharing.kernel.compiled_interior_point import (
 from musclesolve.sharing.kernel.linear_algebra import (
     ZERO,
     add_pull,
+    dots,
     factorize,
-    product_of,
+    largest_of,
     schur_of,
     substitute,
 )
@@ -78,6 +79,7 @@ SECANT_SHARE = 0.3
 HELD_POWER, FLAT_POWER, SECANT_SHARE_POWER = 1e-8, 1e-3, 1.0
 """HELD, FLAT and SECANT_SHARE for a SINGLE_POWER above the second power, which may be much flatter at rest."""
 PROOF_FROM = 3
+NEAR = 1e-7  # distance of activations from the optimum at which the method may end
 STIFF = 1e100  # marginal cost of the activation of a fixed muscle
 
 
@@ -202,7 +204,7 @@ def evaluate_dual(
         w[PULL + i] = 0.0
     add_pull(matrix, s[at], ZERO, rows, padded, w, PULL)
     primal_from_dual(form, q, n, padded, w)
-    product_of(matrix, w, BEST, rows, padded, s[RESIDUAL])
+    dots(matrix, w[BEST : BEST + padded], rows, padded, s[RESIDUAL])
     for r in range(rows):
         s[RESIDUAL, r] = s[TARGET, r] - s[RESIDUAL, r] - s[COMPLIANCE, r] * s[at, r]
 
@@ -243,6 +245,21 @@ def inverse_curvatures(form: int, q: float, miss: float, padded: int, w: Any) ->
 
 
 @compiled
+def near(schur: Any, rows: int, n: int, padded: int, w: Any, s: Any) -> bool:
+    """Return whether activations are NEAR the optimum, by the factors and curvatures of the last step.
+
+    Newton's step d changes them by H A^T d, and sum_i f_i'' (H A^T d)_i^2 <= d . r, which rows and pivots limit.
+    """
+    size, inverse_pivot = 0.0, 0.0
+    for r in range(rows):
+        part = s[RESIDUAL, r] * s[DIAGONAL, r]
+        size += part * part
+        inverse_pivot = max(inverse_pivot, schur[r, r])
+    most = size * inverse_pivot * inverse_pivot * largest_of(w, INVERSE, n, padded, 0.0)
+    return most <= NEAR * NEAR
+
+
+@compiled
 def solve_dual(
     form: int, q: float, matrix: Any, hard: int, rows: int, n: int, padded: int, cold: bool, tolerance: float,
     best: float, max_steps: int, seek_proof: bool, w: Any, s: Any, schur: Any,
@@ -268,7 +285,8 @@ def solve_dual(
             total += part
         if not total < np.inf:
             return MAX_ITERATIONS, steps
-        if miss <= best or (miss <= tolerance and miss > 0.1 * last):
+        there = miss <= best and (steps == max_steps or (steps > 0 and near(schur, rows, n, padded, w, s)))
+        if there or (miss <= tolerance and miss > 0.1 * last):
             return SOLVED, steps
         last = miss
         if miss > 1.0 and not cold and steps == 0:

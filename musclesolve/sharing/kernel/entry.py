@@ -6,9 +6,11 @@ solves: most recordings need none, and a third of the compiling is saved.
 
 from pathlib import Path
 
+import numpy as np
+
 from musclesolve._util.compiled_code import OPTIONS, CompiledFunction, on_disk, source_version, types_of
 from musclesolve.sharing.kernel.compiled_certificate import Terms, residual_of
-from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, RESERVE_WEIGHT, RateBounds
+from musclesolve.sharing.kernel.constants import CERTIFY, CHAIN, PREVIOUS, RESERVE_WEIGHT, RateBounds
 from musclesolve.sharing.kernel.dual_newton import UNKNOWN, dual_form
 from musclesolve.sharing.kernel.solve_frame import (
     ONWARD,
@@ -19,7 +21,6 @@ from musclesolve.sharing.kernel.solve_frame import (
     begin_frame,
     bounds_of,
     end_frame,
-    reset_warm_start,
     solve_by_interior_point,
 )
 
@@ -59,7 +60,7 @@ def build_run(version: str) -> CompiledFunction:
         work = Workspace(w, s, full_matrix, matrix, schur, free)
         for t in range(first, last):
             if t == start or t % CHAIN == 0:
-                reset_warm_start(s)
+                s[PREVIOUS, :] = np.nan  # a cold start
             if task != CERTIFY:
                 found = begin_frame(data, t, rate, work, output, tolerance, max_iterations, allow_reserve)
                 if found <= ONWARD:

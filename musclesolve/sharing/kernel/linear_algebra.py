@@ -31,12 +31,6 @@ def add_pull(matrix: Any, weight: Any, first: int, last: int, n: int, w: Any, at
 
 
 @compiled
-def product_of(matrix: Any, w: Any, at: int, rows: int, n: int, out: Any) -> None:
-    """Multiply the matrix by a row of w, into `out` (R,)."""
-    dots(matrix, w[at : at + n], rows, n, out)
-
-
-@compiled
 def dots(matrix: Any, x: Any, rows: int, n: int, out: Any) -> None:
     """Multiply the first rows of the matrix by x, into `out`."""
     for r in range(rows):

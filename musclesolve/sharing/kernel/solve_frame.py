@@ -266,20 +266,6 @@ def run_dual_newton(
 
 
 @compiled
-def store_multipliers(s: Any, hard: int) -> None:
-    """Store the multipliers of a certified frame as the start of the next one."""
-    for r in range(s.shape[1]):
-        s[PREVIOUS, r] = s[BEST_MULTIPLIER, r] if r < hard else s[MULTIPLIER, r]
-
-
-@compiled
-def reset_warm_start(s: Any) -> None:
-    """Start the next frame cold."""
-    for r in range(s.shape[1]):
-        s[PREVIOUS, r] = np.nan
-
-
-@compiled
 def full_cost(data: Data, t: int, w: Any) -> float:
     """The cost of one frame at full activation less the cost at rest, as in problem_scale.full_cost."""
     muscles, total = data.lower.shape[1], 0.0
@@ -351,7 +337,8 @@ def certified(
     output.residual[t] = residual_of(data, t, reserved, s[RESERVE_WEIGHT], *numbers, w)
     if output.residual[t] <= enough:
         if reserved == weighted:
-            store_multipliers(s, hard)
+            for r in range(s.shape[1]):  # the start of the next frame
+                s[PREVIOUS, r] = s[BEST_MULTIPLIER, r] if r < hard else s[MULTIPLIER, r]
         return True
     return False
 
@@ -408,7 +395,7 @@ def solve_by_interior_point(
     """Solve frame t after `solve_by_dual`, whose work arrays hold it; return its status."""
     w, s, hard, muscles = work.w, work.s, data.moment.shape[1], data.lower.shape[1]
     weighted = data.reserve_weight.size > 0
-    stage = _first_stage(reserved)
+    stage = NEAREST_FIRST if reserved else MAIN
     while True:
         at_edge = stage >= EDGE
         main = stage == MAIN or at_edge
@@ -445,19 +432,13 @@ def solve_by_interior_point(
                     s[RESERVE_WEIGHT, r], s[GUESS, r] = 2.0 * AT_EDGE[0] * full / (size * size), 0.0
                 stage = EDGE
                 continue
-            stage = NEAREST_AFTER if stage == MAIN else _first_stage(reserved)
+            stage = NEAREST_AFTER
         elif not allow_reserve:
             return INFEASIBLE
         else:
             weigh_fallback(data, t, work)
-            reserved = allow_reserve
-            stage = _first_stage(reserved)
-
-
-@compiled
-def _first_stage(reserved: bool) -> int:
-    """The first stage of the interior point: nearest moments where stiff reserves make multipliers large."""
-    return NEAREST_FIRST if reserved else MAIN
+            # nearest moments first where stiff reserves make multipliers large
+            reserved, stage = allow_reserve, NEAREST_FIRST
 
 
 @inlined
