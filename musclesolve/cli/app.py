@@ -89,13 +89,13 @@ class Brief:
             for param in params
             if not param.required and {"-o", *used}.isdisjoint([*param.opts, *param.secondary_opts])
         ]
-        rest = [each for each in rest if each.param_type_name == "option" and not each.hidden]
+        rest = [option for option in rest if option.param_type_name == "option" and not option.hidden]
         if len(rest) < FEW:
             rest = []
         short = copy(self)
         short.help = (self.help or "").split("\n\n")[0]  # type: ignore[attr-defined]
         short.params = [_first_clause(param) for param in params if param not in rest]  # type: ignore[attr-defined]
-        return short, [named(f"More options, {EVERY} explains them", [each.opts[0] for each in rest])]
+        return short, [named(f"More options, {EVERY} explains them", [option.opts[0] for option in rest])]
 
 
 def _first_clause(parameter: Any) -> Any:
@@ -147,7 +147,7 @@ class Commands(Brief, TyperGroup):
         """Find the command; a word that is none, but an option of commands, is refused with their names."""
         option = f"--{args[0]}"
         owners = [
-            name for name, own in self.commands.items() if any(option in each.opts for each in own.params)
+            name for name, command in self.commands.items() if any(option in x.opts for x in command.params)
         ]
         if args[0] not in self.commands and owners:
             said = f"there is no command {args[0]!r}; {option} is an option of {', '.join(owners)}"
@@ -159,8 +159,8 @@ class Commands(Brief, TyperGroup):
         short, below = super()._short(ctx, name)
         short.commands = {}
         panels: dict[str, list[str]] = {}
-        for command, each in self.commands.items():
-            panels.setdefault(each.rich_help_panel, []).append(command)  # type: ignore[attr-defined]
+        for command, about in self.commands.items():
+            panels.setdefault(about.rich_help_panel, []).append(command)  # type: ignore[attr-defined]
         lists = [
             f"Commands, {EVERY} explains them:",
             *(named(f"  {panel}", names) for panel, names in panels.items()),
@@ -183,19 +183,19 @@ def examples() -> dict[str, dict[str, str]]:
 
 def with_options(command: Callable[..., None], *names: str) -> Callable[..., None]:
     """Add options of `OPTIONS` to a command; they choose the output mode before the command starts."""
-    own = inspect.signature(command, eval_str=True)
+    form = inspect.signature(command, eval_str=True)
     more = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=OPTIONS[name])
         for name in names
     ]
 
     @functools.wraps(command)
-    def run(**given: Any) -> None:
-        mode.choose(**{name: given.pop(name) for name in names})
-        command(**given)
+    def run(**named: Any) -> None:
+        mode.choose(**{name: named.pop(name) for name in names})
+        command(**named)
 
-    parameters = [*own.parameters.values(), *more]
-    run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+    parameters = [*form.parameters.values(), *more]
+    run.__signature__ = form.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 

@@ -56,9 +56,9 @@ def correct_variables() -> None:
     if os.environ.get("NUMBA_DISABLE_JIT", "").strip() not in ("", "0"):
         _ignore("NUMBA_DISABLE_JIT", "without its compiled kernel force sharing takes many times as long")
     for name, least in (("NUMBA_NUM_THREADS", 1), ("SOURCE_DATE_EPOCH", 0)):  # the other is read by numpy
-        given = os.environ.get(name, str(least))
-        if not (given.isdecimal() and given.isascii() and len(given) < MOST_DIGITS and int(given) >= least):
-            _ignore(name, f"{given!r} is not an integer of at least {least}")
+        value = os.environ.get(name, str(least))
+        if not (value.isdecimal() and value.isascii() and len(value) < MOST_DIGITS and int(value) >= least):
+            _ignore(name, f"{value!r} is not an integer of at least {least}")
 
 
 def _ignore(name: str, reason: str) -> None:

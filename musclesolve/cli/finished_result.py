@@ -66,9 +66,9 @@ def _answered(path: Path) -> str:
     from musclesolve.results.files.result_netcdf import read_result
     from musclesolve.results.tables.question_tables import NO_ANSWER, answer_sentences
 
-    found = read_result(path)
-    why = found.attrs.get(NO_ANSWER)
-    return line(path.stem, f"no answer: {why}" if why else " ".join(answer_sentences(found, path.stem)))
+    answer = read_result(path)
+    why = answer.attrs.get(NO_ANSWER)
+    return line(path.stem, f"no answer: {why}" if why else " ".join(answer_sentences(answer, path.stem)))
 
 
 def report_pages(wanted: bool) -> dict[str, Any]:

@@ -171,8 +171,8 @@ def session_lines(passed: Passed) -> Iterator[str]:
         yield line("verdict", "Not usable: no muscle forces were found.")
     elif passed.findings:
         yield line("verdict", judge_findings(passed.findings).sentence)
-    for found in passed.findings:
-        yield line(found.severity, found.line)
+    for entry in passed.findings:
+        yield line(entry.severity, entry.line)
     for remark in passed.remarks:
         yield line("remark", remark)
 
@@ -194,6 +194,6 @@ def session_document(passed: Passed, trial: Path, live: Live) -> dict[str, Any]:
         "latency_median_ms": passed.latency_ms(0.5),
         "latency_99_percent_ms": passed.latency_ms(0.99),
         "lag_ms": 1e3 * live.lag,
-        "findings": [found.as_dict() for found in passed.findings],
+        "findings": [entry.as_dict() for entry in passed.findings],
         "remarks": list(passed.remarks),
     }

@@ -132,14 +132,14 @@ def setting_option(file: type[Settings], table: str, key: str, replaces: bool = 
 def _checked(setting: Setting) -> Callable[[Any], Any]:
     """Return the callback of an option that refuses what is no value of its setting."""
 
-    def check(given: Any) -> Any:
-        value = _stated(setting, given)
+    def check(typed: Any) -> Any:
+        value = _stated(setting, typed)
         if value is not None and (wrong := setting.problem(value)):
             sentences = [wrong[0], f"expected {wrong[1]}"]
             if setting.mistaken_units:
                 sentences.append(setting.in_another_unit(value) or "check the value and its unit")
             raise typer.BadParameter("; ".join(sentences))
-        return given
+        return typed
 
     return check
 
@@ -154,10 +154,10 @@ def with_settings(
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command, eval_str=True)
+        form = inspect.signature(command, eval_str=True)
         named = {
             name: parameter
-            for name, parameter in own.parameters.items()
+            for name, parameter in form.parameters.items()
             if parameter.kind != parameter.VAR_KEYWORD
         }
         places = {name: place for name, place in arguments.items() if name not in named}
@@ -183,7 +183,7 @@ def with_settings(
             command(**given, **{name: value for name, value in stated.items() if value is not None})
 
         parameters = [*named.values(), *more]
-        run.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        run.__signature__ = form.replace(parameters=parameters)  # type: ignore[attr-defined]
         run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return run
 
@@ -197,23 +197,23 @@ def _default(setting: Setting, replaces: bool) -> Any:
     return None if replaces or setting.kind in REPEATABLE else setting.default
 
 
-def _stated(setting: Setting, given: Any) -> Any:
+def _stated(setting: Setting, typed: Any) -> Any:
     """Return the value of a setting that an option states, as a file would; None where the option is absent."""
     if setting.kind == "number_or_weights":
-        return stated_strains(given or ())
+        return stated_strains(typed or ())
     if setting.kind in REPEATABLE:
-        return given or None
-    if not setting.words or given is None or given in setting.words:
-        return given
+        return typed or None
+    if not setting.words or typed is None or typed in setting.words:
+        return typed
     try:
-        number = int(given) if setting.kind == "whole" else float(given)
+        number = int(typed) if setting.kind == "whole" else float(typed)
     except ValueError:
         known = ", ".join(setting.words)
         raise typer.BadParameter(
-            f"{given!r} is neither {KINDS[setting.kind].called} nor one of: {known}"
+            f"{typed!r} is neither {KINDS[setting.kind].called} nor one of: {known}"
         ) from None
     if not setting.contains(number):
-        raise typer.BadParameter(f"{given} is not {setting.range} or one of: {', '.join(setting.words)}")
+        raise typer.BadParameter(f"{typed} is not {setting.range} or one of: {', '.join(setting.words)}")
     return number
 
 
@@ -246,7 +246,7 @@ def drawn_figures(figures: bool | None, style: PageStyle) -> bool | None:
     return True if figures is None and stated else figures
 
 
-def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dict[str, float] | None:
+def stated_strains(texts: Sequence[str], option: str = "--tendon-strain") -> dict[str, float] | None:
     """Return the strains that --tendon-strain of `share` states, WORD=NUMBER, or a number for all muscles; None without
     any.
 
@@ -254,11 +254,11 @@ def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dic
     """
     from musclesolve.muscles.strength import ALL  # loads numpy: only where the command runs
 
-    found: dict[str, float] = {}
-    for text in given:
+    strains: dict[str, float] = {}
+    for text in texts:
         word, equals, value = text.rpartition("=")
         word = word.strip() if equals else ALL
-        if word in found:
+        if word in strains:
             raise input_error(
                 "duplicate_name",
                 where=option,
@@ -267,7 +267,7 @@ def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dic
                 remedy="remove one of them",
             )
         try:
-            found[word] = float(value)
+            strains[word] = float(value)
         except ValueError:
             raise input_error(
                 "bad_number",
@@ -276,4 +276,4 @@ def stated_strains(given: Sequence[str], option: str = "--tendon-strain") -> dic
                 expected="a strain such as 0.06, or WORD=0.06",
                 remedy=f"{option} achilles=0.08",
             ) from None
-    return found or None
+    return strains or None

@@ -36,9 +36,9 @@ def plain(value: Any) -> Any:
     if hasattr(value, "tolist"):  # numpy's arrays and numbers
         value = value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     if isinstance(value, float):
         return float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None
     if value is None or isinstance(value, bool | int | str):
@@ -69,9 +69,9 @@ def error_document(error: BaseException, message: str, exit_code: int) -> dict[s
 
 def _code(error: BaseException) -> str:
     """The code of an error of the input; for other errors a name of their kind."""
-    own = getattr(error, "code", None)
-    if isinstance(own, str):
-        return own
+    code = getattr(error, "code", None)
+    if isinstance(code, str):
+        return code
     kinds = {KeyboardInterrupt: "interrupted", MemoryError: "out_of_memory", OSError: "system"}
     return next((name for kind, name in kinds.items() if isinstance(error, kind)), "pose")
 

@@ -143,9 +143,9 @@ def study_document(result: StudyResult) -> dict[str, Any]:
     values_compared = [
         about
         | {"units": test.unit, "p": _known(test.p_largest)}
-        | {"difference": own.difference, "low": own.low, "high": own.high, "difference_of": own.of}
+        | {"difference": x.difference, "low": x.low, "high": x.high, "difference_of": x.of}
         for test, about in known
-        if (own := test.interval) is not None
+        if (x := test.interval) is not None
     ]
     return {
         "title": study.title,
@@ -153,7 +153,7 @@ def study_document(result: StudyResult) -> dict[str, Any]:
         "excluded": {trial.name: trial.exclude for trial in study.trials if trial.exclude},
         "not_averaged": dict(result.not_averaged),
         "left_out": dict(result.left_out),
-        "findings": [found.as_dict() | {"trials": list(trials)} for found, trials in result.findings],
+        "findings": [one.as_dict() | {"trials": list(trials)} for one, trials in result.findings],
         "notes": list(result.computed.notes),
         "cycles": 0 if cycles is None else cycles.sizes["cycle"],
         "unusual_cycles": unusual,
@@ -175,7 +175,7 @@ def benchmark_document(report: BenchmarkReport) -> dict[str, Any]:
         "machine": {key: int(text) if text.isdecimal() else text for key, text in report.machine.items()},
         "solvers": [asdict(row) for row in report.rows],
         "single_frames": [
-            {"cost": each.cost, "solve": asdict(each.solving), "problem_and_solve": asdict(each.with_problem)}
-            for each in report.single
+            {"cost": one.cost, "solve": asdict(one.solving), "problem_and_solve": asdict(one.with_problem)}
+            for one in report.single
         ],
     }

@@ -95,15 +95,15 @@ class StudyDocument(TrialDocument):
             )
         return in_order({trial.condition for trial in study.trials} - {""})
 
-    def mending(self, found: Mapping[str, Finding]) -> Changes:
+    def mending(self, findings: Mapping[str, Finding]) -> Changes:
         """Changes of the study file that mend a finding of several trials; none where settings alone do not.
 
         A subject has one value in all trials, the first of those found.
         """
         study, changes = self.study, Changes()
-        for name, each in found.items():
-            trial, own = study.trial_of[name], dict[str, Any]()
-            for place, value in each.change:
+        for name, entry in findings.items():
+            trial, tables = study.trial_of[name], dict[str, Any]()
+            for place, value in entry.change:
                 table, *rest = place
                 if len(rest) != 1 or not isinstance(rest[0], str):
                     return {}
@@ -115,9 +115,9 @@ class StudyDocument(TrialDocument):
                 elif table == "files":
                     return {}
                 else:
-                    own.setdefault(str(table), {})[rest[0]] = value
-            if own:
-                changes["trials", name, "settings"] = _merged(trial, own)
+                    tables.setdefault(str(table), {})[rest[0]] = value
+            if tables:
+                changes["trials", name, "settings"] = _merged(trial, tables)
         return changes
 
     def _of_subject(self, name: str, values: Mapping[str, Any]) -> Changes:
@@ -136,10 +136,10 @@ class StudyDocument(TrialDocument):
         return {("design", key): [*listed, *in_order(there - set(listed))] or None}
 
 
-def _merged(trial: StudyTrial, own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _merged(trial: StudyTrial, tables: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """The settings of a trial with further ones."""
     before = dict(trial.settings)
-    return before | {table: {**before.get(table, {}), **values} for table, values in own.items()}
+    return before | {table: {**before.get(table, {}), **values} for table, values in tables.items()}
 
 
 class StudyDesk:
@@ -180,10 +180,10 @@ class StudyDesk:
 
     def folders(self, inside: Path) -> list[Path]:
         """The folders in a folder of the desk that may hold recordings; no results, no hidden ones, no links."""
-        found = [path for path in inside.iterdir() if path.is_dir() and not path.is_symlink()]
+        folders = [path for path in inside.iterdir() if path.is_dir() and not path.is_symlink()]
         return sorted(
             path
-            for path in found
+            for path in folders
             if path.name[0] != "."
             and path.name != RESULTS
             and not any((path / name).is_file() for name in RESULT_FILES)
@@ -402,8 +402,8 @@ class Desk:
     @property
     def results(self) -> dict[str, Path]:
         """The results in the folder, by the name of their folder."""
-        found = sorted((self.folder.path / RESULTS).glob("*/result.nc"))
-        return {path.parent.name: path for path in found}
+        files = sorted((self.folder.path / RESULTS).glob("*/result.nc"))
+        return {path.parent.name: path for path in files}
 
     def in_folder(self, path: Path) -> str:
         """A path in the form of a command line in the folder."""

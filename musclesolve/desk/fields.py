@@ -241,5 +241,5 @@ def _number_or_word(title: str, setting: Setting, value: Any, taken: Callable[[A
         usual = default if isinstance(default, int | float) else None
         number = number_field(title, setting, value if is_number else usual, taken)
         number.bind_visibility_from(select, "value", value=NUMBER)
-        for each in (select, number):
-            each.classes("w-full")
+        for box in (select, number):
+            box.classes("w-full")

@@ -278,16 +278,16 @@ class Meanings:
         functional = functional_joints(settings)
         mapped = {}
         for name, known in landmarks().items():
-            own, way = settings.mapping.get(name), tables["mapping"].get(name)
+            stated, way = settings.mapping.get(name), tables["mapping"].get(name)
             source: Source = (
-                "left out" if own is False else "file" if own is not None else "set" if way else ""
+                "left out" if stated is False else "file" if stated is not None else "set" if way else ""
             )
             needed = (
                 known.required
                 and name.partition("_")[0] not in functional
                 and not any(other in tables["mapping"] for other in known.instead)
             )
-            way = None if own is False else way
+            way = None if stated is False else way
             mapped[name] = Mapped(
                 name,
                 way,
@@ -322,14 +322,14 @@ class Meanings:
             self._proposed = raw, choose_mapping(*raw)
         choice = self._proposed[1]
         chosen = None if choice.set is None else marker_sets()[choice.set]
-        own = frozenset(marker for weights in choice.resolved.values() for marker in weights)
+        used = frozenset(marker for weights in choice.resolved.values() for marker in weights)
         theirs = (
-            MarkerNames(own, person=choice.person)
+            MarkerNames(used, person=choice.person)
             if chosen is None
-            else marker_names_of(chosen, own, choice.person)
+            else marker_names_of(chosen, used, choice.person)
         )
         name_of = dict[str, str]()
-        for markers in (each for each in raw if each is not None):
+        for markers in (one for one in raw if one is not None):
             here = names.renamed(markers).names
             for their, mine, label in zip(theirs.renamed(markers).names, here, markers.names, strict=True):
                 name_of.setdefault(their, labels.get(mine, mine))
@@ -374,7 +374,7 @@ def _raw(case: Case, read: list[Path], recordings: Recordings) -> tuple[Markers,
 def _written_names(raw: tuple[Markers, Markers | None], names: MarkerNames) -> dict[str, str]:
     """Marker by the name of the mapping -> its name in a trial file: without the person where that is clear."""
     written = dict[str, str]()
-    for markers in (each for each in raw if each is not None):
+    for markers in (one for one in raw if one is not None):
         persons = {split_label(label)[0] for label in markers.names} - {""}
         plain = [split_label(label)[1] for label in markers.names]
         for name in names.renamed(markers).names:

@@ -96,16 +96,16 @@ class Picture:
 
         The order is: its own place, the place of its suggestion, of its part of the body on this side, on the other.
         """
-        own = name[-2:] if has_side(name) else ""
-        part = next(each for each in parts() if name.removesuffix(own) in each.landmarks)
-        this = [f"{stem}{own}" for stem in part.landmarks]
-        other = [f"{stem}{'_l' if own == '_r' else '_r'}" for stem in part.landmarks]
+        side = name[-2:] if has_side(name) else ""
+        part = next(one for one in parts() if name.removesuffix(side) in one.landmarks)
+        this = [f"{stem}{side}" for stem in part.landmarks]
+        other = [f"{stem}{'_l' if side == '_r' else '_r'}" for stem in part.landmarks]
         suggested = markers_of(self.meaning.mapped[name].suggestion)
         for points in (
-            [self.paths[each][frame] for each in (name,) if each in self.paths],
-            [self.markers[each][frame] for each in suggested if each in self.markers],
-            [self.paths[each][frame] for each in this if each in self.paths],
-            [self.paths[each][frame] for each in other if each in self.paths],
+            [self.paths[one][frame] for one in (name,) if one in self.paths],
+            [self.markers[one][frame] for one in suggested if one in self.markers],
+            [self.paths[one][frame] for one in this if one in self.paths],
+            [self.paths[one][frame] for one in other if one in self.paths],
         ):
             seen = [point for point in points if np.isfinite(point).all()]
             if seen:

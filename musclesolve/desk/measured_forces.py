@@ -135,9 +135,9 @@ def _steps(time: Array, vertical: Array, trial: Trial) -> Steps:
     """The contacts with a plate, and the foot of each in the trial."""
     mass = trial.subject.mass if np.isfinite(trial.subject.mass) else USUAL_MASS
     loads = FootLoads(trial.forces, trial.settings.filter.unloaded_below_n, mass)
-    found = contacts(time, vertical, loads.unloaded_below, loads.level(FIRM_WEIGHTS))
+    spans = contacts(time, vertical, loads.unloaded_below, loads.level(FIRM_WEIGHTS))
     steps = list[tuple[float, float, Side | None]]()
-    for first, last in np.clip(found, time[0], time[-1]):
+    for first, last in np.clip(spans, time[0], time[-1]):
         middle = (first + last) / 2.0
         force = float(np.interp(middle, time, vertical))
         whose = [

@@ -80,9 +80,9 @@ def compared_costs(path: Path) -> ComparedFacts:
     peaks = [
         {peak.joint: peak.body_weights for peak in under.contact_peaks} for under in facts.under.values()
     ]
-    joints = dict.fromkeys(joint for own in peaks for joint in own)
+    joints = dict.fromkeys(joint for of in peaks for joint in of)
     rows = [
-        _compared(f"contact force, {split_side(joint)[0]}", joint, [own.get(joint) for own in peaks], "BW")
+        _compared(f"contact force, {split_side(joint)[0]}", joint, [of.get(joint) for of in peaks], "BW")
         for joint in joints
     ]
     for group, values in facts.rows("function_group").items():
@@ -211,8 +211,8 @@ def zipped(folder: Path) -> Path:
         path = Path(archive.name)
         try:
             with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
-                for each in files_in(folder):
-                    packed.write(each, f"{folder.name}/{each.relative_to(folder).as_posix()}")
+                for file in files_in(folder):
+                    packed.write(file, f"{folder.name}/{file.relative_to(folder).as_posix()}")
         except BaseException:
             path.unlink(missing_ok=True)
             raise

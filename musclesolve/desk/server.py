@@ -176,8 +176,8 @@ def _application(desk: Desk, token: str) -> FastAPI:
         path = None
         with contextlib.suppress(InputError, OSError):
             # such as a name that is longer than those of files may be
-            found = desk.folder.inside(name)
-            path = found if found.is_file() else None
+            file = desk.folder.inside(name)
+            path = file if file.is_file() else None
         if path is None or path.suffix.lower() not in SHOWN:
             return PlainTextResponse("There is no such file.", 404)
         policy = {"Content-Security-Policy": CONTAINED} if path.suffix.lower() in (".html", ".svg") else {}
@@ -218,7 +218,7 @@ def _application(desk: Desk, token: str) -> FastAPI:
                 asyncio.get_running_loop().add_signal_handler(hang_up, lambda: desk.close())
 
     pages.on_startup(begin)
-    pages.on_shutdown(lambda: [each.cancel() for each in watching])
+    pages.on_shutdown(lambda: [task.cancel() for task in watching])
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     ui.run_with(
         app,
@@ -263,8 +263,8 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self.app(scope, receive, send)
             return
-        headers, given = Headers(scope=scope), scope["path"].lstrip("/").partition("/")[0]
-        refusal, status = refusal_of(headers, self.port, given, self.token, "the desk"), 403
+        headers, shown = Headers(scope=scope), scope["path"].lstrip("/").partition("/")[0]
+        refusal, status = refusal_of(headers, self.port, shown, self.token, "the desk"), 403
         announced = headers.get("content-length", "")
         if not refusal and announced.isdecimal() and int(announced) > self.largest:
             refusal, status = "the upload is too large", 413

@@ -113,13 +113,13 @@ class TrialDocument:
 
     def value(self, *place: str | int) -> Any:
         """The value at a place, None where there is none."""
-        found: Any = self.content
+        value: Any = self.content
         for part in place:
             try:
-                found = found[part]
+                value = value[part]
             except (KeyError, IndexError, TypeError):
                 return None
-        return found
+        return value
 
     def reload(self) -> bool:
         """Read the file again where another program has changed it; returns whether it has."""
@@ -186,9 +186,9 @@ class TrialDocument:
                 return "\n".join(lines) + "\n"
             del lines[open_line.first : open_line.last]
             text = "\n".join(lines) + "\n"
-        elif value is not None and (asked := self.asked(place)) is not None:
+        elif value is not None and (entry := self.asked(place)) is not None:
             lines = text.splitlines()
-            del lines[asked.first : asked.last]
+            del lines[entry.first : entry.last]
             text = "\n".join(lines) + "\n"
         try:
             document = tomlkit.parse(text)
@@ -273,7 +273,7 @@ class TrialDocument:
     @property
     def opens(self) -> list[Open]:
         """Decisions that the draft has left open, in the order of the file."""
-        found, table = list[Open](), ""
+        opens, table = list[Open](), ""
         lines = self.text.splitlines()
         for first, line in enumerate(lines):
             if header := _HEADER.match(line):
@@ -291,20 +291,20 @@ class TrialDocument:
             value = _value(suggested[2] or "") if suggested else None
             # A key without a value suggests nothing; words that happen to look like one belong to what follows.
             if suggested and (value is not None or not suggested[2]):
-                found.append(Open(table, suggested[1], why, value, first, last + 1))
+                opens.append(Open(table, suggested[1], why, value, first, last + 1))
             elif header := _HEADER.match(following):
                 end = _end_of_open(lines, last, header[2]) if header[1] else last
-                found.append(Open(header[2], None, why, None, first, end))
+                opens.append(Open(header[2], None, why, None, first, end))
             elif key := re.match(r"([A-Za-z0-9_-]+) = ", following):
-                found.append(Open(table, key[1], why, None, first, last))
+                opens.append(Open(table, key[1], why, None, first, last))
             else:
-                found.append(Open(table, None, why, None, first, last))
-        return found
+                opens.append(Open(table, None, why, None, first, last))
+        return opens
 
-    def decided(self, each: Open) -> None:
+    def decided(self, entry: Open) -> None:
         """Remove a TODO, if it is still there: its value is right as it stands, or is not needed."""
         for item in self.opens:  # its lines may have moved
-            if (item.table, item.key, item.why) == (each.table, each.key, each.why):
+            if (item.table, item.key, item.why) == (entry.table, entry.key, entry.why):
                 lines = self.text.splitlines()
                 del lines[item.first : item.last]
                 name = f"[{item.table}] {item.key or ''}".rstrip()

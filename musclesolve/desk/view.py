@@ -53,10 +53,10 @@ SIDE_COLOR = {"r": "var(--right)", "l": "var(--left)"}
 CHANGED = "The file has changed since you began to type: Apply replaces it, Discard shows it."
 
 
-def what_of(found: Finding) -> tuple[object, ...]:
+def what_of(entry: Finding) -> tuple[object, ...]:
     """Return what a finding is about, in all checks alike: its code and place, but no times and lines."""
-    markers = tuple(sorted(found.where.markers))
-    return found.code, found.side, replace(found.where, line=None, times=(), markers=markers)
+    markers = tuple(sorted(entry.where.markers))
+    return entry.code, entry.side, replace(entry.where, line=None, times=(), markers=markers)
 
 
 @dataclass(frozen=True)
@@ -370,14 +370,14 @@ class View:
 
     def _finding(self) -> None:
         """The finding that has led here, with what mends it."""
-        found = self.focus.finding
-        if found is None:
+        entry = self.focus.finding
+        if entry is None:
             return
         with ui.row().classes("ms-apply").props('role="status"'):
             with ui.column().classes("ms-words"):
-                ui.label(found.sentence).classes("ms-what")
-                ui.label(by_click(found.remedy)).classes("ms-remedy")
-            self.mend_button(found)
+                ui.label(entry.sentence).classes("ms-what")
+                ui.label(by_click(entry.remedy)).classes("ms-remedy")
+            self.mend_button(entry)
             ui.button("Back to the check", on_click=lambda: self.go("check")).props("flat dense")
 
     @ui.refreshable_method
@@ -403,28 +403,28 @@ class View:
             trial.decided(item)
         self.refresh()
 
-    def mend_button(self, found: Finding) -> None:
+    def mend_button(self, entry: Finding) -> None:
         """A button that states what mends a finding, where the trial file alone does, and checks again."""
-        if found.change:
-            button = ui.button(change_title(found.change), on_click=lambda: self._mend(found))
+        if entry.change:
+            button = ui.button(change_title(entry.change), on_click=lambda: self._mend(entry))
             button.props("outline dense icon=build")
 
-    def _mend(self, found: Finding) -> None:
+    def _mend(self, entry: Finding) -> None:
         """State what mends a finding, and check again; the window says whether it is found still."""
-        if self.state_all(self.desk.opened.after_check(found.change)):
+        if self.state_all(self.desk.opened.after_check(entry.change)):
             with self.saying():
                 self.desk.check()
-            self._mended = found
+            self._mended = entry
             self.focus = replace(self.focus, finding=None)
             self._content.refresh()
 
     def _say_mended(self) -> None:
         """Say whether what was mended is found still, once the check has ended."""
-        found, report = self._mended, self.desk.checked
-        if found is None or not isinstance(report, Report):
+        mended, report = self._mended, self.desk.checked
+        if mended is None or not isinstance(report, Report):
             return
         self._mended = None
-        still = next((entry for entry in report.findings if what_of(entry) == what_of(found)), None)
+        still = next((entry for entry in report.findings if what_of(entry) == what_of(mended)), None)
         with self._drawer:
             if still is None:
                 self.say("Checked again: it is mended.")

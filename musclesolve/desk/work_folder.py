@@ -113,9 +113,9 @@ class WorkFolder:
                 if source.stat().st_size > LARGEST:
                     raise too_large(name)
                 brought = [source]
-            names = [name] if brought == [source] else [each.name for each in brought]
-            for each, path in zip(names, brought, strict=True):
-                there = self.path / each
+            names = [name] if brought == [source] else [file.name for file in brought]
+            for file, path in zip(names, brought, strict=True):
+                there = self.path / file
                 if there.is_dir() or (there.is_file() and not filecmp.cmp(there, path, shallow=False)):
                     raise input_error(
                         "occupied_folder",
@@ -124,9 +124,9 @@ class WorkFolder:
                         expected="a new name, or the same file",
                         remedy="rename the file before you bring it, or remove the one that is there",
                     )
-            for each, path in zip(names, brought, strict=True):
-                if not (self.path / each).exists():
-                    with written_whole(self.path / each) as part:
+            for file, path in zip(names, brought, strict=True):
+                if not (self.path / file).exists():
+                    with written_whole(self.path / file) as part:
                         shutil.copyfile(path, part)
         return names
 

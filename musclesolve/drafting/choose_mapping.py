@@ -358,8 +358,8 @@ def _with_lone_toes(choice: MarkerChoice) -> MarkerChoice:
         return choice
     kept = {name: way for name, way in choice.mapping.items() if name not in lone.values()}
     toes = {toe: choice.mapping[other] for toe, other in lone.items()}
-    found = _resolved(replace(choice, mapping=kept | toes))
-    return replace(found, lone_toes=tuple(lone)) if len(found.missing) < len(choice.missing) else choice
+    chosen = _resolved(replace(choice, mapping=kept | toes))
+    return replace(chosen, lone_toes=tuple(lone)) if len(chosen.missing) < len(choice.missing) else choice
 
 
 def _by_place(choice: MarkerChoice, named: NamedMarkers) -> MarkerChoice:
@@ -643,7 +643,7 @@ def guessed_by_place(
     middle, right, up, height = frame
     floor = min(float(place @ up) for place in (*known.values(), *free.values()))
     lacking = list(lacking)
-    found: dict[str, str] = {}
+    by: dict[str, str] = {}
     for joint, (low, high) in BANDS.items():
         for side in SIDES:
             outer, inner = f"{joint}_lateral_{side}", f"{joint}_medial_{side}"
@@ -670,7 +670,7 @@ def guessed_by_place(
             if pairs:
                 _, first, second = min(pairs)
                 pair = {outer: first, inner: second}
-                found |= {name: marker for name, marker in pair.items() if name in lacking and marker in free}
+                by |= {name: marker for name, marker in pair.items() if name in lacking and marker in free}
     forward = np.cross(up, right)
     for side in SIDES:
         behind = next((name for name in TOE_AHEAD if f"{name}_{side}" in known), None)
@@ -685,8 +685,8 @@ def guessed_by_place(
             and float((free[name] - middle) @ right) * (1.0 if side == "r" else -1.0) > 0.0
         }
         if ahead:
-            found[f"toe_{side}"] = max(ahead, key=lambda name: ahead[name])
-    return found
+            by[f"toe_{side}"] = max(ahead, key=lambda name: ahead[name])
+    return by
 
 
 def _frame(known: Mapping[str, Array], free: Mapping[str, Array]) -> tuple[Array, Array, Array, float] | None:

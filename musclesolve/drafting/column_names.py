@@ -78,7 +78,7 @@ def emg_channels(names: Iterable[str], recorded: bool = False) -> EmgChannels:
     company = dict[str, tuple[tuple[str, ...], Side | None]]()
     if decided:
         again = {name: _muscle_and_side(name, names, known | decided) for name in names if not read[name][0]}
-        company = {name: each for name, each in again.items() if each[0]}
+        company = {name: one for name, one in again.items() if one[0]}
     read |= company
     muscles = {name: meant for name, (meant, _) in read.items() if meant}
     sides = {name: side for name, (meant, side) in read.items() if meant and side is not None}
@@ -126,13 +126,13 @@ def _parted_name(name: str) -> tuple[str, list[str], list[str]]:
     """The name of a channel without a person, as in "Ann:SOL", or "SOL: EMG 1"; its parts and words of a meaning."""
     idle = set(bundled_toml(__package__, "emg_muscles.toml")["idle"]["words"])
     before, _, behind = name.rpartition(":")
-    found = {
+    parted = {
         text: [part for part in re.findall(r"[A-Za-z]+", text) if part.casefold() not in idle]
         for text in (behind, before)
     }
-    plain = next((text for text, parts in found.items() if parts), behind)
-    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", " ".join(found[plain])).casefold()
-    return plain, found[plain], [word for word in split.split() if word not in idle]
+    plain = next((text for text, parts in parted.items() if parts), behind)
+    split = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", " ".join(parted[plain])).casefold()
+    return plain, parted[plain], [word for word in split.split() if word not in idle]
 
 
 def _side_and_stem(words: list[str]) -> tuple[Side | None, str]:

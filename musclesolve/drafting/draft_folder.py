@@ -119,13 +119,13 @@ def draft_folder(
     """
     check_given(subject)
     folder = file_path(folder)
-    alone, found = folder_contents(folder), study_trials(folder)
-    contents = _completed(alone, found)
+    alone, study = folder_contents(folder), study_trials(folder)
+    contents = _completed(alone, study)
     roles = file_roles(contents)
-    whole = [each for each in found.trials if {"model", "coordinates"} <= {*each.source} and not each.exclude]
+    whole = [one for one in study.trials if {"model", "coordinates"} <= {*one.source} and not one.exclude]
     modeled = [] if roles.motions else whole
     if not roles.motions and not modeled:
-        raise _no_motion(contents, roles, found)
+        raise _no_motion(contents, roles, study)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
     recordings = [files.motion.path for files in roles.motions]
@@ -147,7 +147,7 @@ def draft_folder(
     others = tuple(x for x in contents.others if (folder / x.partition(" (")[0]).absolute() not in drafted)
     # Forces and moments are of the trials of the model where there are such.
     commands = () if modeled else tuple(map(_share_command, beside))
-    left_out = found.copies if modeled else roles.left_out
+    left_out = study.copies if modeled else roles.left_out
     return FolderDraft(folder, trials, contents.every_unread, left_out, others, commands)
 
 
@@ -164,19 +164,19 @@ def with_persons(motions: Sequence[MotionFiles]) -> list[MotionFiles]:
     return [replace(files, person=name * several) for files, name in zip(motions, names, strict=True)]
 
 
-def _completed(contents: FolderContents, found: FoundStudy) -> FolderContents:
+def _completed(contents: FolderContents, study: FoundStudy) -> FolderContents:
     """Return the contents of a folder with standing trials of folders called so, in it or beside it.
 
     A folder without markers has the markers that were found below it, if all of them are of one subject.
     """
     folder = contents.folder
     if not contents.markers and not contents.unread:
-        places = [levels for levels in found.recordings.values() if not any(map(is_static_folder, levels))]
+        places = [levels for levels in study.recordings.values() if not any(map(is_static_folder, levels))]
         persons = {role.subject for role in subject_roles(places)}
-        if len(persons) == 1 and not found.trials:
+        if len(persons) == 1 and not study.trials:
             about = [stated.path for stated in contents.subjects]
-            contents = folder_contents(folder, [*sorted(found.recordings), *about])
-            contents.left_out += found.copies
+            contents = folder_contents(folder, [*sorted(study.recordings), *about])
+            contents.left_out += study.copies
     elif not any(is_standing(file) for file in contents.markers):
         for place in (*folder.iterdir(), *folder.absolute().parent.iterdir()):
             if place.is_dir() and place.name != folder.absolute().name and is_static_folder(place.name):
@@ -247,8 +247,8 @@ def _no_motion(contents: FolderContents, roles: FileRoles, study: FoundStudy) ->
         remedy = "add the recording of the motion"
     elif contents.others or contents.forces or contents.emg:
         tables = [*(file.path.name for file in contents.forces), *(file.path.name for file in contents.emg)]
-        found = few([*contents.others, *dict.fromkeys(tables)], 6)
-        problem = f"no file here shows markers that can be read; there are {found}"
+        names = few([*contents.others, *dict.fromkeys(tables)], 6)
+        problem = f"no file here shows markers that can be read; there are {names}"
         remedy = "export the motion as C3D or TRC, or name the folder with the recorded markers"
         remedy += f", perhaps one of {few(inside, 4)}" if inside else ""
         by_kind = {path.suffix.casefold(): path.name for path in contents.folder.iterdir()}

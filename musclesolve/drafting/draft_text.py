@@ -101,7 +101,7 @@ class DraftTable:
 
 def draft_text(title: tuple[str, ...], tables: tuple[DraftTable, ...], kind: str = "trial") -> str:
     """The text of a trial file, or of another kind of file; its first line names its JSON Schema."""
-    blocks = ["\n".join([schema_line(kind), *(text for each in title for text in _wrapped(each, "# "))])]
+    blocks = ["\n".join([schema_line(kind), *(text for line in title for text in _wrapped(line, "# "))])]
     blocks += ["\n".join(table.texts()) for table in tables]
     return "\n\n".join(block for block in blocks if block) + "\n"
 

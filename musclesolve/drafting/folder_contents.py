@@ -267,8 +267,8 @@ def _table(path: Path, contents: FolderContents) -> None:
     if plates_of(columns):
         columns = read_csv_forces(path)
     before = len(contents.others)
-    found = _columns(path, columns, contents)
-    if refused is not None and not (found or export or columns.repeated) and are_coordinates(columns.names):
+    role = _columns(path, columns, contents)
+    if refused is not None and not (role or export or columns.repeated) and are_coordinates(columns.names):
         del contents.others[before:]
         raise refused
 

@@ -260,8 +260,8 @@ def found_feet(file: ForceFile, choice: MarkerChoice, rotation: Array | None) ->
             feet = {}  # heel and toe of one of them are never seen together
     plates = [_foot_found(file, plate, choice, feet, rotation) for plate in file.plates]
     if any(
-        "point" in one.columns and "point" not in found.plate.columns
-        for one, found in zip(file.plates, plates, strict=True)
+        "point" in one.columns and "point" not in by.plate.columns
+        for one, by in zip(file.plates, plates, strict=True)
     ):
         without = [
             plate if set(plate.columns.get("point", ())) != {ZERO} else _without_point(plate)

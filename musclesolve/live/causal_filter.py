@@ -92,8 +92,8 @@ class CausalFilter:
     ) -> None:
         self.weights, self._smoother = spline_weights(rate_hz, cutoff_hz, lag)
         self.lag, self._longest = lag, longest * rate_hz + 1e-6
-        own = np.abs(self.weights[: orders + 1])
-        self._shares = own / own.sum(axis=1, keepdims=True)
+        size = np.abs(self.weights[: orders + 1])
+        self._shares = size / size.sum(axis=1, keepdims=True)
         self.noise_gain: Array = np.linalg.norm(self.weights, axis=1)
         length = self.weights.shape[1]
         self._samples = np.zeros((length, signals))  # the newest one last
@@ -131,7 +131,7 @@ class CausalFilter:
             return np.full((3, samples.shape[1]), np.nan)
         if missing.any():
             samples = samples.copy()
-            own = self._smoother[missing]
-            rest = np.eye(len(own)) - own[:, missing]
-            samples[missing] = np.linalg.solve(rest, own[:, ~missing] @ samples[~missing])
+            rows = self._smoother[missing]
+            rest = np.eye(len(rows)) - rows[:, missing]
+            samples[missing] = np.linalg.solve(rest, rows[:, ~missing] @ samples[~missing])
         return np.asarray(self.weights @ samples)

@@ -72,7 +72,7 @@ class Layout:
         """The layout of a stream, by the descriptions of its channels."""
         live = wanted.live
         # (marker, axis), ("force 1", axis) or ("emg", channel) -> column
-        found = dict[tuple[str, str], int]()
+        place = dict[tuple[str, str], int]()
         scale, ignored = np.ones(len(channels)), False
         stated = _stated_plates(wanted)
         for column, channel in enumerate(channels):
@@ -82,9 +82,9 @@ class Layout:
             if kind in _ROLES and not live.plates:
                 ignored = True  # a session whose ground reactions are predicted reads no plates
                 continue
-            if key in found:
+            if key in place:
                 raise _bad(stream, f"two channels are {' '.join(map(str, key))}", "each of them once")
-            found[key] = column
+            place[key] = column
             if channel.unit and kind in _UNITS:
                 size = _UNITS[kind](channel.unit)
                 if size is None:
@@ -92,28 +92,28 @@ class Layout:
                 scale[column] = size
         labels = few([channel.label for channel in channels], 12)
         wanted_markers = [(name, axis) for name in live.markers for axis in "xyz"]
-        lacking = [key for key in wanted_markers if key not in found]
+        lacking = [key for key in wanted_markers if key not in place]
         carried = len(lacking) < len(wanted_markers)
         if needed := [key for key in lacking if carried and key[0] not in live.optional]:
             missing = " ".join(needed[0])
             raise _bad(
                 stream, f"there is no channel {missing} among {labels}", "three of every marker of the trial"
             )
-        markers = np.array([found.get(key, -1) for key in wanted_markers]).reshape(-1, 3) if carried else None
+        markers = np.array([place.get(key, -1) for key in wanted_markers]).reshape(-1, 3) if carried else None
         plates = np.full((len(live.plates), 9), -1)
         for number in range(1, len(live.plates) + 1):
-            row = [found.get((f"{role} {number}", axis), -1) for role, axis in _COMPONENTS]
+            row = [place.get((f"{role} {number}", axis), -1) for role, axis in _COMPONENTS]
             without_moment = row[:6] if row[6:] == [-1] * 3 else row
             if max(row) >= 0 and min(without_moment) < 0:
                 role, axis = _COMPONENTS[row.index(-1)]
                 problem = f"plate {number} has no {role} {axis} among {labels}"
                 raise _bad(stream, problem, "force and point, three of each")
             plates[number - 1] = row
-        forces = [name for name, *_ in found if re.fullmatch(r"force \d+", name)]
+        forces = [name for name, *_ in place if re.fullmatch(r"force \d+", name)]
         if beyond := [name for name in forces if int(name[6:]) > len(live.plates)]:
             expected = "no more plates than --plate or the trial file has"
             raise _bad(stream, f"{beyond[0]} of {len(live.plates)} plates", expected)
-        emg = np.array([found.get(("emg", name), -1) for name in live.channels], np.intp)
+        emg = np.array([place.get(("emg", name), -1) for name in live.channels], np.intp)
         carries = markers is not None, bool((plates >= 0).any()), bool((emg >= 0).any())
         if not any(carries) and not ignored:
             raise _bad(
@@ -147,11 +147,11 @@ def _bad(stream: str, problem: str, expected: str) -> InputError:
 
 def _stated_plates(wanted: Wanted) -> dict[str, tuple[str, str]]:
     """Columns that [[force]] of the trial file names -> (role and number of the plate, axis)."""
-    found = dict[str, tuple[str, str]]()
+    plates = dict[str, tuple[str, str]]()
     for number, entry in enumerate(validated(wanted.live.document, RecordedSettings).force, start=1):
         for role, columns in columns_of(entry).items():
-            found |= {name: (f"{role} {number}", axis) for name, axis in zip(columns, "xyz", strict=False)}
-    return found
+            plates |= {name: (f"{role} {number}", axis) for name, axis in zip(columns, "xyz", strict=False)}
+    return plates
 
 
 def _meaning(

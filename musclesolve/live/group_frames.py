@@ -93,8 +93,8 @@ def group_frames(parts: Sequence[SharingGroup], sharing: Sharing) -> list[GroupF
         assert part.loads is not None
         counts = len(part.dofs), len(part.state.parameters.names), len(part.loads.joints)
         rows, columns, joints = (slice(at, at + count) for at, count in zip(first, counts, strict=True))
-        own = part.sides, rows, columns, joints, part.state.parameters, part.dofs, part.shared
-        alone.append(GroupFrames(*own, largest_size(part.state.moment_arm[:, part.rows])))
+        shared = part.sides, rows, columns, joints, part.state.parameters, part.dofs, part.shared
+        alone.append(GroupFrames(*shared, largest_size(part.state.moment_arm[:, part.rows])))
         first = [rows.stop, columns.stop, joints.stop]
     needed = [x for x in _CONSTANTS if x == "max_isometric_force" or x in cost.data or not cost.built_in]
     one, last = alone[0], alone[-1]
@@ -113,11 +113,11 @@ def group_frames(parts: Sequence[SharingGroup], sharing: Sharing) -> list[GroupF
     return [
         replace(
             one,
-            sides=tuple(side for each in alone for side in each.sides),
+            sides=tuple(side for g in alone for side in g.sides),
             rows=slice(0, last.rows.stop),
             columns=slice(0, last.columns.stop),
             joints=slice(0, last.joints.stop),
-            largest_arm=np.max([each.largest_arm for each in alone], axis=0),
+            largest_arm=np.max([g.largest_arm for g in alone], axis=0),
             count=len(alone),
         )
     ]

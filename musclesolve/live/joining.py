@@ -333,9 +333,9 @@ class Joined:
     def remarks(self) -> list[str]:
         """Sentences on faults of the streams, and on readings that were left out."""
         counts = (self.late, "that came too late"), (self.repeated, "that came twice")
-        own = [f"Left out: {count_of(count, 'reading')} of markers {how}." for count, how in counts if count]
+        said = [f"Left out: {count_of(count, 'reading')} of markers {how}." for count, how in counts if count]
         return [
-            *own,
+            *said,
             *(
                 f"{self._names[number]}: 1 reading came {1e3 * most:.0f} ms after the next sample."
                 if count == 1

@@ -361,10 +361,10 @@ class Live:
 
     def findings_since(self, start: float) -> tuple[Finding, ...]:
         """The findings, with times of samples that count from `start` [s], the time of a sample."""
-        of_samples = [found.since(start) for found in self.labels.findings]
-        exchanged = {found.where.markers for found in of_samples}
+        of_samples = [entry.since(start) for entry in self.labels.findings]
+        exchanged = {entry.where.markers for entry in of_samples}
         # findings that the samples show, too, are reported once
-        of_trial = [found for found in self._of_trial if tuple(sorted(found.where.markers)) not in exchanged]
+        of_trial = [entry for entry in self._of_trial if tuple(sorted(entry.where.markers)) not in exchanged]
         if self.predicts:
             place = Where(self.trial.path, self.document.line("files", "forces"), "[files] forces")
             of_trial.append(finding("predicted_forces.live", "warning", {}, place))
@@ -475,12 +475,12 @@ class Live:
         wrench, note = self._assigned.wrenches(plates, feet)
         notes += [note] if note else []
         self._coordinates.push(coordinates)
-        for each, own in zip(self._wrenches, wrench, strict=True):
-            each.push(own)
+        for one, row in zip(self._wrenches, wrench, strict=True):
+            one.push(row)
         notes += [
             f"{FILLING}: forces on the {SIDE_NAMES[side]} foot"
-            for side, each, own in zip(SIDES, self._wrenches, wrench, strict=True)
-            if np.isfinite(own).all() and self._coordinates.ready and not each.ready
+            for side, one, row in zip(SIDES, self._wrenches, wrench, strict=True)
+            if np.isfinite(row).all() and self._coordinates.ready and not one.ready
         ]
         if not self._coordinates.ready:
             return self._interrupted(time - self.lag, begun, (*notes, FILLING), taken)
@@ -488,7 +488,7 @@ class Live:
         forces = (
             None
             if self.predicts
-            else np.stack([each.value()[0] if each.ready else np.full(6, np.nan) for each in self._wrenches])
+            else np.stack([one.value()[0] if one.ready else np.full(6, np.nan) for one in self._wrenches])
         )
         coordinates, rates, accelerations = self._coordinates.value()
         state = coordinates, rates, accelerations, forces
@@ -575,7 +575,7 @@ class Live:
         self._peak_force = max(self._peak_force * fading, greatest)
         if plausible is not None and not predicted:
             lost = self._bare.unmeasured(motion.q[0], motion.qd[0], wrench, moments[0, joints + 2])
-            bare = [SIDE_NAMES[side] for side, each in zip(SIDES, lost & known, strict=True) if each]
+            bare = [SIDE_NAMES[side] for side, gone in zip(SIDES, lost & known, strict=True) if gone]
             self.empty_plates = self._assigned.empty(motion.q[0][self._poses.feet], lost & known)
             empty = [f"plate {k + 1} shows no load under a foot" for k in np.flatnonzero(self.empty_plates)]
             notes = (*notes, *(empty or [f"no plate carries the {side} foot" for side in bare]))
@@ -602,8 +602,8 @@ class Live:
         of_muscles = moments[0, self._muscle_rows]
         shared, first = [], 0
         for groups in self._together:
-            own = usable[first : first + groups.count]
-            shared.append(groups.share(state, loads, of_muscles, own, expected, self.body.sharing))
+            mask = usable[first : first + groups.count]
+            shared.append(groups.share(state, loads, of_muscles, mask, expected, self.body.sharing))
             first += groups.count
         parts, reactions = zip(*shared, strict=True)
         solutions = [part.solution for part in parts]

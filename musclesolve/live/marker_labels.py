@@ -117,9 +117,9 @@ class MarkerFault:
             "reach": REACH,
         }
         where = Where(markers=self.markers, times=((self.first, self.last),))
-        found = finding(CASES[self.kind], severity, values, where)
+        entry = finding(CASES[self.kind], severity, values, where)
         mended = counted and self.kind == "exchanged" and not self.lost
-        return replace(found, what=f"{found.what}; exchanged back in these results") if mended else found
+        return replace(entry, what=f"{entry.what}; exchanged back in these results") if mended else entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -543,7 +543,7 @@ class MarkerLabels:
                     shift = fading * rotation @ out.before[g] if g in out.before else 0.0
                     places.append((residual, place + shift))
             self._unfilled |= not places
-            whole[marker] = min(places, key=lambda each: each[0])[1] if places else np.nan
+            whole[marker] = min(places, key=lambda pair: pair[0])[1] if places else np.nan
         return whole
 
     def _leave_out(self, time: float, position: Array, seen: Mask, alone: Mapping[int, float]) -> None:
@@ -607,8 +607,8 @@ class MarkerLabels:
             limit = group.limit
         usable = np.isfinite(position[:, 0]) & ~self._off
         before = dict[int, Array]()
-        for g, each in enumerate(self.groups) if jumped is not None else ():
-            if marker in each.members and (deviation := self._deviation(g, marker, usable)) is not None:
+        for g, one in enumerate(self.groups) if jumped is not None else ():
+            if marker in one.members and (deviation := self._deviation(g, marker, usable)) is not None:
                 before[g] = deviation
         fault = self._fault(kind, names, size, limit, group.by, time)
         fits = BACK_SHARE**2 * group.limit if fits is None else fits
@@ -687,7 +687,7 @@ class MarkerLabels:
                     if k in group.members:
                         off[k].append(np.nan_to_num(self._away(g, position, k, alone)[0]))
             worst = max(pair, key=lambda k: max(off[k]))
-            group = next(each for each in self.groups if worst in each.members)
+            group = next(one for one in self.groups if worst in one.members)
             self._mark(time, position, group, worst, None, max(off[worst]))
 
 
@@ -695,6 +695,6 @@ def with_right_labels(trial: Trial) -> tuple[Trial, tuple[Finding, ...]]:
     """Return the trial with exchanged labels of its recordings exchanged back, as `musclesolve check` finds them."""
     case = Case(trial.document, Recorded(trial, trial.settings.laboratory))
     for check in (labels_exchanged_throughout, labels_exchanged_at_crossings, labels_exchanged_between_gaps):
-        for found in list(check(case)):
-            case = replace(case.repaired(found), findings=(*case.findings, found))
+        for entry in list(check(case)):
+            case = replace(case.repaired(entry), findings=(*case.findings, entry))
     return case.trial, case.findings

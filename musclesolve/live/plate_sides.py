@@ -68,7 +68,7 @@ class PlateSides:
         self._before, self._repeated = np.full((len(self.sides), 9), np.nan), np.zeros(len(self.sides))
         self.stuck = np.zeros(len(self.sides), bool)
         self.area = np.full((len(self.sides), 2, 2), np.inf) * np.array([[[1.0], [-1.0]]])
-        stated = [[side == each for each in SIDES] for side in self.sides]
+        stated = [[side == foot for foot in SIDES] for side in self.sides]
         self._stated = np.array(stated, float).reshape(-1, 2)
         # foot of each plate, by its number: as stated, or in the newest sample
         self._foot = {k: SIDES.index(side) for k, side in enumerate(self.sides) if side is not None}
@@ -132,8 +132,8 @@ class PlateSides:
                 self.area[k, 0] = np.minimum(self.area[k, 0], point[k, :2])
                 self.area[k, 1] = np.maximum(self.area[k, 1], point[k, :2])
         # zero times an unknown value is zero
-        each = np.where(on[:, :, None] == 0.0, 0.0, wrench[:, None] * on[:, :, None])
-        return np.asarray(each.sum(axis=0)), amiss
+        on_foot = np.where(on[:, :, None] == 0.0, 0.0, wrench[:, None] * on[:, :, None])
+        return np.asarray(on_foot.sum(axis=0)), amiss
 
     def empty(self, feet: Array, bare: Mask) -> Mask:
         """Plates (P,) that show no load under a foot that stands where they have carried it.
@@ -145,7 +145,7 @@ class PlateSides:
         middle = feet[:, :, :2].mean(axis=1)
         lower, upper = self.area[:, None, 0] - BESIDE, self.area[:, None, 1] + BESIDE
         there = ((middle >= lower) & (middle <= upper)).all(axis=2)
-        may = np.array([[side in (each, None) for each in SIDES] for side in self.sides]).reshape(-1, 2)
+        may = np.array([[side in (foot, None) for foot in SIDES] for side in self.sides]).reshape(-1, 2)
         unloaded = np.abs(self._before[:, 2]) <= self._below
         return np.asarray((there & may & bare).any(axis=1) & unloaded)
 

@@ -160,11 +160,11 @@ class Recorder:
     def __init__(self, folder: str | Path, say: Callable[[str], None] = LOG.warning) -> None:
         self.folder, self.trials = file_path(folder, "folder"), list[Path]()
         _make(self.folder)
-        if found := _recording_in(self.folder):
+        if files := _recording_in(self.folder):
             raise file_error(
                 "occupied_folder",
                 self.folder,
-                f"the folder holds a recording already: {', '.join(map(str, found[:4]))}",
+                f"the folder holds a recording already: {', '.join(map(str, files[:4]))}",
                 "a new or an empty folder",
                 "name another folder",
             )
@@ -286,7 +286,7 @@ class Recorder:
             ]
             markers[at] = 1e3 * np.array(named) @ self._axes
             plates[at] = np.reshape([sample.plates for sample in samples], (len(at), -1, 3)) @ self._axes
-            flat = [each.reshape(len(numbers), -1) for each in (markers, plates)]
+            flat = [table.reshape(len(numbers), -1) for table in (markers, plates)]
             rows, decimals = np.column_stack([numbers + 1, time, flat[0]]), [0, 8] + [5] * flat[0].shape[1]
             self._markers.waiting += rows_text(rows, decimals, "\t", behind="\t")
             if self._forces is not None:
@@ -338,9 +338,9 @@ class Recorder:
                 while behind:
                     if behind[0].part > len(self.trials):
                         self._begin_part(behind[0].part)
-                    own = [item for item in behind if item.part == len(self.trials)]
-                    del behind[: len(own)]
-                    self._as_rows(own)
+                    now = [item for item in behind if item.part == len(self.trials)]
+                    del behind[: len(now)]
+                    self._as_rows(now)
                 due = ended or perf_counter() - synced > SYNCED
                 for log in self._logs:
                     log.write()
@@ -382,16 +382,16 @@ def _make(folder: Path) -> None:
 
 def _recording_in(folder: Path) -> list[str]:
     """Files of a recording in a folder; files of a standing after which no session began are replaced."""
-    found, stood = (
+    files, stood = (
         [path.name for name in names for path in sorted(folder.glob(name))]
         for names in (RECORDING_FILES, STOOD)
     )
     stood = list(dict.fromkeys(stood))
-    if found or not stood:
-        return found + stood
+    if files or not stood:
+        return files + stood
     with opening(folder / stood[0]), (folder / stood[0]).open(encoding="utf-8", errors="replace") as file:
-        own = stood[0] == STOOD[0] and file.read(len(STANDING_HEAD)) == STANDING_HEAD
-    return [] if own else stood
+        begins = stood[0] == STOOD[0] and file.read(len(STANDING_HEAD)) == STANDING_HEAD
+    return [] if begins else stood
 
 
 def _recorded() -> dict[str, tuple[str, ...]]:
@@ -454,13 +454,13 @@ def read_frames(folder: str | Path, part: int = 1) -> xr.Dataset:
     labels: dict[str, list[str]] = {}
     shapes = _recorded() | {"status": ("side",)}
     for variable in dict.fromkeys(name.partition(".")[0] for name in names if name != "part"):
-        own, dims = [name for name in names if name.partition(".")[0] == variable], shapes.get(variable, ())
-        cells = np.array([columns[name] for name in own]).reshape(len(own), len(kept)).T
+        of, dims = [name for name in names if name.partition(".")[0] == variable], shapes.get(variable, ())
+        cells = np.array([columns[name] for name in of]).reshape(len(of), len(kept)).T
         if variable != "status":
             cells = np.where(cells == "", "nan", cells).astype(float)
-        for dim, each in zip(dims, zip(*(name.split(".")[1:] for name in own), strict=True), strict=True):
-            labels[dim] = list(dict.fromkeys(each))
-        attributes = {"units": ", ".join(dict.fromkeys(units[name] for name in own))}
+        for dim, text in zip(dims, zip(*(name.split(".")[1:] for name in of), strict=True), strict=True):
+            labels[dim] = list(dict.fromkeys(text))
+        attributes = {"units": ", ".join(dict.fromkeys(units[name] for name in of))}
         if variable in QUANTITIES:
             attributes["long_name"] = QUANTITIES[variable].long_name
         shape = (len(kept), *(len(labels[dim]) for dim in dims))

@@ -85,9 +85,9 @@ def _interpolated(time: Array, position: Array, at: Array) -> Array:
     seen = np.isfinite(position).all(axis=1)
     if seen.sum() < 2:
         return np.full((len(at), 3), np.nan)
-    found: Array = spline_through(time[seen], position[seen])(at)
-    found[np.interp(at, time, (~seen).astype(float)) > 1e-9] = np.nan
-    return found
+    values: Array = spline_through(time[seen], position[seen])(at)
+    values[np.interp(at, time, (~seen).astype(float)) > 1e-9] = np.nan
+    return values
 
 
 class PassedFrames(Sequence[Frame]):
@@ -200,12 +200,12 @@ class Replay:
         analysis = _with_solutions(share(block), frames, self)
         of_recording = [
             # live forces are predicted without the future, and have errors of their own in the findings of the samples
-            found
-            for found in findings_of(body, trial)
-            if not (live.predicts and found.code == "predicted_forces")
+            entry
+            for entry in findings_of(body, trial)
+            if not (live.predicts and entry.code == "predicted_forces")
         ]
-        stated = {(found.code, found.where.markers) for found in of_recording}
-        of_samples = [found for found in self.findings if (found.code, found.where.markers) not in stated]
+        stated = {(entry.code, entry.where.markers) for entry in of_recording}
+        of_samples = [entry for entry in self.findings if (entry.code, entry.where.markers) not in stated]
         result = with_verdict(assemble(analysis, sorted_findings([*of_recording, *of_samples])))
         lost = int((self.stacked("status") == Status.INTERRUPTED).any(axis=1).sum())
         notes = [str(note) for note in np.atleast_1d(result.attrs.get("notes", []))]
@@ -267,8 +267,8 @@ def _with_moments(block: RecordedBody, live: Live, frames: slice | Indices, repl
     row = live.model.topology.dof_index
     moments[:, [row[dof] for dof in live.dofs]] = replayed.stacked("moment", frames)
     moments[:, live.model.tree.joint_count :] = replayed.stacked("pelvis_residual", frames)
-    own = [in_files(moments[:, [row[dof] for dof in part.dofs]]) for part in block.parts]
-    parts = tuple(replace(part, moment=moment) for part, moment in zip(block.parts, own, strict=True))
+    moved = [in_files(moments[:, [row[dof] for dof in part.dofs]]) for part in block.parts]
+    parts = tuple(replace(part, moment=moment) for part, moment in zip(block.parts, moved, strict=True))
     return replace(block, moments=moments, parts=parts, known_gait=live.body.gait)
 
 

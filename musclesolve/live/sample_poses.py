@@ -93,7 +93,7 @@ class MarkerBodies:
             elif beside:
                 name = max(dict.fromkeys(beside), key=beside.count)
             else:
-                rotation, translation = (each.mean(axis=0) for each in pose)
+                rotation, translation = (part.mean(axis=0) for part in pose)
                 away = {}
                 for segment, (first, last) in lines.items():
                     turn, shift = rotation[model.body(segment)], translation[model.body(segment)]

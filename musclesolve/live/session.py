@@ -305,7 +305,7 @@ class SessionWatch:
                     + ("" if self._live.predicts else "plates are zeroed, ")
                     + "the mass is right",
                 )
-        vertical = np.array([each for _, each in self._vertical])
+        vertical = np.array([one for _, one in self._vertical])
         usual, peak = PEAK * self._weight, float(np.quantile(np.nansum(vertical, axis=1), 0.98))
         if whole and peak > 0.0 and (factor := unit_factor(peak / usual, FORCES, FORCE_BAND)) is not None:
             partly = factor > 1.0

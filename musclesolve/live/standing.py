@@ -90,7 +90,7 @@ class Stood:
     @property
     def ok(self) -> bool:
         """Whether the session may go on; else the subject has to stand again."""
-        return self.trial is not None and not any(found.severity == "error" for found in self.findings)
+        return self.trial is not None and not any(entry.severity == "error" for entry in self.findings)
 
 
 class Standing:
@@ -157,8 +157,8 @@ class Standing:
         columns = [plate_columns(k) | dict(entry) for k, entry in enumerate(entries)]
         self.document.content = self._content(USUAL_MASS) | {
             "force": [
-                {"side": SIDES[0]} | {key: each for key, each in own.items() if key != "plate"}
-                for own in columns
+                {"side": SIDES[0]} | {key: value for key, value in column.items() if key != "plate"}
+                for column in columns
             ]
         }
         if "plates" in stated:  # corrections of a recording, which a source asks for
@@ -249,16 +249,16 @@ class Standing:
         self._write_recording("markers", "forces", time, markers, plates)
         path = self._write_trial(mass, {name for name, s in zip(self.markers, seen, strict=True) if s > 0.0})
         faults = examined_file(path, all_checks())
-        findings += [found for found in faults if found.code in ASKED and found.severity != "note"]
+        findings += [entry for entry in faults if entry.code in ASKED and entry.severity != "note"]
         trial = None
         try:
             trial = read_standing(path)
         except InputError as error:
-            if not any(found.severity == "error" for found in findings):
+            if not any(entry.severity == "error" for entry in findings):
                 findings.append(finding_of("refused", error))
         else:
             findings += _raised_arms(trial)
-        ordered = sorted(findings, key=lambda found: SEVERITIES.index(found.severity))
+        ordered = sorted(findings, key=lambda entry: SEVERITIES.index(entry.severity))
         self._stood = Stood(trial, mass, tuple(ordered))
         return self._stood
 
@@ -501,8 +501,8 @@ def stand_first(
             where = ", a foot on each plate" if standing.plates else ", both feet on the floor"
             say(f"Stand still for {seconds:g} s, arms hanging{where}.")
             stood = standing.measure(source, seconds, stop)
-            for found in stood.findings:
-                say(str(found))
+            for entry in stood.findings:
+                say(str(entry))
             if stood.ok or attempt == ATTEMPTS:
                 break
             say("Once more.")
@@ -510,9 +510,9 @@ def stand_first(
             raise file_error(
                 "bad_standing",
                 standing.folder / NAMES["trial"],
-                f"the standing cannot be used: {next(found.what for found in stood.findings)}",
+                f"the standing cannot be used: {next(entry.what for entry in stood.findings)}",
                 "a standing without errors",
-                next(found.remedy for found in stood.findings),
+                next(entry.remedy for entry in stood.findings),
             )
         assert stood.trial is not None
         weight = f"{stood.mass:.1f} kg by the plates; " if np.isfinite(stood.mass) else ""

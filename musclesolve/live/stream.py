@@ -285,8 +285,8 @@ def run_session(
                 closing.callback(sink.close)
             closing.callback(source.close)
         passed.lost = max(passed.lost - getattr(source, "paused", 0), 0)
-        own = (remark for sink in sinks for remark in getattr(sink, "remarks", ()))
-        passed.remarks, passed.findings = (*source.remarks, *own), live.findings_since(start or 0.0)
+        said = (remark for sink in sinks for remark in getattr(sink, "remarks", ()))
+        passed.remarks, passed.findings = (*source.remarks, *said), live.findings_since(start or 0.0)
     return passed
 
 

@@ -94,9 +94,9 @@ def emg(
         return trade_off
 
     with progress() as report:
-        found, paths = answer_about(trial, output, "emg_trade_off.nc", "emg", ask, {}, report)
-    text: list[RenderableType] = [trade_off_table(found), "\n".join(clock_lines(found, clock))]
-    finish("emg", text, lambda: trade_off_document(found, clock), paths)
+        answer, paths = answer_about(trial, output, "emg_trade_off.nc", "emg", ask, {}, report)
+    text: list[RenderableType] = [trade_off_table(answer), "\n".join(clock_lines(answer, clock))]
+    finish("emg", text, lambda: trade_off_document(answer, clock), paths)
 
 
 @with_settings(CommandSettings, command_arguments("calibrate_muscles"))

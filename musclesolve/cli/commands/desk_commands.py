@@ -161,12 +161,12 @@ def _print_new(records: list[TrialRecord], printed: dict[str, TrialRecord]) -> N
             continue
         printed[record.name] = record
         if record.measures is not None:
-            found = record.measures
-            peaks = [f"{joint} {peak:.1f}" for joint, peak in found.contact.items() if isfinite(peak)]
+            measures = record.measures
+            peaks = [f"{joint} {peak:.1f}" for joint, peak in measures.contact.items() if isfinite(peak)]
             forces = f"; contact forces [BW] {', '.join(peaks)}" if peaks else ""
-            print_summary(f"{record.name}: {LABELS[found.verdict]}{forces}; {record.seconds:.1f} s")
-            if found.why:
-                print_summary(f"  {found.why}")
+            print_summary(f"{record.name}: {LABELS[measures.verdict]}{forces}; {record.seconds:.1f} s")
+            if measures.why:
+                print_summary(f"  {measures.why}")
         elif record.outcome.has_fault:
             complain(f"{record.name}: {record.message}")
         else:

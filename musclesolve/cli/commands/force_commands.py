@@ -135,15 +135,15 @@ def analyze(
     from musclesolve.studies.questions.answers import answer_files, asked_of
 
     compile_kernel_beside()
-    given = {key: value for key, value in options.items() if value is not None}
-    answers = {name: make for name, make in answer_files(asked_of(trial, questions), given).items() if make}
+    stated = {key: value for key, value in options.items() if value is not None}
+    answers = {name: make for name, make in answer_files(asked_of(trial, questions), stated).items() if make}
     for name in answers:
         check_folder(output, name, trial)
     with progress() as report:
-        done = analyze_with_uncertainty(trial, output, given, figures is True, report, samples, seed)
-    result, paths, found = done
+        done = analyze_with_uncertainty(trial, output, stated, figures is True, report, samples, seed)
+    result, paths, answer = done
     finish_result(
-        command, result, paths, found, page=show or figures is not False, show=show, answers=answers
+        command, result, paths, answer, page=show or figures is not False, show=show, answers=answers
     )
 
 

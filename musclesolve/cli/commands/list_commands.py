@@ -62,7 +62,7 @@ def muscles(
         _passive_moments(loaded, output, shown)
         return
     if name is None and database is None:
-        shown.append(set_table([muscle_db.load(each) for each in muscle_db.available()]))
+        shown.append(set_table([muscle_db.load(one) for one in muscle_db.available()]))
     listed = loaded.muscles if name is None else [loaded[name]]
     shown.append(muscle_table(loaded) if name is None else muscle_in_full(loaded, *listed))
     document = {"sets": muscle_db.available(), "database": loaded.name, "muscles": list(map(asdict, listed))}
@@ -202,7 +202,8 @@ def figures() -> None:
     from musclesolve.plotting.figure_names import FIGURE_NAMES
 
     rows = [
-        {"name": name, "of": ", ".join(each.of), "needs": each.needs} for name, each in FIGURE_NAMES.items()
+        {"name": name, "of": ", ".join(figure.of), "needs": figure.needs}
+        for name, figure in FIGURE_NAMES.items()
     ]
     caption = (
         "of recording, model, uncertainty: musclesolve plot RESULT.nc --figure NAME; of results: the desk, Compare; "
@@ -250,9 +251,9 @@ def benchmark(
 
     with nullcontext() if output is None else reserved(output):
         with progress() as update:
-            found = study.benchmark(trial, progress=update, **settings)
-        paths = [] if output is None else write_files(output, study.files(found))
+            report = study.benchmark(trial, progress=update, **settings)
+        paths = [] if output is None else write_files(output, study.files(report))
 
-    where = ", ".join(f"{name} {value}" for name, value in found.machine.items() if value != "not installed")
-    text: list[RenderableType] = [where, study.COLUMN_MEANING, *study.tables(found)]
-    finish("benchmark", text, lambda: benchmark_document(found), paths)
+    where = ", ".join(f"{name} {value}" for name, value in report.machine.items() if value != "not installed")
+    text: list[RenderableType] = [where, study.COLUMN_MEANING, *study.tables(report)]
+    finish("benchmark", text, lambda: benchmark_document(report), paths)

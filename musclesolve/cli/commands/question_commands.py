@@ -79,21 +79,21 @@ def margins(
     from musclesolve.studies.questions.margins import margins
     from musclesolve.studies.questions.what_if import contact_from_texts, strengths_from_texts
 
-    given = MarginSettings(**settings)
-    weak = strengths_from_texts(given.strength)
+    stated = MarginSettings(**settings)
+    weak = strengths_from_texts(stated.strength)
     more: dict[str, Any] = {
-        "contact": contact_from_texts(given.contact) if given.contact else None,
-        "pairs": given.pairs,
-        "lengths": given.lengths,
+        "contact": contact_from_texts(stated.contact) if stated.contact else None,
+        "pairs": stated.pairs,
+        "lengths": stated.lengths,
     }
     answer, paths = answered(
         trial,
         output,
         "margins",
-        lambda loaded, report: margins(loaded, weak, given.path, cost, side, report, **more),
+        lambda loaded, report: margins(loaded, weak, stated.path, cost, side, report, **more),
         margins=margins_csv,
     )
-    failed = (given.strength or given.contact) and answer.attrs["frames_impossible"]
+    failed = (stated.strength or stated.contact) and answer.attrs["frames_impossible"]
     finish_answer(
         "margins", answer, lambda: margin_document(answer), paths, SOME_FRAMES_FAILED if failed else 0
     )

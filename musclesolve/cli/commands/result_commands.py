@@ -131,12 +131,12 @@ def export(
     from musclesolve.results.export.time_series import find_naming
     from musclesolve.results.files.result_netcdf import read_result
 
-    given = ExportSettings(**settings)
-    target = exporting.target_path(result, output, given.format)
+    stated = ExportSettings(**settings)
+    target = exporting.target_path(result, output, stated.format)
     loaded = read_result(result)
     paths = exporting.export(loaded, target, **settings)
     kind = target.suffix.casefold().removeprefix(".")
-    print_summary(line("names", find_naming(loaded, given.names, kind in exporting.FOR_OPENSIM).sentence))
+    print_summary(line("names", find_naming(loaded, stated.names, kind in exporting.FOR_OPENSIM).sentence))
     if note := exporting.opensim_note(loaded, kind):
         print_summary(line("note", note))
     print_files(paths)

@@ -88,10 +88,10 @@ def dataset(
         from musclesolve.studies.dataset.compute_dataset import estimate_dataset
 
         with progress() as report:
-            found = estimate_dataset(sources, output, progress=report, **settings)
-        none = len(found.failed) == len(found.sampled)
-        code = INPUT_AT_FAULT if none else SOME_FRAMES_FAILED if found.failed else 0
-        finish("dataset", _estimated(found), lambda: asdict(found), code=code)
+            estimated = estimate_dataset(sources, output, progress=report, **settings)
+        none = len(estimated.failed) == len(estimated.sampled)
+        code = INPUT_AT_FAULT if none else SOME_FRAMES_FAILED if estimated.failed else 0
+        finish("dataset", _estimated(estimated), lambda: asdict(estimated), code=code)
         return
     from musclesolve.cli.tables.trial_tables import exit_code_of
     from musclesolve.report.study.written_pages import dataset_into
@@ -112,24 +112,22 @@ def dataset(
     finish("dataset", _made(data, computed), document, paths, exit_code_of(computed.records.values()))
 
 
-def _estimated(found: Estimate) -> Iterator[str]:
+def _estimated(of: Estimate) -> Iterator[str]:
     """Yield the estimate in lines."""
-    frames = f", {found.frames} frames in B3D files" if found.frames else ""
-    yield line(
-        "trials", f"{count_of(found.trials, 'trial')} of {count_of(found.subjects, 'subject')}{frames}"
-    )
-    done = [name for name in found.sampled if name not in found.failed]
+    frames = f", {of.frames} frames in B3D files" if of.frames else ""
+    yield line("trials", f"{count_of(of.trials, 'trial')} of {count_of(of.subjects, 'subject')}{frames}")
+    done = [name for name in of.sampled if name not in of.failed]
     if done:
-        s = max(found.seconds, 1.0)
+        s = max(of.seconds, 1.0)
         time = f"{s / 3600.0:.1f} h" if s >= 3600.0 else f"{s / 60.0:.1f} min" if s >= 60.0 else f"{s:.0f} s"
-        yield line("time", f"{time} with --jobs {found.jobs}")
-        yield line("size", f"{found.size / 1e6:.3g} MB")
-        end = "these results are kept" if found.kept else "in a folder apart: the data set is left as it is"
+        yield line("time", f"{time} with --jobs {of.jobs}")
+        yield line("size", f"{of.size / 1e6:.3g} MB")
+        end = "these results are kept" if of.kept else "in a folder apart: the data set is left as it is"
         yield line("computed", f"{', '.join(done)}; {end}")
     else:
         yield line("time, size", "not known: no trial that was tried has a result")
-    yield from lines("no result", (f"{name}: {reason}" for name, reason in found.failed.items()))
-    yield from lines("note", found.notes)
+    yield from lines("no result", (f"{name}: {reason}" for name, reason in of.failed.items()))
+    yield from lines("note", of.notes)
 
 
 def _made(data: DataSet, computed: ComputedStudy) -> Iterator[str]:
@@ -199,7 +197,7 @@ def _text(result: StudyResult) -> Iterator[RenderableType | str]:
         yield from lines("compared", result.compared.said)
     if result.sensitivity:
         yield line("plausible", result.sensitivity)
-    if any(found.severity != "note" for found, _ in result.findings):
+    if any(entry.severity != "note" for entry, _ in result.findings):
         yield study_tables.findings_table(result.findings)
     if result.comparisons is None:
         yield line("tested", result.not_compared)

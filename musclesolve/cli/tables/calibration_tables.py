@@ -147,10 +147,10 @@ def calibration_lines(
     medians = []
     kinds = calibration["kind"].values.astype(str)
     for kind in dict.fromkeys(kinds):
-        own = calibration.isel(curve=np.flatnonzero(kinds == kind))
-        if own.sizes["curve"] > 3:
-            r = {word: own[f"correlation_{word}"].values for word in COMPARED}
-            middle = {word: np.nanmedian(each) for word, each in r.items() if np.isfinite(each).any()}
+        curves = calibration.isel(curve=np.flatnonzero(kinds == kind))
+        if curves.sizes["curve"] > 3:
+            r = {word: curves[f"correlation_{word}"].values for word in COMPARED}
+            middle = {word: np.nanmedian(x) for word, x in r.items() if np.isfinite(x).any()}
             listed = ", ".join(f"{value:.2f} {word}" for word, value in middle.items())
             medians.append(f"{kind}: median r {listed}")
     return [
@@ -165,10 +165,10 @@ def calibration_lines(
 def _of_emg(emg: Mapping[str, Any]) -> list[str]:
     """Gains, delay and shape with their standard deviations."""
     said = []
-    for channel, each in emg.get("channels", {}).items():
-        low, high = (min(each["gain"] * np.exp(s * 1.96 * each["sd"]), 1.0) for s in (-1.0, 1.0))
+    for channel, gain in emg.get("channels", {}).items():
+        low, high = (min(gain["gain"] * np.exp(s * 1.96 * gain["sd"]), 1.0) for s in (-1.0, 1.0))
         said.append(
-            f"{channel}: activation {each['gain']:.2f} at the largest envelope ({low:.2f} to {high:.2f})"
+            f"{channel}: activation {gain['gain']:.2f} at the largest envelope ({low:.2f} to {high:.2f})"
         )
     for name, key, sd in (("delay", "delay_s", "delay_sd_s"), ("shape", "shape", "shape_sd")):
         if key in emg:
@@ -247,15 +247,15 @@ def clock_lines(trade_off: xr.Dataset, clock: xr.Dataset | str) -> list[str]:
     lines = [line("knee of the curve", f"{of_curve}; it need not be the best weight: see r left out")]
     if isinstance(clock, str):
         return [*lines, line("clock of the EMG", clock)]
-    given = clock.attrs
-    low, high = given["interval_s"]
-    ends = "; at the end of the range: no estimate" if given["at_end"] else ""
+    stated = clock.attrs
+    low, high = stated["interval_s"]
+    ends = "; at the end of the range: no estimate" if stated["at_end"] else ""
     return [
         *lines,
         line(
             "clock of the EMG",
-            f"activation and EMG agree best at offset_s = {given['offset_s']:.3f} (95 % {low:.3f} to {high:.3f}; now "
-            f"{given['present_offset_s']:g}), if activation follows EMG by {given['assumed_delay_s']:g} s{ends}; "
+            f"activation and EMG agree best at offset_s = {stated['offset_s']:.3f} (95 % {low:.3f} to {high:.3f}; now "
+            f"{stated['present_offset_s']:g}), if activation follows EMG by {stated['assumed_delay_s']:g} s{ends}; "
             "nothing was changed",
         ),
     ]

@@ -108,12 +108,12 @@ def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
 
     rows = []
     for wrap in muscle.wraps:
-        own = database.wrap_objects[wrap.object]
-        radii = ", ".join(f"{1e3 * radius:g}" for radius in dict.fromkeys(own.radii) if radius)
-        center = ", ".join(f"{1e3 * value:.1f}" for value in own.center)
-        length = f"{1e3 * own.length:g}" if own.length else ""
+        shape = database.wrap_objects[wrap.object]
+        radii = ", ".join(f"{1e3 * radius:g}" for radius in dict.fromkeys(shape.radii) if radius)
+        center = ", ".join(f"{1e3 * value:.1f}" for value in shape.center)
+        length = f"{1e3 * shape.length:g}" if shape.length else ""
         between = f"{wrap.first or 1} to {wrap.last or len(muscle.path)}"
-        rows.append((own.name, own.kind, own.frame, radii, length, center, own.side, between))
+        rows.append((shape.name, shape.kind, shape.frame, radii, length, center, shape.side, between))
     columns = (*names("object", "kind", "frame"), *numbers("radius [mm]", "length [mm]"))
     wraps = titled_table("wrap objects", (*columns, "center [mm]", "side", "points"), rows)
 
@@ -122,7 +122,7 @@ def muscle_in_full(database: MuscleDatabase, muscle: Muscle) -> Group:
             "deviates from the printed source:",
             *(f"  {deviation}" for deviation in muscle.deviations),
         ]
-    elif any(each.deviations for each in database):
+    elif any(one.deviations for one in database):
         remarks = ["as printed in the source"]
     else:
         remarks = [f"source: {database.source.partition(';')[0]}"]
@@ -170,10 +170,12 @@ def person_table(person: PersonMuscles) -> Group:
         )
     ]
     if person.numbers:
-        columns = [quantity for quantity in SHOWN if any(quantity in own for own in person.numbers.values())]
+        columns = [
+            quantity for quantity in SHOWN if any(quantity in stated for stated in person.numbers.values())
+        ]
         cells = (
-            (muscle, *(_number_of_person(own.get(quantity), quantity) for quantity in columns))
-            for muscle, own in person.numbers.items()
+            (muscle, *(_number_of_person(stated.get(quantity), quantity) for quantity in columns))
+            for muscle, stated in person.numbers.items()
         )
         title, caption = f"from {parent} to the person", "± standard deviation"
         shown = numbers(*(SHOWN[quantity][0] for quantity in columns))
@@ -208,7 +210,7 @@ def marker_set_in_full(name: str) -> Group:
     mapped = titled_table(f"{name}: {chosen.description}", columns, rows, caption=chosen.source)
     return Group(
         mapped,
-        *(f"moves as one body: {name} = {', '.join(own)}" for name, own in chosen.clusters.items()),
+        *(f"moves as one body: {name} = {', '.join(markers)}" for name, markers in chosen.clusters.items()),
         *(f"seen standing, carried by {cluster}: {marker}" for marker, cluster in chosen.carried.items()),
         *(f"also called: {name} = {', '.join(others)}" for name, others in chosen.aliases.items()),
     )
@@ -222,12 +224,12 @@ Moments = Mapping[str, Sequence[PassiveMoments]]
 def passive_moment_table(name: str, moments: Moments) -> Table:
     """A line for each sweep: moments at its ends, and how far the moments of the set are from the published ones."""
     rows = []
-    for each in zip(*moments.values(), strict=True):
-        sweep = each[0].sweep
+    for of in zip(*moments.values(), strict=True):
+        sweep = of[0].sweep
         held = ", ".join(f"{_joint(dof)} {angle:g}" for dof, angle in sweep.fixed.items())
         over = f"{_joint(sweep.dof)} {sweep.angle[0]:g} to {sweep.angle[-1]:g}; {held}"
-        own = (text for one in each for text in (_ends(one.moment), f"{one.rms:.1f}"))
-        rows.append((over, _ends(sweep.moment), *own))
+        cells = (text for one in of for text in (_ends(one.moment), f"{one.rms:.1f}"))
+        rows.append((over, _ends(sweep.moment), *cells))
     studies = dict.fromkeys((_joint(one.sweep.dof), one.sweep.source) for one in next(iter(moments.values())))
     measured = "; ".join(f"{joint}: {source}" for joint, source in studies)
     columns = numbers("measured", *(text for rule in moments for text in (rule, "rms")))
@@ -255,12 +257,12 @@ def passive_moment_csv(moments: Moments) -> bytes:
             *("riener_edrich_1999_n_m", *(f"{rule}_n_m" for rule in moments)),
         ]
     ]
-    for each in zip(*moments.values(), strict=True):
-        sweep = each[0].sweep
+    for of in zip(*moments.values(), strict=True):
+        sweep = of[0].sweep
         other = riener_edrich_1999(sweep.dof, sweep.angles())
         for k, angle in enumerate(sweep.angle):
             at = {**sweep.fixed, sweep.dof: angle}
-            values = (sweep.moment[k], other[k], *(one.moment[k] for one in each))
+            values = (sweep.moment[k], other[k], *(one.moment[k] for one in of))
             angles = (f"{at.get(dof, 0.0):g}" for dof in SAGITTAL)
             rows.append([sweep.dof, *angles, sweep.source, *(f"{value:.3f}" for value in values)])
     return csv_text(rows).encode()

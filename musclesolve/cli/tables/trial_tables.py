@@ -56,28 +56,28 @@ def check_tables(report: Report) -> list[Table]:
     return printed
 
 
-def study_check_tables(found: StudyCheck) -> list[Table]:
+def study_check_tables(checked: StudyCheck) -> list[Table]:
     """Trials with errors or warnings (of a folder all) and their numbers; each error, once for all trials that
     have it; of the warnings of a kind the one that changes results most.
     """
     from musclesolve.studies.study.study_findings import each_once, of_kind  # not for the check of a trial
 
-    counts = [(name, "1", "", LABELS[NOT_USABLE]) for name in found.refused]
+    counts = [(name, "1", "", LABELS[NOT_USABLE]) for name in checked.refused]
     errors: dict[tuple[str, str, str], dict[str, str]] = {}  # code, what, remedy -> trial -> where
-    for name, message in found.refused.items():
+    for name, message in checked.refused.items():
         errors.setdefault(("refused", message, ""), {})[name] = ""
     warnings = dict[str, list[Finding]]()
-    for name, report in found.reports.items():
-        own: dict[Severity, list[Finding]] = {severity: [] for severity in SEVERITIES}
-        for each in report.all_findings:
-            own[each.severity].append(each)
-        for each in own["error"]:
-            alike = errors.setdefault((each.code, each.sentence, each.remedy), {})
-            alike[name] = _where(each, report)
-        warnings[name] = own["warning"]
-        if own["error"] or own["warning"] or found.of_folder:
+    for name, report in checked.reports.items():
+        listed: dict[Severity, list[Finding]] = {severity: [] for severity in SEVERITIES}
+        for entry in report.all_findings:
+            listed[entry.severity].append(entry)
+        for entry in listed["error"]:
+            alike = errors.setdefault((entry.code, entry.sentence, entry.remedy), {})
+            alike[name] = _where(entry, report)
+        warnings[name] = listed["warning"]
+        if listed["error"] or listed["warning"] or checked.of_folder:
             label = report.judgement.label if report.judgement is not None else LABELS[NOT_USABLE]
-            counts.append((name, str(len(own["error"])), str(len(own["warning"])), label))
+            counts.append((name, str(len(listed["error"])), str(len(listed["warning"])), label))
     columns = (*names("trial"), *numbers("errors", "warnings"), *names("verdict"))
     printed = [titled_table(None, columns, counts)] if counts else []
 
@@ -89,12 +89,12 @@ def study_check_tables(found: StudyCheck) -> list[Table]:
         ]
         printed.append(_table("error", "errors", places, rows))
     rows, more = [], False
-    for each, trials in each_once(warnings):
-        (name, _), *others = of_kind(warnings, each)
-        differ = len({each.sentence, *(other.sentence for _, other in others)}) > 1
-        what = f"{name}: {each.sentence} (one of {len(others) + 1})" if differ else each.sentence
+    for entry, trials in each_once(warnings):
+        (name, _), *others = of_kind(warnings, entry)
+        differ = len({entry.sentence, *(other.sentence for _, other in others)}) > 1
+        what = f"{name}: {entry.sentence} (one of {len(others) + 1})" if differ else entry.sentence
         rows.append(
-            (each.code, shortened(list(trials)), _where(each, found.reports[name]), what, each.remedy)
+            (entry.code, shortened(list(trials)), _where(entry, checked.reports[name]), what, entry.remedy)
         )
         more |= differ
     if rows:
@@ -105,9 +105,9 @@ def study_check_tables(found: StudyCheck) -> list[Table]:
     return printed
 
 
-def _where(found: Finding, report: Report) -> str:
+def _where(entry: Finding, report: Report) -> str:
     """The place of a finding; of the trial file, which the study wrote, the key alone."""
-    place = found.where
+    place = entry.where
     return place.field or "" if place.file and place.file.name == report.path.name else str(place)
 
 
@@ -127,8 +127,8 @@ def trials_table(records: Sequence[TrialRecord]) -> Table:
 
     Counts that are zero in all trials leave their column to the names of the trials.
     """
-    found = [record.measures for record in records if record.measures is not None]
-    counted = [name for name in COUNTS if name == "solved" or any(getattr(each, name) for each in found)]
+    measured = [record.measures for record in records if record.measures is not None]
+    counted = [name for name in COUNTS if name == "solved" or any(getattr(one, name) for one in measured)]
     rows = Table(
         *words("trial\n"),
         *numbers(*(COUNTS[name] for name in counted), "resid.\n[% BW]", whole=True),
@@ -147,12 +147,12 @@ def trials_table(records: Sequence[TrialRecord]) -> Table:
 
 
 def _cells(record: TrialRecord, counted: Sequence[str]) -> list[str]:
-    found = record.measures
-    if found is None:
+    measures = record.measures
+    if measures is None:
         return ["-"] * (3 + len(counted) + len(LEG_JOINTS))
-    counts = [str(getattr(found, name)) for name in counted]
-    sizes = [found.residual_percent, *(found.contact[joint] for joint in LEG_JOINTS)]
-    return [*counts, *(decimal(size, 1) for size in sizes), CELLS[found.verdict], f"{record.seconds:.1f}"]
+    counts = [str(getattr(measures, name)) for name in counted]
+    sizes = [measures.residual_percent, *(measures.contact[joint] for joint in LEG_JOINTS)]
+    return [*counts, *(decimal(size, 1) for size in sizes), CELLS[measures.verdict], f"{record.seconds:.1f}"]
 
 
 def outcomes_line(outcomes: Iterable[Outcome]) -> str:
@@ -164,15 +164,15 @@ def outcomes_line(outcomes: Iterable[Outcome]) -> str:
 
 def trials_remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:
     """Return lines on the number of trials by outcome, the place of the table, and the next step."""
-    found = [outcomes_line(record.outcome for record in records), line("files", str(output / CSV))]
-    own = {record.folder.name for record in records}
-    if others := sorted({file.parent.name for file in output.glob("*/result.nc")} - own):
-        found.append(
+    said = [outcomes_line(record.outcome for record in records), line("files", str(output / CSV))]
+    names = {record.folder.name for record in records}
+    if others := sorted({file.parent.name for file in output.glob("*/result.nc")} - names):
+        said.append(
             line("beside", f"{', '.join(others)}: of none of these trials; average would take them too")
         )
     if sum(record.outcome.has_result for record in records) > 1:
-        found.append(line("next", f"musclesolve average {output}/*/result.nc -o {output}/average"))
-    return found
+        said.append(line("next", f"musclesolve average {output}/*/result.nc -o {output}/average"))
+    return said
 
 
 def exit_code_of(records: Collection[TrialRecord]) -> int:

@@ -144,28 +144,28 @@ class Check(StepView):
             return
         verdict_class = css_of(report.judgement.verdict)
         ui.label(report.verdict).classes(f"ms-verdict ms-{verdict_class}").props('role="status"')
-        for severity, findings in groupby(report.all_findings, lambda found: found.severity):
+        for severity, findings in groupby(report.all_findings, lambda entry: entry.severity):
             alike = list(findings)
             heading(f"{HEADINGS[severity]} ({len(alike)})")
-            for found in alike:
-                self._finding(found)
+            for entry in alike:
+                self._finding(entry)
 
-    def _finding(self, found: Finding) -> None:
-        with ui.row().classes(f"ms-finding ms-{found.severity}"):
-            ui.icon(SIGNS[found.severity]).classes("ms-sign").props(f'aria-label="{found.severity}"')
+    def _finding(self, entry: Finding) -> None:
+        with ui.row().classes(f"ms-finding ms-{entry.severity}"):
+            ui.icon(SIGNS[entry.severity]).classes("ms-sign").props(f'aria-label="{entry.severity}"')
             with ui.column().classes("ms-words"):
-                ui.label(capitalized(found.sentence)).classes("ms-what")
-                if not found.remedy.startswith(READ):
-                    ui.label(f"Remedy: {by_click(found.remedy)}").classes("ms-remedy")
-                if place := str(found.where):
+                ui.label(capitalized(entry.sentence)).classes("ms-what")
+                if not entry.remedy.startswith(READ):
+                    ui.label(f"Remedy: {by_click(entry.remedy)}").classes("ms-remedy")
+                if place := str(entry.where):
                     ui.label(place).classes("ms-place")
-            to, inside = target(found.where, self._steps), found.where.field or found.where.line
+            to, inside = target(entry.where, self._steps), entry.where.field or entry.where.line
             with ui.column().classes("ms-turn-small"):
                 if to is not None or inside:
                     self._show_button(
-                        None if to is None else (to[0], replace(to[1], finding=found)), found.what
+                        None if to is None else (to[0], replace(to[1], finding=entry)), entry.what
                     )
-                self.view.mend_button(found)
+                self.view.mend_button(entry)
 
 
 def state(desk: Desk) -> State:

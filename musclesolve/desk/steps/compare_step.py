@@ -43,8 +43,8 @@ class Compare:
 
     def __init__(self, view: View) -> None:
         self.view, self.desk = view, view.desk
-        own = self.desk.trial.value("sharing", "cost") if self.desk.trial is not None else None
-        first: str = own or USUAL_COST
+        stated = self.desk.trial.value("sharing", "cost") if self.desk.trial is not None else None
+        first: str = stated or USUAL_COST
         self._costs = [first, "activation_power" if first == "stress_cubed" else "stress_cubed"]
         self._results = list(self.desk.results)[:2]
         self._part = "Costs of this trial"

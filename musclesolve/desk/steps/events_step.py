@@ -44,11 +44,11 @@ def numbered(events: Iterable[Event], first: float, last: float) -> list[Numbere
     """The events within the recorded time, without assumed events."""
     shown = [event for event in events if event.source != "periodic" and event.kind in KINDS]
     shown = [event for event in shown if first <= event.time <= last]
-    found = list[Numbered]()
+    entries = list[Numbered]()
     for event in shown:
         alike = tuple(e.time for e in shown if (e.kind, e.side) == (event.kind, event.side))
-        found.append(Numbered(event, f"{event.kind}_{event.side}_{alike.index(event.time)}", alike))
-    return found
+        entries.append(Numbered(event, f"{event.kind}_{event.side}_{alike.index(event.time)}", alike))
+    return entries
 
 
 class Events:
@@ -188,21 +188,21 @@ class Events:
             self.view.state_all(values)
             await self._measured.look()
             return
-        each = next(event for event in self.shown if event.id == name)
-        times = [time if before == each.event.time else before for before in each.alike]
-        await self._state(("events", each.key), sorted(round(t, 3) for t in times))
+        one = next(event for event in self.shown if event.id == name)
+        times = [time if before == one.event.time else before for before in one.alike]
+        await self._state(("events", one.key), sorted(round(t, 3) for t in times))
 
     async def _removed(self, name: str) -> None:
         if name in (START, END):
             return
-        each = next(event for event in self.shown if event.id == name)
-        left = [round(time, 3) for time in each.alike if time != each.event.time]
+        one = next(event for event in self.shown if event.id == name)
+        left = [round(time, 3) for time in one.alike if time != one.event.time]
         if not left:
             self.view.say(
                 "One is left of each kind that is stated; As found takes back what was stated.", bad=True
             )
             return
-        await self._state(("events", each.key), left)
+        await self._state(("events", one.key), left)
 
     async def _add(self, key: str, time: float | None) -> None:
         if time is None:

@@ -431,7 +431,7 @@ class MarkersStep:
     def _of_marker(self, meaning: Meaning, marker: str) -> None:
         ui.label(f"Marker {marker}").classes("ms-part")
         hint(". ".join(seen_text(meaning, marker)) + ".")
-        shown = [in_words(name) for name, each in meaning.mapped.items() if marker in each.markers]
+        shown = [in_words(name) for name, way in meaning.mapped.items() if marker in way.markers]
         hint("Shows: " + "; ".join(shown) if shown else "Shows no landmark.")
         if clusters := [name for name, markers in meaning.clusters.items() if marker in markers]:
             hint(f"Belongs to the cluster {' and '.join(clusters)}.")
@@ -619,7 +619,7 @@ class MarkersStep:
             "A cluster is three or more markers that move as one body. It carries markers that only the standing trial "
             "shows, such as markers of the medial epicondyles, into the motion."
         )
-        own = self.desk.opened.value("clusters") or {}
+        stated = self.desk.opened.value("clusters") or {}
         for name, markers in meaning.clusters.items():
             carries = [marker for marker, cluster in meaning.carried.items() if cluster == name]
             with ui.row().classes("ms-field"):
@@ -628,7 +628,7 @@ class MarkersStep:
                     hint(f"Carries {', '.join(carries)}." if carries else "Carries no marker.")
                     hint(
                         "From the trial file."
-                        if name in own
+                        if name in stated
                         else f"From the marker set {meaning.chosen_set}."
                     )
         self._carried(meaning)
@@ -768,7 +768,7 @@ def state(desk: Desk) -> State:
     needed = [
         landmark for landmark in landmarks().values() if landmark.required and landmark.name not in mapped
     ]
-    return "open" if any(mapped.isdisjoint(each.instead) for each in needed) else "done"
+    return "open" if any(mapped.isdisjoint(part.instead) for part in needed) else "done"
 
 
 MARKERS = Step(

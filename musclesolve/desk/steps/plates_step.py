@@ -75,7 +75,7 @@ class Plates(StepView):
                 if plate.number is None and not plate.stated:
                     choices, value = {"": "not stated: choose"} | choices, ""
                 if plate.number is not None:
-                    named = any(each.index is not None for each in seen.plates)
+                    named = any(one.index is not None for one in seen.plates)
                     choices[UNUSED] = "nobody: not used"
                     value = value if plate.index is not None or not named else UNUSED
                     if named:
@@ -105,7 +105,7 @@ class Plates(StepView):
                 return
             self.view.state(plate.place(0), {FOUND: "auto"}.get(choice, choice))
         else:
-            chosen = {each.number: _usual(each) for each in seen.plates} | {plate.number: choice}
+            chosen = {one.number: _usual(one) for one in seen.plates} | {plate.number: choice}
             tables = [
                 {"plate": number, "side": side} for number, side in chosen.items() if side in ("r", "l")
             ]
@@ -169,7 +169,7 @@ def plan(seen: MeasuredForces) -> str:
         look = f'fill="{color}" fill-opacity="0.22" stroke="{color}" stroke-opacity="0.7" stroke-width="2"'
         parts.append(polygon(outline, f'{look} stroke-linejoin="round"'))
     pressed = "center of pressure"
-    for name, side, path in sorted(seen.paths, key=lambda each: each[0] == pressed):
+    for name, side, path in sorted(seen.paths, key=lambda one: one[0] == pressed):
         if name == pressed:
             parts.append(line(path, "var(--paper)", 6.0))
         parts.append(line(path, SIDE_COLOR[side], 3.5 if name == pressed else 0.8))

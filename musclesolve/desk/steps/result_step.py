@@ -22,11 +22,11 @@ from musclesolve.results.judgement import NOT_USABLE, USABLE
 
 def column(name: str, label: str, digits: int | None = None, **more: Any) -> dict[str, Any]:
     """A column of a table: numbers on the right, to so many decimals."""
-    own: dict[str, Any] = {"name": name, "label": label, "field": name, "sortable": True}
-    own["align"] = "left" if name in ("name", "leg", "group") else "right"
+    about: dict[str, Any] = {"name": name, "label": label, "field": name, "sortable": True}
+    about["align"] = "left" if name in ("name", "leg", "group") else "right"
     if digits is not None:
-        own[":format"] = f"value => value === null ? '–' : value.toFixed({digits})"
-    return own | more
+        about[":format"] = f"value => value === null ? '–' : value.toFixed({digits})"
+    return about | more
 
 
 NAMES = [column("name", "Name"), column("leg", "Leg")]
@@ -128,10 +128,10 @@ def state(desk: Desk) -> State:
         return "fault"
     if desk.result is None or desk.changed_inputs:
         return "open"
-    found = desk.measures
-    if found is None or found.verdict == NOT_USABLE:
+    measures = desk.measures
+    if measures is None or measures.verdict == NOT_USABLE:
         return "fault"
-    return "done" if found.verdict == USABLE else "warning"
+    return "done" if measures.verdict == USABLE else "warning"
 
 
 RESULT = Step(

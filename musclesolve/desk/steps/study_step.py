@@ -127,10 +127,11 @@ class StudyStep:
             def grow(part: dict[str, Any]) -> None:
                 if part["id"] in event.value:
                     part["children"] = [
-                        each if each["children"] else node(Path(each["id"]), 1) for each in part["children"]
+                        branch if branch["children"] else node(Path(branch["id"]), 1)
+                        for branch in part["children"]
                     ]
-                for each in part["children"]:
-                    grow(each)
+                for branch in part["children"]:
+                    grow(branch)
 
             grow(nodes[0])
             tree.update()
@@ -210,15 +211,15 @@ class StudyStep:
                     with ui.element("tr"):
                         _cell("th", subject).props('scope="row"')
                         for condition in columns:
-                            own = [
+                            cell = [
                                 trial
                                 for trial in study.trials
                                 if (trial.subject, trial.condition) == (subject, condition)
                             ]
-                            self._place(subject, condition, own)
+                            self._place(subject, condition, cell)
         self._moving(study, conditions)
         said = lacking_text(lacking(study.subjects, study.trials)) or NAME
-        for note in (each for each in study.notes if said not in each):
+        for note in (text for text in study.notes if said not in text):
             ui.label(f"{capitalized(note)}.").classes("ms-suggested")
 
     def _place(self, subject: str, condition: str, trials: list[StudyTrial]) -> None:
@@ -256,8 +257,8 @@ class StudyStep:
             ui.label(f"{len(self._chosen)} chosen").props('role="status"')
             condition = ui.select(conditions, label="Condition", clearable=True, **OTHERS)
             subject = ui.select(list(study.subjects), label="Subject", clearable=True, **OTHERS)
-            for each in (condition, subject):
-                each.classes("ms-kind")
+            for select in (condition, subject):
+                select.classes("ms-kind")
             move = ui.button(
                 "Move", on_click=lambda: self._move(self._chosen, subject.value or "", condition.value)
             )
@@ -375,11 +376,11 @@ class StudyStep:
         for name, why in check.refused.items():
             self._finding("error", f"{name}: {why}", "", [name], {})
         findings = {name: report.all_findings for name, report in check.reports.items()}
-        for each, names in each_once(findings):
-            alike = of_kind(findings, each)
-            of_trials = {name: next(other for own, other in alike if own == name) for name in names}
+        for entry, names in each_once(findings):
+            alike = of_kind(findings, entry)
+            of_trials = {name: next(other for trial, other in alike if trial == name) for name in names}
             change = self._document.mending(of_trials)
-            self._finding(each.severity, each.sentence, each.remedy, list(names), change, alike)
+            self._finding(entry.severity, entry.sentence, entry.remedy, list(names), change, alike)
 
     def _finding(
         self,

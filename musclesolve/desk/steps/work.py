@@ -238,9 +238,9 @@ def _row(row: dict[str, str]) -> Row:
     peaks = [(joint, row.get(f"peak_{joint}_contact_force_body_weights", "")) for joint in LEG_JOINTS]
     forces = ", ".join(f"{joint} {float(value):.1f}" for joint, value in peaks if value not in ("", "nan"))
     words = f"Peak contact forces [body weights]: {forces}." if forces else ""
-    found = row["findings"].partition(PARTED)[0] or ("" if css == "good" else row["plausibility_reason"])
+    first = row["findings"].partition(PARTED)[0] or ("" if css == "good" else row["plausibility_reason"])
     page = folder / REPORT
-    said = f"{words}\n{capitalized(found)}".strip()
+    said = f"{words}\n{capitalized(first)}".strip()
     return Row(row["name"], LABELS[row["verdict"]], said, css, trial, page if page.is_file() else None)
 
 

@@ -123,25 +123,25 @@ def draft_study(
             only the headers are read.
     """
     folder = Path(folder)
-    found = study_trials(folder) if sources is None else trials_of_sources(sources)
+    study = study_trials(folder) if sources is None else trials_of_sources(sources)
     target = folder / NAME if output is None else output
     target = target / NAME if target.is_dir() else target
     beside = dict.fromkeys(place for place in (folder, *(sources or ()), target.parent) if place.is_dir())
     files = (path for place in beside for path in sorted(place.iterdir()) if path.is_file())
     named = (path for path in files if path.suffix.casefold() in TABLE_SUFFIXES and path.name[0] not in ".~")
     tables = list(filter(names_subjects, named))
-    recordings = {path: levels for path, levels in found.recordings.items() if path not in tables}
+    recordings = {path: levels for path, levels in study.recordings.items() if path not in tables}
     # Recordings that are no trials, such as the standing one, have subjects as well, and no conditions.
-    paths = [*(trial.levels for trial in found.trials), *recordings.values()]
-    services = [*(trial.of_service for trial in found.trials), *("" for _ in recordings)]
+    paths = [*(trial.levels for trial in study.trials), *recordings.values()]
+    services = [*(trial.of_service for trial in study.trials), *("" for _ in recordings)]
     several = sources is not None and len(sources) > 1
-    persons = [*(trial.person for trial in found.trials), *("" for _ in recordings)]
+    persons = [*(trial.person for trial in study.trials), *("" for _ in recordings)]
     first_roles = roles(paths, services, (), several, persons)
-    role_of = dict(zip(recordings, first_roles[len(found.trials) :], strict=True))
+    role_of = dict(zip(recordings, first_roles[len(study.trials) :], strict=True))
     drafted, unread, left_out = recorded_trials(folder, recordings, role_of, target)
-    if not found.trials and not drafted:
-        raise _no_trial(folder, found, unread)
-    places: list[_Place] = [(trial, None) for trial in found.trials]
+    if not study.trials and not drafted:
+        raise _no_trial(folder, study, unread)
+    places: list[_Place] = [(trial, None) for trial in study.trials]
     for path in recordings:
         draft = drafted.get(path)
         places.append((None if draft is None else draft.found, draft))
@@ -149,7 +149,7 @@ def draft_study(
     trials = _named_trials(zip(paths, final_roles, places, strict=True))
     of_recordings = {trial.name: trial.recording for trial in trials if trial.recording is not None}
     # settings of recordings, such as their muscle set, are none of models and of trial files beside them
-    common = {} if found.trials else common_settings(list(of_recordings.values()))
+    common = {} if study.trials else common_settings(list(of_recordings.values()))
     subjects = dict.fromkeys(trial.role.subject for trial in trials)
     read = [read_subjects(path) for path in tables]
     if sources is None:
@@ -199,8 +199,8 @@ def draft_study(
         for table in read
         if (known is None if sources is None else table.path not in used)
     ]
-    every_unread = (*found.unread, *dict.fromkeys(unread), *unused)
-    left_out = [*found.copies, *left_out]
+    every_unread = (*study.unread, *dict.fromkeys(unread), *unused)
+    left_out = [*study.copies, *left_out]
     once = tuple(dict.fromkeys(todos))
     return StudyDraft(target, text, recognized, once, every_unread, tuple(left_out), blank)
 
@@ -230,15 +230,15 @@ def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
     return write_files(place, {name: text.encode("utf-8") for name, text in files.items()})
 
 
-def _no_trial(folder: Path, found: FoundStudy, unread: Sequence[str]) -> InputError:
+def _no_trial(folder: Path, study: FoundStudy, unread: Sequence[str]) -> InputError:
     remedy = "name the folder above the folders of the subjects"
     problem = "no trial was found in this folder or below it"
-    if unread := [*found.unread, *unread]:
+    if unread := [*study.unread, *unread]:
         problem = f"no trial can be read: {'; '.join(unread[:_MOST_LISTED])}"
         packed = all(text.endswith(TO_UNPACK) for text in unread)
         remedy = "unpack them, and give the command again" if packed else "export the files again"
-    elif found.recordings:
-        places = dict.fromkeys(path.parent.relative_to(folder).as_posix() for path in found.recordings)
+    elif study.recordings:
+        places = dict.fromkeys(path.parent.relative_to(folder).as_posix() for path in study.recordings)
         problem = f"the recordings show no motion, in {_few(list(places))}"
         remedy = "name a folder with recordings of a motion, and the standing trials beside them"
     return file_error(
@@ -275,15 +275,15 @@ def _of_tables(
     tables: Sequence[SubjectsTable], trials: Sequence[_StudyTrial], names: Mapping[Path, str]
 ) -> dict[str, _Stated]:
     """Subject -> what the table of its source states, or of a folder above all sources; names: of several sources."""
-    found = dict[str, _Stated]()
+    stated = dict[str, _Stated]()
     for table in tables:
         source = names.get(table.path.parent, "")
         for trial in trials:
             person = trial.role.subject
             row = table.row_of(person) or table.row_of(person.removeprefix(f"{source}_"))
             if row is not None and source in ("", trial.found.levels[0]):
-                found.setdefault(person, (table, table.rows[row]))
-    return found
+                stated.setdefault(person, (table, table.rows[row]))
+    return stated
 
 
 def _people(
@@ -294,11 +294,11 @@ def _people(
     comments, doubts = dict[str, str](), dict[str, list[str]]()
     lacking, shown = dict[str, list[str]](), dict[str, list[str]]()
     for name in dict.fromkeys(trial.role.subject for trial in trials):
-        own = [trial for trial in trials if trial.role.subject == name]
-        role, of_recordings = own[0].role, [trial.recording for trial in own if trial.recording is not None]
+        here = [trial for trial in trials if trial.role.subject == name]
+        role, of_recordings = here[0].role, [trial.recording for trial in here if trial.recording is not None]
         # A study takes the mass of a model by itself; recordings and trial files beside it are to agree with it.
-        asked = of_recordings or not all("model" in trial.found.source for trial in own)
-        bodies = [stated_body(trial.found) if asked else trial.found.subject for trial in own]
+        whole = of_recordings or not all("model" in trial.found.source for trial in here)
+        bodies = [stated_body(trial.found) if whole else trial.found.subject for trial in here]
         row = None if known is None else known.row_of(name)
         source, of_table = of_tables.get(name, (None, {}))
         tabled = {**of_table, **({} if known is None or row is None else known.rows[row])}
@@ -315,11 +315,11 @@ def _people(
                 doubts[name].append(f"{key} of {name} differs between its trials ({counts})")
         for key in dict.fromkeys(key for recording in of_recordings for key in recording.measured):
             if key not in {*values[name], *tabled, *differing}:
-                found = [recording.measured[key] for recording in of_recordings if key in recording.measured]
-                values[name][key] = round(float(median(found)), 1)
+                sizes = [recording.measured[key] for recording in of_recordings if key in recording.measured]
+                values[name][key] = round(float(median(sizes)), 1)
                 shown.setdefault(key, []).append(f"{name} {values[name][key]:g}")
         needed = dict.fromkeys(key for recording in of_recordings for key in recording.needs)
-        required = _BODY if asked else ()
+        required = _BODY if whole else ()
         for key in dict.fromkeys((*required, *needed)):
             if key not in {*values[name], *tabled, *differing}:
                 lacking.setdefault(key, []).append(name)
@@ -327,8 +327,8 @@ def _people(
             if values[name].setdefault(key, value) != value and source is not None:
                 said = f"{values[name][key]} in its files and {value} in {source.path.name}"
                 doubts[name].append(f"{key} of {name} is {said}: the files hold")
-        kinds = ", ".join(sorted({trial.found.kind for trial in own}))
-        comments[name] = f"{len(own)} trial{'s' * (len(own) > 1)}: {kinds}"
+        kinds = ", ".join(sorted({trial.found.kind for trial in here}))
+        comments[name] = f"{len(here)} trial{'s' * (len(here) > 1)}: {kinds}"
     todos = [
         f"confirm {key}, which is taken from no file; plates show it, the median of the trials: {_few(of)}"
         for key, of in shown.items()
@@ -391,8 +391,8 @@ def _trials(trials: Sequence[_StudyTrial], common: Mapping[str, Any], target: Pa
         values |= {key: value for key in ("condition", "session") if (value := getattr(trial.role, key))}
         for key, source in trial.found.source.items():
             values[key] = name_from(source, target) if isinstance(source, Path) else source
-        if trial.recording is not None and (own := own_settings(trial.recording, common)):
-            values["settings"] = own
+        if trial.recording is not None and (settings := own_settings(trial.recording, common)):
+            values["settings"] = settings
         if trial.found.exclude:
             values["exclude"] = trial.found.exclude
         yield Line(trial.name, values, todo="; ".join(trial.found.notes))
@@ -410,10 +410,10 @@ def _named_trials(rows: Iterable[tuple[tuple[str, ...], Role, _Place]]) -> list[
     """
     count: Counter[str] = Counter()
     trials = []
-    for _, role, (found, recording) in sorted(rows, key=lambda row: natural_place("/".join(row[0]))):
-        if found is None:
+    for _, role, (place, recording) in sorted(rows, key=lambda row: natural_place("/".join(row[0]))):
+        if place is None:
             continue
-        called = found.called or found.levels[-1]
+        called = place.called or place.levels[-1]
         said = {word.text.casefold() for word in words_of(called)} | {
             word.letters.casefold() for word in words_of(called)
         }
@@ -426,7 +426,7 @@ def _named_trials(rows: Iterable[tuple[tuple[str, ...], Role, _Place]]) -> list[
         count[stem.casefold()] += 1
         times = count[stem.casefold()]
         name = safe(stem if times == 1 else f"{stem}_{times}")
-        trials.append(_StudyTrial(name, role, found, recording))
+        trials.append(_StudyTrial(name, role, place, recording))
     return sorted(trials, key=lambda trial: natural_place(trial.name))
 
 

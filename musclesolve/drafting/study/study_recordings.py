@@ -131,7 +131,7 @@ def _standing(
     there = [(other, part.static) for other, part in read.items() if part.static is not None]
     return min(
         there,
-        key=lambda each: (not stands_by_name(each[1].path), each[0][1] != key[1], -common(each[0][0])),
+        key=lambda entry: (not stands_by_name(entry[1].path), entry[0][1] != key[1], -common(entry[0][0])),
         default=None,
     )
 
@@ -170,8 +170,8 @@ def _recorded(levels: tuple[str, ...], called: str, draft: TrialDraft) -> Record
                 tables.setdefault(outer, {})[inner] = values
             else:
                 tables[outer] = {**tables.get(outer, {}), **values}
-    found = FoundTrial(levels, source, stated, "recording", notes=tuple(notes), called=called)
-    return RecordedTrial(found, draft, tables, measured, tuple(needs))
+    trial = FoundTrial(levels, source, stated, "recording", notes=tuple(notes), called=called)
+    return RecordedTrial(trial, draft, tables, measured, tuple(needs))
 
 
 def _values(table: DraftTable) -> dict[str, Any]:
@@ -204,12 +204,12 @@ def common_settings(trials: Sequence[RecordedTrial]) -> dict[str, Any]:
 
 def own_settings(trial: RecordedTrial, common: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a trial that differ from the common settings."""
-    own: dict[str, Any] = {}
+    changed: dict[str, Any] = {}
     for name, table in trial.tables.items():
         usual = common.get(name)
         if isinstance(table, list):
             if usual is None:
-                own[name] = table
+                changed[name] = table
             continue
         differing = {
             key: value
@@ -217,8 +217,8 @@ def own_settings(trial: RecordedTrial, common: Mapping[str, Any]) -> dict[str, A
             if usual is None or key not in usual or value_text(usual[key]) != value_text(value)
         }
         if differing:
-            own[name] = differing
-    return own
+            changed[name] = differing
+    return changed
 
 
 def settings_tables(

@@ -232,14 +232,14 @@ def _subjects(
 ) -> list[_Subject]:
     """The subject of every trial: by a word like S01, by its own source, by a folder, or one for all."""
     if several:
-        found = dict[int, _Subject]()
+        by_place = dict[int, _Subject]()
         for first in dict.fromkeys(path[0] for path in paths):
-            own = [k for k, path in enumerate(paths) if path[0] == first]
-            services = [own_source[k] for k in own]
-            found |= zip(
-                own, _subjects([paths[k] for k in own], [parsed[k] for k in own], services), strict=True
+            rows = [k for k, path in enumerate(paths) if path[0] == first]
+            services = [own_source[k] for k in rows]
+            by_place |= zip(
+                rows, _subjects([paths[k] for k in rows], [parsed[k] for k in rows], services), strict=True
             )
-        return [found[k] for k in range(len(paths))]
+        return [by_place[k] for k in range(len(paths))]
     # letters of folders -> number -> the folders above: the same T1 below several persons is no person
     above: defaultdict[str, defaultdict[str, set[tuple[str, ...]]]] = defaultdict(lambda: defaultdict(set))
     for path, names in zip(parsed, paths, strict=True):
@@ -265,8 +265,8 @@ def _subjects(
     by_words = [by_word(path, names) for path, names in zip(parsed, paths, strict=True)]
     if sum(each is not None for each in by_words) >= _SHARE * len(paths):
         return [
-            found or (_Subject(names[0], 0) if len(names) > 1 else _ALONE)
-            for found, names in zip(by_words, paths, strict=True)
+            subject or (_Subject(names[0], 0) if len(names) > 1 else _ALONE)
+            for subject, names in zip(by_words, paths, strict=True)
         ]
     named = _source_names({source for source in own_source if source})
     folder = _varying_level([path for path, source in zip(paths, own_source, strict=True) if not source])
@@ -292,18 +292,18 @@ def _told_apart(
     stated name. The same name in two sources is of two persons, unless files of both state the same person. A stated
     name that another folder of the path has, such as slow, names no person.
     """
-    places = [(source, found.name) for source, found in zip(sources, subjects, strict=True)]
+    places = [(source, one.name) for source, one in zip(sources, subjects, strict=True)]
     stated = [
-        "" if person in path[:-1] and person != found.name else person
-        for person, path, found in zip(persons, paths, subjects, strict=True)
+        "" if person in path[:-1] and person != one.name else person
+        for person, path, one in zip(persons, paths, subjects, strict=True)
     ]
     of_place: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     for place, person in zip(places, stated, strict=True):
         of_place[place] |= {person} - {""}
     keys: list[tuple[str, ...]] = []
     for place, person in zip(places, stated, strict=True):
-        own = (person,) if person else tuple(of_place[place])
-        keys.append(own if len(own) == 1 else place)
+        key_of = (person,) if person else tuple(of_place[place])
+        keys.append(key_of if len(key_of) == 1 else place)
     keys_of, names_of, sources_of = defaultdict(set), defaultdict(set), defaultdict(set)
     for key, (source, name), person in zip(keys, places, stated, strict=True):
         for claimed in (name, person):
@@ -311,10 +311,10 @@ def _told_apart(
             sources_of[claimed].add(source)
         names_of[key].add(name)
     names = [
-        found.name
-        if len(keys_of[found.name]) == len(names_of[key]) == 1 and (found is not _ALONE or key == place)
+        one.name
+        if len(keys_of[one.name]) == len(names_of[key]) == 1 and (one is not _ALONE or key == place)
         else "_".join(filter(None, key))
-        for found, key, place in zip(subjects, keys, places, strict=True)
+        for one, key, place in zip(subjects, keys, places, strict=True)
     ]
     doubts = [
         f"{was} stands in {' and '.join(sorted(sources_of[was]))}: taken for several persons"
@@ -322,7 +322,7 @@ def _told_apart(
         else ""
         for place, (_, was), key, name in zip(places, places, keys, names, strict=True)
     ]
-    return [replace(found, name=name) for found, name in zip(subjects, names, strict=True)], doubts
+    return [replace(one, name=name) for one, name in zip(subjects, names, strict=True)], doubts
 
 
 def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
@@ -350,19 +350,19 @@ def _source_names(sources: set[str]) -> dict[str, str]:
         if len({part[-k].casefold() for part in parts.values()}) == len(parts):
             return {source: part[-k] for source, part in parts.items()}
     ends = {source: ["_".join(part[-k:]) for k in range(1, len(part) + 1)] for source, part in parts.items()}
-    count = Counter(end.casefold() for own in ends.values() for end in own)
+    count = Counter(end.casefold() for names in ends.values() for end in names)
     return {
-        source: next((end for end in own if count[end.casefold()] == 1), own[-1])
-        for source, own in ends.items()
+        source: next((end for end in names if count[end.casefold()] == 1), names[-1])
+        for source, names in ends.items()
     }
 
 
 def _group_level(paths: Sequence[tuple[str, ...]], subjects: Sequence[_Subject]) -> int | None:
     """The level of the groups: above the subjects, it varies and parts them."""
-    for k in range(min(found.level for found in subjects)):
+    for k in range(min(one.level for one in subjects)):
         placed = defaultdict(set)
-        for path, found in zip(paths, subjects, strict=True):
-            placed[path[k]].add(found.name)
+        for path, one in zip(paths, subjects, strict=True):
+            placed[path[k]].add(one.name)
         words = [word for value in placed for word in words_of(value)]
         called = {word.letters.casefold() for word in words}
         if len(placed) < 2 or all(map(_is_session, words)) or called <= _CONDITION_WORDS:
@@ -376,25 +376,25 @@ def _group_level(paths: Sequence[tuple[str, ...]], subjects: Sequence[_Subject])
 def _person_words(parsed: list[list[list[Word]]], subjects: Sequence[_Subject]) -> set[str]:
     """Words that name persons beside their codes, "S01 Anna": each has one folder, with words of its own."""
     beside: defaultdict[str, set[tuple[Word, ...]]] = defaultdict(set)
-    for path, found in zip(parsed, subjects, strict=True):
-        if found.word is None or found.level == len(path) - 1:
+    for path, one in zip(parsed, subjects, strict=True):
+        if one.word is None or one.level == len(path) - 1:
             return set()
-        beside[found.name].add(tuple(w for k, w in enumerate(path[found.level]) if k != found.word))
-    own = [words for each in beside.values() for words in each if words]
-    letters = {word.letters.casefold() for words in own for word in words}
-    several = len(beside) > 1 and all(len(each) == 1 for each in beside.values())
-    differ = len(set(own)) > 0.5 * len(beside)
+        beside[one.name].add(tuple(w for k, w in enumerate(path[one.level]) if k != one.word))
+    seen = [words for rest in beside.values() for words in rest if words]
+    letters = {word.letters.casefold() for words in seen for word in words}
+    several = len(beside) > 1 and all(len(rest) == 1 for rest in beside.values())
+    differ = len(set(seen)) > 0.5 * len(beside)
     return letters if several and differ and not letters & _USUAL_WORDS else set()
 
 
 def _rest(path: list[list[Word]], subject: _Subject, named: Collection[int | None]) -> list[Word]:
     """The words of a trial that name neither its subject, nor its group, nor its source: the named levels."""
-    found: list[Word] = []
+    rest: list[Word] = []
     for level, words in enumerate(path):
         if level in named or (level == subject.level and subject.word is None):
             continue
-        found += [w for k, w in enumerate(words) if (level, k) != (subject.level, subject.word)]
-    return found
+        rest += [w for k, w in enumerate(words) if (level, k) != (subject.level, subject.word)]
+    return rest
 
 
 def _is_session(word: Word) -> bool:
@@ -426,17 +426,17 @@ def _conditions(left: list[list[Word]], subjects: Sequence[str]) -> list[str]:
             if text and text not in named:
                 named.append(text)
         texts.append(named)
-    own = {name.casefold() for name in subjects}
+    persons = {name.casefold() for name in subjects}
     everywhere = set(texts[0]).intersection(*texts[1:]) if len(texts) > 1 else set(texts[0])
-    found = [
-        "_".join(text for text in named if text not in everywhere and text.casefold() not in own)
+    conditions = [
+        "_".join(text for text in named if text not in everywhere and text.casefold() not in persons)
         for named in texts
     ]
-    if any(found) and not all(found):
+    if any(conditions) and not all(conditions):
         # a trial of the shared words alone, beside others that have more: walk, and walk_fast
         shared = ["_".join(text for text in named if text in everywhere) for named in texts]
-        found = [each or whole or "usual" for each, whole in zip(found, shared, strict=True)]
-    return found
+        conditions = [label or whole or "usual" for label, whole in zip(conditions, shared, strict=True)]
+    return conditions
 
 
 def in_order(names: set[str]) -> list[str]:
@@ -643,7 +643,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
             files, left_over = without_copies(files, folder)
             copies += left_over
             of_files = [_of_file(path, levels) for path in files if path.suffix == ".toml"]
-            written = [found for found in of_files if found is not None]
+            written = [t for t in of_files if t is not None]
             trials += written
             for path in (file for file in files if file.suffix.casefold() == SUFFIX):
                 try:
@@ -663,8 +663,8 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
                 raw[place] = [path for path in files if suffix_of(path) in _RECORDED]
     modeled, misread = _of_models(folder, loose)
     known = {path.resolve() for trial in trials if "file" in trial.source for path in _named_files(trial)}
-    modeled = [each for each in modeled if Path(each.source["coordinates"]).resolve() not in known]
-    sources = [path for each in modeled for path in each.source.values()]
+    modeled = [one for one in modeled if Path(one.source["coordinates"]).resolve() not in known]
+    sources = [path for one in modeled for path in one.source.values()]
     known |= {path.resolve() for path in sources if isinstance(path, Path)}
     used = {path.parent for path in known}
     # beside a motion that is called walk, forces.mot is a file of the same folder
@@ -678,26 +678,26 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
         if _is_text(str(path))
     }
     # A recording of the same name as coordinates of a model was computed there.
-    computed = {each.levels for each in modeled}
-    with_markers = {each[:-1] for path, each in levels_of.items() if path in showing}
+    computed = {one.levels for one in modeled}
+    with_markers = {one[:-1] for path, one in levels_of.items() if path in showing}
     recordings = {
-        path: each for path, each in levels_of.items() if each[:-1] in with_markers and each not in computed
+        path: one for path, one in levels_of.items() if one[:-1] in with_markers and one not in computed
     }
     every = trials + modeled
-    odd = {str(path) for each in every for path in each.source.values() if not _is_text(str(path))}
+    odd = {str(path) for one in every for path in one.source.values() if not _is_text(str(path))}
     misread += [f"{path!a}: the name has bytes that are no text; rename it" for path in sorted(odd)]
-    kept = tuple(each for each in every if not odd.intersection(map(str, each.source.values())))
-    if any("model" in each.source and each.source.get("loads") != PREDICTED for each in kept):
+    kept = tuple(one for one in every if not odd.intersection(map(str, one.source.values())))
+    if any("model" in one.source and one.source.get("loads") != PREDICTED for one in kept):
         # beside measured forces predicted ones are another method, and no file that was forgotten
         kept = tuple(
             replace(
-                each,
-                exclude=each.exclude or NO_FORCES,
-                notes=tuple(note for note in each.notes if note != WITHOUT_PLATES),
+                one,
+                exclude=one.exclude or NO_FORCES,
+                notes=tuple(note for note in one.notes if note != WITHOUT_PLATES),
             )
-            if each.source.get("loads") == PREDICTED
-            else each
-            for each in kept
+            if one.source.get("loads") == PREDICTED
+            else one
+            for one in kept
         )
     return FoundStudy(kept, recordings, tuple(dict.fromkeys(unread + misread)), tuple(copies))
 
@@ -720,8 +720,8 @@ def _folders(folder: Path) -> Iterator[Path]:
     if not service_of(folder):
         # a link to a folder may lead back
         inside = (path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())
-        for each in sorted(path for path in inside if path.name[0] != "."):
-            yield from _folders(each)
+        for inner in sorted(path for path in inside if path.name[0] != "."):
+            yield from _folders(inner)
 
 
 def _of_service(trial: ServiceTrial, levels: tuple[str, ...], place: Path) -> FoundTrial:
@@ -787,9 +787,9 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
     and of the residual reduction, are a trial each.
     """
     models = {at: [f for f in files if f.suffix.casefold() == ".osim"] for at, files in places.items()}
-    models = {place: found for place, found in models.items() if found}
+    models = {place: of_key for place, of_key in models.items() if of_key}
     setups = _setups(path for files in places.values() for path in files)
-    found: dict[_Key, dict[str, list[Path]]] = {}
+    of_key: dict[_Key, dict[str, list[Path]]] = {}
     unread: list[str] = []
     for place, files in places.items():
         of = _models_of(place, root, models)
@@ -800,15 +800,15 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
                 unread.append(f"{path.relative_to(root).as_posix()}: {error.problem}")
                 continue
             if role and of:
-                found.setdefault(_key(path, root), {}).setdefault(role, []).append(path)
+                of_key.setdefault(_key(path, root), {}).setdefault(role, []).append(path)
             elif role in ("coordinates", "moments"):
                 unread.append(f"{path.relative_to(root).as_posix()}: {NO_MODEL}, in its folder or above")
-    _beside_tables(found)
+    _beside_tables(of_key)
     trials = []
-    for key, roles in found.items():
+    for key, roles in of_key.items():
         unclear = list[Path]()
         if "coordinates" in roles and not roles.keys() & set(_FORCES):
-            adopted, unclear = _adopted(key, found)
+            adopted, unclear = _adopted(key, of_key)
             roles = roles | adopted
         for coordinates in roles.get("coordinates", ()):
             several = len(roles["coordinates"]) > 1
@@ -825,10 +825,10 @@ _FORCES = ("described", "loads", "moments")
 """Roles of the files of forces, the first one that a trial has is used."""
 
 
-def _beside_tables(found: Mapping[_Key, dict[str, list[Path]]]) -> None:
+def _beside_tables(of_key: Mapping[_Key, dict[str, list[Path]]]) -> None:
     """Move ExternalLoads files to the trials of the tables that they name."""
-    trial_of = {path.resolve(): roles for roles in found.values() for path in roles.get("loads", ())}
-    for roles in list(found.values()):
+    trial_of = {path.resolve(): roles for roles in of_key.values() for path in roles.get("loads", ())}
+    for roles in list(of_key.values()):
         for path in list(roles.get("described", ())):
             table = data_file(path)
             other = None if table is None else trial_of.get(_original(table).resolve())
@@ -840,19 +840,19 @@ def _beside_tables(found: Mapping[_Key, dict[str, list[Path]]]) -> None:
 
 
 def _adopted(
-    key: _Key, found: Mapping[_Key, Mapping[str, list[Path]]]
+    key: _Key, of_key: Mapping[_Key, Mapping[str, list[Path]]]
 ) -> tuple[dict[str, list[Path]], list[Path]]:
     """The files of forces of other names that belong to a motion without any, by role; and those that may."""
-    here = {other: roles for other, roles in found.items() if other[0] == key[0]}
+    here = {other: roles for other, roles in of_key.items() if other[0] == key[0]}
     lacking = [x for x, roles in here.items() if "coordinates" in roles and not roles.keys() & set(_FORCES)]
     free = [roles for roles in here.values() if "coordinates" not in roles]
     by_role = {role: [path for roles in free for path in roles.get(role, ())] for role in _FORCES}
-    given = {role: paths for role, paths in by_role.items() if paths}
-    motion = found[key]["coordinates"][0]
-    if given and len(lacking) == 1 and all(len(paths) == 1 for paths in given.values()):
-        if all(_same_times(motion, path) for role, (path,) in given.items() if role != "described"):
-            return given, []
-    return {}, [path for paths in given.values() for path in paths]
+    adopted = {role: paths for role, paths in by_role.items() if paths}
+    motion = of_key[key]["coordinates"][0]
+    if adopted and len(lacking) == 1 and all(len(paths) == 1 for paths in adopted.values()):
+        if all(_same_times(motion, path) for role, (path,) in adopted.items() if role != "described"):
+            return adopted, []
+    return {}, [path for paths in adopted.values() for path in paths]
 
 
 def _same_times(motion: Path, other: Path) -> bool:

@@ -96,10 +96,10 @@ class LslStream:
 
     def __init__(self, address: str, wanted: Wanted) -> None:
         self._name, self._wanted, self._vanished = address, wanted, 0
-        found = self._look_for()
+        stream = self._look_for()
         self._inlet: pylsl.StreamInlet | None = None
         try:
-            self._open(found)
+            self._open(stream)
         except GONE as error:
             raise input_error(
                 "no_stream",
@@ -152,10 +152,10 @@ class LslStream:
         """See Stream."""
         try:
             if self._inlet is None:
-                found = pylsl.resolve_byprop("name", self._name, 1, timeout)
-                if not found:
+                streams = pylsl.resolve_byprop("name", self._name, 1, timeout)
+                if not streams:
                     return []
-                self._open(found[0])
+                self._open(streams[0])
             assert self._inlet is not None
             samples, stamps = self._inlet.pull_chunk(timeout, min_samples=1)
         except GONE:

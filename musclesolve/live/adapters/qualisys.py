@@ -157,14 +157,14 @@ class QualisysStream:
     def _readings(self, packet: qtm_rt.QRTPacket, received: float) -> list[Reading]:
         """The readings of a frame."""
         time, readings = 1e-6 * packet.timestamp, list[Reading]()
-        if (found := packet.get_force_single()) is not None and len(found[1]) == len(self._corners):
-            numbers = np.array([force for _, force in found[1]], float).reshape(-1, 3, 3)
+        if (part := packet.get_force_single()) is not None and len(part[1]) == len(self._corners):
+            numbers = np.array([force for _, force in part[1]], float).reshape(-1, 3, 3)
             readings.append(Reading("plates", time, self._forces(numbers[:, [0, 2, 1]]), received))
-        if (found := packet.get_3d_markers()) is not None and self._connection is not None:
-            if len(found[1]) != self._labels:  # another marker set: connect again, and read the settings
+        if (part := packet.get_3d_markers()) is not None and self._connection is not None:
+            if len(part[1]) != self._labels:  # another marker set: connect again, and read the settings
                 self._connection.disconnect()
                 return []
-            positions = np.array([*found[1], (np.nan, np.nan, np.nan)], float)
+            positions = np.array([*part[1], (np.nan, np.nan, np.nan)], float)
             position = positions[self._columns]
             readings.append(Reading("markers", time, self._wanted.markers(position, MM), received))
         return readings

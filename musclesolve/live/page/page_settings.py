@@ -228,8 +228,8 @@ class ShownQuantities:
     def _asked(self) -> tuple[Indices, Indices]:
         """For each column the condition, 1 for a valid frame or 0 for a valid motion, and the side; S: of all sides."""
         number = {side: k for k, side in enumerate(self.sides)}
-        sides = [number.get(each.side, len(self.sides)) for each in self.every]
-        of_muscles = [QUANTITIES[each.kind].follows == "solution" for each in self.every]
+        sides = [number.get(one.side, len(self.sides)) for one in self.every]
+        of_muscles = [QUANTITIES[one.kind].follows == "solution" for one in self.every]
         return np.array(of_muscles, np.intp), np.array(sides, np.intp)
 
 

@@ -156,7 +156,7 @@ class LiveDrawing:
         plates = zip(force[:, None], moment[:, None], self.heights, strict=True)
         place = np.concatenate([center_of_pressure(of, about, float(height)) for of, about, height in plates])
         stands = np.isfinite(place).all(axis=1) & (np.nan_to_num(force[:, 2]) > LOADED_FROM_N)
-        force, place = (np.where(stands[:, None], each, np.nan)[None] for each in (force, place))
+        force, place = (np.where(stands[:, None], push, np.nan)[None] for push in (force, place))
         kept = [self.joints.index(name) for name in base.contact.names]
         status = [STATUS_NAMES[code].lower() for code in row["status"].tolist()]
         known = {side: name for side, name in zip(self.sides, status, strict=True)}
@@ -177,14 +177,14 @@ class LiveDrawing:
 
     def _colored(self, base: Quantity, values: dict[str, Array]) -> Quantity:
         about = base.about
-        own = values[COLORED_BY[about["variable"]]][None].astype(float)
+        color = values[COLORED_BY[about["variable"]]][None].astype(float)
         if "of" in about:
-            own = own / getattr(self.muscles.parameters, about["of"])
+            color = color / getattr(self.muscles.parameters, about["of"])
         if "high" in about:
-            return Quantity(about, own, base.high)
-        high = max(self.high.get(about["key"], base.high), round_above(own))
+            return Quantity(about, color, base.high)
+        high = max(self.high.get(about["key"], base.high), round_above(color))
         self.high[about["key"]] = high
-        return Quantity(about, own, high)
+        return Quantity(about, color, high)
 
     def _placed(self, coordinates: Array) -> tuple[Skeleton, Array, AnyArray]:
         """Skeleton and paths (1, P, 3) [m] in a pose, NaN where it is not known; the muscle (P,) of each point."""
@@ -195,8 +195,8 @@ class LiveDrawing:
         skeleton = subject_skeleton(self.model, motion)
         lines = self.muscles.paths.lines(motion.q, motion.coordinates, trimmed=False)
         position, place, rotation, path = (
-            np.where(known, each.astype(float), np.nan)
-            for each in (skeleton.position, skeleton.place, skeleton.rotation, lines.position)
+            np.where(known, part.astype(float), np.nan)
+            for part in (skeleton.position, skeleton.place, skeleton.rotation, lines.position)
         )
         return replace(skeleton, position=position, place=place, rotation=rotation), path, lines.muscle
 
@@ -251,7 +251,7 @@ class PageSetup:
     @property
     def keys(self) -> list[str]:
         """Keys of all quantities that can be chosen."""
-        return [each.key for each in self.quantities.every]
+        return [shown.key for shown in self.quantities.every]
 
 
 @dataclass(frozen=True, eq=False)
@@ -276,7 +276,7 @@ class PageState:
 
     def __init__(self, setup: PageSetup, settings: PageSettings) -> None:
         self.setup, self.settings = setup, settings
-        self.every = {each.key: each for each in setup.quantities.every}
+        self.every = {shown.key: shown for shown in setup.quantities.every}
         self.columns = {key: k for k, key in enumerate(self.every)}
         self.base = setup.drawing.base()
         self.number, self.received = -1, np.nan
@@ -310,9 +310,9 @@ class PageState:
             self._forget_contacts()
         if not len(rows):
             return
-        for row, own in zip(rows, self.setup.quantities.values(rows), strict=True):
+        for row, values in zip(rows, self.setup.quantities.values(rows), strict=True):
             self._recent.append((float(row["received"]), bool(row["failed"])))
-            self._keep(row, own, cut=lost > 0)
+            self._keep(row, values, cut=lost > 0)
             lost = 0
         self.frames += len(rows)
         self.invalid += int(rows["failed"].sum())
@@ -423,8 +423,8 @@ class PageState:
             "value": _number(value),
             "place": settings.place(value),
             "steps": {
-                side: [{"value": _number(each), "place": settings.place(each)} for each in own]
-                for side, own in steps.items()
+                side: [{"value": _number(step), "place": settings.place(step)} for step in of]
+                for side, of in steps.items()
             },
             "done": sum(self._done[side, settings.during] for side in sides),
         }
@@ -453,11 +453,11 @@ class PageState:
                 kind: self.columns[f"{kind}:{self.setup.quantities.muscles[0]}"]
                 for kind in ("activation", "muscle_force")
             }
-            own = {
+            row = {
                 "activation": values[first["activation"] :][:muscles],
                 "force": values[first["muscle_force"] :][:muscles],
             }
-            drawn = self.setup.drawing.drawn(self.base, self._row, own)
+            drawn = self.setup.drawing.drawn(self.base, self._row, row)
             self._picture = self.number, moving_data(replace(drawn, time=drawn.time - self._first))
         return self._picture[1]
 
@@ -546,8 +546,8 @@ class FootContacts:
         return ended, cycles
 
     def _contacts(self) -> list[Span]:
-        found = contacts(np.array(self._time), np.array(self._vertical), self.threshold, self.firm)
-        return [(float(begin), float(end)) for begin, end in found]
+        spans = contacts(np.array(self._time), np.array(self._vertical), self.threshold, self.firm)
+        return [(float(begin), float(end)) for begin, end in spans]
 
     def _ended(self) -> list[Span]:
         """The contacts of which both ends are known."""

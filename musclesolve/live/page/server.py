@@ -166,10 +166,10 @@ class PageServer:
 
     # ---- pages
 
-    def _refusal(self, asked: HTTPConnection) -> str:
+    def _refusal(self, request: HTTPConnection) -> str:
         """The reason why a request is refused, "" for none."""
-        token = asked.query_params.get("token", "")
-        return refusal_of(asked.headers, self.port, token, self.order.token, "the session")
+        token = request.query_params.get("token", "")
+        return refusal_of(request.headers, self.port, token, self.order.token, "the session")
 
     async def _page(self, request: Request) -> Response:
         if refusal := self._refusal(request):
@@ -197,7 +197,7 @@ class PageServer:
                 subtitle=setup.subtitle,
                 style=Markup(_source("live.css")),
                 picture=Markup(picture),
-                quantities=Markup(json_text([each.about for each in state.every.values()])),
+                quantities=Markup(json_text([shown.about for shown in state.every.values()])),
                 curves=MOST_CURVES,
                 spans=SPANS,
                 values=VALUES,
@@ -211,7 +211,7 @@ class PageServer:
                 _source("subject.html"),
                 title=self.order.setup.title,
                 style=Markup(_source("live.css")),
-                quantities=Markup(json_text([each.about for each in self.state.every.values()])),
+                quantities=Markup(json_text([shown.about for shown in self.state.every.values()])),
                 script=Markup(_source("link.js", "feedback.js", "subject.js")),
             )
         )

@@ -431,12 +431,12 @@ def _kinds_and_sides(labels: Iterable[str], contexts: Iterable[str]) -> _Named:
     """Return kind and side of each event, None where context and label do not name it, or name two sides."""
     named: _Named = []
     for label, context in zip_longest(labels, contexts, fillvalue=""):
-        found = _LABEL.fullmatch(re.sub("[^a-z0-9]", "", label.casefold()))
-        words = [context.casefold(), *(found.group("before", "after") if found else ())]
+        match = _LABEL.fullmatch(re.sub("[^a-z0-9]", "", label.casefold()))
+        words = [context.casefold(), *(match.group("before", "after") if match else ())]
         sides = {side for side in SIDES if {side, SIDE_NAMES[side]} & set(words)}
         kind: EventKind | None = None
-        if found:
-            kind = "heel_strike" if found["strike"] else "toe_off"
+        if match:
+            kind = "heel_strike" if match["strike"] else "toe_off"
         named.append((kind, sides.pop() if len(sides) == 1 else None))
     return named
 

@@ -143,22 +143,22 @@ def read_plates(file: C3D, rotation: Array, origin: str = BY_FEET) -> Plates:
         raise _fault(
             file, "USED", f"{count} plates and {file.layout.channels} analog channels", "plates with channels"
         )
-    found, faults, places = [], dict[int, InputError](), dict[int, Plate]()
+    plates, faults, places = [], dict[int, InputError](), dict[int, Plate]()
     # All plates are read before any channel: their faults can be found without samples.
     for index in range(count):
         try:
-            found.append(_plate(file, index, rotation))
+            plates.append(_plate(file, index, rotation))
         except InputError as error:
             faults[index + 1] = error
             with suppress(InputError):
                 corners = _corners(file, index, rotation)
                 places[index + 1] = Plate(index + 1, 2, corners, np.zeros(3), np.eye(6))
-    if not found:
+    if not plates:
         raise next(iter(faults.values()))
     recordings, notes = [], list[str]()
     for number, fault in faults.items():
         notes.append(f"Plate {number} of {file.path.name} is left out: {fault.problem}.")
-    for plate, channels, factors in found:
+    for plate, channels, factors in plates:
         values = file.analog(channels)
         values *= factors
         notes += _zero(file, plate, values)
@@ -259,7 +259,7 @@ def _as_read(
 
     stated = away(plate, kept)
     if np.isnan(stated):
-        points = [measured(each, values[samples], _DOWN)[1] for each in (plate, turned)]
+        points = [measured(x, values[samples], _DOWN)[1] for x in (plate, turned)]
         on_it = [float(np.mean(plate.contains(point, BESIDE))) for point in points]
         if has_origin and on_it[0] < 0.1 and on_it[1] > 0.9:
             return turned, (
@@ -276,14 +276,14 @@ def _as_read(
             factor, unit = (0.001, "N mm") if file.meters == 1.0 else (1.0 / file.meters, "N m")
             about = f"the moments of {name}, whose unit is not stated, are taken in {unit}"
             ways.append((plate, np.repeat([1.0, factor], 3), _AT_FOOT, about))
-    found = sorted(((away(way[0], way[1]), k) for k, way in enumerate(ways)), key=lambda each: each[0])
-    if not found or not found[0][0] < min(ways[found[0][1]][2], stated - _APART):
+    nearest = sorted(((away(way[0], way[1]), k) for k, way in enumerate(ways)), key=lambda x: x[0])
+    if not nearest or not nearest[0][0] < min(ways[nearest[0][1]][2], stated - _APART):
         return plate, ""
-    other, factors, _, what = ways[found[0][1]]
+    other, factors, _, what = ways[nearest[0][1]]
     values *= factors
     return other, (
         f"{what[0].upper()}{what[1:]}: as stated, the center of pressure lies {stated:.2f} m from the nearest marker "
-        f"of a foot, so {found[0][0]:.2f} m."
+        f"of a foot, so {nearest[0][0]:.2f} m."
     )
 
 

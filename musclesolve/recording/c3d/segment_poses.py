@@ -90,19 +90,19 @@ def points_of_segments(description: Description, frames: int, meters: float) -> 
     Raises:
         InputError: as of `read_poses`.
     """
-    segments, found = segment_names(description), dict[str, Array]()
+    segments, points = segment_names(description), dict[str, Array]()
     if not segments:
-        return found
+        return points
     poses = read_poses(description, frames, meters)
     segments = {name: k for name, k in segments.items() if np.isfinite(poses[:, k]).all(axis=(1, 2)).any()}
     origin = {name: poses[:, k, :3, 3] for name, k in segments.items()}
     for side in SIDES:
         for joint, segment in (JOINTS | ARMS).items():
             if f"{side}_{segment}" in origin:
-                found[f"{side}_{joint}"] = origin[f"{side}_{segment}"]
-    hips = [found.get(f"{side}_hip") for side in SIDES]
+                points[f"{side}_{joint}"] = origin[f"{side}_{segment}"]
+    hips = [points.get(f"{side}_hip") for side in SIDES]
     if hips[0] is None or hips[1] is None:
-        return found
+        return points
     left = hips[1] - hips[0]
 
     def axis_along(segment: str, way: Array) -> Array:
@@ -114,25 +114,25 @@ def points_of_segments(description: Description, frames: int, meters: float) -> 
 
     for side, outward in zip(SIDES, (-1.0, 1.0), strict=True):
         for joint, segment, half in (("knee", "thigh", HALF_KNEE), ("ankle", "shank", HALF_ANKLE)):
-            if f"{side}_{joint}" in found:
+            if f"{side}_{joint}" in points:
                 out = outward * half * axis_along(f"{side}_{segment}", left)
-                found[f"{side}_{joint}_lateral"] = found[f"{side}_{joint}"] + out
-                found[f"{side}_{joint}_medial"] = found[f"{side}_{joint}"] - out
-        if all(f"{side}_{joint}" in found for joint in ("knee", "ankle", "toe")):
-            shank = found[f"{side}_ankle"] - found[f"{side}_knee"]
-            found[f"{side}_heel"] = _heel(
-                found[f"{side}_ankle"], found[f"{side}_toe"], axis_along(f"{side}_foot", left), shank
+                points[f"{side}_{joint}_lateral"] = points[f"{side}_{joint}"] + out
+                points[f"{side}_{joint}_medial"] = points[f"{side}_{joint}"] - out
+        if all(f"{side}_{joint}" in points for joint in ("knee", "ankle", "toe")):
+            shank = points[f"{side}_ankle"] - points[f"{side}_knee"]
+            points[f"{side}_heel"] = _heel(
+                points[f"{side}_ankle"], points[f"{side}_toe"], axis_along(f"{side}_foot", left), shank
             )
-    toes = [found[f"{side}_toe"] - found[f"{side}_ankle"] for side in SIDES if f"{side}_heel" in found]
+    toes = [points[f"{side}_toe"] - points[f"{side}_ankle"] for side in SIDES if f"{side}_heel" in points]
     if "pelvis" in segments and toes:
         across, forward = axis_along("pelvis", left), axis_along("pelvis", np.asarray(sum(toes)))
         middle = 0.5 * (hips[0] + hips[1])
         width = float(np.nanmedian(np.linalg.norm(left, axis=1))) / HIPS_APART
         front = middle + width * (SPINES[0] * forward + SPINES[1] * np.cross(forward, across))
         for side, outward in zip(SIDES, (-0.5, 0.5), strict=True):
-            found[f"{side}_asis"] = front + outward * width * across
-            found[f"{side}_psis"] = front - DEPTH * width * forward + 0.4 * outward * width * across
-    return found
+            points[f"{side}_asis"] = front + outward * width * across
+            points[f"{side}_psis"] = front - DEPTH * width * forward + 0.4 * outward * width * across
+    return points
 
 
 def _heel(ankle: Array, toe: Array, left: Array, shank: Array) -> Array:

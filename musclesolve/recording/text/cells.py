@@ -286,7 +286,7 @@ def clock_of(titles: Titles, reader: RowReader) -> Clock:
         note = f"The times of {name} are milliseconds: they rise by {step:.4g} from row to row."
         return k, lambda rows: rows[:, k] / 1000.0, (note,)
     if rate is None:
-        stated = " and ".join(f"{each:g} Hz" for each in titles.rates) or "no rate"
+        stated = " and ".join(f"{hz:g} Hz" for hz in titles.rates) or "no rate"
         raise input_error("recording.text.no_rate", file=path, where=line, column=cell, stated=stated)
     # Numbers count from zero if the first one is zero, else from one: a recording may be cut out of a longer one.
     first = min(numbers[0], 1.0) if numbers else 1.0
@@ -417,13 +417,13 @@ def free_moments(values: Array, roles: Sequence[str]) -> int:
 
     Among columns (T, k) in SI units, three for each vector; see `free_moment`.
     """
-    of_role = {role: [k for k, own in enumerate(roles) if own == role] for role in _ROLES}
+    of_role = {role: [k for k, name in enumerate(roles) if name == role] for role in _ROLES}
     flat = 2 if 3 * len(of_role["point"]) == 2 * len(of_role["force"]) else 3  # points on the ground
     force, point, moment = (
         [of_role[role][k : k + size] for k in range(0, len(of_role[role]), size)]
         for role, size in (("force", 3), ("point", flat), ("moment", 3))
     )
-    if not len(force) == len(point) == len(moment) or any(len(each) < 3 for each in (*force, *moment)):
+    if not len(force) == len(point) == len(moment) or any(len(part) < 3 for part in (*force, *moment)):
         return 0
     changed = 0
     for f, p, m in zip(force, point, moment, strict=True):
@@ -511,10 +511,10 @@ def _with_axes(columns: Sequence[str]) -> Sequence[str]:
     Only where so many names as a body has markers have all three axes, and no other one.
     """
     for pattern, axes in ((_NUMBERED_AXIS, "123"), (_AXIS_FIRST, "xyz")):
-        found: dict[str, str] = {}
+        by: dict[str, str] = {}
         for match in filter(None, map(pattern.fullmatch, columns)):
-            found[match["marker"]] = found.get(match["marker"], "") + match["axis"].lower()
-        if len(found) >= FEWEST_MARKERS and {"".join(sorted(each)) for each in found.values()} == {axes}:
+            by[match["marker"]] = by.get(match["marker"], "") + match["axis"].lower()
+        if len(by) >= FEWEST_MARKERS and {"".join(sorted(letters)) for letters in by.values()} == {axes}:
             return [
                 f"{at['marker']}_{'xyz'[axes.index(at['axis'].lower())]}{at['unit'] or ''}" if at else title
                 for title in columns
@@ -543,14 +543,14 @@ def plain_coordinates(titles: Titles, reader: RowReader) -> Coordinates:
     path, line, (clock, times, notes) = reader.path, titles.line, clock_of(titles, reader)
     columns, sights = _with_axes(titles.cells), dict[str, int]()
     # marker -> axis -> columns and their units
-    found: dict[str, dict[str, list[tuple[int, str | None]]]] = {}
+    markers: dict[str, dict[str, list[tuple[int, str | None]]]] = {}
     for k, cell in enumerate(named_columns(columns)):
         name, unit = named_and_unit(cell)
         if k == clock or is_counter(k, name):
             continue
         match = _COORDINATE.fullmatch(name)
         sight = _SIGHT.fullmatch(name)
-        if match is None and sight is not None and sight["marker"] in found:
+        if match is None and sight is not None and sight["marker"] in markers:
             sights[sight["marker"]] = k
             continue
         if match is None:
@@ -561,12 +561,12 @@ def plain_coordinates(titles: Titles, reader: RowReader) -> Coordinates:
                 "NAME_x, NAME_y and NAME_z for every marker, with the unit: RASI_x [mm]",
                 "rename or remove the column",
             )
-        axes = found.setdefault(match["marker"], {})
+        axes = markers.setdefault(match["marker"], {})
         axes.setdefault(match["axis"].lower(), []).append((k, unit or match["unit"] or titles.unit))
-    if not found:
+    if not markers:
         raise input_error("recording.text.file_no_markers", file=path, where=line)
     triples, repeated = dict[str, list[tuple[int, str | None]]](), dict[str, str]()
-    for marker, axes in found.items():
+    for marker, axes in markers.items():
         twice = [axis for axis, several in axes.items() if len(several) > 1]
         if missing := [axis for axis in "xyz" if axis not in axes]:
             check_unique([*axes, *twice], f"coordinate of '{marker}'", path, line)

@@ -144,7 +144,7 @@ def read_csv_forces(path: str | Path) -> Table:
     A column with a unit in brackets after its name is converted to SI units and loses the brackets; the others do not
     change, as from a MOT file. Plates that Qualisys exports into files of their own are read together.
     """
-    tables = [_read_columns(each, in_si=True) for each in qualisys_tsv.plate_files(file_path(path))]
+    tables = [_read_columns(file, in_si=True) for file in qualisys_tsv.plate_files(file_path(path))]
     first, *others = tables
     for other in others:
         if not np.array_equal(other.time, first.time):

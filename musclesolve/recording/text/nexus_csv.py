@@ -131,14 +131,14 @@ def events(reader: RowReader, line: str) -> list[tuple[str, str, float]]:
     while text is not None and _title(text) != "events":
         text = reader.line()
     titles_line = [reader.line() or "", reader.line() or ""][1]
-    separator, found = separator_of(titles_line), list[tuple[str, str, float]]()
+    separator, rows = separator_of(titles_line), list[tuple[str, str, float]]()
     titles = [named_and_unit(cell)[0].casefold() for cell in cells_of(titles_line, separator)]
     while {"context", "name", "time"} <= set(titles) and (text := reader.line()):
         row = dict(zip(titles, cells_of(text, separator), strict=False))
         if np.isnan(time := number_in(row.get("time", ""))):
             break
-        found.append((row["name"], row["context"], time))
-    return found
+        rows.append((row["name"], row["context"], time))
+    return rows
 
 
 def other_columns(reader: RowReader, line: str, in_si: bool) -> Columns:

@@ -66,12 +66,12 @@ def distinct_names(
     for column, name in columns:
         places.setdefault(name, []).append(column)
     repeated = {name: numbered(where, columns) for name, columns in places.items() if len(columns) > 1}
-    found: dict[str, int] = {}
+    column_of: dict[str, int] = {}
     for name, several in places.items():
-        found[name] = several[0]
+        column_of[name] = several[0]
         if name in repeated:
-            found |= zip(by_place(name, repeated[name]), several, strict=True)
-    return found, repeated
+            column_of |= zip(by_place(name, repeated[name]), several, strict=True)
+    return column_of, repeated
 
 
 def by_place(name: str, where: str) -> list[str]:

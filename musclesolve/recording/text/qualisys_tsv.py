@@ -166,8 +166,8 @@ def marker_columns(reader: RowReader, line: str) -> Coordinates:
 
 def events(reader: RowReader, line: str) -> list[tuple[str, str, float]]:
     """Return the events among the keys: EVENT, label, frame, time [s]; the label has the side."""
-    found = [values for values in _Header(reader, line).events if len(values) > 2]
-    return [(label, "", number_in(time)) for label, _, time, *_ in found if is_row([time])]
+    rows = [values for values in _Header(reader, line).events if len(values) > 2]
+    return [(label, "", number_in(time)) for label, _, time, *_ in rows if is_row([time])]
 
 
 def plate_files(path: Path) -> list[Path]:
@@ -175,7 +175,7 @@ def plate_files(path: Path) -> list[Path]:
     number = _NUMBERED.fullmatch(path.name)
     if number is None:
         return [path]
-    beside = [_NUMBERED.fullmatch(each) for each in os.listdir(path.parent)]
+    beside = [_NUMBERED.fullmatch(name) for name in os.listdir(path.parent)]
     alike = [match for match in beside if match and (match[1], match[3]) == (number[1], number[3])]
     return [path.with_name(match[0]) for match in sorted(alike, key=lambda match: int(match[2]))]
 

@@ -248,12 +248,12 @@ def sha256(path: Path) -> str:
         state = of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns
         if state in _hashes:
             return _hashes[state]
-        found = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     if time_ns() - max(of.st_mtime_ns, of.st_ctime_ns) > SETTLED:
         if len(_hashes) >= MOST_HASHES:
             _hashes.clear()
-        _hashes[state] = found
-    return found
+        _hashes[state] = digest
+    return digest
 
 
 def hash_of(path: Path) -> str:
@@ -320,8 +320,8 @@ def no_file(path: Path, *suffixes: str) -> InputError:
     elif not path.name.isprintable() or ("\\" in path.name and os.sep == "/"):
         remedy = "write / instead of \\ between folders"  # "data\\trial" in double quotes has a tab
     elif path.exists() or path.is_symlink():
-        found = path.stat() if path.exists() else path.lstat()
-        problem, expected = f"this is {kind_of(found.st_mode)}", "a regular file"
+        state = path.stat() if path.exists() else path.lstat()
+        problem, expected = f"this is {kind_of(state.st_mode)}", "a regular file"
         remedy = "name a file with the same content"
     elif not folder.is_dir():
         expected, remedy = f"a file in {folder}, but there is no such folder", "check the folder"

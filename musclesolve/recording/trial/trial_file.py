@@ -439,7 +439,7 @@ class TrialReader:
             self.settings = self.settings.changed(**{name: {key: rules[key].default for key in keys}})
 
     def _all_files(
-        self, mapped: MarkerMapping, functional: FunctionalTrials, own: Path | None
+        self, mapped: MarkerMapping, functional: FunctionalTrials, muscles: Path | None
     ) -> dict[str, Path]:
         """Return role -> path of all files; own: the user's muscle set."""
         document, marker_set = self.document, self.settings.markers.set
@@ -453,7 +453,7 @@ class TrialReader:
         files |= {key: document.path.parent / name for key, name in of_body.items() if isinstance(name, str)}
         if marker_set is not None and marker_set not in marker_sets():
             files["marker_set"] = document.path.parent / marker_set
-        return files if own is None else files | muscle_files(own)
+        return files if muscles is None else files | muscle_files(muscles)
 
 
 def with_marker_diameter(
