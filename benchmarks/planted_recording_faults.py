@@ -951,6 +951,17 @@ def sound_cases(paths: dict[str, Path], folder: Path) -> dict[str, tuple[Copy, x
     return {name: (copy, ms.run(write_copy(deepcopy(copy), folder / name))) for name, copy in cases.items()}
 
 
+def shared(trial: Path) -> xr.Dataset:
+    """Return the result of a trial; the notes of a refusal are the codes of the errors that `check` finds."""
+    try:
+        return ms.run(trial)
+    except ms.InputError as error:
+        for entry in ms.check(trial).findings:
+            if entry.severity == "error":
+                error.add_note(entry.code)
+        raise
+
+
 def main(data: str, count: str = "100", seed: str = "1", *kinds: str) -> None:
     """Print the table of drawn faults."""
     with TemporaryDirectory() as name:
@@ -958,7 +969,7 @@ def main(data: str, count: str = "100", seed: str = "1", *kinds: str) -> None:
         sound = sound_cases(trials(Path(data), folder), folder)
         BANK.table(
             sound,
-            lambda copy: ms.run(write_copy(copy, folder / "spoiled")),
+            lambda copy: shared(write_copy(copy, folder / "spoiled")),
             lambda _: True,
             int(count),
             int(seed),

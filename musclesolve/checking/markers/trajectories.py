@@ -296,11 +296,9 @@ def slips_and_lengths(case: Case) -> Iterator[Finding]:
         values = {"noisy": len(noisy), "count": len(size), "worst": worst[0], "jitter": jitter}
         where = Where(markers.path, markers=tuple(worst[:5]), times=spans)
         yield finding("noise.frames", "warning", values, where)
-    alike = _legs_alike(case.trial)
-    swinging = _swinging(case.trial, [*single, *noisy]) if alike else []
+    swinging = _swinging(case.trial, [*single, *noisy])
     yield from swinging
-    jumping = [*single, *noisy, *(m for f in swinging for m in f.where.markers)]
-    yield from _stretched(case.trial, jumping, alike)
+    yield from _stretched(case.trial, [*single, *noisy, *(m for f in swinging for m in f.where.markers)])
 
 
 def _jumps_on_bodies(trial: Trial) -> dict[str, Array]:
@@ -491,7 +489,7 @@ def _legs_alike(trial: Trial) -> bool:
 def _swinging(trial: Trial, jumps: list[str]) -> list[Finding]:
     """Return the finding of the marker that swings on its segment farther than its twin on the other side."""
     markers, pairs, frames = trial.markers, distances(trial), trial.frames()
-    if pairs is None:
+    if pairs is None or not _legs_alike(trial):
         return []
     varies = dict(zip(pairs.ends, sd_of_known(pairs.measured(markers.position[frames])), strict=True))
     twins, shown = partners(trial), markers_of(trial, "pelvis", "thigh", "shank", "foot") - {*jumps}
@@ -556,11 +554,8 @@ def _spread_on_bodies(trial: Trial, shown: set[str], jumps: list[str]) -> dict[s
     return spread
 
 
-def _stretched(trial: Trial, jumps: list[str], alike: bool) -> Iterator[Finding]:
-    """Find segments that stretch for another reason than the jump of a marker.
-
-    alike: whether the distances of one leg show what to expect of the other one.
-    """
+def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
+    """Find segments that stretch for another reason than the jump of a marker."""
     markers, pairs, twins = trial.markers, distances(trial), partners(trial)
     if pairs is None:
         return
@@ -573,7 +568,7 @@ def _stretched(trial: Trial, jumps: list[str], alike: bool) -> Iterator[Finding]
     error = np.nan_to_num(pairs.measured(markers.position) - pairs.usual)
     usable = ~(jumping[pairs.one] | jumping[pairs.other])
     far = usable & (np.abs(error) > limit)
-    if alike:
+    if _legs_alike(trial):
         fewest, legs = (
             max(FEWEST_FRAMES, frames_of(LEFT_FOR, markers.rate)),
             markers_of(trial, "pelvis", *LEG),
@@ -591,24 +586,14 @@ def _stretched(trial: Trial, jumps: list[str], alike: bool) -> Iterator[Finding]
         limit = np.minimum(limit, expected)
     while far.any():
         # The marker of most of the stretched pairs is the first to look at.
-        count = {int(m): int(far[:, pairs.of(m)].sum()) for m in pairs.markers}
-        worst = max(count, key=lambda m: count[m])
-        of_worst = pairs.of(worst)
+        worst = max(pairs.markers.tolist(), key=lambda marker: int(far[:, pairs.of(marker)].sum()))
+        of_worst = np.flatnonzero(pairs.of(worst))
         stretched: Mask = np.asarray(far[:, of_worst].any(axis=1))
-        frames = long_enough(stretched, FEWEST_FRAMES)
-        if frames.any():
-            pair = int(np.flatnonzero(of_worst)[np.abs(error / limit)[:, of_worst].max(axis=0).argmax()])
-            greatest = float(error[np.abs(error[:, pair]).argmax(), pair])
-            other = pairs.names[pairs.one[pair] + pairs.other[pair] - worst]
-            values = {
-                "one": pairs.names[worst],
-                "other": other,
-                "usual": pairs.usual[pair],
-                "length": pairs.usual[pair] + greatest,
-                "limit": limit[pair],
-            }
-            where = Where(
-                markers.path, markers=(pairs.names[worst], other), times=time_spans(frames, markers.time)
-            )
-            yield finding("segment_length", "warning", values, where)
+        if (frames := long_enough(stretched, FEWEST_FRAMES)).any():
+            pair = int(of_worst[np.abs(error / limit)[:, of_worst].max(axis=0).argmax()])
+            one, other = pairs.names[worst], pairs.names[pairs.one[pair] + pairs.other[pair] - worst]
+            length = pairs.usual[pair] + error[np.abs(error[:, pair]).argmax(), pair]
+            values = {"usual": pairs.usual[pair], "length": length, "limit": limit[pair]}
+            where = Where(markers.path, markers=(one, other), times=time_spans(frames, markers.time))
+            yield finding("segment_length", "warning", values | {"one": one, "other": other}, where)
         far[:, of_worst] = False

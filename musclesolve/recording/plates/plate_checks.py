@@ -7,7 +7,7 @@ wrong for an instant only (`without_instants`) count as not measured and do not 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -53,20 +53,17 @@ does not return is a contact of which a part was cut off.
 _PERIODS = 1.6
 
 
-Value = TypeVar("Value", float, Array)
-
-
-def friction_limit(vertical: Value) -> Value:
+def friction_limit(vertical: Array) -> Array:
     """Largest horizontal force under a sole, (...) [N], by the size of the vertical force (...) [N]."""
     return GREATEST_FRICTION * vertical + FRICTION_FLOOR
 
 
-def moment_limit(vertical: Value) -> Value:
+def moment_limit(vertical: Array) -> Array:
     """Largest moment about the point of force, (...) [N m], by the size of the vertical force (...) [N]."""
     return MOMENT_ARM * vertical + MOMENT_FLOOR
 
 
-def stray_moment(beside: Value, vertical: Value) -> Value:
+def stray_moment(beside: Array, vertical: Array) -> Array:
     """Moment (...) [N m] due to a point of force beyond the sole; possible up to `STRAY` body weights times m.
 
     Args:
@@ -76,17 +73,31 @@ def stray_moment(beside: Value, vertical: Value) -> Value:
     return (beside - SOLE_REACH) * vertical
 
 
+def _limits(force: Array, moment: Array, beside: Array, weight: float) -> list[tuple[Mask, str, Array]]:
+    """Return what no foot can cause (...): three limits of the force, then one of its moment and one of its point."""
+    upward, level, size = (
+        force[..., 2],
+        np.hypot(force[..., 0], force[..., 1]),
+        np.linalg.norm(moment, axis=-1),
+    )
+    vertical = np.abs(upward)
+    return [
+        (vertical > PEAK_SHARE[1] * weight, "is {:.4g} N", vertical),
+        (-upward > PEAK_SHARE[0] * weight, "pulls it down with {:.4g} N", -upward),
+        (level > friction_limit(vertical), "pushes it sideways with {:.4g} N", level),
+        (size > moment_limit(vertical), "has a moment of {:.4g} N m about the point of force", size),
+        (stray_moment(beside, vertical) > STRAY * weight, "acts {:.2g} m away from it", beside),
+    ]
+
+
 def impossible_samples(force: Array, moment: Array, beside: Array, weight: float) -> tuple[Mask, Mask]:
     """Return masks (S,) of the samples of a plate that no foot can cause, by their force, and by their point or moment.
 
     Limits and arguments are as for `sample_fault`, sample by sample: force and moment (S, 3), beside
     (S,) [m], 0 where the foot is not known.
     """
-    vertical, upward = np.abs(force[:, 2]), force[:, 2]
-    of_force = (vertical > PEAK_SHARE[1] * weight) | (-upward > PEAK_SHARE[0] * weight)
-    of_force |= np.hypot(force[:, 0], force[:, 1]) > friction_limit(vertical)
-    of_moment = np.linalg.norm(moment, axis=1) > moment_limit(vertical)
-    return of_force, of_moment | (stray_moment(beside, vertical) > STRAY * weight)
+    masks = [beyond for beyond, *_ in _limits(force, moment, beside, weight)]
+    return np.any(masks[:3], axis=0), np.any(masks[3:], axis=0)
 
 
 def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> str:
@@ -97,19 +108,8 @@ def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> s
         beside: distance of the point from the line between heel and toe [m].
         weight: of the body [N].
     """
-    x, y, z = map(float, force)
-    vertical, size = abs(z), math.hypot(*moment)
-    if vertical > PEAK_SHARE[1] * weight:
-        return f"is {vertical:.4g} N"
-    if -z > PEAK_SHARE[0] * weight:
-        return f"pulls it down with {-z:.4g} N"
-    if math.hypot(x, y) > friction_limit(vertical):
-        return f"pushes it sideways with {math.hypot(x, y):.4g} N"
-    if size > moment_limit(vertical):
-        return f"has a moment of {size:.4g} N m about the point of force"
-    if stray_moment(beside, vertical) > STRAY * weight:
-        return f"acts {beside:.2g} m away from it"
-    return ""
+    limits = _limits(force, moment, np.asarray(beside), weight)
+    return next((words.format(size) for beyond, words, size in limits if beyond), "")
 
 
 class PlateFault(NamedTuple):
