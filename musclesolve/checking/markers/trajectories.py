@@ -105,12 +105,10 @@ def noise(case: Case) -> Iterator[Finding]:
     markers = case.trial.markers
     if markers.time.size < FEWEST_FOR_NOISE:
         return
-    jitter: dict[str, float] = {}
-    for name in case.trial.used_markers:
-        third = np.abs(np.diff(markers[name], n=3, axis=0))
-        if np.isfinite(third).any():
-            # The difference of white noise of standard deviation s has sqrt(1 + 9 + 9 + 1) s; motion adds little to it.
-            jitter[name] = float(1.4826 * np.nanmedian(third) / np.sqrt(20.0))
+    # The third difference of white noise of standard deviation s has sqrt(1 + 9 + 9 + 1) s; motion adds little to it.
+    third = {name: np.abs(np.diff(markers[name], n=3, axis=0)) for name in case.trial.used_markers}
+    sizes = {name: np.nanmedian(size) for name, size in third.items() if np.isfinite(size).any()}
+    jitter = {name: float(1.4826 * size / np.sqrt(20.0)) for name, size in sizes.items()}
     noisy = sorted((name for name in jitter if jitter[name] > NOISY), key=lambda name: -jitter[name])
     if noisy:
         values: dict[str, object] = {"noisy": len(noisy), "count": len(jitter), "limit": NOISY}
@@ -574,10 +572,8 @@ def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
             markers_of(trial, "pelvis", *LEG),
         )
         lasting = sliding_window_view(np.abs(error), fewest, axis=0).min(axis=-1).max(axis=0)
-        of_ends = dict(zip(ends, lasting, strict=True))
-        twin = [
-            of_ends.get(frozenset(twins.get(n, "") for n in p), np.inf) if p <= legs else np.inf for p in ends
-        ]
+        of_legs = {pair: size for pair, size in zip(ends, lasting, strict=True) if pair <= legs}
+        twin = [of_legs.get(frozenset(twins.get(name, "") for name in pair), np.inf) for pair in ends]
         expected = np.maximum(twin, np.percentile(np.abs(error), 90.0, axis=0)) + LEFT * growth(trial.subject)
         beyond = usable & (np.abs(error) > expected)
         for marker in pairs.markers:
