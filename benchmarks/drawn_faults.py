@@ -100,7 +100,8 @@ class Bank(Generic[Case]):
                 after = shared(spoiled)
                 size, new = change(after, before), signs(after) - signs(before)
             except InputError as error:
-                new = {((error.key or "refused").rpartition(".")[2], "error", "refused")}
+                named = getattr(error, "__notes__", ()) or [(error.key or "refused").rpartition(".")[2]]
+                new = {(code, "error", "refused") for code in named}
             found = "by name" if any(code in codes for code, *_ in new) else "otherwise" if new else "silent"
             counts[found].append(size)
             of_kind[title].append((found, size, f"{name}: {text}"))

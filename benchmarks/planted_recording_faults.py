@@ -952,13 +952,24 @@ def sound_cases(paths: dict[str, Path], folder: Path) -> dict[str, tuple[Copy, x
     return {name: (copy, ms.run(write_copy(deepcopy(copy), folder / name))) for name, copy in cases.items()}
 
 
+def shared(trial: Path) -> xr.Dataset:
+    """Return the result of a trial; the notes of a refusal are the codes of the errors that `check` finds."""
+    try:
+        return ms.run(trial)
+    except ms.InputError as error:
+        for entry in ms.check(trial).findings:
+            if entry.severity == "error":
+                error.add_note(entry.code)
+        raise
+
+
 def main() -> None:
     """Print the table of drawn faults."""
     data, *draws = bank_arguments(__doc__, 100, BANK.kinds)
     with TemporaryDirectory() as name:
         folder = Path(name)
         sound = sound_cases(trials(data, folder), folder)
-        BANK.table(sound, lambda copy: ms.run(write_copy(copy, folder / "spoiled")), lambda _: True, *draws)
+        BANK.table(sound, lambda copy: shared(write_copy(copy, folder / "spoiled")), lambda _: True, *draws)
 
 
 if __name__ == "__main__":

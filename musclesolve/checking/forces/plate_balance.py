@@ -28,7 +28,7 @@ error of heel and toe markers, which is similar on both feet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -80,6 +80,9 @@ DISPLACED, MISSCALED, LONGER, OF_FEET, OF_FOOT = 0.012, 0.06, 0.15, 0.5, 0.022
 # Scales of plates in windows of 13 sound recordings have at most 0.8, plates that show 10 % less or more 2.2 and more.
 # No delay of one channel is beyond its limit in 122 windows; 20 ms of a forward channel have 4.
 EVIDENCE, UNSURE, ALONE = {"place": 5.4, "added": 3.2, "late": 3.2, "scale": 2.2}, 8.0, 4.5
+# Difference of evidence below which the places of two plates are as likely: belts whose right points are 16 to 18 mm
+# behind have 0.5 and less, plates in a walk whose points are 18 to 20 mm off 1.6 and more.
+AS_LIKELY = 1.0
 # Place of one plate along the walk, in standard deviations of its error and of sound plates, from which this part of it
 # is evidence alone, and the largest standard error of it [m]: with so small an error plates in windows of 15 sound
 # recordings have at most 1.5, whole ones 1.1, with a greater error up to 2.4; 18 mm have 2.0 to 4.2. The feet of a walk
@@ -437,7 +440,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         name = likeliest(fits)
         other = _other_mass(case, sample, names, name) if name.startswith("scale") else None
         if other is None:
-            yield _accused(trial, name, fits[name])
+            yield _accused(trial, name, fits[name], fits)
         elif not case.found("mass"):
             values = _scale_values(trial, name, fits[name]) | {"given": trial.subject.mass, "other": other}
             yield finding("mass.or_plate", "warning", values, case.key("subject", "mass_kg"))
@@ -666,8 +669,8 @@ def _other_mass(case: Case, sample: Observed, names: list[str], name: str) -> fl
     return None
 
 
-def _accused(trial: Trial, name: str, fit: Estimate) -> Finding:
-    """The finding of a term of the balance: an error of one plate, of all, or of the markers."""
+def _accused(trial: Trial, name: str, fit: Estimate, others: Mapping[str, Estimate] | None = None) -> Finding:
+    """The finding of a term of the balance: an error of one plate, of all, or of the markers; others: as clear ones."""
     what, *rest = name.split()
     plates = [int(rest[-1])] if rest else list(range(len(trial.forces)))
     plate, first, error = trial.forces[plates[0]], float(fit.size[0]), float(fit.deviation[0])
@@ -705,6 +708,11 @@ def _accused(trial: Trial, name: str, fit: Estimate) -> Finding:
     else:
         forward, left = -fit.size
         values |= {"forward": forward, "left": left, "plates": "this plate" if rest else "all plates alike"}
+        alike = {n for n, each in (others or {}).items() if fit.evidence - each.evidence < AS_LIKELY} - {name}
+        for rival in (each for each in alike if rest and each.startswith("place ")):
+            one, other = (SIDE_NAMES[trial.forces[int(each.split()[1])].side] for each in (name, rival))
+            where = Where(plate.path)
+            values["plates"] = f"the {one} plate, or of the {other} one about as far the other way,"
         values |= {"uncertain_forward": error, "uncertain_left": fit.deviation[1]}
         by = np.array([forward, left, 0.0])
         repair = in_order(*(change_plate(k, point=trial.forces[k].point - by) for k in plates))

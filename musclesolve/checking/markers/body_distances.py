@@ -7,7 +7,7 @@ whether the standing trial belongs to this subject, with the same markers in the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
@@ -105,10 +105,8 @@ def distances(trial: Trial) -> Distances | None:
     names = trial.markers.names
     pairs: dict[tuple[int, int], bool] = {}
     for markers, standing in bodies(trial).values():
-        at = sorted(names.index(marker) for marker in markers)
-        for k, one in enumerate(at):
-            for other in at[k + 1 :]:
-                pairs[one, other] = pairs.get((one, other), False) or standing
+        for pair in combinations(sorted(names.index(marker) for marker in markers), 2):
+            pairs[pair] = pairs.get(pair, False) or standing
     if not pairs:
         return None
     one, other = np.array(list(pairs)).T
@@ -157,11 +155,7 @@ def labels_exchanged_throughout(case: Case) -> Iterator[Finding]:
         if worst is None or off[worst] < SUSPECT:
             return
         tried.add(worst)
-
-        def error_after(position: Array, pairs: Distances = pairs) -> Array:
-            return median_of_known(pairs.measured(position)) - pairs.standing
-
-        other = _best_exchange(case.trial.markers.position, pairs, worst, error, error_after)
+        other = _best_exchange(case.trial.markers.position, pairs, worst, error, pairs.standing)
         if other is None:
             continue
         trial, one, two = case.trial, pairs.names[worst], pairs.names[other]
@@ -178,10 +172,11 @@ def labels_exchanged_throughout(case: Case) -> Iterator[Finding]:
         case, tried = case.repaired(swapped_labels), set()
 
 
-def _best_exchange(
-    position: Array, pairs: Distances, worst: int, error: Array, error_after: Callable[[Array], Array]
-) -> int | None:
-    """Return the marker with which the worst one must be exchanged so that both fit, None where none does."""
+def _best_exchange(position: Array, pairs: Distances, worst: int, error: Array, right: Array) -> int | None:
+    """Return the marker with which the worst one must be exchanged so that both fit, None where none does.
+
+    error: of the distances (P,) of all frames together, or (T, P); right: their right sizes (P,) [m].
+    """
     best, least = None, FITS
     known = set(pairs.markers.tolist())
     # a marker that is never seen fits everywhere
@@ -189,7 +184,8 @@ def _best_exchange(
     for other in range(len(pairs.names)):
         if other == worst or not seen[other]:
             continue
-        after = error_after(swapped(position, (worst, other)))
+        lengths = pairs.measured(swapped(position, (worst, other)))
+        after = (lengths if error.ndim > 1 else median_of_known(lengths)) - right
         both = [m for m in (worst, other) if m in known]
         now = max(float(np.median(misfit(after, pairs, m))) for m in both)
         before = sum(float(np.median(misfit(error, pairs, m))) for m in both) / len(both)
@@ -225,11 +221,7 @@ def labels_exchanged_between_gaps(case: Case) -> Iterator[Finding]:
         frames = long_enough(bad[worst], 2)
         if not frames.any() or frames.mean() > MOST_FRAMES:
             continue
-
-        def error_after(position: Array, pairs: Distances = pairs) -> Array:
-            return pairs.measured(position) - pairs.usual
-
-        other = _best_exchange(position[frames], pairs, worst, error[frames], error_after)
+        other = _best_exchange(position[frames], pairs, worst, error[frames], pairs.usual)
         exchange = None if other is None else _for_a_while(case.trial, (worst, other), np.zeros(0, int))
         if exchange is not None:
             yield exchange
@@ -565,10 +557,11 @@ def feet_alike(case: Case) -> Iterator[Finding]:
     trial, markers = case.trial, case.trial.static or case.trial.markers
     if case.found("pair_swapped", "labels_exchanged", "landmark_order", "marker_moved", "joint_width"):
         return
-    off: dict[tuple[str, str], float] = {}
-    for pair in map(tuple, TABLES["feet"]):
-        if known := shown(trial, [f"{name}_{side}" for side in SIDES for name in pair], markers):
-            off[pair] = _distance(*known[:2]) - _distance(*known[2:])
+    ends = {
+        pair: [f"{name}_{side}" for side in SIDES for name in pair] for pair in map(tuple, TABLES["feet"])
+    }
+    known = {pair: points for pair, names in ends.items() if (points := shown(trial, names, markers))}
+    off = {pair: _distance(*points[:2]) - _distance(*points[2:]) for pair, points in known.items()}
     beyond = {pair: size for pair, size in off.items() if abs(size) > FEET_DIFFER}
     if not beyond:
         return

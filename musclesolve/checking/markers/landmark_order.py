@@ -167,12 +167,8 @@ the foot points does not matter, because heel, malleoli and toes turn together.
 @check_at(Stage.ANALYSIS)
 def outer_toes(case: Case) -> Iterator[Finding]:
     """Find toe markers on the outer edge of the foot, as on the head of the fifth metatarsal."""
-    outer: dict[str, float] = {}
-    for side in SIDES:
-        share = ankle_inside(case.trial, side)
-        if share is not None and share > OUTER_TOE:
-            outer[f"toe_{side}"] = share
-    if outer:
+    shares = {f"toe_{side}": ankle_inside(case.trial, side) for side in SIDES}
+    if outer := {name: share for name, share in shares.items() if share is not None and share > OUTER_TOE}:
         markers = tuple(marker for name in outer for marker in case.trial.mapping[name])
         values = {
             "landmarks": " and ".join(f"{name} ({', '.join(case.trial.mapping[name])})" for name in outer),
@@ -284,12 +280,10 @@ def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
     """Return name -> vector (T, 3) from the right to the left landmark."""
-    pairs = {}
-    for name in TABLES["wide_pairs"]:
-        points = shown(trial, [f"{name}_{side}" for side in SIDES], markers)
-        if points is not None:
-            pairs[name] = points[1] - points[0]
-    return pairs
+    sides = {
+        name: shown(trial, [f"{name}_{side}" for side in SIDES], markers) for name in TABLES["wide_pairs"]
+    }
+    return {name: points[1] - points[0] for name, points in sides.items() if points}
 
 
 def partners(trial: Trial) -> dict[str, str]:

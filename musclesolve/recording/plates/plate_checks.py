@@ -7,7 +7,7 @@ wrong for an instant only (`without_instants`) count as not measured and do not 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -53,20 +53,17 @@ does not return is a contact of which a part was cut off.
 _PERIODS = 1.6
 
 
-Value = TypeVar("Value", float, Array)
-
-
-def friction_limit(vertical: Value) -> Value:
+def friction_limit(vertical: Array) -> Array:
     """Largest horizontal force under a sole, (...) [N], by the size of the vertical force (...) [N]."""
     return GREATEST_FRICTION * vertical + FRICTION_FLOOR
 
 
-def moment_limit(vertical: Value) -> Value:
+def moment_limit(vertical: Array) -> Array:
     """Largest moment about the point of force, (...) [N m], by the size of the vertical force (...) [N]."""
     return MOMENT_ARM * vertical + MOMENT_FLOOR
 
 
-def stray_moment(beside: Value, vertical: Value) -> Value:
+def stray_moment(beside: Array, vertical: Array) -> Array:
     """Moment (...) [N m] due to a point of force beyond the sole; possible up to `STRAY` body weights times m.
 
     Args:
