@@ -88,13 +88,18 @@ class Sole:
     heel: Array
     toe: Array
 
+    def place(self, point: Array, frames: Mask | slice = slice(None)) -> tuple[Array, Array, Array]:
+        """Way (F,) [m] of points (F, 3) along the line from the heel, their place right of it, and its length."""
+        heel = self.heel[frames][:, [0, 2]]
+        ahead, away = self.toe[frames][:, [0, 2]] - heel, point[:, [0, 2]] - heel
+        long = np.maximum(np.linalg.norm(ahead, axis=1), 1e-9)
+        ahead /= long[:, None]
+        return (away * ahead).sum(axis=1), ahead[:, 0] * away[:, 1] - ahead[:, 1] * away[:, 0], long
+
     def distance(self, point: Array, frames: Mask | slice = slice(None)) -> Array:
         """Horizontal distance (F,) [m] of points (F, 3) from the line, extended by a third beyond the toe."""
-        heel, toe = self.heel[frames][:, [0, 2]], self.toe[frames][:, [0, 2]]
-        line, away = toe - heel, point[:, [0, 2]] - heel
-        length = np.maximum((line**2).sum(axis=1), 1e-9)
-        along = np.clip((line * away).sum(axis=1) / length, 0.0, 4.0 / 3.0)
-        return np.asarray(np.linalg.norm(away - along[:, None] * line, axis=1))
+        along, right, long = self.place(point, frames)
+        return np.asarray(np.hypot(along - np.clip(along, 0.0, 4.0 / 3.0 * long), right))
 
     @property
     def lowest(self) -> Array:
