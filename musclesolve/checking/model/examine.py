@@ -47,6 +47,7 @@ OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
 )
 OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     # units first: contacts and places of points under feet are unknown before
+    load_balance.cut_loads: "mass ground file",
     load_balance.plate_units: "mass",
     units.force_unit: "mass file",
     units.point_unit: "ground file",

@@ -126,11 +126,10 @@ LOW_HZ, KEPT = 4.0, 0.8
 """Cut-off [Hz] below which f90 is compared with that of the usual cut-off, and the share of it that is kept."""
 SHORTEST = 1.0
 """Duration from which a spectrum is known [s]."""
-NOISE, NOISE_OF_ONE, OTHERS = 0.75, 0.5, 3.0
-"""White noise of an angle of the legs [degrees rms] that no angle has, that no angle has beside less noisy ones, and how
-many times the median noise of the others it is; sound walks have up to 0.61 at 2.1 times, most less than 0.1."""
-WHITE = 0.94
-"""Median distance of white noise from the cubic through the samples beside it, over its rms."""
+NOISE, NOISE_OF_ONE, OTHERS, WHITE = 0.75, 0.5, 3.0, 0.94
+"""White noise [degrees rms] that no angle of the legs has; the same where half of the angles have so many times less.
+Sound walks have up to 0.61, 2.1 times as much as half of the angles. The median distance of white noise from the cubic
+through the samples beside it, over its rms."""
 HELD_S = 0.15
 """Duration from which an angle with exactly one value, or one rate, is no motion [s]."""
 STRAIGHT = 0.02
@@ -532,10 +531,10 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             of_usual = max(f90(usual[name], fixed.rate, 4) for name in legs) if cutoff < LOW_HZ else 0.0
             angles = motion.by_name(np.degrees(measured))
             rest = np.abs(beside_cubic(np.stack([angles[name] for name in names], axis=1)))
-            noise = np.median(rest, axis=0) / WHITE
-            least, worst = min(NOISE, max(NOISE_OF_ONE, OTHERS * float(np.median(noise)))), int(noise.argmax())
-            if noise[worst] > least:
-                said = {"name": names[worst], "noise": noise[worst], "least": least, "usual": np.median(noise)}
+            white = dict(zip(names, np.median(rest, axis=0) / WHITE, strict=True))
+            worst, middle = max(white, key=lambda name: white[name]), float(np.median([*white.values()]))
+            if white[worst] > (least := min(NOISE, max(NOISE_OF_ONE, OTHERS * middle))):
+                said = {"name": worst, "noise": white[worst], "least": least, "usual": middle}
                 yield finding("noise.angles", "warning", said, where)
         if highest < max(LOWEST_F90, KEPT * of_usual):
             least = max(LOWEST_F90, KEPT * of_usual)
