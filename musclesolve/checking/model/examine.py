@@ -66,6 +66,7 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     load_balance.feet_along_pressure: "ground place",
     load_balance.parts_of_feet: "",
     load_balance.shear_of_loads: "mass ground",
+    load_balance.way_of_body: "mass ground file",
     load_balance.mass_of_model: "mass",
     load_balance.balance_of_loads: "mass",
     load_balance.cutoff_of_flight: "mass",

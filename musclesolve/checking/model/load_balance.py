@@ -70,9 +70,12 @@ at hand need -0.82 to -1.06, sound ones 0.27 and more."""
 BESIDE_BOTH = 0.01
 """Displacement of all points to one side that no walk of an adult has, the mean of what both feet and the moments about
 the root show [m]: sound walks have up to 0.0057; displaced by 0.02 they have 0.014 and more."""
-WAYS = 0.9, 2.0
-"""Way of the pressure under a foot in a step, over the length of the foot, divided by the factor on all ways with which
-the moments about the root are in balance: sound walks have 1.1 to 1.7, times 0.7 or 1.5 0.5 to 0.75 and 2.4 to 3.5."""
+WAYS = 0.92, 1.5
+"""Way of the pressure under the feet in a step, over their length: sound walks have 1.02 to 1.27, ways times 0.7 or 1.5
+0.67 to 0.81 and 1.67 to 1.88."""
+NEEDED = 0.95, 2.0
+"""The same, divided by the factor on all ways with which the moments about the root are in balance: sound walks have
+1.1 to 1.7, ways times 0.7 or 1.5 0.5 to 0.75 and 2.4 to 3.5."""
 SWAYS, ALIKE = 0.15, 0.7
 """Difference from 1 of the factor with which loads accelerate the body to the side, and correlation that shows it;
 walks have 0.95 to 1.08, a way of the pelvis times 0.8 or 1.25 0.76 to 0.82, and 1.22 to 1.25."""
@@ -363,7 +366,7 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
 
 
 def _under_both_feet(case: ModelCase, given: Array, kept: Mask) -> Iterator[Finding]:
-    """Find pressures beside both feet, or of another way under them, and bodies that sway otherwise than their loads.
+    """Find pressures beside both feet, or of another way under them.
 
     The moments that loads given (T, 6) leave are e x F + c sum (p - m) x F, with a displacement e of all points and the
     scale 1 + c of their ways about the mean m of each contact. The feet show both, too.
@@ -385,19 +388,25 @@ def _under_both_feet(case: ModelCase, given: Array, kept: Mask) -> Iterator[Find
     patterns = np.concatenate([_levers(given[:, 3:]), fixed.smooth(turning)[:, :, None]], axis=2)
     size, error = standard_errors(patterns[kept][:, [0, 2]], (fixed.due - given)[kept][:, [0, 2]], memory)
     side, limit = fixed.sideward, BESIDE_BOTH * size_of(fixed.model)
-    by_moments, by_feet, needed = (
-        float(size[:2] @ side[[0, 2]]),
-        -float(np.mean(beside)),
-        1.0 + float(size[2]),
-    )
-    by = 0.5 * (by_moments + by_feet)
-    if abs(by) > max(limit, abs(by_moments - by_feet)):  # a body that leans has other moments
+    shown = np.array([size[:2] @ side[[0, 2]], -np.mean(beside)])
+    if abs(by := float(shown.mean())) > max(limit, np.ptp(shown)):  # a body that leans has other moments
         yield displaced(case, (), by * side, np.hypot(*error[:2]) * np.abs(side), limit, "warning")
-    if ways and not WAYS[0] < (way := float(np.mean(ways))) / needed < WAYS[1]:
-        values = {"way": way, "needed": needed, "low": WAYS[0], "high": WAYS[1]}
+    way, needed = float(np.mean(ways)) if ways else 1.0, 1.0 + float(size[2])
+    due = way / needed
+    if (way < WAYS[0] and due < NEEDED[0]) or (way > WAYS[1] and due > NEEDED[1]):
+        values = {"way": way, "needed": needed, "low": NEEDED[0], "high": NEEDED[1]}
         yield case.fault("pressure_way.loads", "warning", values)
-    loads, due = (wrench[kept, 3:] @ side for wrench in (given, fixed.due))
-    (gain,), (error,) = standard_errors(loads[:, None, None], due[:, None], memory)
+
+
+def way_of_body(case: ModelCase) -> Iterator[Finding]:
+    """Find bodies that sway farther, or less far, than the loads accelerate them to the side."""
+    fixed, fit = case.fixed, None if case.found("plate_scale") else units.best_fit(case)
+    if fit is None or fit.misfit > units.UNCLEAR or not walks(fixed) or np.ptp(fixed.time) < units.CYCLE:
+        return
+    given = fit.scale * case.acting(case.loads)
+    _, kept = case.left_by(case.loads, given, 1.0)
+    loads, due = (wrench[kept, 3:] @ fixed.sideward for wrench in (given, fixed.due))
+    (gain,), (error,) = standard_errors(loads[:, None, None], due[:, None], round(MEMORY * fixed.rate))
     if likeness_of(loads, due) > ALIKE and abs(gain - 1.0) > SWAYS:
         values = {"gain": gain, "error": error, "low": 1.0 - SWAYS, "high": 1.0 + SWAYS}
         yield finding("foot_slides.sway", "warning", values, Where(case.body.motion.file))
