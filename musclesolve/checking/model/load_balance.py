@@ -77,8 +77,8 @@ NEEDED = 0.95, 2.0
 """The same, divided by the factor on all ways with which the moments about the root are in balance: sound walks have
 1.1 to 1.7, ways times 0.7 or 1.5 0.5 to 0.75 and 2.4 to 3.5."""
 SWAYS, ALIKE = 0.15, 0.7
-"""Difference from 1 of the factor with which loads accelerate the body to the side, and correlation that shows it;
-walks have 0.95 to 1.08, a way of the pelvis times 0.8 or 1.25 0.76 to 0.82, and 1.22 to 1.25."""
+"""Difference from 1 of the factor with which loads accelerate the body to the side, and correlation that shows it:
+sound strides have 0.95 to 1.08, times 0.8 or 1.25 0.76 to 0.82 and 1.22 to 1.25; less than a stride has 0.78."""
 FEWEST_CUT, CLIFF_N, CLIFF = 4, 60.0, 0.7
 """Samples for which a force that is cut off keeps its greatest value; force at the ends of all contacts [N], and over
 its change in the next two samples, from which smaller ones were set to zero. Usual thresholds are 5 to 25 N. A force
@@ -401,7 +401,7 @@ def _under_both_feet(case: ModelCase, given: Array, kept: Mask) -> Iterator[Find
 def way_of_body(case: ModelCase) -> Iterator[Finding]:
     """Find bodies that sway farther, or less far, than the loads accelerate them to the side."""
     fixed, fit = case.fixed, None if case.found("plate_scale") else units.best_fit(case)
-    if fit is None or fit.misfit > units.UNCLEAR or not walks(fixed) or np.ptp(fixed.time) < units.CYCLE:
+    if fit is None or fit.misfit > units.UNCLEAR or not walks(fixed) or not lasts_a_stride(fixed):
         return
     given = fit.scale * case.acting(case.loads)
     _, kept = case.left_by(case.loads, given, 1.0)
