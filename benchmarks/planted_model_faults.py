@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkdtemp
 
 import numpy as np
 import xarray as xr
@@ -20,6 +20,7 @@ from scipy.spatial.transform import Rotation
 import musclesolve as ms
 from benchmarks.arguments import bank_arguments
 from benchmarks.drawn_faults import Bank, NotHere, pick
+from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.files import Table
 from musclesolve.opensim.functions import Constant
@@ -44,6 +45,8 @@ Drawn = tuple[Case, str]
 BANK = Bank[Case]()
 KINDS = BANK.kinds
 kind = BANK.kind
+SCRATCH = TemporaryDirectory()
+"""Folder of changed files of loads, which ends with the program."""
 
 
 def trials(data: Path) -> dict[str, Callable[[Path], tuple[Path, Path, Path | None, Path | None]]]:
@@ -1120,6 +1123,94 @@ def columns_shifted(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(
         case, moments=replace(case.moments, values=np.roll(case.moments.values, by, axis=1))
     ), f"moments {by:+d} column"
+
+
+# Plates and their place
+
+
+def with_plates(case: Case, change: Callable[[np.ndarray, np.ndarray, np.ndarray], None]) -> Case:
+    """The case with its file of loads changed: force, point and free moment (T, 3) of each plate, in place."""
+    if case.loads is None:
+        raise NotHere
+    path, text = case.loads, ""
+    if path.suffix == ".xml":
+        text = path.read_text(encoding="utf-8")
+        path = Path(text.partition("<datafile>")[2].partition("</datafile>")[0])
+    table, folder = as_table(path, ""), Path(mkdtemp(dir=SCRATCH.name))
+    values = table.values.copy()
+    for stem in [name[:-2] for name in table.names if name.endswith("_vx")]:
+        ends = [f"{stem}{role}" for role in "vp"] + [f"{stem[:-1].replace('force', 'torque')}_"]
+        columns = [[k for k, name in enumerate(table.names) if name[:-1] == end] for end in ends]
+        parts = [values[:, each] for each in columns]
+        change(*parts)
+        for each, part in zip(columns, parts, strict=True):
+            values[:, each] = part
+    ms.files.write_mot(folder / "loads.mot", replace(table, values=values), decimals=9)
+    if text:
+        (folder / "loads.xml").write_text(
+            text.replace(str(path), str(folder / "loads.mot")), encoding="utf-8"
+        )
+    return replace(case, loads=folder / f"loads{case.loads.suffix}")
+
+
+@kind("pressure_way", "pressure_outside")
+def way_of_pressure(case: Case, draw: np.random.Generator) -> Drawn:
+    factor = pick(draw, (0.5, 0.7, 1.5))
+
+    def change(force: np.ndarray, point: np.ndarray, moment: np.ndarray) -> None:
+        for first, stop in true_runs(force[:, 1] > 40.0):
+            middle = np.average(point[first:stop], axis=0, weights=force[first:stop, 1])
+            point[first:stop] = middle + factor * (point[first:stop] - middle)
+
+    return with_plates(case, change), f"way of the pressure x {factor:g}"
+
+
+@kind("plate_clipped")
+def peaks_cut(case: Case, draw: np.random.Generator) -> Drawn:
+    share = pick(draw, (0.8, 0.9))
+
+    def change(force: np.ndarray, point: np.ndarray, moment: np.ndarray) -> None:
+        force[:, 1] = np.minimum(force[:, 1], share * force[:, 1].max())
+
+    return with_plates(case, change), f"peaks of the plates cut at {share:.0%}"
+
+
+@kind("plate_clipped")
+def small_forces_lost(case: Case, draw: np.random.Generator) -> Drawn:
+    least = pick(draw, (100.0, 250.0))
+
+    def change(force: np.ndarray, point: np.ndarray, moment: np.ndarray) -> None:
+        force[force[:, 1] < least] = 0.0
+
+    return with_plates(case, change), f"forces below {least:g} N set to zero"
+
+
+@kind("free_moment")
+def free_moment_lost(case: Case, draw: np.random.Generator) -> Drawn:
+    def change(force: np.ndarray, point: np.ndarray, moment: np.ndarray) -> None:
+        if not moment.any():
+            raise NotHere
+        moment[:] = 0.0
+
+    return with_plates(case, change), "no free moments"
+
+
+@kind("mass", "plate_scale")
+def lighter_loads(case: Case, draw: np.random.Generator) -> Drawn:
+    def change(force: np.ndarray, point: np.ndarray, moment: np.ndarray) -> None:
+        force *= 0.85
+        moment *= 0.85
+
+    return with_plates(case, change), "all loads x 0.85"
+
+
+@kind("pressure_offset", "pressure_outside")
+def pelvis_aside(case: Case, draw: np.random.Generator) -> Drawn:
+    by = pick(draw, (-0.04, -0.02, 0.02, 0.04))
+    if case.loads is None:
+        raise NotHere
+    table = on_column(case.coordinates, "pelvis_tz", lambda each: each + by)
+    return replace(case, coordinates=table), f"pelvis_tz {1000.0 * by:+.0f} mm"
 
 
 # The table

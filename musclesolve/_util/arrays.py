@@ -234,6 +234,19 @@ def correlated_products(series: Array, memory: int) -> Array:
     return np.asarray(total)
 
 
+def covariance(patterns: Array, residual: Array, memory: int) -> tuple[Array, Array]:
+    """Least squares of residuals (T, n) by patterns (T, n, p): estimate (p,) and its covariance (p, p).
+
+    The residual is correlated over `memory` frames, and so is the score (`correlated_products`).
+    """
+    bend = np.einsum("tci,tcj->ij", patterns, patterns)
+    score = np.einsum("tci,tc->ti", patterns, residual)
+    inverse = np.linalg.pinv(bend)
+    estimate = inverse @ score.sum(axis=0)
+    score = np.einsum("tci,tc->ti", patterns, residual - patterns @ estimate)
+    return estimate, inverse @ correlated_products(score, memory) @ inverse
+
+
 def mean_length(vector: Array) -> float:
     """Return the mean length of vectors (T, 3) over the frames in which it is within a fifth of its median.
 

@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, correlated_products, true_runs, unit_or_zero
+from musclesolve._util.arrays import Array, Mask, correlated_products, covariance, true_runs, unit_or_zero
 from musclesolve.checking.case import TABLES, Case, change_plate, in_order, on_plate
 from musclesolve.checking.forces.newtons_law import (
     CORRELATION,
@@ -183,6 +183,11 @@ class BalanceFit:
     # of every plate, the changes (T, 6, p) with the delay of a channel [1/s], and with the force that it adds under the
     # foot: its mean, and how it grows in a standard deviation of the time under the foot; by term
     channels: list[dict[str, Array]] = field(default_factory=list)
+
+    @property
+    def memory(self) -> int:
+        """Frames of twice `CORRELATION`, over which products of effects and remainder are correlated."""
+        return int(2.0 * CORRELATION / float(np.median(np.diff(self.time))))
 
     def loaded(self, plate: int) -> Mask:
         """Return the frames (T,) in which a plate carries more than `ALOFT` of the body."""
@@ -524,7 +529,7 @@ def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[
     part = np.stack([shear[:, 3:5] for shear in measured.shear], axis=2)
     if not judged or not (np.abs(part).max(axis=(0, 1)) > 0.0).all():
         return
-    fit = _regressed(part, measured.residual[:, 3:5], float(np.median(np.diff(measured.time))))
+    fit = Estimate(*covariance(part, measured.residual[:, 3:5], measured.memory), 0.0)
     for k in judged:
         needed, plate = 1.0 + float(fit.size[k]), trial.forces[k]
         values = shear_values(f"the {SIDE_NAMES[plate.side]} foot", needed, float(fit.deviation[k]))
@@ -585,9 +590,8 @@ def _shown_twice(
     """
     parts, residual = np.stack(list(effects.values()), axis=2), measured.residual[:, :3]
     masses = np.stack([effect[:, :3] for effect in measured.segments.values()], axis=2)
-    step, found = float(np.median(np.diff(measured.time))), list[Finding]()
-    fits = _regressed(parts, residual, step)
-    freed = _regressed(np.concatenate([parts, masses], axis=2), residual, step).size
+    fits, found = Estimate(*covariance(parts, residual, measured.memory), 0.0), list[Finding]()
+    freed, _ = covariance(np.concatenate([parts, masses], axis=2), residual, measured.memory)
     for j, name in enumerate(effects):
         fit = Estimate(fits.size[[j]], fits.covariance[j : j + 1, j : j + 1], 0.0)
         least = max(limit_of(name), STANDARD_ERRORS * fit.deviation[0])
@@ -595,18 +599,6 @@ def _shown_twice(
         if clear and name in judged:
             found.append(_accused(trial, name, fit))
     return fits, found
-
-
-def _regressed(part: Array, residual: Array, step: float) -> Estimate:
-    """Estimate the sizes (p,) of effects (T, c, p) in a residual (T, c) by least squares.
-
-    Products of effects and remainder are correlated over twice `CORRELATION`.
-    """
-    flat = part.reshape(-1, part.shape[2])
-    inverse = np.asarray(np.linalg.pinv(flat.T @ flat), float)
-    size = inverse @ flat.T @ residual.ravel()
-    products = np.einsum("tc,tcp->tp", residual - part @ size, part) @ inverse
-    return Estimate(size, correlated_products(products, int(2.0 * CORRELATION / step)), 0.0)
 
 
 def shear_values(foot: str, gain: float, error: float) -> dict[str, object] | None:

@@ -47,6 +47,7 @@ OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
 )
 OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     # units first: contacts and places of points under feet are unknown before
+    load_balance.cut_loads: "mass ground file",
     load_balance.plate_units: "mass",
     units.force_unit: "mass file",
     units.point_unit: "ground file",
@@ -65,6 +66,7 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     load_balance.feet_along_pressure: "ground place",
     load_balance.parts_of_feet: "",
     load_balance.shear_of_loads: "mass ground",
+    load_balance.way_of_body: "mass ground file",
     load_balance.mass_of_model: "mass",
     load_balance.balance_of_loads: "mass",
     load_balance.cutoff_of_flight: "mass",

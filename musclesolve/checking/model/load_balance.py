@@ -15,7 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
+from musclesolve._util.arrays import Array, Mask, covariance, time_spans, true_runs
+from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import SERIOUS
 from musclesolve.checking.files.times_units_axes import FAR_MASS, MASS
 from musclesolve.checking.forces.newtons_law import eroded
@@ -34,20 +35,9 @@ from musclesolve.checking.forces.plate_balance import (
     observed,
     shear_values,
 )
-from musclesolve.checking.model.load_units_and_axes import (
-    BELOW,
-    BETTER,
-    CLEAR,
-    OTHER_UNIT,
-    UNCLEAR,
-    best_fit,
-    contacts_on,
-    each_load,
-    moved,
-    on_bodies,
-    roles_of_unit,
-    scaled,
-)
+from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S
+from musclesolve.checking.model import load_units_and_axes as units
+from musclesolve.checking.model.given_moments import likeness_of
 from musclesolve.checking.model.model_case import (
     CAP,
     MEMORY,
@@ -55,23 +45,44 @@ from musclesolve.checking.model.model_case import (
     SCALED,
     ModelCase,
     Sole,
-    covariance,
     known_times,
     standard_errors,
     wrench_cost,
 )
-from musclesolve.checking.model.posture import knows_the_ground, lasts_a_stride, pressure_along_feet, walks
+from musclesolve.checking.model.muscles import size_of
+from musclesolve.checking.model.posture import (
+    STANCE,
+    knows_the_ground,
+    lasts_a_stride,
+    pressure_along_feet,
+    walks,
+)
 from musclesolve.motion.events.foot_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
 from musclesolve.motion.motion_plausibility import CUTOFF_WITH_FLIGHT_HZ
 from musclesolve.opensim.external_loads import ExternalLoad, load_force, side_in
 from musclesolve.opensim.inverse_dynamics import InverseDynamics
-from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
 from musclesolve.results.finding import Finding, Severity, Where, error_if, finding
 
 NEAR_REVERSED = 0.5
 """Distance from -1 within which the factor that a component needs is a reversed sign: reversed components of the walks
 at hand need -0.82 to -1.06, sound ones 0.27 and more."""
+BESIDE_BOTH = 0.01
+"""Displacement of all points to one side that no walk of an adult has, the mean of what both feet and the moments about
+the root show [m]: sound walks have up to 0.0057; displaced by 0.02 they have 0.014 and more."""
+WAYS = 0.92, 1.5
+"""Way of the pressure under the feet in a step, over their length: sound walks have 1.02 to 1.27, ways times 0.7 or 1.5
+0.67 to 0.81 and 1.67 to 1.88."""
+NEEDED = 0.95, 2.0
+"""The same, divided by the factor on all ways with which the moments about the root are in balance: sound walks have
+1.1 to 1.7, ways times 0.7 or 1.5 0.5 to 0.75 and 2.4 to 3.5."""
+SWAYS, ALIKE = 0.15, 0.7
+"""Difference from 1 of the factor with which loads accelerate the body to the side, and correlation that shows it:
+sound strides have 0.95 to 1.08, times 0.8 or 1.25 0.76 to 0.82 and 1.22 to 1.25; less than a stride has 0.78."""
+FEWEST_CUT, CLIFF_N, CLIFF = 4, 60.0, 0.7
+"""Samples for which a force that is cut off keeps its greatest value; force at the ends of all contacts [N], and over
+its change in the next two samples, from which smaller ones were set to zero. Usual thresholds are 5 to 25 N. A force
+that rises evenly has up to 0.5, sound files 0.24."""
 LEVEL = np.array([1.0, 0.0, 1.0])
 """Horizontal components of a force in the ground."""
 SHORTEST_SHEAR = 0.6
@@ -99,7 +110,7 @@ UNMEASURED_S = 0.1
 
 def plate_units(case: ModelCase) -> Iterator[Finding]:
     """Find a plate with another sign or unit than the others, before shifts and axes are checked."""
-    yield from _unequal_plates(case, np.log(OTHER_UNIT))
+    yield from _unequal_plates(case, np.log(units.OTHER_UNIT))
 
 
 def plate_scales(case: ModelCase) -> Iterator[Finding]:
@@ -138,7 +149,7 @@ def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
         ratio = scale / sound
         if ratio > 0.0 and abs(np.log(ratio)) < limit:
             continue
-        repair = scaled(ratio, roles_of_unit(case, [name]), [name])
+        repair = units.scaled(ratio, units.roles_of_unit(case, [name]), [name])
         values = {"load": name, "share": 1.0 / ratio, "limit": UNEQUAL, "factor": ratio}
         yield case.fault("plate_scale.loads", error_if(not 0.8 < ratio < 1.25), values, repair)
 
@@ -167,14 +178,14 @@ def signs_of_channels(case: ModelCase) -> Iterator[Finding]:
     patterns = scale * np.concatenate([shown, levers, late], axis=2)[kept] / size[:, None]
     gain, spread = covariance(patterns, left[kept], round(MEMORY * fixed.rate))
     needed, error = 1.0 + gain[: len(channels)], np.sqrt(np.maximum(np.diag(spread), 0.0))[: len(channels)]
-    opposite = (np.abs(needed + 1.0) < NEAR_REVERSED) & (needed + CLEAR * error < 0.0)
+    opposite = (np.abs(needed + 1.0) < NEAR_REVERSED) & (needed + units.CLEAR * error < 0.0)
     then = left[kept] + 2.0 * patterns[:, :, : len(channels)] @ opposite
-    if not (then**2).sum() < BETTER * (left[kept] ** 2).sum():
+    if not (then**2).sum() < units.BETTER * (left[kept] ** 2).sum():
         return
     for k in np.flatnonzero(opposite):
         load, axis = channels[int(k)]
         values = {"axis": "xyz"[axis], "load": load.name, "gain": needed[k], "error": error[k]}
-        repair = scaled(1.0 - 2.0 * np.eye(3)[axis], ["force"], [load.name])
+        repair = units.scaled(1.0 - 2.0 * np.eye(3)[axis], ["force"], [load.name])
         yield case.fault("force_sign.channel", "error", values, repair)
 
 
@@ -185,7 +196,9 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     squares over the frames in which all loads are measured.
     """
     fixed, dynamics = case.fixed, case.body.dynamics
-    if dynamics is None or len(fixed.soles) != 2 or case.found("plates_swapped", "time_offset", "load_body"):
+    if dynamics is None or len(fixed.soles) != 2:
+        return
+    if case.found("plates_swapped", "time_offset", "load_body", "pressure_way"):
         return
     if len(flight_spans(case)):  # the filter of the motion takes away a part of a landing
         return
@@ -197,7 +210,7 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     if frames.sum() < case.fixed.fewest or np.ptp(case.time[frames]) < SHORTEST_SHEAR:
         return
 
-    level = each_load(lambda load: replace(load, force=load.force * LEVEL, moment=0.0 * load.moment))
+    level = units.each_load(lambda load: replace(load, force=load.force * LEVEL, moment=0.0 * load.moment))
     of_feet = [[load for load in level(case.loads) if case.sole_of(load) is sole] for sole in fixed.soles]
     if not all(of_feet):
         return
@@ -212,19 +225,19 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
         if values is None:
             continue
         names = [load.name for load in case.loads if case.sole_of(load) is sole]
-        repair = scaled(np.where(LEVEL > 0.0, needed, 1.0), ["force"], names)
+        repair = units.scaled(np.where(LEVEL > 0.0, needed, 1.0), ["force"], names)
         yield case.fault("plate_scale.shear", "warning", values, repair)
 
 
 def mass_of_model(case: ModelCase) -> Iterator[Finding]:
     """Compare the mass of the model with the mass that the loads carry and accelerate."""
-    fit = best_fit(case)
+    fit = units.best_fit(case)
     if fit is None:
         return
     fitting, error, mass = 1.0 / fit.scale, fit.errors[2] / fit.scale**2, case.fixed.model.mass
-    if abs(fitting - 1.0) < MASS + CLEAR * error:
+    if abs(fitting - 1.0) < MASS + units.CLEAR * error:
         return
-    plates = case.cost(scaled(fit.scale, ["force", "moment"]))
+    plates = case.cost(units.scaled(fit.scale, ["force", "moment"]))
     values = {
         "fitting": fitting * mass,
         "given": mass,
@@ -311,16 +324,17 @@ def _levers(force: Array) -> Array:
 
 def place_of_points(case: ModelCase) -> Iterator[Finding]:
     """Find points of force away from the places that balance the motion, of all plates and of each plate."""
-    fit = best_fit(case)
-    if fit is None or fit.misfit > UNCLEAR:
+    fit = units.best_fit(case)
+    if fit is None or fit.misfit > units.UNCLEAR:
         return
-    given, due, weight = fit.scale * case.acting(case.loads), case.fixed.due, case.fixed.model.weight
-    kept: Mask = np.linalg.norm(due[:, 3:] - given[:, 3:], axis=1) < CAP * weight
+    whole, weight = case.acting(case.loads), case.fixed.model.weight
+    left, kept = case.left_by(case.loads, whole, fit.scale)
+    given = fit.scale * whole
+    kept &= np.linalg.norm(left[:, 3:], axis=1) < CAP * weight
     kept &= np.linalg.norm(given[:, 3:], axis=1) > SCALED * weight
-    kept &= case.covered(case.loads, case.time) & case.inside
     if kept.sum() < case.fixed.fewest:
         return
-    left, memory = (due - given)[kept, :3], round(MEMORY * case.fixed.rate)
+    left, memory = left[kept, :3], round(MEMORY * case.fixed.rate)
     forces = [fit.scale * case.force([load])[kept] for load in case.loads]
     impulses = np.array([np.linalg.norm(force, axis=1).sum() for force in forces]) / case.fixed.rate
     shows = impulses > CARRIED * weight
@@ -332,7 +346,7 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
     levers = [_levers(force) for force in forces]
     tried, limit = [fitted(_levers(given[kept, 3:]))], MISPLACED
     _, names, offset, error = tried[0]
-    if np.linalg.norm(offset) > max(limit, CLEAR * float(np.linalg.norm(error))):
+    if np.linalg.norm(offset) > max(limit, units.CLEAR * float(np.linalg.norm(error))):
         # one load that is displaced farther may explain more
         if len(levers) > 1:
             tried += [fitted(levers[k], case.loads[k].name) for k in np.flatnonzero(shows)]
@@ -343,11 +357,59 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
         worst, limit = int(sizes.argmax()), MISPLACED_ALONE
         own = slice(2 * worst, 2 * worst + 2)
         offset, error = offsets[own], errors[own]
-        if not sizes[worst] > max(limit, CLEAR * float(np.linalg.norm(error))):
+        if not sizes[worst] > max(limit, units.CLEAR * float(np.linalg.norm(error))):
+            yield from _under_both_feet(case, given, kept)
             return
         names = (case.loads[worst].name,)
     of_ground, is_far = np.eye(3)[[0, 2]], np.linalg.norm(offset) > OTHER_ORIGIN
     yield displaced(case, names, offset @ of_ground, error @ of_ground, limit, error_if(is_far))
+
+
+def _under_both_feet(case: ModelCase, given: Array, kept: Mask) -> Iterator[Finding]:
+    """Find pressures beside both feet, or of another way under them.
+
+    The moments that loads given (T, 6) leave are e x F + c sum (p - m) x F, with a displacement e of all points and the
+    scale 1 + c of their ways about the mean m of each contact. The feet show both, too.
+    """
+    fixed, memory = case.fixed, round(MEMORY * case.fixed.rate)
+    measured = case.body.moment_table is None and len(fixed.soles) == len(SIDES)
+    if not measured or not walks(fixed) or np.ptp(fixed.time) < units.CYCLE:
+        return
+    turning, beside, ways = np.zeros((len(case.time), 3)), list[float](), list[float]()
+    for sole, point, loaded in pressure_on_feet(case):
+        along, right, long = sole.place(point)
+        force = case.force([load for load in case.loads if case.sole_of(load) is sole])
+        for first, stop in true_runs(loaded):
+            away = (point[first:stop] - point[first:stop].mean(axis=0)) * LEVEL
+            turning[first:stop] = np.cross(away, force[first:stop])
+            if 0 < first and stop < len(loaded) and stop - first > STANCE * fixed.rate:
+                ways.append(float(np.ptp(along[first:stop] / long[first:stop])))
+        beside.append(float(right[loaded].mean()) if loaded.sum() >= fixed.fewest else np.nan)
+    patterns = np.concatenate([_levers(given[:, 3:]), fixed.smooth(turning)[:, :, None]], axis=2)
+    size, error = standard_errors(patterns[kept][:, [0, 2]], (fixed.due - given)[kept][:, [0, 2]], memory)
+    side, limit = fixed.sideward, BESIDE_BOTH * size_of(fixed.model)
+    shown = np.array([size[:2] @ side[[0, 2]], -np.mean(beside)])
+    if abs(by := float(shown.mean())) > max(limit, np.ptp(shown)):  # a body that leans has other moments
+        yield displaced(case, (), by * side, np.hypot(*error[:2]) * np.abs(side), limit, "warning")
+    way, needed = float(np.mean(ways)) if ways else 1.0, 1.0 + float(size[2])
+    due = way / needed
+    if (way < WAYS[0] and due < NEEDED[0]) or (way > WAYS[1] and due > NEEDED[1]):
+        values = {"way": way, "needed": needed, "low": NEEDED[0], "high": NEEDED[1]}
+        yield case.fault("pressure_way.loads", "warning", values)
+
+
+def way_of_body(case: ModelCase) -> Iterator[Finding]:
+    """Find bodies that sway farther, or less far, than the loads accelerate them to the side."""
+    fixed, fit = case.fixed, None if case.found("plate_scale") else units.best_fit(case)
+    if fit is None or fit.misfit > units.UNCLEAR or not walks(fixed) or not lasts_a_stride(fixed):
+        return
+    given = fit.scale * case.acting(case.loads)
+    _, kept = case.left_by(case.loads, given, 1.0)
+    loads, due = (wrench[kept, 3:] @ fixed.sideward for wrench in (given, fixed.due))
+    (gain,), (error,) = standard_errors(loads[:, None, None], due[:, None], round(MEMORY * fixed.rate))
+    if likeness_of(loads, due) > ALIKE and abs(gain - 1.0) > SWAYS:
+        values = {"gain": gain, "error": error, "low": 1.0 - SWAYS, "high": 1.0 + SWAYS}
+        yield finding("foot_slides.sway", "warning", values, Where(case.body.motion.file))
 
 
 def displaced(
@@ -363,7 +425,7 @@ def displaced(
         "error_z": error[2],
         "limit": limit,
     }
-    return case.fault("pressure_offset.loads", severity, values, moved(offset, names))
+    return case.fault("pressure_offset.loads", severity, values, units.moved(offset, names))
 
 
 def loads_in_swing(case: ModelCase) -> Iterator[Finding]:
@@ -391,9 +453,28 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
             values = {"load": load.name, "foot": sole.body, "way": way}
             yield case.fault("frozen.pressure", "error", values, side=sole.side)
         far = float(np.median(sole.distance(point[loaded], loaded)))
-        if far > BELOW:
-            values = {"load": load.name, "foot": sole.body, "far": far, "limit": BELOW}
+        if far > units.BELOW:
+            values = {"load": load.name, "foot": sole.body, "far": far, "limit": units.BELOW}
             yield case.fault("pressure_outside.loads", "error", values)
+
+
+def cut_loads(case: ModelCase) -> Iterator[Finding]:
+    """Find loads whose peaks are cut off, or whose small forces were set to zero."""
+    for load in case.loads:
+        upward, rate = load.force @ case.fixed.model.up, 1.0 / float(np.diff(load.time).mean())
+        most, least = float(upward.max(initial=0.0)), max(FEWEST_CUT, FLAT_PEAK_S * rate)
+        spans = [run for run in true_runs(upward == most) if run[1] - run[0] > least]
+        if spans and most > SCALED * case.fixed.model.weight:
+            times = tuple((float(load.time[first]), float(load.time[stop - 1])) for first, stop in spans)
+            duration = sum(end - begin for begin, end in times)
+            values = {"way": "vertical", "peak": most, "duration": duration}
+            yield case.fault("plate_clipped", "error", values, times=times)
+        runs = [run for run in true_runs(upward > 0.0) if run[1] - run[0] > least]
+        ends = [(upward[first], upward[first + 2]) for first, _ in runs if first > 0]
+        ends += [(upward[stop - 1], upward[stop - 3]) for _, stop in runs if stop < len(upward)]
+        if ends and all(edge > max(CLIFF_N, CLIFF * abs(beside - edge)) for edge, beside in ends):
+            values = {"load": load.name, "edge": min(edge for edge, _ in ends), "limit": CLIFF_N}
+            yield case.fault("plate_clipped.edges", "warning", values)
 
 
 NEARER = 0.5
@@ -429,14 +510,14 @@ def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
     soles = case.fixed.soles
     for load in [load for load in case.loads if soles and case.sole_of(load) is None]:
         times, _, far = _contacts(case, load)
-        if not times or (far.min(axis=1) >= BELOW).any():
+        if not times or (far.min(axis=1) >= units.BELOW).any():
             continue  # possibly a seat, a handle or an exoskeleton
         _, point, loaded = case.point(load)
         above = [float(np.median(np.abs(sole.lowest - point[:, 1])[loaded])) for sole in soles]
         if min(above) > ON_SOLE:
             continue
         near = [soles[k].body for k in far.argmin(axis=1)]
-        repair = contacts_on(load.name, [(*ends, body) for ends, body in zip(times, near, strict=True)])
+        repair = units.contacts_on(load.name, [(*ends, body) for ends, body in zip(times, near, strict=True)])
         values = {
             "load": load.name,
             "body": load.body,
@@ -460,7 +541,9 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
             continue
         body_of = [soles[other].body if bad else load.body for bad in wrong]
         bodies = [(*ends, body) for ends, body in zip(times, body_of, strict=True)]
-        repair = on_bodies({load.name: body_of[0]}) if wrong.all() else contacts_on(load.name, bodies)
+        repair = (
+            units.on_bodies({load.name: body_of[0]}) if wrong.all() else units.contacts_on(load.name, bodies)
+        )
         case_of = "plates_swapped.loads" if wrong.all() else "plates_swapped.load_contacts"
         mean = np.average(far[wrong], axis=0, weights=shares[wrong])
         values = {
@@ -474,26 +557,27 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
         yield case.fault(case_of, "error", values, repair, times=there)
 
 
+def pressure_on_feet(case: ModelCase) -> Iterator[tuple[Sole, Array, Mask]]:
+    """Each foot, the pressure (T, 3) [m] of all its loads, and when it carries a part of the body."""
+    for sole in case.fixed.soles:
+        own = [case.point(load) for load in case.loads if case.sole_of(load) is sole]
+        force = np.array([np.linalg.norm(each, axis=1) * loaded for each, _, loaded in own])
+        size = force.sum(axis=0) if own else np.zeros(len(case.time))
+        points = sum(
+            (share[:, None] * point for share, (_, point, _) in zip(force, own, strict=True)), np.zeros(3)
+        )
+        yield sole, points / np.maximum(size, 1e-9)[:, None], size > FLAT * case.fixed.model.weight
+
+
 def feet_along_pressure(case: ModelCase) -> Iterator[Finding]:
     """Compare the direction of the feet with the way of the pressure under them."""
-
-    def pressures() -> Iterator[tuple[Sole, Array, Mask]]:
-        for sole in case.fixed.soles:
-            own = [case.point(load) for load in case.loads if case.sole_of(load) is sole]
-            force = np.array([np.linalg.norm(each, axis=1) * loaded for each, _, loaded in own])
-            size = force.sum(axis=0) if own else np.zeros(len(case.time))
-            points = sum(
-                (share[:, None] * point for share, (_, point, _) in zip(force, own, strict=True)), np.zeros(3)
-            )
-            yield sole, points / np.maximum(size, 1e-9)[:, None], size > FLAT * case.fixed.model.weight
-
-    yield from pressure_along_feet(case.fixed, pressures(), Where(case.body.motion.file))
+    yield from pressure_along_feet(case.fixed, pressure_on_feet(case), Where(case.body.motion.file))
 
 
 def parts_of_feet(case: ModelCase) -> Iterator[Finding]:
     """Find loads on the talus or the toes where that changes moments of joints within the foot."""
     parts = {load: sole for load in case.loads if (sole := case.sole_of(load)) and load.body != sole.body}
-    repair = on_bodies({load.name: sole.body for load, sole in parts.items()})
+    repair = units.on_bodies({load.name: sole.body for load, sole in parts.items()})
     cost = case.cost(repair) if parts else None
     if cost is not None and cost.size > NO_MATTER:
         values = {
@@ -521,8 +605,8 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     """The balance of a model, and the axes (3, 3) forward, left and up in its ground; None with too little known."""
     fixed = case.fixed
     loads, time = case.loads, case.time
-    fitting = best_fit(case)
-    if fitting is None or fitting.misfit > UNCLEAR:
+    fitting = units.best_fit(case)
+    if fitting is None or fitting.misfit > units.UNCLEAR:
         return None
     # a wrong mass, which another check finds, is no error of a plate
     given = [fitting.scale * case.acting([load]) for load in loads]
@@ -532,9 +616,8 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     known &= np.isfinite(left).all(axis=1)
     if not fixed.soles or not lasts_a_stride(fixed) or known.sum() < SHORTEST_BALANCE * fixed.rate:
         return None
-    ahead = fixed.ahead.mean(axis=0) @ TO_GLOBAL.T
-    ahead /= np.linalg.norm(ahead)
-    axes = np.stack([ahead, np.cross([0.0, 0.0, 1.0], ahead), [0.0, 0.0, 1.0]]) @ TO_GLOBAL
+    up, side = fixed.model.up, fixed.sideward
+    axes = np.stack([np.cross(up, side), -side, up])
 
     def turned(wrench: Array) -> Array:
         """Moment and force (T, 6) in the ground as force and moment forward, left and up."""
@@ -600,7 +683,7 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
         if evidence is None or evidence < REVERSED or factor > AGAINST:
             continue
         names = [case.loads[k].name for k in plates]
-        repair = each_load(lambda load: replace(load, moment=-load.moment), names)
+        repair = units.each_load(lambda load: replace(load, moment=-load.moment), names)
         values = {
             "loads": ", ".join(names),
             "factor": factor,

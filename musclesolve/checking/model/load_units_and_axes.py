@@ -324,13 +324,10 @@ def best_fit(case: ModelCase, farthest: float = 0.0) -> Fit | None:
 
     farthest: shifts up to this one [s] are tried; without, the best one near zero is found.
     """
-    key = f"fit {farthest}"
-    if key not in case.known:
-        shift = _nearest_shift(case, farthest)
-        own = f"fit from {shift}"
-        if own not in case.known:  # searches with the same best shift end at the same fit
-            case.known[own] = None if shift is None else _fit_from(case, shift)
-        case.known[key] = case.known[own]
+    shift = _nearest_shift(case, farthest)
+    key = f"fit from {shift}"
+    if key not in case.known:  # searches with the same best shift end at the same fit
+        case.known[key] = None if shift is None else _fit_from(case, shift)
     return cast(Fit | None, case.known[key])
 
 

@@ -20,7 +20,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, correlated_products, within
+from musclesolve._util.arrays import Array, Mask, covariance, within
 from musclesolve._util.long_arrays import in_blocks
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import moment_cost
@@ -88,13 +88,18 @@ class Sole:
     heel: Array
     toe: Array
 
+    def place(self, point: Array, frames: Mask | slice = slice(None)) -> tuple[Array, Array, Array]:
+        """Way (F,) [m] of points (F, 3) along the line from the heel, their place right of it, and its length."""
+        heel = self.heel[frames][:, [0, 2]]
+        ahead, away = self.toe[frames][:, [0, 2]] - heel, point[:, [0, 2]] - heel
+        long = np.maximum(np.linalg.norm(ahead, axis=1), 1e-9)
+        ahead /= long[:, None]
+        return (away * ahead).sum(axis=1), ahead[:, 0] * away[:, 1] - ahead[:, 1] * away[:, 0], long
+
     def distance(self, point: Array, frames: Mask | slice = slice(None)) -> Array:
         """Horizontal distance (F,) [m] of points (F, 3) from the line, extended by a third beyond the toe."""
-        heel, toe = self.heel[frames][:, [0, 2]], self.toe[frames][:, [0, 2]]
-        line, away = toe - heel, point[:, [0, 2]] - heel
-        length = np.maximum((line**2).sum(axis=1), 1e-9)
-        along = np.clip((line * away).sum(axis=1) / length, 0.0, 4.0 / 3.0)
-        return np.asarray(np.linalg.norm(away - along[:, None] * line, axis=1))
+        along, right, long = self.place(point, frames)
+        return np.asarray(np.hypot(along - np.clip(along, 0.0, 4.0 / 3.0 * long), right))
 
     @property
     def lowest(self) -> Array:
@@ -172,6 +177,12 @@ class Motion:
         along = segments(self.model).axes(self.bodies.pose.rotation, root)[:, :, 0]
         level = along - np.outer(along @ self.model.up, self.model.up)
         return level / np.maximum(np.linalg.norm(level, axis=1, keepdims=True), 1e-9)
+
+    @cached_property
+    def sideward(self) -> Array:
+        """Direction (3,) to the right of the body."""
+        side = np.cross(self.ahead.mean(axis=0), self.model.up)
+        return np.asarray(side / max(float(np.linalg.norm(side)), 1e-9))
 
     def about_root(self, wrench: Array) -> Array:
         """Wrenches (T, 6) about the origin of the ground, about the origin of the root."""
@@ -459,19 +470,6 @@ def largest(body: ModelBody, change: Array) -> Cost | None:
     if not most.size or not most.max() > 0.0:
         return None
     return moment_cost(float(most.max()), body.dofs[int(most.argmax())], body.model.mass)
-
-
-def covariance(patterns: Array, residual: Array, memory: int) -> tuple[Array, Array]:
-    """Least squares of residuals (T, n) by patterns (T, n, p): estimate (p,) and its covariance (p, p).
-
-    The residual is correlated over `memory` frames, and so is the score (`correlated_products`).
-    """
-    bend = np.einsum("tci,tcj->ij", patterns, patterns)
-    score = np.einsum("tci,tc->ti", patterns, residual)
-    inverse = np.linalg.pinv(bend)
-    estimate = inverse @ score.sum(axis=0)
-    score = np.einsum("tci,tc->ti", patterns, residual - patterns @ estimate)
-    return estimate, inverse @ correlated_products(score, memory) @ inverse
 
 
 def standard_errors(patterns: Array, residual: Array, memory: int) -> tuple[Array, Array]:

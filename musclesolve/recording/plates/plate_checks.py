@@ -7,7 +7,7 @@ wrong for an instant only (`without_instants`) count as not measured and do not 
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -53,17 +53,20 @@ does not return is a contact of which a part was cut off.
 _PERIODS = 1.6
 
 
-def friction_limit(vertical: Array) -> Array:
+Value = TypeVar("Value", float, Array)
+
+
+def friction_limit(vertical: Value) -> Value:
     """Largest horizontal force under a sole, (...) [N], by the size of the vertical force (...) [N]."""
     return GREATEST_FRICTION * vertical + FRICTION_FLOOR
 
 
-def moment_limit(vertical: Array) -> Array:
+def moment_limit(vertical: Value) -> Value:
     """Largest moment about the point of force, (...) [N m], by the size of the vertical force (...) [N]."""
     return MOMENT_ARM * vertical + MOMENT_FLOOR
 
 
-def stray_moment(beside: Array, vertical: Array) -> Array:
+def stray_moment(beside: Value, vertical: Value) -> Value:
     """Moment (...) [N m] due to a point of force beyond the sole; possible up to `STRAY` body weights times m.
 
     Args:

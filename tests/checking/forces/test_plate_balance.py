@@ -220,9 +220,9 @@ def test_a_marker_off_on_one_foot_shows_beside_the_other_foot(
 
 @pytest.mark.parametrize(("by_mm", "plates"), [(-16.0, {"left", "right"}), (-40.0, {"right"})])
 def test_belts_that_are_off_as_likely_are_both_named(by_mm: float, plates: set[str], tmp_path: Path) -> None:
-    copy = open_copy(recorded("treadmill_emg/s01") / "trial.toml")
+    copy = TrialCopy(recorded("treadmill_emg/s01") / "trial.toml")
     move_points(copy, forward_mm=by_mm, side="r")
-    findings = examined(write_copy(copy, tmp_path)).findings
+    findings = copy.examined(tmp_path).findings
     (displaced,) = (each for each in findings if each.code == "pressure_offset")
     named = [displaced.where.plate or "", *re.findall(r"the (left|right) (?:plate|one)", displaced.what)]
     assert {*filter(None, named)} == plates

@@ -10,7 +10,9 @@ import pytest
 from model_faults import Loads, Spoil, Trial, greatest, load_trials, on_loads
 from recorded_data import recorded
 
+from musclesolve._util.arrays import true_runs
 from musclesolve.checking.model.examine import findings_of_body
+from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.signals import low_pass
 
 WALKS = ("knee", "service", "overground")
@@ -67,6 +69,34 @@ def resting(trial: Trial) -> Trial:
     return on_loads(at_mean)(trial)
 
 
+def way_of_pressure(factor: float) -> Spoil:
+    """Points of force that travel another way under each foot."""
+
+    def of_all(loads: Loads) -> Loads:
+        changed = []
+        for load in loads:
+            point = load.point.copy()
+            for first, stop in true_runs(load.force[:, 1] > 40.0):
+                middle = np.average(point[first:stop], axis=0, weights=load.force[first:stop, 1])
+                point[first:stop] = middle + factor * (point[first:stop] - middle)
+            changed.append(replace(load, point=point))
+        return tuple(changed)
+
+    return on_loads(of_all)
+
+
+def between(least: float, share: float) -> Spoil:
+    """Vertical forces up to a share of the greatest one, and none below the least [N]."""
+
+    def of_one(load: ExternalLoad) -> ExternalLoad:
+        force = load.force.copy()
+        force[:, 1] = np.minimum(force[:, 1], share * force[:, 1].max())
+        force[force[:, 1] < least] = 0.0
+        return replace(load, force=force)
+
+    return on_loads(lambda loads: tuple(map(of_one, loads)))
+
+
 @pytest.mark.parametrize("name", WALKS)
 @pytest.mark.parametrize(
     ("spoil", "code"),
@@ -75,8 +105,12 @@ def resting(trial: Trial) -> Trial:
         (raised(-60.0), "plate_baseline"),
         (raised(100.0), "plate_baseline"),
         (resting, "frozen"),
+        (way_of_pressure(0.7), "pressure_way"),
+        (way_of_pressure(1.5), "pressure_way"),
+        (between(0.0, 0.9), "plate_clipped"),
+        (between(100.0, 1.0), "plate_clipped"),
     ],
-    ids=["filtered", "too low", "too high", "resting"],
+    ids=["filtered", "too low", "too high", "resting", "short way", "long way", "cut", "no small forces"],
 )
 def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) -> None:
     found = {each.code for each in findings_of_body(spoil(trials()[name]).body())} - of_sound(name)

@@ -1,4 +1,4 @@
-"""Reversed angles of the pelvis and lost frames have their names, and other faults do not get these names."""
+"""Faults of the pelvis, noise of an angle and lost frames have their names, and other faults do not get these names."""
 
 from __future__ import annotations
 
@@ -54,6 +54,28 @@ def test_feet_beside_the_pressure_are_named(name: str, angle: str, by: float) ->
     found = findings(replace(case_of(name), coordinates=moved(name, angle, 1.0, by)))
     assert "pressure_outside" in {each.code for each in found} - before
     assert any("from heel to toe" in each.what for each in found)
+
+
+@pytest.mark.parametrize("name", ["service", "overground"])
+@pytest.mark.parametrize(
+    ("factor", "by", "code"), [(1.0, -0.02, "pressure_offset"), (0.8, 0.0, "foot_slides")]
+)
+def test_a_body_that_lies_or_sways_beside_its_loads_is_named(
+    name: str, factor: float, by: float, code: str
+) -> None:
+    table = case_of(name).coordinates
+    table = on_column(table, "pelvis_tz", lambda each: each[0] + factor * (each - each[0]) + by)
+    assert code in {each.code for each in findings(replace(case_of(name), coordinates=table))}
+
+
+@pytest.mark.parametrize("name", ["moments", "belt 3"])
+def test_noise_of_one_angle_is_named(name: str) -> None:
+    table, draw = case_of(name).coordinates, np.random.default_rng(1)
+    size = 2.0 if table.in_degrees is not False else float(np.radians(2.0))
+    noise = size * draw.standard_normal(len(table.time))
+    table = on_column(table, "hip_flexion_l", lambda each: each + noise)
+    found = {each.code: each.what for each in findings(replace(case_of(name), coordinates=table))}
+    assert "hip_flexion_l has noise" in found["noise"]
 
 
 @pytest.mark.parametrize("by", [-10.0, 10.0])
