@@ -852,10 +852,7 @@ def forefoot_pitched(copy: Copy, draw: np.random.Generator) -> Drawn:
     length = np.nanmedian(np.linalg.norm(copy.static[fore[0][0]] - copy.static[heel[0]], axis=1))
     for marker in (m for names in fore for m in names):
         copy.move(
-            marker,
-            slice(None),
-            copy.in_file((0.0, 0.0, length * np.tan(np.radians(degrees)))),
-            static=True,
+            marker, slice(None), copy.in_file((0.0, 0.0, length * np.tan(np.radians(degrees)))), static=True
         )
     return copy, f"the forefoot {side} pitched by {degrees:+.0f} degrees in the standing trial"
 

@@ -45,11 +45,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.cost.cost_registry import find_cost
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.solver.solver_registry import find_solver, fits
-from musclesolve.studies.benchmark.measure import (
-    THREADS,
-    machine,
-    random_problem,
-)
+from musclesolve.studies.benchmark.measure import THREADS, machine, random_problem
 
 IN_PROFILES = ("daqp, bare, warm", "ipopt, bare", "fatrop, bare", "sqpmethod, bare", "blocksqp, bare")
 """Rivals of the profiles and of growth; accuracy has all rivals."""

@@ -69,7 +69,7 @@ SHORTER = {
         "gap",
         "at_edge",
         "full_activation",
-    ),
+    )
 }
 """Codes that a part of a recording may have: something was measured too shortly or not at all, and they say so; or a
 mean over the part, or the share of its frames with full activation, lies at the edge, which that over the whole does

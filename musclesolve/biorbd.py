@@ -101,12 +101,7 @@ class BiorbdModel(SimulatedModel):
         return tuple(name.to_string() for name in self.model.nameDof())
 
     def problem(
-        self,
-        time: Array,
-        q: Array,
-        *,
-        least_activation: float = 0.0,
-        reserve_weight: float | None = None,
+        self, time: Array, q: Array, *, least_activation: float = 0.0, reserve_weight: float | None = None
     ) -> Problem:
         """Make the force-sharing problem of a motion without external forces.
 

@@ -82,9 +82,7 @@ def renamed(markers: Markers, words: dict[str, str], without: tuple[str, ...] = 
         if (stem := name[:-2]) in words and stem not in without
     ]
     return replace(
-        markers,
-        names=tuple(name for _, name in kept),
-        position=markers.position[:, [k for k, _ in kept]],
+        markers, names=tuple(name for _, name in kept), position=markers.position[:, [k for k, _ in kept]]
     )
 
 

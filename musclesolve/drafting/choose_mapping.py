@@ -398,11 +398,7 @@ def _by_motion(choice: MarkerChoice, named: NamedMarkers, bending: Mapping[str, 
         clusters = body_clusters(choice.walk, choice.static, choice.resolved, named, choice.person, bodies)
         clusters = {name: of for name, of in clusters.items() if name not in choice.shown_clusters}
         by_motion = _resolved(
-            replace(
-                choice,
-                clusters={**choice.clusters, **clusters},
-                functional=(*choice.functional, joint),
-            )
+            replace(choice, clusters={**choice.clusters, **clusters}, functional=(*choice.functional, joint))
         )
         seen = all(
             set(markers) <= set(names_of(bending[f"{joint}_{name[-1]}"], choice.person))

@@ -4,11 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from musclesolve.constants import (
-    KEY_POINT_CUTOFF_HZ,
-    USUAL_COST,
-    WALKING_CUTOFF_HZ,
-)
+from musclesolve.constants import KEY_POINT_CUTOFF_HZ, USUAL_COST, WALKING_CUTOFF_HZ
 from musclesolve.drafting.draft_text import DraftTable, Line
 from musclesolve.drafting.study.study_trials import FoundTrial
 from musclesolve.errors import InputError

@@ -529,10 +529,7 @@ FEET = settings_of(ModelPlateSettings)["feet"]
 
 
 def _plate_loads(
-    model: OpenSimModel,
-    load: ExternalLoad,
-    time: Array | None,
-    pose: BodyMotion | None,
+    model: OpenSimModel, load: ExternalLoad, time: Array | None, pose: BodyMotion | None
 ) -> list[ExternalLoad]:
     """The loads of a plate on the bodies that stand on it; empty for a plate without load."""
     side = side_in(load.name)

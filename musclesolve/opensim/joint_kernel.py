@@ -13,14 +13,7 @@ from typing import NamedTuple
 from numba import types
 
 from musclesolve._util.arrays import Array, Indices, Mask
-from musclesolve._util.compiled_code import (
-    IN_ORDER,
-    OPTIONS,
-    compiled_in_order,
-    on_disk,
-    tuple_of,
-    types_of,
-)
+from musclesolve._util.compiled_code import IN_ORDER, OPTIONS, compiled_in_order, on_disk, tuple_of, types_of
 
 
 class JointArrays(NamedTuple):

@@ -66,9 +66,7 @@ def save_figures(
 
 
 def figure_files(
-    result: xr.Dataset,
-    progress: Progress | None = None,
-    only: Collection[str] = (),
+    result: xr.Dataset, progress: Progress | None = None, only: Collection[str] = ()
 ) -> dict[str, bytes]:
     """The content of the file of every figure, by its name; figures of missing variables are left out.
 

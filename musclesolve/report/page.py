@@ -45,14 +45,7 @@ from musclesolve.report.inputs import (
 )
 from musclesolve.report.picture.moving_picture import with_geometry
 from musclesolve.report.rendering import whole_page
-from musclesolve.report.sections import (
-    Headline,
-    headline,
-    moving,
-    no_headline,
-    pictures_of,
-    sections_of,
-)
+from musclesolve.report.sections import Headline, headline, moving, no_headline, pictures_of, sections_of
 from musclesolve.results.cycles.cycle_averages import differences
 from musclesolve.results.cycles.gait_scores import norms
 from musclesolve.results.dataset.result_quantities import listed, number, text, trial_name

@@ -36,15 +36,7 @@ from musclesolve.results.dataset.result_quantities import (
     text,
 )
 from musclesolve.results.finding import FINDINGS, Finding, finding, stored_findings
-from musclesolve.results.movement import (
-    FEWEST_FRAMES,
-    LOST,
-    RUNNING,
-    WALKING,
-    Movement,
-    SeenMotion,
-    movement,
-)
+from musclesolve.results.movement import FEWEST_FRAMES, LOST, RUNNING, WALKING, Movement, SeenMotion, movement
 from musclesolve.sharing.analysis.reserve_check import NEGLIGIBLE, share_of_peak, worst_reserve
 from musclesolve.sharing.status import is_solved
 

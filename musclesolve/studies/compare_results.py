@@ -20,10 +20,7 @@ from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import SIDE_NAMES
 from musclesolve.errors import file_error, input_error
 from musclesolve.recording.data import SIDES
-from musclesolve.results.cycles.cycle_averages import (
-    common,
-    differences,
-)
+from musclesolve.results.cycles.cycle_averages import common, differences
 from musclesolve.results.cycles.gait_cycles import cycles
 from musclesolve.results.cycles.normalization import normalized
 from musclesolve.results.dataset.checked import checked_result

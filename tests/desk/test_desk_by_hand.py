@@ -146,10 +146,7 @@ def hands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hands]:
             for size, touch in (((1280, 900), False), (PHONE, True)):
                 viewport = {"width": size[0], "height": size[1]}
                 context = browser.new_context(
-                    viewport=viewport,
-                    has_touch=touch,
-                    reduced_motion="reduce",
-                    device_scale_factor=SHARPNESS,
+                    viewport=viewport, has_touch=touch, reduced_motion="reduce", device_scale_factor=SHARPNESS
                 )
                 page = context.new_page()
                 page.set_default_timeout(SOON)

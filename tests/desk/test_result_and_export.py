@@ -268,8 +268,4 @@ def test_addresses_are_safe_and_change_with_the_file(desk):
 
 
 def test_sizes_in_words():
-    assert [facts_of.size_words(size) for size in (3, 20_000, 2_000_000)] == [
-        "0.1 kB",
-        "20.0 kB",
-        "2.0 MB",
-    ]
+    assert [facts_of.size_words(size) for size in (3, 20_000, 2_000_000)] == ["0.1 kB", "20.0 kB", "2.0 MB"]

@@ -283,10 +283,7 @@ def test_a_foot_that_stays_shows_a_functional_trial(tmp_path: Path) -> None:
     right = [k for k, name in enumerate(static.names) if name.endswith("_r")]
     sweep = np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
     position[:, right] += 0.4 * sweep[:, None] * (1.0 - position[:, right, 2:] / position[..., 2].max())
-    write_trc(
-        tmp_path / "functional_r.trc",
-        type(static)(angle / 4.0, static.names, position, static.path),
-    )
+    write_trc(tmp_path / "functional_r.trc", type(static)(angle / 4.0, static.names, position, static.path))
     roles = file_roles(folder_contents(tmp_path))
     assert [file.path.name for file in roles.functional] == ["functional_r.trc"]
     assert [files.motion.path.name for files in roles.motions] == ["walk.trc"]

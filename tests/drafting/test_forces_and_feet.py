@@ -49,10 +49,7 @@ def test_columns_of_two_plates_are_put_together(form: str) -> None:
     plates = plates_of(table)
     assert [
         [name for role in ("force", "point", "moment") for name in plate.columns[role]] for plate in plates
-    ] == [
-        names[:9],
-        names[9:],
-    ]
+    ] == [names[:9], names[9:]]
 
 
 def test_joint_reactions_are_no_plates() -> None:

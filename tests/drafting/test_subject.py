@@ -9,15 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drafted_folders import (
-    as_c3d,
-    drafted,
-    recordings,
-    renamed,
-    standing_forces,
-    stated_subject,
-    table,
-)
+from drafted_folders import as_c3d, drafted, recordings, renamed, standing_forces, stated_subject, table
 from refusals import refused
 
 from musclesolve import check

@@ -93,13 +93,7 @@ def test_a_session_over_the_loopback_gives_the_forces_of_the_recording(live, mon
         running.set()  # what is sent before is left out
         return len(received) >= len(every) or perf_counter() - begun > 60.0
 
-    passed = stream_session(
-        wanted,
-        names,
-        [f"lsl:forces {word}"],
-        stop=stop,
-        wait_ms=60e3,
-    )
+    passed = stream_session(wanted, names, [f"lsl:forces {word}"], stop=stop, wait_ms=60e3)
     ended.set()
     for thread in threads:
         thread.join()

@@ -170,10 +170,7 @@ def walking(model_folder: Path):
 @pytest.mark.parametrize("names", PAIRS)
 @pytest.mark.parametrize("exchanged", [False, True])
 def test_plates_without_a_side_find_their_foot(
-    tmp_path: Path,
-    walking,
-    names: tuple[str, str, str, str],
-    exchanged: bool,
+    tmp_path: Path, walking, names: tuple[str, str, str, str], exchanged: bool
 ) -> None:
     model, table, time, pose = walking
     renamed = list(table.names)

@@ -376,12 +376,7 @@ def colored(collection, side: str) -> bool:
 @pytest.mark.parametrize("name", some(FIGURES, 2))
 def test_every_figure_says_of_what_it_is(name):
     data = result()
-    data.attrs |= {
-        "subject": "S01",
-        "trial_file": "/a/b/walk.toml",
-        "cost": "stress_cubed",
-        "strength": 1.5,
-    }
+    data.attrs |= {"subject": "S01", "trial_file": "/a/b/walk.toml", "cost": "stress_cubed", "strength": 1.5}
     texts = [text.get_text() for text in FIGURES[name](data).texts]
     assert "S01,  trial walk.toml,  cost stress_cubed,  strength 1.5" in texts
 

@@ -9,12 +9,7 @@ from report_inputs import small, with_emg, written
 from synthetic_result import with_troubles
 
 from musclesolve.plotting.browser.page_parts import DARK, LIGHT, contrast, dark_color
-from musclesolve.plotting.page.page_style import (
-    GRID_COLOR,
-    NOTE_COLOR,
-    SIDE_COLOR,
-    STANCE_COLOR,
-)
+from musclesolve.plotting.page.page_style import GRID_COLOR, NOTE_COLOR, SIDE_COLOR, STANCE_COLOR
 from musclesolve.plotting.study.comparison_figures import COST_COLORS
 
 pytestmark = needs_chromium

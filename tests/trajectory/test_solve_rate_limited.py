@@ -206,10 +206,7 @@ def test_a_motion_too_fast_is_proved_to_be_out_of_reach():
     shortage, _, proved = least_reserves(problem, coupling)
     assert proved
     possible = Problem(
-        problem.moment_arm,
-        problem.moment - shortage,
-        problem.force_capacity,
-        problem.max_isometric_force,
+        problem.moment_arm, problem.moment - shortage, problem.force_capacity, problem.max_isometric_force
     )
     left, _, proved = least_reserves(possible, coupling)
     assert not proved and np.abs(left).max() < 1e-6

@@ -25,15 +25,7 @@ from musclesolve.checking.case import (
     exchange_landmarks,
     replace_fields,
 )
-from musclesolve.checking.observed_body import (
-    ahead,
-    between,
-    facing,
-    seen_feet,
-    shown,
-    square_to,
-    upward,
-)
+from musclesolve.checking.observed_body import ahead, between, facing, seen_feet, shown, square_to, upward
 from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
 from musclesolve.recording.markers.landmarks import landmarks
 from musclesolve.recording.trial.recording_checks import NEIGHBOR

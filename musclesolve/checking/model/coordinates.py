@@ -31,14 +31,7 @@ from musclesolve.checking.forces.newtons_law import eroded
 from musclesolve.checking.forces.plate_zero_and_saturation import beside_cubic
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.checking.model.load_units_and_axes import moved, on_bodies, sliding
-from musclesolve.checking.model.model_case import (
-    SCALED,
-    ModelCase,
-    Motion,
-    largest,
-    loads_on,
-    shared_forces,
-)
+from musclesolve.checking.model.model_case import SCALED, ModelCase, Motion, largest, loads_on, shared_forces
 from musclesolve.checking.model.posture import STANDS, knows_the_ground, walks
 from musclesolve.errors import InputError
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics

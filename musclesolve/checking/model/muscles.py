@@ -565,10 +565,7 @@ def _family(names: Sequence[str]) -> int | None:
     return family if share[family] >= 0.5 else None
 
 
-NOT_IN = {
-    0: {"addmagdist"},
-    -1: {"per_tert", "pect", "quadfem", "gem"},
-}
+NOT_IN = {0: {"addmagdist"}, -1: {"per_tert", "pect", "quadfem", "gem"}}
 """Muscles that the sets of gait2392 (0) and Rajagopal et al. (-1) do not have."""
 
 

@@ -101,11 +101,7 @@ class Strap:
             for end in check_type(span, Sequence, place, pair):
                 check_type(end, Attachment, place, pair)
         if not self.spans:
-            raise input_error(
-                "bad_model",
-                where=self.name,
-                problem=f"the strap {self.name!r} has no span",
-            )
+            raise input_error("bad_model", where=self.name, problem=f"the strap {self.name!r} has no span")
         for size, what in ((self.arc, "arc"), (self.slack, "slack")):
             check_number(size, f"{what} of {self.name!r}", "zero or more meters", least=0.0, where=self.name)
 
@@ -145,11 +141,7 @@ class Straps:
         names = [strap.name for strap in straps]
         if len(set(names)) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
-            raise input_error(
-                "duplicate_name",
-                where=twice,
-                problem=f"two straps are called {twice!r}",
-            )
+            raise input_error("duplicate_name", where=twice, problem=f"two straps are called {twice!r}")
         spans = [(k, strap.name, span) for k, strap in enumerate(straps) for span in strap.spans]
         body = [[body_number(models, end.body, end.model, name) for end in span] for _, name, span in spans]
         place = [
@@ -171,9 +163,7 @@ class Straps:
         if (rest < 1e-6).any():
             name = names[int(np.argmin(rest))]
             raise input_error(
-                "bad_model",
-                where=name,
-                problem=f"the strap {name!r} has no length at the start",
+                "bad_model", where=name, problem=f"the strap {name!r} has no length at the start"
             )
         return replace(lying, rest=rest)
 

@@ -140,9 +140,7 @@ class Surface:
         turned = np.eye(3) if axes is None else check_array(axes, f"axes of {name!r}", (3, 3), axis=0)
         if not np.allclose(turned.T @ turned, np.eye(3), atol=1e-9):
             raise input_error(
-                "bad_model",
-                where=name,
-                problem=f"the axes of {name!r} are not perpendicular unit vectors",
+                "bad_model", where=name, problem=f"the axes of {name!r} are not perpendicular unit vectors"
             )
         return cls(name, _vector(center, name, "center"), turned, sizes, order, body=body, model=model)
 

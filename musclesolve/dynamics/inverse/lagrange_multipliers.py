@@ -151,10 +151,7 @@ def lagrange_multipliers(model: Model, motion: Motion, wrenches: list[Wrench]) -
 
 
 def actuated_moments(
-    model: Model,
-    motion: Motion,
-    wrenches: list[Wrench],
-    drivers: Collection[str] = (),
+    model: Model, motion: Motion, wrenches: list[Wrench], drivers: Collection[str] = ()
 ) -> Multipliers:
     """Inverse dynamics in which each degree of freedom has a driver or an unknown couple (Silva 2003, 2.86).
 

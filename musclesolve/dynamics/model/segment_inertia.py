@@ -300,10 +300,7 @@ class StatedSegment:
                     expected="three moments above 0 [kg m2], each at most the sum of the other two",
                 )
             if self.mass == 0.0 and inertia.any():
-                raise input_error(
-                    "conflict",
-                    problem="a segment without mass has moments of inertia",
-                )
+                raise input_error("conflict", problem="a segment without mass has moments of inertia")
 
 
 def with_stated(

@@ -377,10 +377,7 @@ def force_sensitivity_map(
 
 
 def sensitivity_map(
-    sensitivities: Sequence[Sensitivity],
-    errors: Mapping[str, float] | None = None,
-    *,
-    ax: Any = None,
+    sensitivities: Sequence[Sensitivity], errors: Mapping[str, float] | None = None, *, ax: Any = None
 ) -> Any:
     """Draw the largest change of every joint moment over the frames for one error of each source [N m].
 

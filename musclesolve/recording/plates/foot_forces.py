@@ -20,12 +20,7 @@ from musclesolve._util.arrays import Array, Mask, nearest_times, time_spans, tru
 from musclesolve._util.messages import WarningNote, count_of
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.c3d.c3d_file import C3D
-from musclesolve.recording.c3d.force_platforms import (
-    SURE,
-    PlateRecording,
-    beside_plate,
-    read_plates,
-)
+from musclesolve.recording.c3d.force_platforms import SURE, PlateRecording, beside_plate, read_plates
 from musclesolve.recording.data import (
     SIDE_NAMES,
     SIDES,

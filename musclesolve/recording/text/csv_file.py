@@ -33,12 +33,7 @@ from musclesolve.recording.text.cells import (
     title_lines,
     titled_columns,
 )
-from musclesolve.recording.text.number_rows import (
-    RowReader,
-    is_row,
-    timed_rows,
-    without_lost,
-)
+from musclesolve.recording.text.number_rows import RowReader, is_row, timed_rows, without_lost
 from musclesolve.recording.text.text_file import file_path
 
 

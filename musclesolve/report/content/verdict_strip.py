@@ -27,10 +27,7 @@ PATTERNS = {
 
 
 def verdict_strip(
-    result: xr.Dataset,
-    legs: Mapping[str, Sequence[Any]],
-    meanings: Mapping[str, Mapping[str, str]],
-    key: str,
+    result: xr.Dataset, legs: Mapping[str, Sequence[Any]], meanings: Mapping[str, Mapping[str, str]], key: str
 ) -> Markup:
     """SVG of the stretches of each leg; ids begin with the key. A table beside it has the content as text."""
     time = np.asarray(result["time"].values, dtype=float)

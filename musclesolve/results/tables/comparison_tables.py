@@ -25,15 +25,7 @@ from musclesolve.results.facts import Facts, LegFacts
 from musclesolve.results.finding import Finding
 from musclesolve.results.judgement import judge
 from musclesolve.results.plausibility import criteria, plausibility
-from musclesolve.results.tables.lines import (
-    decimal,
-    frame_csv,
-    lines,
-    names,
-    numbers,
-    titled_table,
-    words,
-)
+from musclesolve.results.tables.lines import decimal, frame_csv, lines, names, numbers, titled_table, words
 
 CONSTANT_SPREAD = 1e-12
 """Relative spread below which a curve counts as constant and has no correlation."""

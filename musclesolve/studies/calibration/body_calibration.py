@@ -24,11 +24,7 @@ from musclesolve.forces import mechanics, recording_of
 from musclesolve.motion.ground_reaction import ground_reactions
 from musclesolve.pipeline.mechanics import Mechanics, subject_model
 from musclesolve.recording.data import SIDES, SubjectBody, Trial
-from musclesolve.recording.plates.foot_forces import (
-    corrected_plates,
-    plate_numbers,
-    unmeasured_free_moments,
-)
+from musclesolve.recording.plates.foot_forces import corrected_plates, plate_numbers, unmeasured_free_moments
 from musclesolve.recording.schema import check_value, tables_text
 from musclesolve.recording.text.text_file import name_from
 from musclesolve.results.files.atomic_writing import write_files

@@ -43,12 +43,7 @@ from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solving import solve_part
 from musclesolve.sharing.status import Status, is_solved
-from musclesolve.studies.known_names import (
-    factors_of,
-    muscle_groups,
-    muscles_named,
-    strength_factors,
-)
+from musclesolve.studies.known_names import factors_of, muscle_groups, muscles_named, strength_factors
 from musclesolve.studies.questions.assistance import MusclesAlone
 from musclesolve.studies.questions.bounds import (
     CHANGED_LENGTHS,

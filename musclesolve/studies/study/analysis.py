@@ -50,13 +50,7 @@ from musclesolve.studies.study.means import (
 from musclesolve.studies.study.run_study import COMPUTING, ComputedStudy, compute_trials, write_table
 from musclesolve.studies.study.study_data import Collected, add_to_cycles, open_study, write_study_data
 from musclesolve.studies.study.study_file import Study
-from musclesolve.studies.study.study_findings import (
-    LegVerdict,
-    Listed,
-    believable,
-    each_once,
-    sensitivity,
-)
+from musclesolve.studies.study.study_findings import LegVerdict, Listed, believable, each_once, sensitivity
 from musclesolve.version import __version__, version_of
 
 KEPT = "study.kept"

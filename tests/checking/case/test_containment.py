@@ -69,11 +69,7 @@ def test_a_check_that_raises_is_a_finding_beside_the_others(
 def test_a_part_of_a_check_that_raises_leaves_the_other_parts(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    module = {
-        "check_size": "analysis",
-        "fitting_stature": "analysis",
-        "runs": "forces.plate_axes",
-    }[name]
+    module = {"check_size": "analysis", "fitting_stature": "analysis", "runs": "forces.plate_axes"}[name]
 
     def broken(*arguments: object, **options: object) -> None:
         raise IndexError("of a list")

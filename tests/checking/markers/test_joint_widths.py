@@ -36,11 +36,7 @@ def widths_found(trial: Path):
     ],
 )
 def test_the_knee_that_is_off_is_named_with_its_cost_and_the_remedy_works(
-    widths: dict[str, float],
-    caliper: float | None,
-    side: str,
-    recorded_walk_trial: Trial,
-    tmp_path: Path,
+    widths: dict[str, float], caliper: float | None, side: str, recorded_walk_trial: Trial, tmp_path: Path
 ) -> None:
     copy = TrialCopy(recorded_walk_trial.path)
     for each, width in widths.items():

@@ -77,10 +77,7 @@ def moments_of(model, motion: CoordinateMotion, loads: list[ExternalLoad]) -> Ta
 
 
 def body_of(
-    model,
-    motion: CoordinateMotion,
-    table: Table | None = None,
-    loads: list[ExternalLoad] | None = None,
+    model, motion: CoordinateMotion, table: Table | None = None, loads: list[ExternalLoad] | None = None
 ) -> SimpleNamespace:
     """Return those attributes of a prepared body that the checks read."""
     dofs = (

@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from musclesolve.dynamics import (
-    MassProperties,
-    Model,
-    fixed,
-    forward_human_model,
-    human_model,
-)
+from musclesolve.dynamics import MassProperties, Model, fixed, forward_human_model, human_model
 from musclesolve.dynamics.contact.contact_pairs import BodyStates
 from musclesolve.dynamics.forward.accelerations import DAMPING, FREQUENCY, direct
 from musclesolve.dynamics.forward.simulate import System

@@ -16,9 +16,7 @@ from musclesolve.dynamics import (
     projected_moments,
     segment_motion,
 )
-from musclesolve.dynamics.sensitivity.moment_sensitivity import (
-    body_directions,
-)
+from musclesolve.dynamics.sensitivity.moment_sensitivity import body_directions
 
 POINTS = (
     "toe_r heel_r ankle_r knee_r hip_r hip_l knee_l ankle_l heel_l toe_l wrist_r elbow_r shoulder_r shoulder_l elbow_l "

@@ -61,8 +61,7 @@ def test_what_the_trial_file_states_of_a_kind_is_all_of_it():
     complete = frozenset({("heel_strike", "r")})
     found = gait_events(replace(STEPS.trial(events=stated), all_events_of=complete))
     np.testing.assert_allclose(
-        [event.time for event in found.of("heel_strike", "r") if event.source == "stated"],
-        strikes[1:] + 0.03,
+        [event.time for event in found.of("heel_strike", "r") if event.source == "stated"], strikes[1:] + 0.03
     )
     assert set(sources(found, "heel_strike", "r")) <= {"stated", "periodic"}
     usual = gait_events(STEPS.trial())

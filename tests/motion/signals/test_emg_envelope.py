@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 from scipy.signal import butter, sosfiltfilt
 
-from musclesolve.motion.signals.emg_envelope import (
-    band_pass,
-    linear_envelope,
-    linear_envelopes,
-)
+from musclesolve.motion.signals.emg_envelope import band_pass, linear_envelope, linear_envelopes
 from musclesolve.motion.signals.low_pass import HALF_POWER, two_pass_gain
 from musclesolve.recording.data import Emg
 from musclesolve.settings.trial import EmgSettings

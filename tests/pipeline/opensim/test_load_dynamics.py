@@ -182,10 +182,7 @@ def test_the_power_of_a_joint_is_what_muscles_leave(public_model, name: str) -> 
     names = sorted(set().union(*(joint.moved_by for joint in joints)))
     given = {each: value[:, number[each]] for each in model.coordinates}
     arms = opensim_geometry(model, given, names, muscles).moment_arm
-    twist, net = (
-        body_motion(model, value, names).twist,
-        distal_reactions(model, found.dynamics),
-    )
+    twist, net = (body_motion(model, value, names).twist, distal_reactions(model, found.dynamics))
     for joint in joints:
         inner, outer = (model.body_number[frame.body] for frame in (joint.inboard, joint.outboard))
         f, m = (

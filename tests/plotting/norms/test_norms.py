@@ -21,12 +21,7 @@ from musclesolve.plotting import (
     joint_powers,
     page_style,
 )
-from musclesolve.plotting.page.curves import (
-    BAND_COLOR,
-    MEAN_COLOR,
-    WITHOUT_NORM,
-    NormBands,
-)
+from musclesolve.plotting.page.curves import BAND_COLOR, MEAN_COLOR, WITHOUT_NORM, NormBands
 from musclesolve.results.cycles.gait_scores import NORMS, norm
 
 TABLES = Path(__file__).resolve().parents[3] / "tools" / "reference_stride"

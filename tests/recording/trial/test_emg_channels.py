@@ -201,10 +201,7 @@ def with_spikes(count: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     ids=["noise", "tone", "spike", "clipped", "hum", "sound"],
 )
 def test_the_state_of_a_channel_is_found_and_decides_whether_it_counts(
-    tmp_path: Path,
-    change: Callable[[np.ndarray, np.ndarray], np.ndarray],
-    codes: list[str],
-    unusable: bool,
+    tmp_path: Path, change: Callable[[np.ndarray, np.ndarray], np.ndarray], codes: list[str], unusable: bool
 ) -> None:
     path = trial_with(tmp_path, spoiled(change))
     assert found(path) == [(code, "warning") for code in codes]

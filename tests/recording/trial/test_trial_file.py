@@ -13,12 +13,7 @@ from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.files import Subject, landmarks, read_mot, write_mot
 from musclesolve.settings.schema import KINDS
-from musclesolve.settings.trial import (
-    ExchangedSettings,
-    FilterSettings,
-    MuscleSettings,
-    SharingSettings,
-)
+from musclesolve.settings.trial import ExchangedSettings, FilterSettings, MuscleSettings, SharingSettings
 from tests.support.refusals import refused
 
 
@@ -152,10 +147,7 @@ REFUSALS = {
         ["missing_column", "[[force]] moment", "'r_ny'", "forces.mot", "'r_my'"],
     ),
     "columns": (('["r_mx", "r_my", "r_mz"]', '["r_mx"]'), ["bad_value", "[[force]] moment"]),
-    "strength": (
-        ("[muscles]\n", "[muscles]\nstrength = -1\n"),
-        ["bad_value", "[muscles] strength", "0"],
-    ),
+    "strength": (("[muscles]\n", "[muscles]\nstrength = -1\n"), ["bad_value", "[muscles] strength", "0"]),
     "strength by another name": (
         ("[muscles]\n", '[muscles]\nstrength = "handsfield"\n'),
         ["bad_value", "[muscles] strength", "handsfield_2014", "table"],

@@ -19,11 +19,7 @@ from musclesolve.report.picture.picture_data import PictureData, picture_data
 from musclesolve.results.dataset.labels import Skeleton
 
 TABLE = package_table("report/picture/bones.toml")
-STANDING = {
-    "hip_r": (0.0, -0.0825, 0.9),
-    "knee_r": (0.0, -0.0825, 0.469),
-    "ankle_r": (0.0, -0.0825, 0.026),
-}
+STANDING = {"hip_r": (0.0, -0.0825, 0.9), "knee_r": (0.0, -0.0825, 0.469), "ankle_r": (0.0, -0.0825, 0.026)}
 """The leg of the man whose sizes bones.toml has [m]."""
 
 

@@ -19,12 +19,7 @@ from musclesolve.data import reference_stride
 from musclesolve.results.facts import Facts
 from musclesolve.results.files.result_netcdf import read_answers
 from musclesolve.results.tables.question_tables import NO_ANSWER, contact_shares, grouped
-from musclesolve.studies.questions.answers import (
-    AnswerFile,
-    answer,
-    asked_of,
-    check_with_questions,
-)
+from musclesolve.studies.questions.answers import AnswerFile, answer, asked_of, check_with_questions
 from musclesolve.studies.study.cycles_file import cycles_of_trial
 from musclesolve.studies.study.run_study import prepared
 

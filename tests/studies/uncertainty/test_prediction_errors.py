@@ -17,12 +17,7 @@ from musclesolve.files import Trial
 from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.trial.settings import error_keys
-from musclesolve.studies.uncertainty.replay import (
-    LATERAL,
-    RATIO,
-    sources,
-    with_prediction_errors,
-)
+from musclesolve.studies.uncertainty.replay import LATERAL, RATIO, sources, with_prediction_errors
 
 ALWAYS = ((-np.inf, np.inf),)
 

@@ -50,9 +50,7 @@ def test_without_errors_it_is_the_road(trial: Trial, replay) -> None:
     assert (replay.time == result["time"].values).all()
 
 
-def test_a_shift_of_the_center_of_pressure_adds_its_cross_product_with_the_force(
-    replay,
-) -> None:
+def test_a_shift_of_the_center_of_pressure_adds_its_cross_product_with_the_force(replay) -> None:
     before, shift = replay.body(errors_of(replay)), np.array([0.004, -0.003, 0.0])
     after = replay.body(errors_of(replay, center_of_pressure=shift[:2]))
     model, motion = before.model, before.motion

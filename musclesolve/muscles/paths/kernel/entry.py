@@ -4,14 +4,7 @@ from pathlib import Path
 
 from numba import types
 
-from musclesolve._util.compiled_code import (
-    IN_ORDER,
-    OPTIONS,
-    compiled_in_order,
-    on_disk,
-    tuple_of,
-    types_of,
-)
+from musclesolve._util.compiled_code import IN_ORDER, OPTIONS, compiled_in_order, on_disk, tuple_of, types_of
 from musclesolve.dynamics.kernel.arrays import BodyArrays, BodyMotions
 from musclesolve.dynamics.kernel.bodies import move_body
 from musclesolve.muscles.paths.kernel.arrays import (
