@@ -26,7 +26,7 @@ class Solution:
 
     Attributes:
         activation: (T, n).
-        force: (T, n) [N], force capacity times activation.
+        force: (T, n) [N], force capacity times activation, without the passive force.
         reserve: (T, m) [N m], moments added to the moments of the muscles; zero where the muscles suffice.
         multiplier: (T, m) [cost per N m], derivative of the least cost by each moment, d cost / d moment.
         status: (T,) members of Status, as integers.

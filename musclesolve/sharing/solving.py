@@ -52,15 +52,16 @@ def solve(
 ) -> Solution:
     """Activations of least cost that produce the moments, with a certificate for every frame.
 
-    A frame is SOLVED only if its certificate, recomputed from the problem, is at most 1e-6; it is INFEASIBLE only
-    if that is proved. With reserves a frame is SOLVED when every reserve is below 1e-6 max(1 N m, |moment|), else
-    SOLVED_WITH_RESERVE.
+    A frame is SOLVED only if its certificate, recomputed from the problem, is at most 1e-6: the largest miss of
+    A a + s = b over max(1 N m, |b|), and of a = clip(a - (df/da - A^T lambda) / S, lower, upper) with S the size of
+    these two terms (certificate.py). It is INFEASIBLE only if a combination y proves y . b > max y . A a. With reserves
+    a frame is SOLVED when every reserve is below 1e-6 max(1 N m, |b|), else SOLVED_WITH_RESERVE.
 
     Args:
         problem: moment arms, moments, capacities and bounds, in one frame or in T frames.
-        cost: a name (`costs()` lists them) or a Cost. The default adds the squared forces of the muscles across a knee
-            to the squared activations: about a degree of freedom (`Problem.dof`) with "knee" in its name, or with
-            "genou" of "knee_sparing_activation(knee='genou')".
+        cost: a name (`costs()` lists them) or a Cost. The default is sum_i a_i^2 + sum_knee (F_i / 1400 N)^2: F_i of
+            the muscles about a degree of freedom (`Problem.dof`) with "knee" in its name, or with "genou" of
+            "knee_sparing_activation(knee='genou')".
         solver: a name (`solvers()` lists them) or a solver object with options of its own. None: "batch", or the
             first solver that takes the cost where this one does not.
         on_infeasible: "report" leaves an infeasible frame without a solution; "reserve" solves it again with
