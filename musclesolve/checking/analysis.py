@@ -152,7 +152,7 @@ def refused_plates(case: Case) -> Iterator[Finding]:
         plate = without_instants(case.trial, recorded)
         if plate.impossible:
             what, remedy = instants_of(case.trial, plate)
-            place = on_plate(plate, tuple((each.first, each.last) for each in plate.impossible))
+            place = on_plate(plate, tuple((span.first, span.last) for span in plate.impossible))
             fields = ("force", "point", "moment", "impossible")
             repair = change_plate(index, **{name: getattr(plate, name) for name in fields})
             yield Finding("plate_instant", "warning", what, remedy, place, repair, side=plate.side)

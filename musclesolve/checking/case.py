@@ -78,7 +78,7 @@ def exchange_labels(
 ) -> tuple[Repair, dict[tuple[str | int, ...], Any]]:
     """Return the repair that exchanges pairs of markers of files, in some frames (T,), and its table [[exchanged]]."""
     place, time = ("exchanged", len(trial.settings.exchanged)), trial.markers.time
-    change: dict[tuple[str | int, ...], Any] = {(*place, role): dict(own) for role, own in pairs.items()}
+    change: dict[tuple[str | int, ...], Any] = {(*place, role): dict(names) for role, names in pairs.items()}
     if frames is not None:
         half = 0.5 * float(np.median(np.diff(time)))  # a stretch of one frame has a length, too
         spans = time_spans(frames, time)
@@ -86,7 +86,7 @@ def exchange_labels(
 
     def exchange(recorded: Recorded) -> Recorded:
         when = slice(None) if frames is None else frames
-        files = {role: getattr(recorded.trial, role).exchanged(own, when) for role, own in pairs.items()}
+        files = {role: getattr(recorded.trial, role).exchanged(names, when) for role, names in pairs.items()}
         return replace_fields(**files)(recorded)
 
     return exchange, change
@@ -390,14 +390,14 @@ def _unknown_axes(settings: RecordedSettings) -> set[Fact]:
 def _together(findings: list[Finding]) -> list[Finding]:
     """Join findings on several tables of a list, such as [[force]], to one finding in the first of them."""
     alike: dict[tuple[str, str], list[Finding]] = {}
-    for number, each in enumerate(findings):
-        field = each.where.field or ""
-        what = each.what if field.startswith("[[") else str(number)
-        alike.setdefault((what, field), []).append(each)
+    for number, entry in enumerate(findings):
+        field = entry.where.field or ""
+        what = entry.what if field.startswith("[[") else str(number)
+        alike.setdefault((what, field), []).append(entry)
     joined = []
     for first, *others in alike.values():
         if others:
-            lines = ", ".join(str(each.where.line) for each in (first, *others))
+            lines = ", ".join(str(entry.where.line) for entry in (first, *others))
             more = f"so it is in {1 + len(others)} of these tables, in the lines {lines}"
             first = replace(first, what=f"{first.what}; {more}")
         joined.append(first)

@@ -78,16 +78,16 @@ def with_costs(case: Case) -> tuple[Finding, ...]:
 
     findings = list(case.findings)
     for repaired, before, after in case.steps:
-        for place, each in enumerate(findings):
-            alike = all(getattr(each, of) == getattr(repaired, of) for of in ("code", "what", "where"))
-            if not alike or each.severity == "note" or each.code in LEFT_OUT:
+        for place, entry in enumerate(findings):
+            alike = all(getattr(entry, of) == getattr(repaired, of) for of in ("code", "what", "where"))
+            if not alike or entry.severity == "note" or entry.code in LEFT_OUT:
                 continue
             cost = _cost(before.trial, moments_of(before), moments_of(after))
             if cost is not None and cost.size < SERIOUS * case.trial.subject.mass:
-                lowered = each.severity == "error"
-                findings[place] = each = replace(each, severity="warning", lowered=lowered)
+                lowered = entry.severity == "error"
+                findings[place] = entry = replace(entry, severity="warning", lowered=lowered)
             if cost is not None and cost.size > SMALLEST_NM:
-                findings[place] = replace(each, cost=cost)
+                findings[place] = replace(entry, cost=cost)
     return tuple(findings)
 
 
@@ -109,7 +109,7 @@ def _moments(case: Case, trial: Trial, states: list[tuple[Trial, Mechanics]]) ->
         return None
     names = recorded.model.topology.dof_names[: recorded.model.tree.joint_count]
     rows = {side: np.flatnonzero(carries_foot(recorded.model, side)[: len(names)]) for side in SIDES}
-    of_sides = {side: {names[k]: moments[:, k] for k in own} for side, own in rows.items()}
+    of_sides = {side: {names[k]: moments[:, k] for k in legs} for side, legs in rows.items()}
     return recorded.motion.time, of_sides
 
 
@@ -152,11 +152,11 @@ def findings_of(body: Body, trial: AnyTrial | None = None) -> tuple[Finding, ...
     """
     from musclesolve.checking.model.examine import findings_of_body
 
-    findings, own = list[Finding](), cast("ModelBody", body)
+    findings, model = list[Finding](), cast("ModelBody", body)
     with collect_errors(findings, "examination of the model"):
-        findings += findings_of_body(own)
-        place = Where(file=own.model.file)
-        findings += (finding(each.code, "warning", {"sentence": each}, place) for each in own.warnings)
+        findings += findings_of_body(model)
+        place = Where(file=model.model.file)
+        findings += (finding(note.code, "warning", {"sentence": note}, place) for note in model.warnings)
     return sorted_findings(findings)
 
 

@@ -50,8 +50,8 @@ def once(function: Callable[P, R]) -> Callable[P, R]:
 
 def forget(trial: Trial) -> None:
     """Release the cached values of a trial and its plates."""
-    for each in (trial, *trial.forces):
-        _KNOWN.pop(id(each), None)
+    for one in (trial, *trial.forces):
+        _KNOWN.pop(id(one), None)
 
 
 def landmark(trial: Trial, name: str, markers: Markers | None = None) -> Array | None:

@@ -388,7 +388,7 @@ def vertical_axis(case: Case) -> Iterator[Finding]:
     if name[1] == laboratory.up[1]:
         # Forces are read as upward in any axes: their points lie under the feet in axes of both.
         alone = replace(case, recorded=rotate_recordings(rotation, None)(case.recorded))
-        off, then = (sum(away(each, p, p.point) for p in case.trial.forces) for each in (case, alone))
+        off, then = (sum(away(one, p, p.point) for p in case.trial.forces) for one in (case, alone))
         in_all_files = off <= then
     axes = f'up = "{name}"' + (f' and forward = "{forward}"' if forward != laboratory.forward else "")
     change = {("laboratory", "up"): name, ("laboratory", "forward"): forward} if in_all_files else None
@@ -527,7 +527,7 @@ def body_mass(case: Case) -> Iterator[Finding]:
             yield finding("mass", error_if(abs(off) > FAR_MASS), values, place, change=change)
         return
     # Force on the plate of each foot in single support over the force that moves the body.
-    shares = {side: float(np.median(each)) for side, each in support_shares(case.trial).items() if each}
+    shares = {side: float(np.median(part)) for side, part in support_shares(case.trial).items() if part}
     worst: Side = max(shares, key=lambda side: abs(shares[side] - 1.0), default="r")
     other: Side = "l" if worst == "r" else "r"
     if len(shares) == len(SIDES) and abs(shares[worst] / shares[other] - 1.0) > UNLIKE:

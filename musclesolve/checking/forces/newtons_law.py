@@ -354,7 +354,7 @@ def speed_of_belt(case: Case) -> Iterator[Finding]:
         way = parts.mean(axis=0) @ unit_or_zero(belt[:2])
         contacts = [run for run in true_runs(lies) if 0 < run[0] and run[1] < time.size]
         long = [slice(*run) for run in contacts if time[run[1] - 1] - time[run[0]] > ON_BELT]
-        speed = np.array([np.polyfit(time[each] - time[each][0], way[each], 1)[0] for each in long])
+        speed = np.array([np.polyfit(time[span] - time[span][0], way[span], 1)[0] for span in long])
         # a difference from the mean of two others has one and a half times the variance of one speed
         off.append((speed[1:-1] - 0.5 * (speed[2:] + speed[:-2])) / (np.sqrt(1.5) * np.linalg.norm(belt)))
     uneven = np.concatenate(off) if off else np.zeros(0)
@@ -472,17 +472,17 @@ def _only_touches(case: Case, side: Side, frames: slice) -> bool:
     required, feet, weight = law(case), seen_feet(case.trial), case.trial.subject.mass * STANDARD_GRAVITY
     if required is None or len(feet) < len(SIDES) or not np.isfinite(weight):
         return False
-    total = sum(vertical_force(case.trial, each)[frames] for each in SIDES)
+    total = sum(vertical_force(case.trial, s)[frames] for s in SIDES)
     lacking = required.due[frames, 2] * case.trial.subject.mass - total
     start, end = required.time[frames][[0, -1]]
     if end - start > LONGEST_TOUCH or np.median(np.abs(lacking)) > BALANCED * weight:
         return False
-    (other,) = (each for each in SIDES if each != side)
+    (other,) = (s for s in SIDES if s != side)
     for plate in case.trial.forces:
         at = (plate.time >= start) & (plate.time <= end) & (plate.force[:, 2] > HELD * weight)
         if plate.side == other and at.any():
-            own, there = (feet[each].from_middle(plate.point[at], plate.time[at]) for each in (other, side))
-            return bool((own < NEARER * there).all())
+            off, there = (feet[s].from_middle(plate.point[at], plate.time[at]) for s in (other, side))
+            return bool((off < NEARER * there).all())
     return False
 
 

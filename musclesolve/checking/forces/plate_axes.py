@@ -329,9 +329,9 @@ def lost_channels(case: Case) -> Iterator[Finding]:
     at, due = required.time[required.frames], required.due[required.frames, :2] / STANDARD_GRAVITY
     upward = [at_times(plate.time, plate.force[:, 2:], at)[:, 0] for plate in case.trial.forces]
     ways, along = ("forward", "sideward"), int(due.std(axis=0).argmax())
-    for plate, own in zip(case.trial.forces, upward, strict=True):
+    for plate, pushed in zip(case.trial.forces, upward, strict=True):
         # The frames in which the foot on the plate carries the body alone.
-        alone = (own > 0.3 * weight) & (np.sum(upward, axis=0) - own < 0.05 * weight)
+        alone = (pushed > 0.3 * weight) & (np.sum(upward, axis=0) - pushed < 0.05 * weight)
         force = plate.force[plate.force[:, 2] > 0.3 * weight, :2]
         if not force.size or not alone.any():
             continue

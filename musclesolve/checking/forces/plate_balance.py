@@ -243,13 +243,13 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
         return about(np.gradient(wrench, motion.time, axis=0))
 
     every = [sampled(plate) for plate in trial.forces]
-    wrenches = [np.sum([each[name] for name in (*CHANNELS, "twist")], axis=0) for each in every]
+    wrenches = [np.sum([one[name] for name in (*CHANNELS, "twist")], axis=0) for one in every]
     weight = model.mass.total * STANDARD_GRAVITY
     channels = [
         {"late whole": rate(whole)[..., None]}
-        | {f"late {name}": rate(each[name])[..., None] for name in CHANNELS}
-        | {f"added {n}": np.stack([weight * about(each[f"{n} {k}"]) for k in (0, 1)], axis=2) for n in LEVEL}
-        for each, whole in zip(every, wrenches, strict=True)
+        | {f"late {name}": rate(one[name])[..., None] for name in CHANNELS}
+        | {f"added {n}": np.stack([weight * about(one[f"{n} {k}"]) for k in (0, 1)], axis=2) for n in LEVEL}
+        for one, whole in zip(every, wrenches, strict=True)
     ]
     total, gone = about(np.sum(wrenches, axis=0)), middle[known] - middle[known].mean(axis=0)
     return BalanceFit(
@@ -257,9 +257,9 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
         residual=residual[known],
         size=weight * np.array([1.0, 1.0, 1.0, *[trial.subject.stature] * 3]),
         wrench=[about(wrench) for wrench in wrenches],
-        twist=[each["twist"][known] for each in every],
-        shear=[about(np.sum([each[name] for name in LEVEL], axis=0)) for each in every],
-        way=[each["way"][known] for each in every],
+        twist=[one["twist"][known] for one in every],
+        shear=[about(np.sum([one[name] for name in LEVEL], axis=0)) for one in every],
+        way=[one["way"][known] for one in every],
         channels=channels,
         change=rate(np.sum(wrenches, axis=0)),
         segments=segment_masses(model, motion.frames(known)),
@@ -372,12 +372,12 @@ def observed(
         terms = {}
         for name, (effect, prior) in (plates | body).items():
             of_feet = at_feet.get(name, [np.zeros((3, len(prior)))] * len(feet))
-            moved = [each / UNDER_FOOT[:, None] for each in of_feet]
+            moved = [part / UNDER_FOOT[:, None] for part in of_feet]
             white = np.concatenate([whitened(effect, measured.time, deviation), *moved])
             terms[name] = BalanceTerm(white, (wide if name in plates else 1.0) * np.array(prior))
         rows = whitened(measured.residual, measured.time, deviation)
         terms["markers of feet"] = BalanceTerm(
-            np.concatenate([np.zeros((rows.size, 3)), *(each / UNDER_FOOT[:, None] for each in under_feet)]),
+            np.concatenate([np.zeros((rows.size, 3)), *(part / UNDER_FOOT[:, None] for part in under_feet)]),
             np.array(UNDER_FEET),
         )
         values = np.concatenate([rows, *(np.append(foot.off, foot.travel) / UNDER_FOOT for foot in feet)])
@@ -486,7 +486,7 @@ def _changing(trial: Trial, measured: BalanceFit, sample: Observed, judged: list
             errors |= {f"scale {k}": measured.wrench[k][..., None], f"place {k}": _moved(measured.wrench[k])}
             errors[f"late whole {k}"] = measured.channels[k]["late whole"]
     times = np.linspace(time[0], time[-1], int(min(np.ptp(time) / BETWEEN, MOST_TIMES)) + 2)[1:-1]
-    frames, found = np.arange(time.size), list[tuple[float, str, str, Array, Array]]()
+    frames, clearest = np.arange(time.size), list[tuple[float, str, str, Array, Array]]()
     for name, error in errors.items():
         plates = judged if name == "delay" else [int(name.split()[-1])]
         acts = np.any([measured.loaded(k) for k in plates], axis=0)
@@ -509,10 +509,10 @@ def _changing(trial: Trial, measured: BalanceFit, sample: Observed, judged: list
             size = covariance @ (weighted.T @ sample.values)
             spread = covariance + usual**2 * np.eye(len(size))
             if np.linalg.norm(size) > least and (clear := size @ np.linalg.solve(spread, size)) > CLEAR**2:
-                found.append((float(clear), name, when, size, np.sqrt(np.diag(covariance))))
-    if not found:
+                clearest.append((float(clear), name, when, size, np.sqrt(np.diag(covariance))))
+    if not clearest:
         return
-    _, name, when, size, error_of = max(found, key=lambda each: each[0])
+    _, name, when, size, error_of = max(clearest, key=lambda entry: entry[0])
     (code, limit, _), change = CHANGES[name.split()[0]], float(size[0])
     where = Where(trial.markers.path) if name == "delay" else on_plate(trial.forces[int(name.split()[-1])])
     values = {"when": when, "size": float(np.linalg.norm(size)), "error": float(error_of.max())}
@@ -570,8 +570,8 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
     for j, wave in enumerate((passed, *waves.T), 1):
         columns[f"delay {j}"] = measured.change[:, :3] * wave[:, None]
     growing = [f"grown {name} {k}" for name in LEVEL for k in enough]
-    fits, found = _shown_twice(trial, measured, columns, growing)
-    yield from found
+    fits, faults = _shown_twice(trial, measured, columns, growing)
+    yield from faults
     last = len(columns) - waves.shape[1]
     wander = float((waves @ fits.size[last:]).std())
     spread = np.einsum("tj,jk,tk->t", waves, fits.covariance[last:, last:], waves)
@@ -590,15 +590,15 @@ def _shown_twice(
     """
     parts, residual = np.stack(list(effects.values()), axis=2), measured.residual[:, :3]
     masses = np.stack([effect[:, :3] for effect in measured.segments.values()], axis=2)
-    fits, found = Estimate(*covariance(parts, residual, measured.memory), 0.0), list[Finding]()
+    fits, faults = Estimate(*covariance(parts, residual, measured.memory), 0.0), list[Finding]()
     freed, _ = covariance(np.concatenate([parts, masses], axis=2), residual, measured.memory)
     for j, name in enumerate(effects):
         fit = Estimate(fits.size[[j]], fits.covariance[j : j + 1, j : j + 1], 0.0)
         least = max(limit_of(name), STANDARD_ERRORS * fit.deviation[0])
         clear = fit.size[0] * freed[j] > 0.0 and min(abs(fit.size[0]), abs(freed[j])) > least
         if clear and name in judged:
-            found.append(_accused(trial, name, fit))
-    return fits, found
+            faults.append(_accused(trial, name, fit))
+    return fits, faults
 
 
 def shear_values(foot: str, gain: float, error: float) -> dict[str, object] | None:
@@ -649,7 +649,7 @@ def _other_mass(case: Case, sample: Observed, names: list[str], name: str) -> fl
     much, the mass decides which of them is accused. The stated one may be off by `STATED_MASS_ERROR`; where plates and
     mass do not fit it may be the one that the plates carry. A greater mass needs more of all that the plates carry.
     """
-    scales, stated = [each for each in names if each.startswith("scale")], case.trial.subject.mass
+    scales, stated = [text for text in names if text.startswith("scale")], case.trial.subject.mass
     masses = [stated * (1.0 - STATED_MASS_ERROR), stated * (1.0 + STATED_MASS_ERROR)]
     if case.found("mass") and (required := law(case)) is not None:
         masses.append(carried_mass(case, required)[0])
@@ -700,9 +700,9 @@ def _accused(trial: Trial, name: str, fit: Estimate, others: Mapping[str, Estima
     else:
         forward, left = -fit.size
         values |= {"forward": forward, "left": left, "plates": "this plate" if rest else "all plates alike"}
-        alike = {n for n, each in (others or {}).items() if fit.evidence - each.evidence < AS_LIKELY} - {name}
-        for rival in (each for each in alike if rest and each.startswith("place ")):
-            one, other = (SIDE_NAMES[trial.forces[int(each.split()[1])].side] for each in (name, rival))
+        alike = {n for n, x in (others or {}).items() if fit.evidence - x.evidence < AS_LIKELY} - {name}
+        for rival in (x for x in alike if rest and x.startswith("place ")):
+            one, other = (SIDE_NAMES[trial.forces[int(x.split()[1])].side] for x in (name, rival))
             where = Where(plate.path)
             values["plates"] = f"the {one} plate, or of the {other} one about as far the other way,"
         values |= {"uncertain_forward": error, "uncertain_left": fit.deviation[1]}

@@ -114,9 +114,9 @@ def distances(trial: Trial) -> Distances | None:
     for k, ((a, b), standing) in enumerate(pairs.items()):
         if standing and static is not None and names[a] in static and names[b] in static:
             still[k] = _distance(static[names[a]], static[names[b]])
-    found = Distances(names, one, other, still, still)
-    usual = [float(median_of_known(of_pair)) for of_pair in found.measured(trial.markers.position).T]
-    return replace(found, usual=np.array(usual))
+    of = Distances(names, one, other, still, still)
+    usual = [float(median_of_known(of_pair)) for of_pair in of.measured(trial.markers.position).T]
+    return replace(of, usual=np.array(usual))
 
 
 def _distance(one: Array, other: Array) -> float:
@@ -378,9 +378,9 @@ def sheared_space(case: Case) -> Iterator[Finding]:
     # without the last part: all squares together are the length itself
     varies = (terms - mean_of_known(terms))[..., :-1]
     of_legs = [markers_of(trial, *(f"{k}_{side}" for k in LEG)) for side in SIDES]
-    legs = [[pair <= own for pair in pairs.ends] for own in of_legs]
-    each = [_strain(varies[:, own])[2] for own in (np.any(legs, axis=0), *legs) if np.any(own)]
-    known = {"up": each} if len(each) > len(SIDES) else {}
+    legs = [[pair <= leg for pair in pairs.ends] for leg in of_legs]
+    strains = [_strain(varies[:, leg])[2] for leg in (np.any(legs, axis=0), *legs) if np.any(leg)]
+    known = {"up": strains} if len(strains) > len(SIDES) else {}
     if still.sum() >= FEWEST_AGREEING:
         terms[..., 0] -= pairs.standing
         known["to the left"] = [_strain(terms[:, still])[1]]

@@ -134,7 +134,7 @@ def _in_mapping(case: Case, names: tuple[str, str]) -> dict[str, Any]:
     # one of a marker set with several weights is no key of a trial file
     if all(name in stated or len({*used[name].values()}) <= 1 for name in names):
         markers = {name: list(used[name]) for name in names}
-        of = {name: stated.get(name, own[0] if len(own) == 1 else own) for name, own in markers.items()}
+        of = {name: stated.get(name, m[0] if len(m) == 1 else m) for name, m in markers.items()}
         change = {("mapping", a): of[b] for a, b in (names, names[::-1])}
     return {"repair": exchange_landmarks(*names), "change": change}
 
@@ -142,7 +142,7 @@ def _in_mapping(case: Case, names: tuple[str, str]) -> dict[str, Any]:
 def _in_file(trial: Trial, names: tuple[str, str], role: Role = "markers") -> dict[str, Any]:
     """Repair and change of a finding that exchange the labels of two landmarks in a file; none of several markers."""
     labels = [list(trial.mapping[name]) for name in names]
-    if not all(len(own) == 1 and own[0] in getattr(trial, role) for own in labels):
+    if not all(len(one) == 1 and one[0] in getattr(trial, role) for one in labels):
         return {}
     repair, change = exchange_labels(trial, {role: {labels[0][0]: labels[1][0]}})
     return {"repair": repair, "change": change}
@@ -267,7 +267,7 @@ def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:
     Other clusters, which [carried] refers to by name, keep theirs.
     """
     sided = {name for name in table if name in BODY_CLUSTERS or name in landmarks()}
-    return {twin(name) if name in sided else name: own for name, own in table.items()}
+    return {twin(name) if name in sided else name: entry for name, entry in table.items()}
 
 
 def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
@@ -340,7 +340,7 @@ def _exchange(case: Case, names: tuple[str, str], standing: bool) -> tuple[Where
     remedy = f"{labels} the files"
     if in_file:
         remedy = f"{labels} this file; the standing trial has them right"
-    elif mending["change"] or not all(len(own) == 1 for own in shown_by):
+    elif mending["change"] or not all(len(shown) == 1 for shown in shown_by):
         remedy = f"swap the markers of {names[0]} and {names[1]} in [mapping], or their labels in the file"
     return replace(place, markers=tuple(m for markers in shown_by for m in markers)), remedy, mending
 

@@ -333,7 +333,7 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
     """Find slips of a marker, and frames in which it only leaves its place for a while."""
     markers = trial.markers
     time, together = markers.time, frames_of(TOGETHER, markers.rate)
-    others = sorted({each for names, _ in bodies(trial).values() if name in names for each in names} - {name})
+    others = sorted({one for names, _ in bodies(trial).values() if name in names for one in names} - {name})
     around = np.stack([markers[other] for other in others], axis=1)
     away = markers[name][:, None] - around
     distance, beside = np.linalg.norm(away, axis=2), _in_axes(away.mean(axis=1), around)
@@ -371,9 +371,9 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
         # a shorter range before the first slip is no remedy
         early = time[slips[0][0]] - REACH - time[0] < A_STRIDE
         yield finding("marker_slipped.early" if early else "marker_slipped", "error", values, where, repair)
-    for code, found in leaps.items():
-        values = {"name": name, "size": max(far for far, _ in found)}
-        where = Where(markers.path, markers=(name,), times=tuple(sorted(run for _, run in found)))
+    for code, runs in leaps.items():
+        values = {"name": name, "size": max(far for far, _ in runs)}
+        where = Where(markers.path, markers=(name,), times=tuple(sorted(run for _, run in runs)))
         yield finding(code, "warning", values, where)
 
 
@@ -498,7 +498,7 @@ def _swinging(trial: Trial, jumps: list[str]) -> list[Finding]:
     worst = max(excess, key=lambda name: excess[name], default="")
     # skin moves more on one leg than on the other: what the other pairs of this leg show
     leg = next(
-        (own for side in SIDES if worst in (own := markers_of(trial, *(f"{k}_{side}" for k in LEG)))), ()
+        (mine for side in SIDES if worst in (mine := markers_of(trial, *(f"{k}_{side}" for k in LEG)))), ()
     )
     others = [pair for pair in more if pair <= {*leg} - {worst}]
     here, there = ([of[pair] for pair in others] for of in (varies, twin))
@@ -508,7 +508,7 @@ def _swinging(trial: Trial, jumps: list[str]) -> list[Finding]:
     pair = max((pair for pair in more if worst in pair), key=lambda pair: more[pair], default=None)
     if pair and varies[pair] > (limit := expected * twin[pair] + usual):
         (other,), size, same, code = pair - {worst}, varies[pair], twin[pair], "segment_length.swings"
-        found = {worst: excess[worst], other: excess[other]}
+        sway = {worst: excess[worst], other: excess[other]}
     else:
         spread = _spread_on_bodies(trial, shown, jumps)
         twins = {name: twins[name] for name in spread if twins[name] in spread}
@@ -523,8 +523,8 @@ def _swinging(trial: Trial, jumps: list[str]) -> list[Finding]:
         limit, code = max(float(np.hypot(same, usual)), TIMES_TWIN * same), "segment_length.sways"
         if size <= limit:
             return []
-        found = {name: beyond[name] for name in beyond if name in beside}
-    likely = sorted((n for n in found if found[n] >= AS_LIKELY * found[worst]), key=lambda n: -found[n])
+        sway = {name: beyond[name] for name in beyond if name in beside}
+    likely = sorted((n for n in sway if sway[n] >= AS_LIKELY * sway[worst]), key=lambda n: -sway[n])
     which = "the marker" if len(likely) == 1 else f"one of {', '.join(map(repr, likely))}"
     values = {"name": worst, "other": other, "size": size, "twin": same, "limit": limit, "which": which}
     return [finding(code, "warning", values, Where(markers.path, markers=tuple(likely)))]

@@ -66,11 +66,11 @@ def _joint_angles(model_body: ModelBody, fixed: Motion) -> dict[str, Array]:
     model = model_body.model
     beyond = {body for sole in fixed.soles for body in sole.bodies[1:]}
     inside = {name for joint in model.joints if joint.outboard.body in beyond for name in joint.coordinates}
-    given = model_body.motion.by_name(model_body.motion.value)
+    values = model_body.motion.by_name(model_body.motion.value)
     return {
-        name: np.degrees(given[name])
+        name: np.degrees(values[name])
         for name in model_body.dofs
-        if name in given
+        if name in values
         and name not in inside
         and not model.coordinates[name].locked
         and model.coordinates[name].rotational
@@ -121,14 +121,14 @@ def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     ranges = {name: float(np.ptp(values)) for name, values in angles.items()}
     if not any(size > MOVING_RANGE for size in ranges.values()):
         return
-    given, known = body.motion.by_name(body.motion.value), body.model.coordinates
-    free = [name for joint in body.model.roots for name in joint.coordinates if name in given]
-    still = [name for name in free if not known[name].locked and np.ptp(given[name]) < CONSTANT]
+    angle, known = body.motion.by_name(body.motion.value), body.model.coordinates
+    free = [name for joint in body.model.roots for name in joint.coordinates if name in angle]
+    still = [name for name in free if not known[name].locked and np.ptp(angle[name]) < CONSTANT]
     # a planar motion in space has three coordinates of the root at rest
     frozen = [name for name, size in ranges.items() if np.radians(size) < CONSTANT]
     for name in (*frozen, *(still if len(still) < 3 else ())):
         unit, factor = ("degrees", 180.0 / np.pi) if known[name].rotational else ("m", 1.0)
-        mean, moves = factor * float(given[name].mean()), max(ranges.values())
+        mean, moves = factor * float(angle[name].mean()), max(ranges.values())
         values = {"name": name, "value": mean, "unit": unit, "moves": moves}
         yield finding("frozen.coordinate", "warning", values, Where(body.motion.file))
 
@@ -148,8 +148,8 @@ def sides_of_coordinates(case: ModelCase) -> Iterator[Finding]:
     then = sliding(replace(case, fixed=exchanged, known={}))
     if then < STANDING * min(now, sliding(replace(case, loads=on_bodies(of_loads)(case.loads), known={}))):
         moments = [
-            shared_forces(case, each, np.nan_to_num(each.need - loads_on(each, case.loads, case.time)))
-            for each in (case.fixed, exchanged)
+            shared_forces(case, fixed, np.nan_to_num(fixed.need - loads_on(fixed, case.loads, case.time)))
+            for fixed in (case.fixed, exchanged)
         ]
         cost, values = largest(case.body, moments[1] - moments[0]), {"now": now, "then": then}
         yield finding("sides_swapped.coordinates", "error", values, Where(motion.file), cost=cost)
@@ -269,11 +269,11 @@ def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
     if motion.measured is None:
         return
     leaps = list(_in_degrees(body, motion.measured, _leaps_of(body)))
-    given = _moments(body) if leaps else None
+    now = _moments(body) if leaps else None
     for places, said, size, times in leaps:
         cost, grave = None, size > LARGE
-        if given is not None and (then := _moments(without_leaps(body, places))) is not None:
-            cost = largest(body, given - then)
+        if now is not None and (then := _moments(without_leaps(body, places))) is not None:
+            cost = largest(body, now - then)
             grave = cost is not None and cost.size > SERIOUS * body.mass
         where = Where(motion.file, times=times)
         yield finding("single_leap", error_if(grave), said, where, cost=cost)
@@ -287,7 +287,7 @@ def steps_of_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     values = _without(motion.measured, _leaps_of(body))
     rest = np.abs(beside_cubic(values))
     steps = rest > np.maximum(np.where(_angles(body), *LEAST), TIMES * np.quantile(rest, USUAL, axis=0))
-    leaps = sorted(_in_degrees(body, values, steps & _is_free(body)), key=lambda each: -each[2])
+    leaps = sorted(_in_degrees(body, values, steps & _is_free(body)), key=lambda entry: -entry[2])
     for _, said, size, times in leaps[:1]:
         others = f"; {count_of(len(leaps) - 1, 'other leap')} of other columns" * bool(leaps[1:])
         said["more"] = f"{said['more']}{others}"
@@ -312,11 +312,11 @@ def _moments(body: ModelBody) -> Array | None:
 
     None where masses or free angles lack, and with predicted loads, which change with the motion.
     """
-    model, given = body.model, body.dynamics.loads if body.dynamics and body.moment_table is None else ()
+    model, loads = body.model, body.dynamics.loads if body.dynamics and body.moment_table is None else ()
     if model.mass_faults or not model.mass > 0.0 or body.settings.files.predicted:
         return None
     try:
-        dynamics = inverse_dynamics(model, whole_motion(model, body.motion), given)
+        dynamics = inverse_dynamics(model, whole_motion(model, body.motion), loads)
     except InputError:
         return None
     return np.stack([dynamics.column(name) for name in body.dofs], axis=1)
@@ -354,10 +354,10 @@ def leaps_of_moments(case: MomentCase) -> Iterator[Finding]:
     leaps = single_leaps(table.values, np.full(len(columns), LEAST_MOMENT_RMS)) & columns
     units = np.array(["N m" if name.endswith("_moment") else "N" for name in table.names])
     for places, said, size, times in _together(table, leaps, units, np.ones(len(columns))):
-        own = leaps & np.isin(np.arange(len(columns)), places)
+        cells = leaps & np.isin(np.arange(len(columns)), places)
 
-        def repair(given: Table, own: Mask = own) -> Table:
-            return replace(given, values=_without(given.values, own))
+        def repair(of: Table, cells: Mask = cells) -> Table:
+            return replace(of, values=_without(of.values, cells))
 
         grave = size > SERIOUS * case.fixed.model.mass
         yield case.fault("single_leap", error_if(grave), said, repair, times=times)

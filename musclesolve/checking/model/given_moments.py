@@ -162,10 +162,10 @@ class MomentCase(Examined):
         """The largest change of a moment of the shared coordinates [N m]."""
         repaired = repair(self.table)
         tables, time = (self.table, repaired), self.fixed.time
-        names = [name for name in self.body.dofs if all(f"{name}_moment" in each.names for each in tables)]
+        names = [name for name in self.body.dofs if all(f"{name}_moment" in table.names for table in tables)]
         if not names:
             return None
-        both = np.all([(time >= each.time[0]) & (time <= each.time[-1]) for each in tables], axis=0)
+        both = np.all([(time >= table.time[0]) & (time <= table.time[-1]) for table in tables], axis=0)
         change, now = np.zeros((len(time), len(self.body.dofs))), moments_at(self.table, names, time)
         shared = np.isin(self.body.dofs, names)
         change[:, shared] = (now - moments_at(repaired, names, time)) * both[:, None]
@@ -233,9 +233,9 @@ def empty_columns(case: MomentCase) -> Iterator[Finding]:
             yield finding("moment_zero", "error", values, case.where, cost=cost)
 
 
-def unexplained(given: Array, due: Array) -> float:
+def unexplained(moments: Array, due: Array) -> float:
     """The share of moments due that given ones leave at the best scale of any sign."""
-    return 1.0 - float(np.nan_to_num(likeness_of(given, due))) ** 2
+    return 1.0 - float(np.nan_to_num(likeness_of(moments, due))) ** 2
 
 
 def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
@@ -255,10 +255,10 @@ def sides_of_moments(case: MomentCase) -> Iterator[Finding]:
     yield case.fault("sides_swapped.moments", "error", values, lambda table: replace(table, names=exchanged))
 
 
-def likeness_of(given: Array, due: Array) -> float:
+def likeness_of(moments: Array, due: Array) -> float:
     """Correlation of moments of any shape with the moments due; NaN where one of them is zero."""
-    size = float(np.linalg.norm(given) * np.linalg.norm(due))
-    return float((given * due).sum()) / size if size > 0.0 else np.nan
+    size = float(np.linalg.norm(moments) * np.linalg.norm(due))
+    return float((moments * due).sum()) / size if size > 0.0 else np.nan
 
 
 def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
@@ -266,19 +266,19 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
     names, mass = case.names, case.fixed.model.mass
     if not names or case.frames.sum() < case.fixed.fewest:
         return
-    given, due = case.given(names), case.expected(names)
-    likeness = likeness_of(given, due)
+    moments, due = case.given(names), case.expected(names)
+    likeness = likeness_of(moments, due)
     columns = [name for name in case.table.names if name.endswith(COLUMN_ENDINGS)]
     if likeness < OPPOSITE:
         repair = changed_columns(columns, -1.0)
         values = {"names": "all moments", "likeness": likeness}
         yield case.fault("moment_sign", "error", values, repair)
         return
-    signed = [likeness_of(one, other) > OPPOSITE for one, other in zip(given.T, due.T, strict=True)]
-    given, due = given[:, signed], due[:, signed]
-    if not likeness_of(given, due) >= LEAST_LIKENESS:
+    signed = [likeness_of(one, other) > OPPOSITE for one, other in zip(moments.T, due.T, strict=True)]
+    moments, due = moments[:, signed], due[:, signed]
+    if not likeness_of(moments, due) >= LEAST_LIKENESS:
         return
-    (factor,), (error,) = standard_errors(given[:, :, None], due, round(MEMORY * case.fixed.rate))
+    (factor,), (error,) = standard_errors(moments[:, :, None], due, round(MEMORY * case.fixed.rate))
     if exceeds(np.log(factor), np.log(OTHER_UNIT), error / factor):
         units = {
             "newton millimeters": 0.001,
@@ -356,9 +356,9 @@ class Surplus:
         numbers = list(self.columns.values())
 
         def repair(table: Table) -> Table:
-            values, given = table.values.copy(), table.values[:, numbers]
+            values, moments = table.values.copy(), table.values[:, numbers]
             for added, size in faults:
-                values[:, numbers] -= size * added(table.time, given)
+                values[:, numbers] -= size * added(table.time, moments)
             return replace(table, values=values)
 
         return repair
@@ -391,8 +391,8 @@ class Surplus:
     @property
     def rest(self) -> float:
         """Share of the power of P tau that errors of the model do not explain."""
-        own = self.of(self.moments[:, :, None])
-        return float((self.left(own) ** 2).sum() / (own**2).sum())
+        rest = self.of(self.moments[:, :, None])
+        return float((self.left(rest) ** 2).sum() / (rest**2).sum())
 
     def delay(self, middle: float) -> tuple[Array, Array]:
         """How late the moments are at a time [s], how much later they get [s/s], and the standard errors, (2,)."""
@@ -484,9 +484,9 @@ def surplus(case: MomentCase, weighted: bool = True) -> Surplus | None:
         )
         rest = seen.left(seen.of(seen.moments[:, :, None]))[: beyond[0].shape[0] * len(frames)]
         power = (rest.reshape(shown.shape) ** 2).mean(axis=0) / np.maximum(shown.mean(axis=0), SHOWN)
-        own = dict(zip(names, np.sqrt(power), strict=True))
+        size = dict(zip(names, np.sqrt(power), strict=True))
         # a fault of one side is no usual error
-        usual = [min(own[name], own.get(twin(name), np.inf)) for name in names]
+        usual = [min(size[name], size.get(twin(name), np.inf)) for name in names]
         weights = 1.0 / np.maximum(usual, LEAST_ERROR)
     return seen
 
@@ -552,19 +552,19 @@ def moment_fit(case: MomentCase) -> MomentFit | None:
     borne = np.linalg.norm(fixed.need[seen.frames, :, 3:].sum(axis=1), axis=1) > BORNE * weight
     if borne.sum() * seen.covers < SHORTEST * len(borne):
         return None
-    due, given = seen.of(np.stack([seen.due, seen.moments], axis=2))[borne].transpose(2, 0, 1)
+    due, stated = seen.of(np.stack([seen.due, seen.moments], axis=2))[borne].transpose(2, 0, 1)
     fit = MomentFit()
     if np.sqrt((due**2).sum(axis=1).mean()) >= SMALLEST:
-        likeness = float((due * given).sum() / (np.linalg.norm(due) * np.linalg.norm(given) + 1e-300))
-        (factor,), (error,) = standard_errors(due[:, :, None], given, seen.memory)
+        likeness = float((due * stated).sum() / (np.linalg.norm(due) * np.linalg.norm(stated) + 1e-300))
+        (factor,), (error,) = standard_errors(due[:, :, None], stated, seen.memory)
         fit = replace(fit, factor=factor, factor_error=error, likeness=likeness)
     # the vertical translation of a single root, if the file has it, bears the weight of a body that stands on feet
     for name in model.roots[0].coordinates if len(model.roots) == 1 else ():
         if name in seen.columns and not model.coordinates[name].rotational:
             column = list(seen.columns).index(name)
             if (mean := seen.due[borne, column].mean()) > 0.8 * weight:
-                patterns, given = np.full((int(borne.sum()), 1, 1), mean), seen.moments[borne][:, [column]]
-                (carried,), (error,) = standard_errors(patterns, given, seen.memory)
+                patterns, stated = np.full((int(borne.sum()), 1, 1), mean), seen.moments[borne][:, [column]]
+                (carried,), (error,) = standard_errors(patterns, stated, seen.memory)
                 return replace(fit, carried=carried, carried_error=error)
     return fit
 

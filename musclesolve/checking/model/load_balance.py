@@ -121,8 +121,8 @@ def plate_scales(case: ModelCase) -> Iterator[Finding]:
 def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
     """Compare the scales of plates while each of them carries the body alone; limit: of their logarithm."""
     due = case.fixed.due[:, 3:]
-    each = np.array([case.force([load]) for load in case.loads])
-    size = np.linalg.norm(each, axis=2)
+    plates = np.array([case.force([load]) for load in case.loads])
+    size = np.linalg.norm(plates, axis=2)
     most = np.quantile(size, 0.95, axis=1, keepdims=True)
     # each as a share of its own greatest force: one of them may be in another unit
     carries, free = (size > SCALED * most) & (most > 0.0), size < ALONE * most
@@ -135,7 +135,7 @@ def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
         # loads that are late begin and end at other times
         alone = eroded(alone, round(INNER * case.fixed.rate)) & case.inside
         if np.sum(alone) >= case.fixed.fewest:
-            force, needed = each[k][alone], due[alone]
+            force, needed = plates[k][alone], due[alone]
             scale = float(np.median((force * needed).sum(axis=1) / (force**2).sum(axis=1)))
             # a plate in other axes, or on which another foot stands, has no scale
             left = np.linalg.norm(scale * force - needed, axis=1) / np.linalg.norm(needed, axis=1)
@@ -171,7 +171,7 @@ def signs_of_channels(case: ModelCase) -> Iterator[Finding]:
         return
     channels = [(load, axis) for load in case.loads for axis in range(3)]
     parts = [replace(load, force=load.force * np.eye(3)[k], moment=0.0 * load.moment) for load, k in channels]
-    shown = np.stack([case.acting([each]) for each in parts], axis=2)
+    shown = np.stack([case.acting([part]) for part in parts], axis=2)
     levers = np.concatenate([_levers(case.force([load])) for load in case.loads], axis=2)
     late = np.gradient(whole, time, axis=0)[:, :, None]
     levers = np.pad(levers, ((0, 0), (0, 3), (0, 0)))
@@ -214,7 +214,7 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     of_feet = [[load for load in level(case.loads) if case.sole_of(load) is sole] for sole in fixed.soles]
     if not all(of_feet):
         return
-    patterns = np.stack([case.acting(own)[frames][:, [0, 2]] for own in of_feet], axis=2)
+    patterns = np.stack([case.acting(loads)[frames][:, [0, 2]] for loads in of_feet], axis=2)
     left = (fixed.due - case.acting(case.loads))[frames][:, [0, 2]]
     if not (np.abs(patterns).max(axis=(0, 1)) > 0.0).all():
         return
@@ -257,11 +257,11 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
     time = case.time
     # inverse dynamics with the repaired loads
     assert case.body.dynamics is not None
-    given: InverseDynamics = case.body.dynamics.dynamics
+    whole: InverseDynamics = case.body.dynamics.dynamics
     motion = replace(case.fixed.motion, time=known_times(case.loads, time))
-    dynamics = LoadDynamics(case.fixed.model, motion, given, case.loads)
+    dynamics = LoadDynamics(case.fixed.model, motion, whole, case.loads)
     wrench = case.fixed.need - dynamics.body_wrench
-    dynamics = replace(dynamics, dynamics=replace(given, wrench=wrench))
+    dynamics = replace(dynamics, dynamics=replace(whole, wrench=wrench))
     for foot, standing in dynamics.unmeasured_feet.items():
         standing = standing & case.covered(case.loads, time)
         if standing.sum() / case.fixed.rate >= UNMEASURED_S:
@@ -329,9 +329,9 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
         return
     whole, weight = case.acting(case.loads), case.fixed.model.weight
     left, kept = case.left_by(case.loads, whole, fit.scale)
-    given = fit.scale * whole
+    acting = fit.scale * whole
     kept &= np.linalg.norm(left[:, 3:], axis=1) < CAP * weight
-    kept &= np.linalg.norm(given[:, 3:], axis=1) > SCALED * weight
+    kept &= np.linalg.norm(acting[:, 3:], axis=1) > SCALED * weight
     if kept.sum() < case.fixed.fewest:
         return
     left, memory = left[kept, :3], round(MEMORY * case.fixed.rate)
@@ -344,28 +344,28 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
         return float(np.linalg.norm(left - patterns @ offset)), names, offset, error
 
     levers = [_levers(force) for force in forces]
-    tried, limit = [fitted(_levers(given[kept, 3:]))], MISPLACED
+    tried, limit = [fitted(_levers(acting[kept, 3:]))], MISPLACED
     _, names, offset, error = tried[0]
     if np.linalg.norm(offset) > max(limit, units.CLEAR * float(np.linalg.norm(error))):
         # one load that is displaced farther may explain more
         if len(levers) > 1:
             tried += [fitted(levers[k], case.loads[k].name) for k in np.flatnonzero(shows)]
-        _, names, offset, error = min(tried, key=lambda each: each[0])
+        _, names, offset, error = min(tried, key=lambda one: one[0])
     else:
         offsets, errors = standard_errors(np.concatenate(levers, axis=2), left, memory)
         sizes = np.linalg.norm(offsets.reshape(-1, 2), axis=1) * shows
         worst, limit = int(sizes.argmax()), MISPLACED_ALONE
-        own = slice(2 * worst, 2 * worst + 2)
-        offset, error = offsets[own], errors[own]
+        here = slice(2 * worst, 2 * worst + 2)
+        offset, error = offsets[here], errors[here]
         if not sizes[worst] > max(limit, units.CLEAR * float(np.linalg.norm(error))):
-            yield from _under_both_feet(case, given, kept)
+            yield from _under_both_feet(case, acting, kept)
             return
         names = (case.loads[worst].name,)
     of_ground, is_far = np.eye(3)[[0, 2]], np.linalg.norm(offset) > OTHER_ORIGIN
     yield displaced(case, names, offset @ of_ground, error @ of_ground, limit, error_if(is_far))
 
 
-def _under_both_feet(case: ModelCase, given: Array, kept: Mask) -> Iterator[Finding]:
+def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Finding]:
     """Find pressures beside both feet, or of another way under them.
 
     The moments that loads given (T, 6) leave are e x F + c sum (p - m) x F, with a displacement e of all points and the
@@ -385,8 +385,8 @@ def _under_both_feet(case: ModelCase, given: Array, kept: Mask) -> Iterator[Find
             if 0 < first and stop < len(loaded) and stop - first > STANCE * fixed.rate:
                 ways.append(float(np.ptp(along[first:stop] / long[first:stop])))
         beside.append(float(right[loaded].mean()) if loaded.sum() >= fixed.fewest else np.nan)
-    patterns = np.concatenate([_levers(given[:, 3:]), fixed.smooth(turning)[:, :, None]], axis=2)
-    size, error = standard_errors(patterns[kept][:, [0, 2]], (fixed.due - given)[kept][:, [0, 2]], memory)
+    patterns = np.concatenate([_levers(acting[:, 3:]), fixed.smooth(turning)[:, :, None]], axis=2)
+    size, error = standard_errors(patterns[kept][:, [0, 2]], (fixed.due - acting)[kept][:, [0, 2]], memory)
     side, limit = fixed.sideward, BESIDE_BOTH * size_of(fixed.model)
     shown = np.array([size[:2] @ side[[0, 2]], -np.mean(beside)])
     if abs(by := float(shown.mean())) > max(limit, np.ptp(shown)):  # a body that leans has other moments
@@ -403,9 +403,9 @@ def way_of_body(case: ModelCase) -> Iterator[Finding]:
     fixed, fit = case.fixed, None if case.found("plate_scale") else units.best_fit(case)
     if fit is None or fit.misfit > units.UNCLEAR or not walks(fixed) or not lasts_a_stride(fixed):
         return
-    given = fit.scale * case.acting(case.loads)
-    _, kept = case.left_by(case.loads, given, 1.0)
-    loads, due = (wrench[kept, 3:] @ fixed.sideward for wrench in (given, fixed.due))
+    acting = fit.scale * case.acting(case.loads)
+    _, kept = case.left_by(case.loads, acting, 1.0)
+    loads, due = (wrench[kept, 3:] @ fixed.sideward for wrench in (acting, fixed.due))
     (gain,), (error,) = standard_errors(loads[:, None, None], due[:, None], round(MEMORY * fixed.rate))
     if likeness_of(loads, due) > ALIKE and abs(gain - 1.0) > SWAYS:
         values = {"gain": gain, "error": error, "low": 1.0 - SWAYS, "high": 1.0 + SWAYS}
@@ -433,10 +433,10 @@ def loads_in_swing(case: ModelCase) -> Iterator[Finding]:
     fixed, known = case.fixed, case.covered(case.loads, case.time)
     moves = case.found("foot_slides", "foot_height", "angle_offset", "angle_sign", "angle_scale")
     for sole in fixed.soles if walks(fixed) and knows_the_ground(fixed) and not moves else ():
-        own = [load for load in case.loads if case.sole_of(load) is sole]
+        under = [load for load in case.loads if case.sole_of(load) is sole]
         swings = known & (fixed.foot_speed(sole) > PASSES)
-        if own and swings.sum() >= case.fixed.fewest:
-            share = float(np.linalg.norm(case.force(own)[swings], axis=1).mean()) / fixed.model.weight
+        if under and swings.sum() >= case.fixed.fewest:
+            share = float(np.linalg.norm(case.force(under)[swings], axis=1).mean()) / fixed.model.weight
             if share > IN_AIR:
                 values = {"foot": sole.body, "share": share, "limit": IN_AIR, "speed": PASSES}
                 yield case.fault("plate_baseline.swing", "warning", values, side=sole.side)
@@ -534,9 +534,9 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
     for load in case.loads if len(soles) == 2 else ():
         if (sole := case.sole_of(load)) is None:
             continue
-        own, other = (1, 0) if sole is soles[1] else (0, 1)
+        here, other = (1, 0) if sole is soles[1] else (0, 1)
         times, shares, far = _contacts(case, load)
-        wrong = (far[:, own] > FOOT_HALF_WIDTH) & (far[:, other] < NEARER * far[:, own])
+        wrong = (far[:, here] > FOOT_HALF_WIDTH) & (far[:, other] < NEARER * far[:, here])
         if not wrong.any():
             continue
         body_of = [soles[other].body if bad else load.body for bad in wrong]
@@ -550,7 +550,7 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
             "load": load.name,
             "body": load.body,
             "other": soles[other].body,
-            "own_distance": float(mean[own]),
+            "own_distance": float(mean[here]),
             "other_distance": float(mean[other]),
         }
         there = tuple(ends for ends, bad in zip(times, wrong, strict=True) if bad)
@@ -560,11 +560,11 @@ def feet_of_loads(case: ModelCase) -> Iterator[Finding]:
 def pressure_on_feet(case: ModelCase) -> Iterator[tuple[Sole, Array, Mask]]:
     """Each foot, the pressure (T, 3) [m] of all its loads, and when it carries a part of the body."""
     for sole in case.fixed.soles:
-        own = [case.point(load) for load in case.loads if case.sole_of(load) is sole]
-        force = np.array([np.linalg.norm(each, axis=1) * loaded for each, _, loaded in own])
-        size = force.sum(axis=0) if own else np.zeros(len(case.time))
+        parts = [case.point(load) for load in case.loads if case.sole_of(load) is sole]
+        force = np.array([np.linalg.norm(push, axis=1) * loaded for push, _, loaded in parts])
+        size = force.sum(axis=0) if parts else np.zeros(len(case.time))
         points = sum(
-            (share[:, None] * point for share, (_, point, _) in zip(force, own, strict=True)), np.zeros(3)
+            (share[:, None] * point for share, (_, point, _) in zip(force, parts, strict=True)), np.zeros(3)
         )
         yield sole, points / np.maximum(size, 1e-9)[:, None], size > FLAT * case.fixed.model.weight
 
@@ -609,8 +609,8 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     if fitting is None or fitting.misfit > units.UNCLEAR:
         return None
     # a wrong mass, which another check finds, is no error of a plate
-    given = [fitting.scale * case.acting([load]) for load in loads]
-    left = fixed.due - np.sum(given, axis=0)
+    acting = [fitting.scale * case.acting([load]) for load in loads]
+    left = fixed.due - np.sum(acting, axis=0)
     # errors at the ends of the motion are a part of the remainder, by whose size the balance is weighed
     known = case.covered(loads, time) & (np.linalg.norm(left[:, 3:], axis=1) < CAP * fixed.model.weight)
     known &= np.isfinite(left).all(axis=1)
@@ -628,15 +628,15 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
     for name, body in fixed.model.masses.items():
         share = body.mass / fixed.model.mass
         if share > SMALLEST_BODY:
-            own = fixed.about_root(fixed.need[:, fixed.model.body_number[name]])
-            segments[name] = turned(own - share * fixed.due)[known]
-    total = turned(np.sum(given, axis=0))
+            rate = fixed.about_root(fixed.need[:, fixed.model.body_number[name]])
+            segments[name] = turned(rate - share * fixed.due)[known]
+    total = turned(np.sum(acting, axis=0))
     fit = BalanceFit(
         time=time[known],
         residual=turned(left)[known],
         size=fixed.model.weight * np.array([1.0, 1.0, 1.0, *[fixed.height / ROOT_HEIGHT] * 3]),
-        wrench=[turned(each)[known] for each in given],
-        twist=[turned(each)[known] for each in twists],
+        wrench=[turned(part)[known] for part in acting],
+        twist=[turned(part)[known] for part in twists],
         change=np.gradient(total, time, axis=0)[known],
         segments=segments,
     )
@@ -647,8 +647,8 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
     """Find plates that are displaced, or whose free moment has the wrong sign, where nothing else was found."""
     harmless = (*HARMLESS, *UNLOADED)
     if any(
-        each.severity != "note" and each.code not in harmless and each.repair is None
-        for each in case.findings
+        entry.severity != "note" and entry.code not in harmless and entry.repair is None
+        for entry in case.findings
     ):
         return
     sides = [sole.side for load in case.loads if (sole := case.sole_of(load))]
@@ -664,11 +664,11 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
         # where mass and loads disagree one plate alone is not accused: what it lacks may be of the mass
         names = [] if case.found("mass") else [f"place {k}" for k in judged]
         names += ["place"] * every
-        found = accusations(sample, names)
-        if not found:
+        of = accusations(sample, names)
+        if not of:
             break
-        name = likeliest(found)
-        offset, error = (np.array([*part, 0.0]) @ axes for part in (found[name].size, found[name].deviation))
+        name = likeliest(of)
+        offset, error = (np.array([*part, 0.0]) @ axes for part in (of[name].size, of[name].deviation))
         concerned = (case.loads[int(name.split()[1])].name,) if " " in name else ()
         yield displaced(case, concerned, offset, np.abs(error), DISPLACED, "warning")
         sample = sample.freed(name, FOUND)

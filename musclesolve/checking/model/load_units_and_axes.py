@@ -88,8 +88,8 @@ def contacts_on(name: str, body_of_contact: Sequence[tuple[float, float, str]]) 
 
     def parts(load: ExternalLoad) -> Iterator[ExternalLoad]:
         for body in dict.fromkeys(bodies.tolist()):
-            own = (bodies[np.searchsorted(ends, load.time)] == body)[:, None]
-            force, moment = (np.where(own, values, 0.0) for values in (load.force, load.moment))
+            mine = (bodies[np.searchsorted(ends, load.time)] == body)[:, None]
+            force, moment = (np.where(mine, values, 0.0) for values in (load.force, load.moment))
             yield replace(load, body=body, force=force, moment=moment)
 
     return lambda loads: tuple(
@@ -113,28 +113,28 @@ BETTER, UNLIKE = 0.6, 0.35
 
 def roles_of_unit(case: ModelCase, names: Sequence[str] = ()) -> list[str]:
     """Force and moment where moments are small relative to the forces of loads; else they have another unit."""
-    own = [load for load in case.loads if not names or load.name in names]
-    twist = max((float(np.abs(load.moment).max(initial=0.0)) for load in own), default=0.0)
-    force = max((float(np.linalg.norm(load.force, axis=1).max(initial=0.0)) for load in own), default=0.0)
+    loads = [load for load in case.loads if not names or load.name in names]
+    twist = max((float(np.abs(load.moment).max(initial=0.0)) for load in loads), default=0.0)
+    force = max((float(np.linalg.norm(load.force, axis=1).max(initial=0.0)) for load in loads), default=0.0)
     return ["force", "moment"] if twist < TWISTED * force else ["force"]
 
 
 def named_unit(units: Mapping[str, float], factor: float) -> tuple[str, float]:
     """The unit with the nearest factor and this factor; no name and the factor itself where none is near."""
-    unit, right = min(units.items(), key=lambda each: abs(np.log(each[1] / factor)))
+    unit, right = min(units.items(), key=lambda pair: abs(np.log(pair[1] / factor)))
     return (unit, right) if abs(np.log(right / factor)) < np.log(NEAR) else ("", factor)
 
 
 def force_unit(case: ModelCase) -> Iterator[Finding]:
     """Compare the sizes of loads with the force that the body needs."""
     force, needed = case.force(case.loads), case.fixed.due[:, 3:]
-    given, due = np.linalg.norm([force, needed], axis=2)
-    great = (given > SCALED * np.quantile(given, 0.9)) & case.inside
-    if great.sum() < case.fixed.fewest or not given.max() > 0.0:
+    size, due = np.linalg.norm([force, needed], axis=2)
+    great = (size > SCALED * np.quantile(size, 0.9)) & case.inside
+    if great.sum() < case.fixed.fewest or not size.max() > 0.0:
         return
     if np.median((force * needed).sum(axis=1)[great]) < 0.0:  # a weight in a hand, or another sign
         return
-    factor, mass = float(np.median(due[great] / given[great])), case.fixed.model.mass
+    factor, mass = float(np.median(due[great] / size[great])), case.fixed.model.mass
     if 1.0 / OTHER_UNIT < factor < OTHER_UNIT:
         return
     units = {
@@ -229,19 +229,19 @@ SIGNED_AXES = [
 
 def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find the axes in which forces accelerate the body and points lie under its feet."""
-    given, due = case.force(case.loads), case.fixed.due[:, 3:]
+    force, due = case.force(case.loads), case.fixed.due[:, 3:]
     weight = case.fixed.model.weight
     spread = np.maximum(due.std(axis=0), 0.02 * weight)
-    great = np.linalg.norm(given, axis=1) > SCALED * np.quantile(np.linalg.norm(given, axis=1), 0.9)
+    great = np.linalg.norm(force, axis=1) > SCALED * np.quantile(np.linalg.norm(force, axis=1), 0.9)
     if great.sum() < case.fixed.fewest:
         return
-    size = float(np.median(np.linalg.norm(due[great], axis=1) / np.linalg.norm(given[great], axis=1)))
+    size = float(np.median(np.linalg.norm(due[great], axis=1) / np.linalg.norm(force[great], axis=1)))
 
     # misfits (48, T) of forces in all axes, each component over its spread
-    off = (size * given @ np.transpose(SIGNED_AXES, (0, 2, 1)) - due) / spread
+    off = (size * force @ np.transpose(SIGNED_AXES, (0, 2, 1)) - due) / spread
     misfits = np.minimum((off**2).mean(axis=2), 4.0)
     # frames in which some axes fit: not those in which a foot stands beside the plates
-    fitting = np.linalg.norm(size * given, axis=1) > SCALED * np.linalg.norm(due, axis=1)
+    fitting = np.linalg.norm(size * force, axis=1) > SCALED * np.linalg.norm(due, axis=1)
     if fitting.sum() < case.fixed.fewest:
         return
     scores = misfits[:, fitting].mean(axis=1)
@@ -249,7 +249,7 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     force_axes, now = SIGNED_AXES[same], nearness(case, case.loads)
     if np.array_equal(force_axes, -np.eye(3)):
         repair = turned(-np.eye(3), ["force"])
-        share = float((due[:, 1] * given[:, 1]).sum() / (due[:, 1] ** 2).sum())
+        share = float((due[:, 1] * force[:, 1]).sum() / (due[:, 1] ** 2).sum())
         yield case.fault("force_sign.loads", "error", {"share": share}, repair)
         return
     near = far = now
@@ -342,16 +342,16 @@ def _followed(time: Array) -> tuple[list[float], Array]:
 def _nearest_shift(case: ModelCase, farthest: float) -> float | None:
     """The shift up to the farthest one [s] with the least misfit in the first span; None where no loads fit."""
     loads, time, (spans, from_middle) = case.loads, case.time, _followed(case.time)
-    found, tried = list[tuple[float, float]](), dict[float, Mask]()
+    misfits, tried = list[tuple[float, float]](), dict[float, Mask]()
     for shift in np.arange(-farthest, farthest + SHIFT_STEP / 2, SHIFT_STEP).tolist():
         inside = case.covered(loads, time + shift)
         if inside.mean() >= LEAST_OVERLAP and inside.sum() >= case.fixed.fewest:
             tried[shift] = inside & (from_middle <= 0.5 * spans[0] + 1e-9)
     forces = case.forces(loads, [time + shift for shift in tried])
-    for (shift, inside), given in zip(tried.items(), forces, strict=True):
-        if (scale := case.scale(given, inside)) > 0.0:
-            found.append((case.misfit(given, scale, inside), shift))
-    return min(found)[1] + 0.0 if found else None
+    for (shift, inside), force in zip(tried.items(), forces, strict=True):
+        if (scale := case.scale(force, inside)) > 0.0:
+            misfits.append((case.misfit(force, scale, inside), shift))
+    return min(misfits)[1] + 0.0 if misfits else None
 
 
 def _fit_from(case: ModelCase, shift: float) -> Fit | None:
@@ -367,19 +367,19 @@ def _fit_from(case: ModelCase, shift: float) -> Fit | None:
     scale = np.nan
     for span in np.repeat(spans, 6):
         now = at(shift, drift)
-        given = case.force(loads, now)
+        force = case.force(loads, now)
         inside = case.covered(loads, now) & (from_middle <= 0.5 * span + 1e-9)
-        scale = case.scale(given, inside)
+        scale = case.scale(force, inside)
         if not scale > 0.0:
             return None
-        left = due - scale * given
+        left = due - scale * force
         # frames in which the loads carry the body and no foot stands beside the plates
         kept = inside & (np.linalg.norm(left, axis=1) < CAP * case.fixed.model.weight)
-        kept &= (np.linalg.norm(given, axis=1) > LOADED * case.fixed.model.weight) & case.inside
+        kept &= (np.linalg.norm(force, axis=1) > LOADED * case.fixed.model.weight) & case.inside
         if kept.sum() < case.fixed.fewest:
             return None
-        rate = np.gradient(given, time, axis=0) / (1.0 + drift)
-        patterns = np.stack([scale * rate, scale * (time - middle)[:, None] * rate, given], axis=2)
+        rate = np.gradient(force, time, axis=0) / (1.0 + drift)
+        patterns = np.stack([scale * rate, scale * (time - middle)[:, None] * rate, force], axis=2)
         if np.ptp(time[kept]) < CYCLE:
             patterns[:, :, 1], drift = 0.0, 0.0
         change, errors = standard_errors(patterns[kept], left[kept], memory)
@@ -387,12 +387,12 @@ def _fit_from(case: ModelCase, shift: float) -> Fit | None:
         drift = float(np.clip(drift + change[1], -0.2, 0.2))
     now = at(shift, drift)
     inside = case.covered(loads, now)
-    given = case.force(loads, now)
-    inside &= np.linalg.norm(given, axis=1) > LOADED * case.fixed.model.weight
+    force = case.force(loads, now)
+    inside &= np.linalg.norm(force, axis=1) > LOADED * case.fixed.model.weight
     if not inside.any():
         return None
-    none = case.misfit(0.0 * given, 1.0, inside)
-    misfit = case.misfit(given, scale, inside)
+    none = case.misfit(0.0 * force, 1.0, inside)
+    misfit = case.misfit(force, scale, inside)
     if misfit > (1.0 - EXPLAINED) * none:
         return None
     return Fit(shift, drift, float(scale), errors, misfit)

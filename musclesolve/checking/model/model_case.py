@@ -261,7 +261,7 @@ def soles(model: OpenSimModel, pose: BodyMotion) -> tuple[Sole, ...]:
     The toe of a foot without toes lies 0.2 m ahead of its origin, of other people by their size. A foot whose origin is
     its ankle has its heel where the skeleton of the public models has it, behind the ankle and below it.
     """
-    found, size = [], size_of(model)
+    made, size = [], size_of(model)
     inward = {joint.outboard.body: joint.outboard for joint in model.joints}
     for side in SIDES:
         foot = foot_of_side(model, side)
@@ -276,8 +276,8 @@ def soles(model: OpenSimModel, pose: BodyMotion) -> tuple[Sole, ...]:
             heel, ahead = heel - size * axes @ np.array(TO_HEEL), ahead - size * TO_HEEL[1] * axes[:, :, 1]
         beyond = chain[chain.index(foot) + 1 :]
         toe = pose.position[:, number[beyond[0]]] if beyond else ahead
-        found.append(Sole(side, foot, chain, heel, toe))
-    return tuple(found)
+        made.append(Sole(side, foot, chain, heel, toe))
+    return tuple(made)
 
 
 def single_supports(fixed: Motion) -> Iterator[tuple[str, Mask]]:
@@ -307,8 +307,8 @@ class Examined:
     def with_findings(self, findings: Iterable[Finding]) -> Self:
         """The case with what a check found, repaired as far as it has repairs."""
         case, added = self, tuple(findings)
-        for each in added:
-            case = case if each.repair is None else case.repaired(each.repair)
+        for entry in added:
+            case = case if entry.repair is None else case.repaired(entry.repair)
         return replace(case, findings=(*self.findings, *added))  # type: ignore[type-var]
 
     def found(self, *codes: str) -> bool:
@@ -395,25 +395,25 @@ class ModelCase(Examined):
         known = self.inside & self.covered(loads, self.time)
         return left, known & (np.abs(left[:, 4]) < CAP * self.fixed.model.weight)
 
-    def scale(self, given: Array, frames: Mask | slice = slice(None)) -> float:
+    def scale(self, acting: Array, frames: Mask | slice = slice(None)) -> float:
         """The scale k by which forces (T, 3) carry the body where they are great: the median over these frames."""
-        force, due = given[frames], self.fixed.due[frames, 3:]
+        force, due = acting[frames], self.fixed.due[frames, 3:]
         power = (force**2).sum(axis=1)
         great = power > (SCALED**2) * np.quantile(power, 0.9)
         if great.sum() < self.fixed.fewest:
             return np.nan
         return float(np.median((force * due).sum(axis=1)[great] / power[great]))
 
-    def misfit(self, given: Array, scale: float, frames: Mask | slice = slice(None)) -> float:
+    def misfit(self, force: Array, scale: float, frames: Mask | slice = slice(None)) -> float:
         """Misfit J of forces (T, 3)."""
-        left = np.linalg.norm(scale * given[frames] - self.fixed.due[frames, 3:], axis=1)
+        left = np.linalg.norm(scale * force[frames] - self.fixed.due[frames, 3:], axis=1)
         return float(np.mean(np.minimum(left / (CAP * self.fixed.model.weight), 1.0) ** 2))
 
     def cost(self, repair: Change) -> Cost | None:
         """The largest change of a moment of the shared coordinates by a repair, in frames that loads cover [N m]."""
-        given, repaired, time = self.loads, repair(self.loads), self.time
-        both = self.covered(given, time) & self.covered(repaired, time)
-        change = loads_on(self.fixed, given, time) - loads_on(self.fixed, repaired, time)
+        loads, repaired, time = self.loads, repair(self.loads), self.time
+        both = self.covered(loads, time) & self.covered(repaired, time)
+        change = loads_on(self.fixed, loads, time) - loads_on(self.fixed, repaired, time)
         return wrench_cost(self, change * both[:, None, None])
 
     def point(self, load: ExternalLoad) -> tuple[Array, Array, Mask]:

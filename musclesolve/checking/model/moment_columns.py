@@ -185,7 +185,7 @@ class Hypothesis:
 
     def added(self, time: Array, moments: Array) -> Array:
         """Return what the fault adds to moments (T, R) at times (T,), in its unit of size."""
-        columns, others = ([self.number[name] for name in each] for each in (self.names, self.of))
+        columns, others = ([self.number[name] for name in names] for names in (self.names, self.of))
         change, (begin, end) = np.zeros_like(moments), self.when
         if self.kind in ("offset", "drift"):
             change[:, columns] = (time[:, None] - begin) / (end - begin) if self.kind == "drift" else 1.0
@@ -257,7 +257,7 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
         return  # no fault of columns makes them moments of this motion
     # errors of a model have more weight in a part of a stride
     part = max(1.0, STRIDE / max(case.common, 1e-9))
-    faults = [each for each in faults if exceeds(each[1], part * LEAST.get(each[0].kind, 0.0), each[2])]
+    faults = [f for f in faults if exceeds(f[1], part * LEAST.get(f[0].kind, 0.0), f[2])]
     count = Counter(name for fault, *_ in faults for name in fault.names)
     few_faults = len({fault.names for fault, *_ in faults}) <= FEW
     for fault, size, error in faults:
@@ -265,60 +265,62 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
             yield _named(case, seen, fault, size, error)
     unlike = [(name,) for name in count if count[name] > 1] if few_faults else [tuple(count)]
     for names in unlike:
-        own = [fault.repaired(size) for fault, size, _ in faults if {*names} & {*fault.names}]
-        change = np.sum([size * added(seen.time, seen.moments) for added, size in own], axis=0)
+        sizes = [fault.repaired(size) for fault, size, _ in faults if {*names} & {*fault.names}]
+        change = np.sum([size * added(seen.time, seen.moments) for added, size in sizes], axis=0)
         rms = float(np.sqrt(np.mean(change[:, [number[name] for name in names]] ** 2)))
         said = {"names": " and of ".join(names), "rms": rms}
-        yield case.fault("moment_unlike", "warning", said, seen.without(own))
+        yield case.fault("moment_unlike", "warning", said, seen.without(sizes))
 
 
 def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis, float, float]]:
     """Return the faults that explain what is left, with their sizes and standard errors; none if much stays left."""
-    added = np.stack([each.added(seen.time, seen.moments) for each in tried], axis=2)
-    in_part, found = np.array([each.in_part for each in tried]), list[int]()
+    added = np.stack([x.added(seen.time, seen.moments) for x in tried], axis=2)
+    in_part, chosen = np.array([x.in_part for x in tried]), list[int]()
     unit = np.linalg.norm(added, axis=(0, 1)) / np.sqrt(len(seen.time))  # rms [N m] at a size of 1
     other = np.ones(len(tried), bool)  # than the faults found
     moments, added = seen.of(seen.moments[:, :, None]), seen.of(added)
     for space, evidence in ((seen.of_sides, EVIDENCE_OF_SIDES), (seen, EVIDENCE)):
         patterns, rest = space.left(added), space.left(moments)[:, 0]
         whole = (patterns**2).sum(axis=0)
-        for _ in range(MOST_FAULTS - len(found)):
-            basis = np.linalg.qr(patterns[:, found])[0]
+        for _ in range(MOST_FAULTS - len(chosen)):
+            basis = np.linalg.qr(patterns[:, chosen])[0]
             others, left = patterns - basis @ (basis.T @ patterns), rest - basis @ (basis.T @ rest)
             power = np.maximum((others**2).sum(axis=0), 1e-9)
             size = others.T @ left / power
             share = size**2 * power / float(left @ left)
-            fair = np.array([each.admits(float(own)) for each, own in zip(tried, size, strict=True)])
+            fair = np.array([x.admits(float(gain)) for x, gain in zip(tried, size, strict=True)])
             fair &= other & (power > SHOWN * whole) & (np.abs(size) * unit > CHANGE)
             fair &= share * seen.count > evidence * (1.0 - share)
             if not fair.any():
                 break
-            found.append(int(np.where(fair, share - PART * in_part, -1.0).argmax()))
-            other &= [not tried[found[-1]].is_same(each) for each in tried]
-    sizes = np.linalg.lstsq(patterns[:, found], rest, rcond=None)[0]
-    change = dict(zip(found, np.abs(sizes) * unit[found], strict=True))
+            chosen.append(int(np.where(fair, share - PART * in_part, -1.0).argmax()))
+            other &= [not tried[chosen[-1]].is_same(x) for x in tried]
+    sizes = np.linalg.lstsq(patterns[:, chosen], rest, rcond=None)[0]
+    change = dict(zip(chosen, np.abs(sizes) * unit[chosen], strict=True))
     # a small fault of a column is what a great one leaves
-    for one in [*found]:
-        beside = [two for two in found if {*tried[one].names} & {*tried[two].names}]
+    for one in [*chosen]:
+        beside = [two for two in chosen if {*tried[one].names} & {*tried[two].names}]
         if change[one] < REST * max(change[two] for two in beside):
-            found.remove(one)
-    sizes = np.linalg.lstsq(patterns[:, found], rest, rcond=None)[0]
-    if not found:
+            chosen.remove(one)
+    sizes = np.linalg.lstsq(patterns[:, chosen], rest, rcond=None)[0]
+    if not chosen:
         return []
-    left = rest - patterns[:, found] @ sizes
-    apart = seen.of_sides.left(np.concatenate([moments, added[:, :, found]], axis=2))
+    left = rest - patterns[:, chosen] @ sizes
+    apart = seen.of_sides.left(np.concatenate([moments, added[:, :, chosen]], axis=2))
     remains = apart[:, 0] - apart[:, 1:] @ np.linalg.lstsq(apart[:, 1:], apart[:, 0], rcond=None)[0]
-    shape = len(seen.time), seen.beyond.shape[1], len(found)
+    shape = len(seen.time), seen.beyond.shape[1], len(chosen)
     used = slice(0, shape[0] * shape[1])
     of_columns, of_both = (
         standard_errors(shown[used].reshape(shape), rest[used].reshape(shape[:2]), seen.memory)[1]
-        for shown, rest in ((patterns[:, found], left), (apart[:, 1:], remains))
+        for shown, rest in ((patterns[:, chosen], left), (apart[:, 1:], remains))
     )
     # the gain of both sides of a column is an error of the model otherwise
     errors = np.where(
-        [tried[k].kind == "gain" and len(tried[k].names) == 2 for k in found], of_both, of_columns
+        [tried[k].kind == "gain" and len(tried[k].names) == 2 for k in chosen], of_both, of_columns
     )
-    return [(tried[k], float(own), float(error)) for k, own, error in zip(found, sizes, errors, strict=True)]
+    return [
+        (tried[k], float(gain), float(error)) for k, gain, error in zip(chosen, sizes, errors, strict=True)
+    ]
 
 
 def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, error: float) -> Finding:
@@ -350,10 +352,10 @@ def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:
     inside = (table.time >= time[0] - 1e-6) & (table.time <= time[-1] + 1e-6)
     names = [name for name in case.body.dofs if split_side(name)[0] in ANGLES[:2] + ANGLES[3:]]
     columns = [table.names.index(f"{name}_moment") for name in names if f"{name}_moment" in table.names]
-    values, own = table.values[inside][:, columns], table.time[inside]
-    if not walks(case.fixed) or len(columns) < 4 or np.isnan(values).any() or np.ptp(own) < 1.0:
+    values, seconds = table.values[inside][:, columns], table.time[inside]
+    if not walks(case.fixed) or len(columns) < 4 or np.isnan(values).any() or np.ptp(seconds) < 1.0:
         return
-    highest = max(f90(column, 1.0 / float(np.diff(own).mean()), 2) for column in values.T)
+    highest = max(f90(column, 1.0 / float(np.diff(seconds).mean()), 2) for column in values.T)
     if highest < LOWEST_F90:
         said = {"frequency": highest, "least": LOWEST_F90}
         yield case.fault("over_filtered.moments", "warning", said)

@@ -214,7 +214,7 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
         InputError: a muscle needs a part of the model that is not supported.
     """
     dependent = {coupler.dependent for coupler in model.couplers}
-    free = [name for name, each in model.coordinates.items() if each.rotational and name not in dependent]
+    free = [name for name, one in model.coordinates.items() if one.rotational and name not in dependent]
     flexion = {name: flexion_sign(model, name) for name in free if split_side(name)[0] in FLEXION}
     poses = {name: np.zeros(COUNT) for name in free}
     for name in free:
@@ -224,13 +224,13 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
     signs = np.array([flexion.get(name, 1.0) for name in free])
     arm = geometry.moment_arm * signs[:, None]
     stems = tuple(dict.fromkeys(split_side(name)[0] for name in free))
-    own, other = np.zeros((COUNT, len(stems), len(names))), np.zeros(len(names))
+    arms, other = np.zeros((COUNT, len(stems), len(names))), np.zeros(len(names))
     for k, (stem, side) in enumerate(map(split_side, free)):
         for j, muscle_side in enumerate(split_side(name)[1] for name in geometry.muscles):
             if side == OTHER:
-                own[:, stems.index(stem), j] = np.abs(arm[:, k, j])
+                arms[:, stems.index(stem), j] = np.abs(arm[:, k, j])
             elif muscle_side in (side, OTHER):
-                own[:, stems.index(stem), j] += arm[:, k, j]
+                arms[:, stems.index(stem), j] += arm[:, k, j]
             else:
                 other[j] = max(other[j], np.abs(arm[:, k, j]).max())
     muscles = [model.muscles[name] for name in geometry.muscles]
@@ -240,7 +240,7 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
         geometry.muscles,
         stems,
         geometry.opensim_length,
-        own,
+        arms,
         other,
         *(force, fiber, tendon, pennation),
         size_of(model),
@@ -358,7 +358,7 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             np.array([np.full(values.shape[1], np.nan) if norm is None else norm[end] for norm in norms])
             for end in (0, 1)
         )
-        own, middle = values, 0.5 * (low + high)
+        now, middle = values, 0.5 * (low + high)
         if invariant.key == "strength":  # strong and weak people: the muscles of a model among each other
             known = np.isfinite(low[:, 0])
             of_all = float(np.median((values - middle)[known])) if known.sum() >= 8 else np.nan
@@ -377,8 +377,8 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
         apart = np.zeros_like(away)
         for name, k in number.items():
             other = number.get(twin(name), k)
-            size = np.maximum(np.abs(own[k]), np.abs(own[other]))
-            apart[k] = np.abs(own[k] - own[other]) / (invariant.twin + invariant.relative * size)
+            size = np.maximum(np.abs(now[k]), np.abs(now[other]))
+            apart[k] = np.abs(now[k] - now[other]) / (invariant.twin + invariant.relative * size)
         for name, k in number.items():
             other = number.get(twin(name), k)
             # of twins that differ, the one farther from the siblings, or both
@@ -388,9 +388,9 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             column = int((apart if of_twin else away)[k].argmax())
             coordinate = body.stems[column % len(body.stems)] if invariant.key == "arm" else ""
             about = f"{invariant.words} about {coordinate}" if coordinate else invariant.words
-            said = f"{sided(name)}: {about} {invariant.shown(own[k, column])}"
+            said = f"{sided(name)}: {about} {invariant.shown(now[k, column])}"
             if of_twin:
-                said += f", {sided(body.names[other])} {invariant.shown(own[other, column])}"
+                said += f", {sided(body.names[other])} {invariant.shown(now[other, column])}"
             if np.isfinite(low[k, column]) and invariant.key != "strength":
                 ends = invariant.shown(low[k, column]), invariant.shown(high[k, column])
                 said += f", public models {' to '.join(dict.fromkeys(ends))}"
@@ -398,7 +398,7 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 factor = float(np.exp(values[k, column] - middle[k, column]))
                 said += f", {factor:.2g} times what the other muscles of this model suggest"
             ratio = float(max(apart[k].max() if of_twin else 0.0, away[k].max()))
-            to = own[other, column] - own[k, column] if of_twin else middle[k, column] - values[k, column]
+            to = now[other, column] - now[k, column] if of_twin else middle[k, column] - values[k, column]
             yield Deviation(invariant.code, name, ratio, said, coordinate, bool(of_twin), float(to))
 
 
@@ -516,7 +516,7 @@ def _twice(model: OpenSimModel, body: Anatomy, used: set[str], where: Where) -> 
     """Find muscles with the same path; the later one is left out. Names need not state the sides of muscles."""
 
     def place(name: str) -> tuple[Any, ...]:
-        points = [(each.frame.body, each.location) for each in model.muscles[name].points]
+        points = [(point.frame.body, point.location) for point in model.muscles[name].points]
         sides = [(at, *np.sign(() if location is None else location[2:])) for at, location in points]
         return split_side(name)[1], model.crossing[name], sides
 
@@ -542,8 +542,8 @@ def _missing(model: OpenSimModel, where: Where) -> Found:
         with_side(stem, side) for side, other in zip(SIDES, reversed(SIDES), strict=True)
         for stem in sorted(stems[other] - stems[side])
     ]  # fmt: skip
-    own = {stem.casefold() for stem in either}
-    absent = min((sorted(_names_of(family) - own) for family in NOT_IN), key=len)
+    here = {stem.casefold() for stem in either}
+    absent = min((sorted(_names_of(family) - here) for family in NOT_IN), key=len)
     lost = absent if len(absent) <= 2 else []
     if one or lost:
         values = {"muscles": few([*map(sided, one), *lost], NAMED)}
@@ -647,9 +647,7 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
         away = [np.abs(one.position - mirror * two.position).max() for one, two in ends if one.body != GROUND]
         if max(away) > JOINT:
             off[stem] = float(max(away))
-        at_rest = [
-            rotation[number[each.parent.body]].T @ rotation[number[each.child.body]] for each in (joint, left)
-        ]
+        at_rest = [rotation[number[j.parent.body]].T @ rotation[number[j.child.body]] for j in (joint, left)]
         apart = mirror[:, None] * at_rest[0] * mirror @ at_rest[1].T
         turns = [float(np.linalg.norm(apart - np.eye(3))) / np.sqrt(2.0)]  # 2 sin(angle / 2)
         for one, two in ends:
@@ -668,20 +666,20 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
     limbs = (of(knee) for knee in parts.knees for of in (parts.proximal_segment, parts.distal_segment))
     odd = []
     for name in dict.fromkeys(limbs):
-        if (own := model.masses.get(name)) is not None:
+        if (mass := model.masses.get(name)) is not None:
             axes = rotation[number[name]].T @ parts.axes(rotation[None], name)[0]
-            forward, along, right = np.diag(axes.T @ own.inertia @ axes)
+            forward, along, right = np.diag(axes.T @ mass.inertia @ axes)
             if along > min(forward, right):
                 odd.append(f"{name} has {along:.2g} kg m2 about it and {min(forward, right):.2g} across")
     if odd:
         values = {"segments": few(odd, NAMED)}
         yield with_cost(finding("segment_mass.inertia", "warning", values, where), body, None)
     uneven = [
-        f"{with_side(stem, 'r')} {own.mass:.3g} kg, {with_side(stem, 'l')} {other.mass:.3g} kg"
-        for name, own in model.masses.items()
+        f"{with_side(stem, 'r')} {mass.mass:.3g} kg, {with_side(stem, 'l')} {other.mass:.3g} kg"
+        for name, mass in model.masses.items()
         for stem, side in (split_side(name),)
         if side == "r" and (other := model.masses.get(with_side(stem, "l"))) is not None
-        and abs(own.mass - other.mass) > MASS * max(own.mass, other.mass)
+        and abs(mass.mass - other.mass) > MASS * max(mass.mass, other.mass)
     ]  # fmt: skip
     if uneven:
         values = {"segments": few(uneven, NAMED)}

@@ -193,7 +193,7 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
     """The feet of a motion in some poses at equal steps."""
     model, up = fixed.model, fixed.model.up
     flat, way = np.eye(3) - np.outer(up, up), np.median(fixed.ahead, axis=0)
-    found, levels = [], list[float]()
+    shown, levels = [], list[float]()
     feet = soles(model, pose)
     belt = fixed.belt_of(feet, time)
     for sole in feet:
@@ -214,8 +214,8 @@ def standing(fixed: Motion, pose: BodyMotion, time: Array) -> Standing:
         ends = (sole.heel, sole.toe)[: 2 if sole.body != sole.bodies[-1] else 1]
         depth = [np.median((point @ up)[still]) - (point @ up).min() for point in ends]
         stands = np.median(toe_up[still]), np.median(outward[still]), np.quantile(slower, STILL)
-        found.append((*stands, np.std(np.concatenate(turned)), max(depth), rolled))
-    pitch, out, speeds, yaw, low, roll = np.array(found).T
+        shown.append((*stands, np.std(np.concatenate(turned)), max(depth), rolled))
+    pitch, out, speeds, yaw, low, roll = np.array(shown).T
     roll = roll if np.isfinite(roll).all() else np.zeros(2)
     low = low * (np.ptp(levels or [0.0]) < LEVEL)
     return Standing(pitch, out, speeds, yaw, low, roll, ROLL / float(np.sqrt(size_of(model))))
@@ -264,14 +264,14 @@ def columns_in_radians(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     motion, step = body.motion, 1.0 / fixed.rate
     values = motion.by_name(np.degrees(motion.value))
     for name in [name for name in motion.names if has_side(name) and twin(name) in motion.names]:
-        own, other = np.degrees(values[name]), values[twin(name)]
-        (small, turned, span), apart = map(np.ptp, (values[name], own, other)), abs(np.mean(own - other))
+        here, other = np.degrees(values[name]), values[twin(name)]
+        (small, turned, span), apart = map(np.ptp, (values[name], here, other)), abs(np.mean(here - other))
         alike = 1.0 / RANGES < turned / max(span, 1e-9) < RANGES and apart < MEANS * span
         if not small < FEW_DEGREES < span or not alike or not fixed.model.coordinates[name].rotational:
             continue
-        lags = [0, *_half_strides(len(own), step)]
-        pairs = [(own[: len(own) - lag], other[lag:]) for lag in lags]
-        pairs += [(own[lag:], other[: len(own) - lag]) for lag in lags]
+        lags = [0, *_half_strides(len(here), step)]
+        pairs = [(here[: len(here) - lag], other[lag:]) for lag in lags]
+        pairs += [(here[lag:], other[: len(here) - lag]) for lag in lags]
         if max(float(np.corrcoef(pair)[0, 1]) for pair in pairs) > LIKE:
             why = f"{name} moves by {small:.2g} degrees, {twin(name)} by {span:.0f}"
             yield _accusation("angle_units.column", [name], why, "both move alike", Where(motion.file))
@@ -302,9 +302,9 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     roots = [name for name in body.motion.names if name in of_root and fixed.model.weight > 0.0]
     groups = _changes_of_angles(names, roots)
     changed = np.repeat(value[None], len(groups), axis=0)
-    for each, (code, group) in zip(changed, groups, strict=True):
+    for pose_of, (code, group) in zip(changed, groups, strict=True):
         columns = [number[name] for name in group]
-        each[:, columns] = value[:, columns[::-1]] if code == "columns_exchanged" else -value[:, columns]
+        pose_of[:, columns] = value[:, columns[::-1]] if code == "columns_exchanged" else -value[:, columns]
     both = [[number[name], number[twin(name)]] for name in names if name < twin(name) in names]
     unlike = np.full(len(groups) + 1, np.inf)
     if both and walks(fixed):
@@ -313,16 +313,16 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     rotates = np.array(
         [code == "angle_sign" and group[0].startswith(TURNING) for code, group in groups], bool
     )
-    asked = alike.copy()
+    among = alike.copy()
     # offsets alone tilt or turn feet that stand
     if not fits and max(now.worst(*MOVING), 0.5 * now.worst("angle_offset")) >= 1.0:
-        asked[:] = True
+        among[:] = True
     elif fits and now.yaw.max() >= TURNS and stands:
-        asked |= rotates
+        among |= rotates
     tried = dict[int, Standing]()
     most = _lean(fixed, body_motion(fixed.model, value)) + LEAN if roots else 0.0
-    for some in blocks(int(asked.sum()), TOGETHER) if asked.any() else ():
-        ones = np.flatnonzero(asked)[some]
+    for some in blocks(int(among.sum()), TOGETHER) if among.any() else ():
+        ones = np.flatnonzero(among)[some]
         pose = body_motion(fixed.model, changed[ones].reshape(-1, value.shape[1]))
         for one, frames in zip(ones.tolist(), blocks(len(pose.position), len(value)), strict=True):
             if groups[one][1][0] not in roots or _lean(fixed, pose.poses(frames)) < most:
@@ -380,10 +380,10 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     if now.max() <= SLIPS or not knows_the_ground(fixed):
         return
     known, where = {*body.motion.names}, Where(body.motion.file)
-    gains = [each for each in GAINS if {f"{each[0]}_{side}" for side in SIDES} <= known]
+    gains = [pose_of for pose_of in GAINS if {f"{pose_of[0]}_{side}" for side in SIDES} <= known]
     changed = np.repeat(value[None], len(gains), axis=0)
-    for each, (stem, gain) in zip(changed, gains, strict=True):
-        each[:, [number[f"{stem}_{side}"] for side in SIDES]] *= gain
+    for pose_of, (stem, gain) in zip(changed, gains, strict=True):
+        pose_of[:, [number[f"{stem}_{side}"] for side in SIDES]] *= gain
     then, stand = _slips(fixed, changed, time)
     then = np.where(stand, then, np.inf)
     for k, side in enumerate(SIDES if gains else ()):
