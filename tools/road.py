@@ -38,9 +38,9 @@ GOALS = {
 }
 
 RECORDED = {
-    "Python, package and muscle_db": 156841,
+    "Python, package and muscle_db": 156821,
     "public names": 180,
-    "bindings of vague names": 1277,
+    "bindings of vague names": 64,
     "records of one module": 228,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
