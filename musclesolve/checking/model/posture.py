@@ -27,7 +27,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.long_arrays import blocks
-from musclesolve._util.sides import SIDES, has_side, split_side, twin
+from musclesolve._util.sides import SIDES, has_side, split_side, twin, with_side
 from musclesolve.checking.forces.plate_zero_and_saturation import beside_cubic
 from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
@@ -104,15 +104,19 @@ HALF_STRIDE, OVERLAP = (0.35, 0.85), 0.4
 ALIKE, NEAREST = 0.65, 1.15
 """Share of the difference of both legs that a change of angles leaves where it corrects them, and how near the best
 change others are: sound walks keep 0.82 and more, whatever is changed."""
-GAINS = tuple((stem, gain) for stem in ("hip_flexion", "knee_angle") for gain in (0.65, 0.8, 1.25, 1.5))
-"""Scales of the angles of a leg with which its planted foot may stand stiller."""
+GAINS = (
+    *((stem, stem, gain - 1.0) for stem in ("hip_flexion", "knee_angle") for gain in (0.65, 0.8, 1.25, 1.5)),
+    *(("hip_flexion", source, share) for source in ("hip_adduction", "knee_angle") for share in (-0.2, 0.2)),
+    *(("knee_angle", "ankle_angle", share) for share in (-0.2, 0.2)),
+)
+"""Angles of a leg, other angles, and shares of these that are added: the planted foot may stand stiller."""
 HEADINGS, ASTRAY = (-16.0, -8.0, 8.0, 16.0, -135.0, -90.0, -45.0, 45.0, 90.0, 135.0, 180.0), 40.0
 """Turns of the root about the vertical with which planted feet may stand stiller, and size of an error [degrees]."""
 VERTICAL = 0.9
 """Cosine of the angle to the vertical of the axis of a heading."""
-SLIPS, STILLER, OTHER_STILLER = 0.05, 0.62, 0.8
-"""Speed of a planted foot [m/s], the share of it that remains with another scale where
-the scale is wrong, and the share of the other foot from which its angles have their scale; sound walks keep 1."""
+SLIPS, STILLER = 0.05, ((0.62, 0.8), (0.85, 1.15))
+"""Speed of a planted foot [m/s], and the shares of it that remain at most with other angles of a leg where these are
+wrong, each with the share of the other foot that remains at least; sound walks over ground keep 1.2 of both feet."""
 SIZE = 0.035
 """Share of the velocity of the body with which no two feet slide while they stand on a floor; sound ones 0.018."""
 TURNING = "hip_rotation"
@@ -380,18 +384,24 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     if now.max() <= SLIPS or not knows_the_ground(fixed):
         return
     known, where = {*body.motion.names}, Where(body.motion.file)
-    gains = [pose_of for pose_of in GAINS if {f"{pose_of[0]}_{side}" for side in SIDES} <= known]
+    gains = [
+        (*names, share) for *names, share in GAINS if {with_side(x, s) for x in names for s in SIDES} <= known
+    ]
     changed = np.repeat(value[None], len(gains), axis=0)
-    for pose_of, (stem, gain) in zip(changed, gains, strict=True):
-        pose_of[:, [number[f"{stem}_{side}"] for side in SIDES]] *= gain
+    for pose_of, (*names, share) in zip(changed, gains, strict=True):
+        columns, sources = ([number[with_side(name, side)] for side in SIDES] for name in names)
+        pose_of[:, columns] += share * value[:, sources]
     then, stand = _slips(fixed, changed, time)
     then = np.where(stand, then, np.inf)
     for k, side in enumerate(SIDES if gains else ()):
         remains = then.min(axis=0) / now
         slides = now[k] > SLIPS and stands[1 - k]
-        if slides and remains[k] < STILLER and remains[1 - k] > OTHER_STILLER:
-            stem, gain = gains[int(then[:, k].argmin())]
-            said = {"name": f"{stem}_{side}", "gain": gain, "now": now[k], "then": then[:, k].min()}
+        if slides and any(remains[k] < most and remains[1 - k] > least for most, least in STILLER):
+            stem, source, share = gains[int(then[:, k].argmin())]
+            change = (
+                f"times {1.0 + share:g}" if source == stem else f"and {share:+g} of {with_side(source, side)}"
+            )
+            said = {"name": with_side(stem, side), "change": change, "now": now[k], "then": then[:, k].min()}
             yield finding("angle_scale.slides", "warning", said | {"other": now[1 - k]}, where)
     if stands.all() and not fixed.belt.any():
         yield from slips_of_size(fixed, where)
@@ -410,7 +420,7 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     way = (fixed.origin[-1] - fixed.origin[0]) / np.ptp(fixed.time) - fixed.belt
     slips, stand = _slips(fixed, turned, time, max(SPEED, 0.5 * float(np.linalg.norm(way))))
     best = int(slips.sum(axis=1).argmin())
-    if not stand[best].all() or not (slips[best] < STILLER * now).all():
+    if not stand[best].all() or not (slips[best] < STILLER[0][0] * now).all():
         return
     if best == len(HEADINGS):
         why = f"planted feet slide with {now.mean():.2f} m/s"

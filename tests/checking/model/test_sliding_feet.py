@@ -99,6 +99,21 @@ def test_feet_that_slide_in_whole_steps_name_the_angle(
     assert texts[0].startswith(codes.get(factor, "angle_scale"))
 
 
+@pytest.mark.parametrize(
+    ("stem", "source"),
+    [("knee_angle", "ankle_angle"), ("hip_flexion", "knee_angle"), ("hip_flexion", "hip_adduction")],
+)
+@pytest.mark.parametrize("side", ["r", "l"])
+@pytest.mark.parametrize("share", [-0.2, 0.2])
+def test_a_part_of_an_angle_in_another_one_makes_the_foot_slide(
+    stem: str, source: str, side: str, share: float
+) -> None:
+    _, table = walk("moments")
+    added = share * table.values[:, table.names.index(f"{source}_{side}")]
+    said = found("moments", on_column(table, f"{stem}_{side}", lambda values: values + added))
+    assert any(text.startswith("angle_scale") and f"with {stem}_{side} " in text for text in said), said
+
+
 @pytest.mark.parametrize(("factor", "size"), [(1.06, "0.95"), (0.94, "1.06")])
 def test_a_pelvis_that_goes_another_way_than_the_feet_is_found(factor: float, size: str) -> None:
     table = on_column(walk("moments")[1], "pelvis_tx", lambda values: factor * values)
