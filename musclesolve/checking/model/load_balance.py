@@ -51,6 +51,7 @@ from musclesolve.checking.model.model_case import (
 )
 from musclesolve.checking.model.muscles import size_of
 from musclesolve.checking.model.posture import (
+    SPEED,
     STANCE,
     knows_the_ground,
     lasts_a_stride,
@@ -377,12 +378,13 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
         return
     turning, beside, ways = np.zeros((len(case.time), 3)), list[float](), list[float]()
     for sole, point, loaded in pressure_on_feet(case):
-        along, right, long = sole.place(point)
+        (along, right, long), speed = sole.place(point), fixed.foot_speed(sole)
         force = case.force([load for load in case.loads if case.sole_of(load) is sole])
         for first, stop in true_runs(loaded):
             away = (point[first:stop] - point[first:stop].mean(axis=0)) * LEVEL
             turning[first:stop] = np.cross(away, force[first:stop])
-            if 0 < first and stop < len(loaded) and stop - first > STANCE * fixed.rate:
+            stands = np.median(speed[first:stop]) < SPEED
+            if stands and 0 < first and stop < len(loaded) and stop - first > STANCE * fixed.rate:
                 ways.append(float(np.ptp(along[first:stop] / long[first:stop])))
         beside.append(float(right[loaded].mean()) if loaded.sum() >= fixed.fewest else np.nan)
     patterns = np.concatenate([_levers(acting[:, 3:]), fixed.smooth(turning)[:, :, None]], axis=2)

@@ -104,7 +104,7 @@ HALF_STRIDE, OVERLAP = (0.35, 0.85), 0.4
 ALIKE, NEAREST = 0.65, 1.15
 """Share of the difference of both legs that a change of angles leaves where it corrects them, and how near the best
 change others are: sound walks keep 0.82 and more, whatever is changed."""
-GAINS = (
+GAINS: tuple[tuple[str, str, float], ...] = (
     *((stem, stem, gain - 1.0) for stem in ("hip_flexion", "knee_angle") for gain in (0.65, 0.8, 1.25, 1.5)),
     *(("hip_flexion", source, share) for source in ("hip_adduction", "knee_angle") for share in (-0.2, 0.2)),
     *(("knee_angle", "ankle_angle", share) for share in (-0.2, 0.2)),
@@ -385,26 +385,31 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         return
     known, where = {*body.motion.names}, Where(body.motion.file)
     gains = [
-        (*names, share) for *names, share in GAINS if {with_side(x, s) for x in names for s in SIDES} <= known
+        gain for gain in GAINS if {with_side(name, side) for name in gain[:2] for side in SIDES} <= known
     ]
     changed = np.repeat(value[None], len(gains), axis=0)
-    for pose_of, (*names, share) in zip(changed, gains, strict=True):
-        columns, sources = ([number[with_side(name, side)] for side in SIDES] for name in names)
+    for pose_of, (stem, source, share) in zip(changed, gains, strict=True):
+        columns, sources = ([number[with_side(name, side)] for side in SIDES] for name in (stem, source))
         pose_of[:, columns] += share * value[:, sources]
     then, stand = _slips(fixed, changed, time)
     then = np.where(stand, then, np.inf)
+    remains = then / now
+
+    def slides(best: int, k: int, of: str, side: str) -> Finding:
+        stem, source, share = gains[best]
+        change = f"times {1.0 + share:g}" if source == stem else f"and {share:+g} of {source}{side}"
+        values = {"name": f"{stem}{side}", "change": change, "now": now[k], "other": now[1 - k]}
+        return finding(f"angle_scale.{of}", "warning", values | {"then": then[best, k]}, where)
+
     for k, side in enumerate(SIDES if gains else ()):
-        remains = then.min(axis=0) / now
-        slides = now[k] > SLIPS and stands[1 - k]
-        if slides and any(remains[k] < most and remains[1 - k] > least for most, least in STILLER):
-            stem, source, share = gains[int(then[:, k].argmin())]
-            change = (
-                f"times {1.0 + share:g}" if source == stem else f"and {share:+g} of {with_side(source, side)}"
-            )
-            said = {"name": with_side(stem, side), "change": change, "now": now[k], "then": then[:, k].min()}
-            yield finding("angle_scale.slides", "warning", said | {"other": now[1 - k]}, where)
+        one, other = remains.min(axis=0)[[k, 1 - k]]
+        stiller = any(one < most and other > least for most, least in STILLER)
+        if now[k] > SLIPS and stands[1 - k] and stiller:
+            yield slides(int(remains[:, k].argmin()), k, "slides", f"_{side}")
     if stands.all() and not fixed.belt.any():
-        yield from slips_of_size(fixed, where)
+        yield from (of_size := list(slips_of_size(fixed, where)))
+        if gains and not of_size and (both := remains.max(axis=1)).min() < STILLER[1][0]:
+            yield slides(int(both.argmin()), int(now.argmax()), "both", "")
     root = fixed.model.roots[0]
     heading = [
         axis.coordinates[0]

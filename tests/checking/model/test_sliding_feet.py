@@ -24,9 +24,8 @@ from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 def walk(name: str):
     """A recorded walk of a model, and its coordinates."""
     with TemporaryDirectory() as folder:
-        model, coordinates, moments, _ = trials(recorded("rajagopal_walk").parent)[name](Path(folder))
-    read = ms.read_osim(model)
-    return modeled(read, coordinates, moments), read_mot(coordinates)
+        model, coordinates, moments, loads = trials(recorded("rajagopal_walk").parent)[name](Path(folder))
+        return modeled(ms.read_osim(model), coordinates, moments, loads=loads), read_mot(coordinates)
 
 
 def found(name: str, table: Table) -> list[str]:
@@ -66,12 +65,11 @@ def cut(table: Table, first: float, seconds: float) -> Table:
     return replace(table, time=table.time[kept], values=table.values[kept])
 
 
-@pytest.mark.parametrize("name", ["moments", "belt 1", "belt 3"])
+@pytest.mark.parametrize("name", ["moments", "belt 1", "belt 3", "knee", "overground", "service"])
 @pytest.mark.parametrize("seconds", [0.6, 0.8, 1.0, 1.2])
 def test_a_window_of_a_sound_walk_accuses_nothing(name: str, seconds: float) -> None:
     _, table = walk(name)
-    starts = np.arange(table.time[0], table.time[-1] - seconds, 0.15)
-    assert len(starts) > 0
+    starts = [table.time[0], *np.arange(table.time[0] + 0.15, table.time[-1] - seconds, 0.15)]
     assert [found(name, cut(table, first, seconds)) for first in starts] == [[]] * len(starts)
 
 
@@ -112,6 +110,15 @@ def test_a_part_of_an_angle_in_another_one_makes_the_foot_slide(
     added = share * table.values[:, table.names.index(f"{source}_{side}")]
     said = found("moments", on_column(table, f"{stem}_{side}", lambda values: values + added))
     assert any(text.startswith("angle_scale") and f"with {stem}_{side} " in text for text in said), said
+
+
+@pytest.mark.parametrize(("factor", "back"), [(0.8, "1.25"), (1.25, "0.8")])
+def test_both_knees_of_another_scale_let_both_feet_slide(factor: float, back: str) -> None:
+    _, table = walk("knee")
+    for side in "rl":
+        table = on_column(table, f"knee_angle_{side}", lambda values: factor * values)
+    (said,) = found("knee", table)
+    assert said.startswith("angle_scale: ") and f"with knee_angle times {back} in both legs" in said
 
 
 @pytest.mark.parametrize(("factor", "size"), [(1.06, "0.95"), (0.94, "1.06")])
