@@ -170,16 +170,16 @@ def _angles(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
         return np.asarray(TO_GLOBAL @ axes @ TO_GLOBAL.T)
 
     turned = {
-        segment: rotation(body_)
+        segment: rotation(bone)
         for segment, names in TRUNK_BODIES.items()
-        if (body_ := next((name for name in names if name in numbers), None)) is not None
+        if (bone := next((name for name in names if name in numbers), None)) is not None
     }
     if "pelvis" not in turned or len(body.time) < 2:
         return {}
     feet = {
-        side: rotation(body_)[:, :, 0]
+        side: rotation(bone)[:, :, 0]
         for side in labels.MEDIAL
-        if (body_ := next((f"{name}_{side}" for name in FEET if f"{name}_{side}" in numbers), None))
+        if (bone := next((f"{name}_{side}" for name in FEET if f"{name}_{side}" in numbers), None))
     }
     place = motion.position[:, numbers["pelvis"]] @ TO_GLOBAL.T
     direction, _ = headings(body.time, place, turned["pelvis"][:, :, 0])
@@ -307,9 +307,9 @@ def model_skeleton(model: OpenSimModel, motion: BodyMotion) -> Skeleton:
     long = [bone for bone, way in ends if np.linalg.norm(way) > _SHORTEST_BONE]
     moved = [k for k, body in enumerate(model.bodies) if body in model.reachable and body != GROUND]
 
-    def turned(place: Array, rotation: Array, *here: Array) -> tuple[AnyArray, ...]:
+    def turned(place: Array, rotation: Array, *joints: Array) -> tuple[AnyArray, ...]:
         """Points, places and rotations of some frames in the global frame, in single precision."""
-        position = np.stack(here, axis=1) @ TO_GLOBAL.T
+        position = np.stack(joints, axis=1) @ TO_GLOBAL.T
         of_bodies = place[:, moved] @ TO_GLOBAL.T, TO_GLOBAL @ rotation[:, moved] @ TO_GLOBAL.T
         return tuple(values.astype(np.float32) for values in (position, *of_bodies))
 
