@@ -77,8 +77,8 @@ def fiber_notes(analysis: Analysis, options: Options) -> list[str]:
         if (a < USABLE[0] or b > USABLE[1]) and low <= a and b <= high:
             too[name[:-2]] = f"{name[:-2]} {low:.2f} to {high:.2f}"
     source = options.database.operating_range_of or options.database.name
-    said = f"The model of {source} has fibers at such lengths over its range of motion, too"
-    return [f"{said}: {', '.join(too.values())} optimal lengths."] * bool(too)
+    said = f"The model of {source} has fibers beyond {USABLE[0]:g} to {USABLE[1]:g} optimal lengths, too"
+    return [f"{said}, over its range of motion: {', '.join(too.values())}."] * bool(too)
 
 
 def balance_error(analysis: Analysis) -> dict[str, Variable]:
