@@ -16,6 +16,7 @@ from thorough import some
 import musclesolve as ms
 from musclesolve.plotting import page_style
 from musclesolve.plotting.figure_sets import FIGURES
+from musclesolve.plotting.page.described_sheet import BROWSER
 from musclesolve.plotting.page.page_style import PageStyle, broken, current_style, text_width
 from musclesolve.plotting.page.sheet import page
 
@@ -98,13 +99,16 @@ def test_the_style_is_in_force_only_within_its_context():
     assert current_style() == PageStyle()
 
 
-@pytest.mark.thorough
-def test_a_page_that_nothing_refers_to_takes_no_memory():
-    figure, panels = page(every_muscle(), "released", 2, 2)
-    figure.add_legend({"a": panels[0, 0].plot([0.0, 1.0])[0]})
-    drawn_texts(figure)
+@pytest.mark.parametrize("style", [PageStyle(), BROWSER])
+def test_a_page_that_nothing_refers_to_takes_no_memory(style):
+    with page_style(style):
+        figure, panels = page(every_muscle(), "released", 2, 2)
+    lines = panels[0, 0].plot([0.0, 1.0], [0.0, 1.0])
+    if style is not BROWSER:
+        figure.add_legend({"a": lines[0]})
+        drawn_texts(figure)
     known = weakref.ref(figure)
-    del figure, panels
+    del figure, panels, lines
     gc.collect()
     assert known() is None
 

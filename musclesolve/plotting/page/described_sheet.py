@@ -382,14 +382,18 @@ class DescribedSheet:
         self.style, self.grid, self.numbers = style, grid, Numbers()
         self._title, self._notes, self._labels = "", list[str](), dict[str, str]()
         self._legend: list[dict[str, Any]] = []
-        rows: list[list[Panel]] = []
+        self._rows: list[list[Panel]] = []
         shared: Scale | None = None
         for _ in range(grid.rows):
             if sharey != True or shared is None:  # noqa: E712  it may be "row"
                 shared = Scale(MARGINS["y"])
             scales = [shared if sharey else Scale(MARGINS["y"]) for _ in range(grid.columns)]
-            rows.append([Panel(self, Scale(MARGINS["x"]), scale) for scale in scales])
-        self.panels = np.array(rows, dtype=object)
+            self._rows.append([Panel(self, Scale(MARGINS["x"]), scale) for scale in scales])
+
+    @property
+    def panels(self) -> np.ndarray:
+        """The grid of panels, (rows, columns)."""
+        return np.array(self._rows, dtype=object)
 
     def add_header(self, text: str, points: float, color: str = "black") -> None:
         """Add a line of the header; the first one is the title."""
@@ -464,7 +468,7 @@ class DescribedSheet:
 
     def described(self) -> dict[str, Any]:
         """The page as data for a browser."""
-        rows = [[panel.described() for panel in row] for row in self.panels]
+        rows = [[panel.described() for panel in row] for row in self._rows]
         for row in rows:  # the label of an axis stands once in a row
             label = ""
             for panel in row:

@@ -210,28 +210,32 @@ class DrawnSheet(Marks, Figure):
         self._cells = self.add_gridspec(2 * grid.rows, grid.columns, hspace=0.0)
         across = ScaledTranslation(-ACROSS * style.scale, 0.0, self.dpi_scale_trans)
         # Lists: an array of objects in a reference cycle with it is never freed.
-        rows: list[list[Axes]] = []
+        self._rows: list[list[Axes]] = []
         self._placed: dict[Axes, _Panel] = {}
         with mpl.rc_context(self._settings):
             for row in range(grid.rows):
-                rows.append([])
+                self._rows.append([])
                 for column in range(grid.columns):
-                    shared = rows[0 if sharey is True else row][:1] if sharey else []
+                    shared = self._rows[0 if sharey is True else row][:1] if sharey else []
                     axes = self.add_subplot(self._cells[2 * row + 1, column], sharey=next(iter(shared), None))
                     # with a stated size, the number of ticks follows from it, too
                     axes.tick_params(labelsize=style.font_pt, labelleft=not sharey or column == 0)
                     axes.patch.set_visible(False)
                     if grid.labels:
                         axes.yaxis.set_label_coords(0.0, 0.5, axes.transAxes + across)
-                    rows[row].append(axes)
+                    self._rows[row].append(axes)
                     self._placed[axes] = _Panel(row, grid.room_above(style, column))
-        self.panels = np.array(rows, dtype=object)
 
     def draw(self, renderer: Any) -> None:
         """Draw the page; on a dark ground, such as of `dark_background`, in the colors of dark pages."""
         if contrast(to_hex(self.get_facecolor()), DARK) < contrast(to_hex(self.get_facecolor()), LIGHT):
             on_dark_ground(self)
         super().draw(renderer)
+
+    @property
+    def panels(self) -> np.ndarray:
+        """The grid of axes, (rows, columns)."""
+        return np.array(self._rows, dtype=object)
 
     def add_header(self, text: str, points: float, color: str = "black") -> None:
         """Add lines below the lines of the header; the page grows by them."""
