@@ -103,8 +103,6 @@ class WarningNote(str):
 
 
 NO_WARNING = WarningNote("")
-
-
 _LISTED = 12
 """Largest number of names in a message with a suggestion."""
 

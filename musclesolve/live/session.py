@@ -71,7 +71,8 @@ def _place(text: str, role: str) -> Any:
     adapter = kinds[kind]
     if missing := [name for name in adapter.get("packages", ()) if importlib.util.find_spec(name) is None]:
         raise not_installed(f"'{text}' needs", missing[0], adapter["extra"], where=option)
-    if not re.fullmatch(adapter["form"], address):
+    match = re.fullmatch(adapter["form"], address)
+    if match is None or int(match.groupdict().get("port") or 0) > 65535:
         problem, remedy = f"'{text}' is no address", f"{option} {adapter['example']}"
         raise input_error(
             "bad_value", where=option, problem=problem, expected=adapter["address"], remedy=remedy

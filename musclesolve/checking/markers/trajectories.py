@@ -567,10 +567,8 @@ def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
     usable = ~(jumping[pairs.one] | jumping[pairs.other])
     far = usable & (np.abs(error) > limit)
     if _legs_alike(trial):
-        fewest, legs = (
-            max(FEWEST_FRAMES, frames_of(LEFT_FOR, markers.rate)),
-            markers_of(trial, "pelvis", *LEG),
-        )
+        fewest = max(FEWEST_FRAMES, frames_of(LEFT_FOR, markers.rate))
+        legs = markers_of(trial, "pelvis", *LEG)
         lasting = sliding_window_view(np.abs(error), fewest, axis=0).min(axis=-1).max(axis=0)
         of_legs = {pair: size for pair, size in zip(ends, lasting, strict=True) if pair <= legs}
         twin = [of_legs.get(frozenset(twins.get(name, "") for name in pair), np.inf) for pair in ends]

@@ -114,7 +114,7 @@ HEADINGS, ASTRAY = (-16.0, -8.0, 8.0, 16.0, -135.0, -90.0, -45.0, 45.0, 90.0, 13
 """Turns of the root about the vertical with which planted feet may stand stiller, and size of an error [degrees]."""
 VERTICAL = 0.9
 """Cosine of the angle to the vertical of the axis of a heading."""
-SLIPS, STILLER = 0.05, ((0.62, 0.8), (0.85, 1.15))
+SLIPS, MUCH_STILLER, STILLER = 0.05, (0.62, 0.8), (0.85, 1.15)
 """Speed of a planted foot [m/s], and the shares of it that remain at most with other angles of a leg where these are
 wrong, each with the share of the other foot that remains at least; sound walks over ground keep 1.2 of both feet."""
 SIZE = 0.035
@@ -371,7 +371,7 @@ def _accusation(code: str, names: Sequence[str], why: str, then: str, where: Whe
 
 
 def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find planted feet that stand stiller with another scale of an angle of one leg, or a turned pelvis.
+    """Find planted feet that stand stiller with another scale of an angle, without a part of another one, or turned.
 
     A model of another size than the person is wrong on both sides.
     """
@@ -384,9 +384,7 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     if now.max() <= SLIPS or not knows_the_ground(fixed):
         return
     known, where = {*body.motion.names}, Where(body.motion.file)
-    gains = [
-        gain for gain in GAINS if {with_side(name, side) for name in gain[:2] for side in SIDES} <= known
-    ]
+    gains = [gain for gain in GAINS if {with_side(x, s) for x in gain[:2] for s in SIDES} <= known]
     changed = np.repeat(value[None], len(gains), axis=0)
     for pose_of, (stem, source, share) in zip(changed, gains, strict=True):
         columns, sources = ([number[with_side(name, side)] for side in SIDES] for name in (stem, source))
@@ -403,12 +401,12 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
 
     for k, side in enumerate(SIDES if gains else ()):
         one, other = remains.min(axis=0)[[k, 1 - k]]
-        stiller = any(one < most and other > least for most, least in STILLER)
+        stiller = any(one < most and other > least for most, least in (MUCH_STILLER, STILLER))
         if now[k] > SLIPS and stands[1 - k] and stiller:
             yield slides(int(remains[:, k].argmin()), k, "slides", f"_{side}")
     if stands.all() and not fixed.belt.any():
         yield from (of_size := list(slips_of_size(fixed, where)))
-        if gains and not of_size and (both := remains.max(axis=1)).min() < STILLER[1][0]:
+        if gains and not of_size and (both := remains.max(axis=1)).min() < STILLER[0]:
             yield slides(int(both.argmin()), int(now.argmax()), "both", "")
     root = fixed.model.roots[0]
     heading = [
@@ -425,7 +423,7 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     way = (fixed.origin[-1] - fixed.origin[0]) / np.ptp(fixed.time) - fixed.belt
     slips, stand = _slips(fixed, turned, time, max(SPEED, 0.5 * float(np.linalg.norm(way))))
     best = int(slips.sum(axis=1).argmin())
-    if not stand[best].all() or not (slips[best] < STILLER[0][0] * now).all():
+    if not stand[best].all() or not (slips[best] < MUCH_STILLER[0] * now).all():
         return
     if best == len(HEADINGS):
         why = f"planted feet slide with {now.mean():.2f} m/s"

@@ -97,9 +97,7 @@ def _pairs(comparison: xr.Dataset) -> xr.Dataset:
         for cost in costs
         for solver in solvers
     ]
-    over = [
-        name for name, variable in comparison.data_vars.items() if {"cost", "solver"} & set(variable.dims)
-    ]
+    over = [name for name, v in comparison.data_vars.items() if {"cost", "solver"} & set(v.dims)]
     joined = xr.concat([part[over] for part in parts], "cost", combine_attrs="override", join="exact")
     return comparison.drop_vars([*over, "cost", "solver"]).assign(joined.data_vars).assign_coords(cost=labels)
 

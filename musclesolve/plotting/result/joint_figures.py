@@ -371,9 +371,9 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
     beside = len(named) > 1
     every = {name: Legs.from_result(part, analyzed=False) for name, part in named.items()}
     legs = {
-        name: replace(legs_of, sides=[side for side in legs_of.sides if side in SIDE_NAMES])
-        for name, legs_of in every.items()
-        if legs_of.x.is_cycle or not beside
+        name: replace(part, sides=[side for side in part.sides if side in SIDE_NAMES])
+        for name, part in every.items()
+        if part.x.is_cycle or not beside
     }
     if not 1 <= len(legs) <= len(DASHES):
         raise input_error(
@@ -383,15 +383,14 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
         )
     first = next(iter(legs.values()))
     curves = {
-        name: {side: leg_curves(legs_of.result, side) for side in legs_of.sides}
-        for name, legs_of in legs.items()
+        name: {side: leg_curves(part.result, side) for side in part.sides} for name, part in legs.items()
     }
-    known = {key for legs_of in curves.values() for leg in legs_of.values() for key in leg}
+    known = {key for part in curves.values() for leg in part.values() for key in leg}
     rows = [row for row in panels() if any(panel.curve in known for panel in row)]
     title = "Gait: angles, internal moments, powers"
     height = min(1.0, 0.1 + ROW_HEIGHT * len(rows))
     alike = xr.merge(
-        [xr.Dataset(attrs=legs_of.result.attrs) for legs_of in legs.values()], combine_attrs="drop_conflicts"
+        [xr.Dataset(attrs=part.result.attrs) for part in legs.values()], combine_attrs="drop_conflicts"
     )
     drawn, grid = page(alike, title, max(len(rows), 1), 3, height=height, labels=True)
     x = first.x if not beside else cycle_axis()
