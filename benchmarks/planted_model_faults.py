@@ -23,7 +23,7 @@ from benchmarks.drawn_faults import Bank, NotHere, pick
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.files import Table
-from musclesolve.opensim.functions import Constant
+from musclesolve.opensim.functions import Constant, Scaled
 from musclesolve.opensim.model import Joint, OpenSimModel, OpenSimMuscle, OpenSimPoint, WrapSurface
 from musclesolve.pipeline.opensim.coordinate_motion import as_table
 from musclesolve.signals import low_pass
@@ -151,13 +151,6 @@ def moment_columns(case: Case) -> list[str]:
         name for name in names
         if name in case.moments.names and np.abs(case.moments.values[:, case.moments.names.index(name)]).max() > 10.0
     ]  # fmt: skip
-
-
-def filtered(table: Table, names: Sequence[str], cutoff: float) -> Table:
-    values, rate = table.values.copy(), 1.0 / float(np.diff(table.time).mean())
-    numbers = [table.names.index(name) for name in names]
-    values[:, numbers] = low_pass(values[:, numbers], rate, cutoff)
-    return replace(table, values=values)
 
 
 def replaced_points(muscle: OpenSimMuscle, points: dict[int, OpenSimPoint]) -> OpenSimMuscle:
@@ -427,22 +420,6 @@ def angle_frozen(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"{', '.join(names)} constant{' from the middle' if first else ''}"
 
 
-@kind("over_filtered")
-def motion_filtered(case: Case, draw: np.random.Generator) -> Drawn:
-    cutoff = pick(draw, (1.5, 2.0, 2.5))
-    table = filtered(case.coordinates, list(case.coordinates.names), cutoff)
-    return replace(case, coordinates=table), f"motion filtered at {cutoff:g} Hz"
-
-
-@kind("noise")
-def motion_noise(case: Case, draw: np.random.Generator) -> Drawn:
-    size, table = pick(draw, (1.0, 2.0)), case.coordinates
-    for name in moving(case):
-        noise = degrees(case, size) * draw.standard_normal(len(table.time))
-        table = on_column(table, name, lambda values, noise=noise: values + noise)  # type: ignore[misc]
-    return replace(case, coordinates=table), f"noise of {size:g} degrees in all angles"
-
-
 @kind("columns_exchanged", "sides_swapped")
 def angles_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
     legs = [each for each in moving(case) if each.startswith(("hip_f", "knee", "ankle"))]
@@ -454,20 +431,6 @@ def angles_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
 
 
 # Moments
-
-
-@kind("moment_zero", needs=True)
-def moment_zero(case: Case, draw: np.random.Generator) -> Drawn:
-    name = pick(draw, moment_columns(case))
-    from_share = pick(draw, (0.0, 0.3, 0.5, 0.7))
-
-    def zero(values: np.ndarray) -> np.ndarray:
-        values = values.copy()
-        values[round(from_share * len(values)) :] = 0.0
-        return values
-
-    assert case.moments is not None
-    return replace(case, moments=on_column(case.moments, name, zero)), f"{name} zero from {from_share:.0%} on"
 
 
 @kind("moment_copied", "columns_exchanged", needs=True)
@@ -485,15 +448,6 @@ def moment_copied(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"{name} is a copy of {other}"
 
 
-@kind("moment_scale", "moment_sign", needs=True)
-def moment_scaled(case: Case, draw: np.random.Generator) -> Drawn:
-    assert case.moments is not None
-    name, factor = pick(draw, moment_columns(case)), pick(draw, (-1.0, 0.5, 0.7, 1.5, 2.0))
-    return replace(
-        case, moments=on_column(case.moments, name, lambda each: factor * each)
-    ), f"{name} x {factor:g}"
-
-
 @kind("columns_exchanged", "sides_swapped", needs=True)
 def moments_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
     assert case.moments is not None
@@ -501,23 +455,6 @@ def moments_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
     two = pick(draw, [each for each in moment_columns(case) if each != one])
     names = [{one: two, two: one}.get(name, name) for name in case.moments.names]
     return replace(case, moments=replace(case.moments, names=tuple(names))), f"{one} and {two} exchanged"
-
-
-@kind("over_filtered", needs=True)
-def moments_filtered(case: Case, draw: np.random.Generator) -> Drawn:
-    assert case.moments is not None
-    cutoff = pick(draw, (1.5, 2.0, 2.5))
-    table = filtered(case.moments, list(case.moments.names), cutoff)
-    return replace(case, moments=table), f"moments filtered at {cutoff:g} Hz"
-
-
-@kind("moment_offset", needs=True)
-def moment_offset(case: Case, draw: np.random.Generator) -> Drawn:
-    assert case.moments is not None
-    name, by = pick(draw, moment_columns(case)), pick(draw, (-25.0, -15.0, 15.0, 25.0))
-    return replace(
-        case, moments=on_column(case.moments, name, lambda each: each + by)
-    ), f"{name} {by:+.0f} N m"
 
 
 @kind("time_offset", needs=True)
@@ -539,29 +476,6 @@ def one_angle_in_another_unit(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(
         case, coordinates=on_column(case.coordinates, name, lambda each: factor * each)
     ), f"{name} in another unit"
-
-
-@kind("angle_offset", "foot_height", "foot_slides", "angle_sign", "angle_scale")
-def angle_gain(case: Case, draw: np.random.Generator) -> Drawn:
-    name = pick(draw, [each for each in moving(case) if each.startswith(("hip_f", "knee", "ankle"))])
-    factor = pick(draw, (0.5, 0.8, 1.25))
-    return replace(
-        case, coordinates=on_column(case.coordinates, name, lambda each: factor * each)
-    ), f"{name} x {factor:g}"
-
-
-@kind("time_offset", "foot_slides", "foot_height")
-def angle_late(case: Case, draw: np.random.Generator) -> Drawn:
-    name, by = (
-        pick(draw, [each for each in moving(case) if each.startswith(("hip_f", "knee", "ankle"))]),
-        0.05,
-    )
-    table = case.coordinates
-
-    def late(values: np.ndarray) -> np.ndarray:
-        return np.interp(table.time - by, table.time, values)
-
-    return replace(case, coordinates=on_column(table, name, late)), f"{name} {1000 * by:.0f} ms late"
 
 
 @kind("columns_exchanged", "sides_swapped", "angle_copied")
@@ -669,25 +583,6 @@ def moments_swapped_later(case: Case, draw: np.random.Generator) -> Drawn:
     ), "sides of the moments exchanged in the second half"
 
 
-@kind("moment_offset", "moment_scale", "moment_unlike", needs=True)
-def moment_drifts(case: Case, draw: np.random.Generator) -> Drawn:
-    assert case.moments is not None
-    name, most = pick(draw, moment_columns(case)), pick(draw, (-40.0, -20.0, 20.0, 40.0))
-    added = np.linspace(0.0, most, len(case.moments.time))
-    return replace(
-        case, moments=on_column(case.moments, name, lambda each: each + added)
-    ), f"{name} drifts by {most:+.0f} N m"
-
-
-@kind("mass", "moment_scale", "moment_units", needs=True)
-def moments_of_another_mass(case: Case, draw: np.random.Generator) -> Drawn:
-    assert case.moments is not None
-    factor = pick(draw, (0.75, 0.85, 1.15, 1.3))
-    return replace(
-        case, moments=replace(case.moments, values=factor * case.moments.values)
-    ), f"all moments x {factor:g}"
-
-
 # Axes, masses and numbers
 
 
@@ -751,23 +646,6 @@ def way_of_pelvis(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(case, coordinates=table), f"way of {name} x {factor:g}"
 
 
-@kind("noise", "angle_resolution")
-def angle_noise(case: Case, draw: np.random.Generator) -> Drawn:
-    name, size = pick(draw, moving(case)), degrees(case, pick(draw, (1.0, 3.0)))
-    noise = size * draw.standard_normal(len(case.coordinates.time))
-    return replace(
-        case, coordinates=on_column(case.coordinates, name, lambda each: each + noise)
-    ), f"noise on {name}"
-
-
-@kind("frozen", "angle_resolution")
-def angles_in_steps(case: Case, draw: np.random.Generator) -> Drawn:
-    step, table = degrees(case, pick(draw, (1.0, 3.0))), case.coordinates
-    for name in moving(case):
-        table = on_column(table, name, lambda each: step * np.round(each / step))
-    return replace(case, coordinates=table), "angles in steps"
-
-
 @kind("angle_offset", "angle_scale", "foot_slides", "foot_height", "columns_exchanged")
 def angle_mixed(case: Case, draw: np.random.Generator) -> Drawn:
     side, share = pick(draw, "rl"), pick(draw, (-0.2, 0.2))
@@ -779,17 +657,6 @@ def angle_mixed(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(case, coordinates=table), f"{share:+.0%} of {two} in {one} of side {side}"
 
 
-@kind("moment_sign", "moment_scale", "moment_unlike", needs=True)
-def moment_turns_over(case: Case, draw: np.random.Generator) -> Drawn:
-    assert case.moments is not None
-    name = pick(draw, moment_columns(case))
-    middle = len(case.moments.time) // 2
-    sign = np.where(np.arange(len(case.moments.time)) < middle, 1.0, -1.0)
-    return replace(
-        case, moments=on_column(case.moments, name, lambda each: sign * each)
-    ), f"{name} reversed later"
-
-
 @kind("moment_unlike", "moment_scale", "columns_exchanged", needs=True)
 def moments_summed(case: Case, draw: np.random.Generator) -> Drawn:
     assert case.moments is not None
@@ -799,16 +666,6 @@ def moments_summed(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(
         case, moments=on_column(case.moments, one, lambda each: each + source)
     ), f"{two} added to {one}"
-
-
-@kind("moment_unlike", "moment_resolution", needs=True)
-def moment_cut(case: Case, draw: np.random.Generator) -> Drawn:
-    assert case.moments is not None
-    name, share = pick(draw, moment_columns(case)), pick(draw, (0.5, 0.7))
-    table = on_column(
-        case.moments, name, lambda each: np.clip(each, *(share * np.array([each.min(), each.max()])))
-    )
-    return replace(case, moments=table), f"{name} cut at {share:.0%} of its range"
 
 
 # Parts of the file that another program wrote, groups of muscles, and what belongs to somebody else
@@ -1153,57 +1010,6 @@ def with_plates(case: Case, change: Callable[[np.ndarray, np.ndarray, np.ndarray
     return replace(case, loads=folder / f"loads{case.loads.suffix}")
 
 
-@kind("pressure_way", "pressure_outside")
-def way_of_pressure(case: Case, draw: np.random.Generator) -> Drawn:
-    factor = pick(draw, (0.5, 0.7, 1.5))
-
-    def change(force: np.ndarray, point: np.ndarray, moment: np.ndarray) -> None:
-        for first, stop in true_runs(force[:, 1] > 40.0):
-            middle = np.average(point[first:stop], axis=0, weights=force[first:stop, 1])
-            point[first:stop] = middle + factor * (point[first:stop] - middle)
-
-    return with_plates(case, change), f"way of the pressure x {factor:g}"
-
-
-@kind("plate_clipped")
-def peaks_cut(case: Case, draw: np.random.Generator) -> Drawn:
-    share = pick(draw, (0.8, 0.9))
-
-    def change(force: np.ndarray, point: np.ndarray, moment: np.ndarray) -> None:
-        force[:, 1] = np.minimum(force[:, 1], share * force[:, 1].max())
-
-    return with_plates(case, change), f"peaks of the plates cut at {share:.0%}"
-
-
-@kind("plate_clipped")
-def small_forces_lost(case: Case, draw: np.random.Generator) -> Drawn:
-    least = pick(draw, (100.0, 250.0))
-
-    def change(force: np.ndarray, point: np.ndarray, moment: np.ndarray) -> None:
-        force[force[:, 1] < least] = 0.0
-
-    return with_plates(case, change), f"forces below {least:g} N set to zero"
-
-
-@kind("free_moment")
-def free_moment_lost(case: Case, draw: np.random.Generator) -> Drawn:
-    def change(force: np.ndarray, point: np.ndarray, moment: np.ndarray) -> None:
-        if not moment.any():
-            raise NotHere
-        moment[:] = 0.0
-
-    return with_plates(case, change), "no free moments"
-
-
-@kind("mass", "plate_scale")
-def lighter_loads(case: Case, draw: np.random.Generator) -> Drawn:
-    def change(force: np.ndarray, point: np.ndarray, moment: np.ndarray) -> None:
-        force *= 0.85
-        moment *= 0.85
-
-    return with_plates(case, change), "all loads x 0.85"
-
-
 @kind("pressure_offset", "pressure_outside")
 def pelvis_aside(case: Case, draw: np.random.Generator) -> Drawn:
     by = pick(draw, (-0.04, -0.02, 0.02, 0.04))
@@ -1211,6 +1017,578 @@ def pelvis_aside(case: Case, draw: np.random.Generator) -> Drawn:
         raise NotHere
     table = on_column(case.coordinates, "pelvis_tz", lambda each: each + by)
     return replace(case, coordinates=table), f"pelvis_tz {1000.0 * by:+.0f} mm"
+
+
+# Faults of a table, of a stretch or of a column of it: a row each
+
+Change = Callable[[np.ndarray, float, float, np.random.Generator], np.ndarray]
+"""Values (T, c), samples a second, a size and a generator -> changed values."""
+
+
+def of_stretch(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> slice:
+    """Rows of a stretch of `size` seconds in the middle part of a table."""
+    count = max(round(size * rate), 3)
+    first = max(int(draw.uniform(0.3, 0.55) * len(values)), count)
+    return slice(first, first + count)
+
+
+def since(values: np.ndarray, draw: np.random.Generator) -> int:
+    return int(draw.uniform(0.3, 0.7) * len(values))
+
+
+def twice_in_time(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    rows = of_stretch(values, rate, size, draw)
+    values[rows] = values[2 * rows.start - rows.stop : rows.start]
+    return values
+
+
+def held(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    rows = of_stretch(values, rate, size, draw)
+    values[rows] = values[rows.start]
+    return values
+
+
+def lost(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    return np.delete(values, of_stretch(values, rate, size, draw), axis=0)
+
+
+def jumped(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    values[since(values, draw) :] += size
+    return values
+
+
+def spiked(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    values[since(values, draw)] += size
+    return values
+
+
+def resampled(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    at, coarse = np.arange(len(values)) / rate, np.arange(0.0, len(values) / rate, 1.0 / size)
+    return np.stack([np.interp(at, coarse, np.interp(coarse, at, each)) for each in values.T], axis=1)
+
+
+def late(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    at = np.arange(len(values)) / rate
+    return np.stack([np.interp(at - size, at, each) for each in values.T], axis=1)
+
+
+def scaled(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    return size * values
+
+
+def shifted(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    return values + size
+
+
+def drifting(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    return values + np.linspace(0.0, size, len(values))[:, None]
+
+
+def noisy(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    return values + size * draw.standard_normal(values.shape)
+
+
+def in_steps(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    return size * np.round(values / size)
+
+
+def smooth(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    return low_pass(values, rate, size)
+
+
+def cut(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    return np.clip(values, size * min(values.min(), 0.0), size * values.max())
+
+
+def positive(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    return np.abs(values)
+
+
+def backward(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    return values[::-1]
+
+
+def over(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    values[since(values, draw) :] *= -1.0
+    return values
+
+
+def zero_later(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    values[round(size * len(values)) :] = 0.0
+    return values
+
+
+def zero_below(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    return np.where(np.abs(values) < size, 0.0, values)
+
+
+def scaled_above_zero(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
+    return np.where(values > 0.0, size, 1.0) * values
+
+
+MOTION, MOMENTS = "coordinates", "moments"
+EVERY, MOVING, ONE = "all columns", "all that move", "one"
+SLIDES = "foot_slides foot_height"
+DEGREES = "degrees"
+# kind: codes, table, columns, sizes, change, words (sizes of motions that are in degrees say so)
+ROWS: dict[str, tuple[str, str, str, tuple[float, ...], Change, str]] = {
+    "motion_twice": ("frames_repeated frames_skipped", MOTION, EVERY, (0.1, 0.2), twice_in_time, "{:g} s twice"),
+    "motion_held": ("frozen frames_repeated frames_skipped", MOTION, EVERY, (0.1, 0.2), held, "held for {:g} s"),
+    "motion_lost": ("frames_skipped clock_rate time_offset", MOTION, EVERY, (0.04, 0.08), lost, "without {:g} s"),
+    "motion_resampled": ("over_filtered angle_resolution", MOTION, EVERY, (6.0, 10.0), resampled, "from {:g} Hz"),
+    "motion_filtered": ("over_filtered", MOTION, EVERY, (1.5, 2.0, 2.5), smooth, "filtered at {:g} Hz"),
+    "motion_noise": ("noise", MOTION, MOVING, (1.0, 2.0), noisy, "noise of {:g} degrees"),
+    "motion_backward": ("walking_direction another_trial time_offset", MOTION, EVERY, (0.0,), backward, "backward"),
+    "motion_late": ("time_offset another_trial", MOTION, EVERY, (-0.06, -0.03, 0.03, 0.06), late, "{:+g} s late"),
+    "motion_units": ("angle_units point_units", MOTION, EVERY, (57.29578, 0.01745329, 1e3), scaled, "x {:.3g}"),
+    "angles_in_steps": ("frozen angle_resolution", MOTION, MOVING, (1.0, 3.0), in_steps, "steps of {:g} degrees"),
+    "angle_noise": ("noise angle_resolution", MOTION, ONE, (1.0, 3.0), noisy, "noise of {:g} degrees"),
+    "angle_gain": (f"{SLIDES} angle_offset angle_sign angle_scale", MOTION, ONE, (0.5, 0.8, 1.25), scaled, "x {:g}"),
+    "angle_late": (f"{SLIDES} time_offset", MOTION, ONE, (-0.05, 0.05), late, "{:+g} s late"),
+    "angle_jumps": (f"{SLIDES} single_leap angle_offset", MOTION, ONE, (-10.0, 20.0), jumped, "{:+g} degrees later"),
+    "angle_spiked": ("single_leap noise", MOTION, ONE, (-30.0, 15.0, 30.0), spiked, "{:+g} degrees once"),
+    "angle_cut": (f"{SLIDES} frozen angle_scale", MOTION, ONE, (0.5, 0.7, 0.85), cut, "cut at {:g} of its range"),
+    "angle_filtered": (f"{SLIDES} over_filtered angle_scale", MOTION, ONE, (1.5, 2.5), smooth, "filtered at {:g} Hz"),
+    "angle_positive": (f"{SLIDES} angle_sign noise", MOTION, ONE, (0.0,), positive, "without its sign"),
+    "angle_held": ("frozen", MOTION, ONE, (0.1, 0.2), held, "held for {:g} s"),
+    "angle_drifts": (f"{SLIDES} angle_offset", MOTION, ONE, (-20.0, 10.0), drifting, "drifts by {:+g} degrees"),
+    "moments_twice": ("moment_unlike frames_repeated", MOMENTS, EVERY, (0.1, 0.2), twice_in_time, "{:g} s twice"),
+    "moments_held": ("moment_unlike frozen frames_repeated", MOMENTS, EVERY, (0.1, 0.2), held, "held for {:g} s"),
+    "moments_lost": ("time_offset clock_rate frames_skipped", MOMENTS, EVERY, (0.04, 0.08), lost, "without {:g} s"),
+    "moments_resampled": ("over_filtered", MOMENTS, EVERY, (5.0, 8.0), resampled, "from {:g} Hz"),
+    "moments_filtered": ("over_filtered", MOMENTS, EVERY, (1.5, 2.0, 2.5), smooth, "filtered at {:g} Hz"),
+    "moments_backward": ("time_offset another_trial", MOMENTS, EVERY, (0.0,), backward, "backward"),
+    "moments_units": ("moment_units moment_scale mass", MOMENTS, EVERY, (1e3, 1e-3, 0.0133, 0.738), scaled, "x {:g}"),
+    "moments_scaled": ("mass moment_scale moment_units", MOMENTS, EVERY, (0.75, 0.85, 1.15, 1.3), scaled, "x {:g}"),
+    "moments_in_steps": ("moment_unlike noise", MOMENTS, EVERY, (5.0, 15.0), in_steps, "in steps of {:g} N m"),
+    "moments_zero_below": ("moment_zero moment_unlike", MOMENTS, EVERY, (10.0, 25.0), zero_below, "zero below {:g}"),
+    "moments_noisy": ("noise moment_unlike", MOMENTS, EVERY, (5.0, 15.0), noisy, "noise of {:g} N m"),
+    "moment_zero": ("moment_zero", MOMENTS, ONE, (0.0, 0.3, 0.5, 0.7), zero_later, "zero from {:g} of the time on"),
+    "moment_scaled": ("moment_scale moment_sign", MOMENTS, ONE, (-1.0, 0.5, 0.7, 1.5, 2.0), scaled, "x {:g}"),
+    "moment_offset": ("moment_offset", MOMENTS, ONE, (-25.0, -15.0, 15.0, 25.0), shifted, "{:+g} N m"),
+    "moment_drifts": ("moment_offset moment_scale moment_unlike", MOMENTS, ONE, (-40.0, 20.0), drifting, "drifts"),
+    "moment_over": ("moment_sign moment_scale moment_unlike", MOMENTS, ONE, (0.0,), over, "reversed later"),
+    "moment_cut": ("moment_unlike", MOMENTS, ONE, (0.5, 0.7), cut, "cut at {:g} of its range"),
+    "moment_jumps": ("moment_offset moment_unlike single_leap", MOMENTS, ONE, (-40.0, 20.0), jumped, "{:+g} N m later"),
+    "moment_spiked": ("single_leap noise", MOMENTS, ONE, (-60.0, 30.0, 60.0), spiked, "{:+g} N m once"),
+    "moment_late": ("time_offset moment_unlike", MOMENTS, ONE, (-0.06, 0.04, 0.06), late, "{:+g} s late"),
+    "moment_positive": ("moment_sign moment_unlike moment_scale", MOMENTS, ONE, (0.0,), positive, "without its sign"),
+    "moment_one_way": ("moment_scale moment_unlike", MOMENTS, ONE, (0.5, 1.8), scaled_above_zero, "x {:g} above zero"),
+    "moment_filtered": ("over_filtered moment_unlike", MOMENTS, ONE, (1.5, 2.5), smooth, "filtered at {:g} Hz"),
+}  # fmt: skip
+
+
+def row(name: str) -> Callable[[Case, np.random.Generator], Drawn]:
+    """The fault of a row of ROWS."""
+    _, which, extent, sizes, change, words = ROWS[name]
+
+    def fault(case: Case, draw: np.random.Generator) -> Drawn:
+        table: Table | None = getattr(case, which)
+        if table is None:
+            raise NotHere
+        move = moving(case) if which == MOTION else moment_columns(case)
+        names = {EVERY: list(table.names), MOVING: move}.get(extent) or [pick(draw, move)]
+        columns = [table.names.index(each) for each in names]
+        size, rate = pick(draw, sizes), 1.0 / float(np.diff(table.time).mean())
+        by = degrees(case, size) if which == MOTION and DEGREES in words else size
+        changed = change(table.values[:, columns].copy(), rate, by, draw)
+        values = table.values[: len(changed)].copy()
+        values[:, columns] = changed
+        time, lines = table.time[: len(values)], table.lines[: len(values)]
+        new = replace(table, time=time, values=values, lines=lines)
+        return replace(case, **{which: new}), f"{names[0] if extent == ONE else which} {words.format(size)}"
+
+    fault.__name__ = name
+    return fault
+
+
+for _name, (_codes, _table, *_) in ROWS.items():
+    kind(*_codes.split(), needs=_table == MOMENTS)(row(_name))
+
+
+@kind("sides_swapped", "columns_exchanged", "angle_copied")
+def sides_of_angles(case: Case, draw: np.random.Generator) -> Drawn:
+    table, stems = case.coordinates, pick(draw, (("hip", "knee", "ankle"), ("hip",), ("knee", "ankle")))
+    names = tuple(
+        f"{name[:-1]}{'l' if name[-1] == 'r' else 'r'}"
+        if name.startswith(stems) and name[-2:] in ("_r", "_l")
+        else name
+        for name in table.names
+    )
+    return replace(case, coordinates=replace(table, names=names)), f"sides of {', '.join(stems)} exchanged"
+
+
+@kind(
+    "point_units",
+    "foot_height",
+    "pelvis_scale",
+    "foot_slides",
+    "direction",
+    "walking_direction",
+    "columns_exchanged",
+)
+def pelvis_wrong(case: Case, draw: np.random.Generator) -> Drawn:
+    table, what = case.coordinates, pick(draw, ("unit", "exchanged", "reversed", "lifted"))
+    lengths = [name for name in ("pelvis_tx", "pelvis_ty", "pelvis_tz") if name in table.names]
+    one, two = (lengths[k] for k in draw.permutation(len(lengths))[:2])
+    if what == "exchanged":
+        table = replace(table, names=tuple({one: two, two: one}.get(name, name) for name in table.names))
+        return replace(case, coordinates=table), f"{one} and {two} exchanged"
+    for each in lengths if what == "unit" else [one if what == "reversed" else "pelvis_ty"]:
+        size = {
+            "unit": (1e3, 0.0),
+            "reversed": (-1.0, 0.0),
+            "lifted": (1.0, pick(draw, (-0.05, 0.03, 0.05))),
+        }[what]
+        table = on_column(table, each, lambda values, size=size: size[0] * values + size[1])  # type: ignore[misc]
+    return replace(case, coordinates=table), f"{one if what == 'reversed' else 'pelvis'} {what}"
+
+
+@kind("moment_zero", needs=True)
+def moments_of_a_side_zero(case: Case, draw: np.random.Generator) -> Drawn:
+    assert case.moments is not None
+    side, table = pick(draw, "rl"), case.moments
+    for name in [each for each in moment_columns(case) if f"_{side}_" in each]:
+        table = on_column(table, name, lambda each: 0.0 * each)
+    return replace(case, moments=table), f"moments of side {side} zero"
+
+
+# Loads: a row each
+
+Plate = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Force, point and free moment (T, 3) of a plate."""
+
+
+def plate_change(case: Case, change: Callable[..., None], one: bool) -> Case:
+    """The case with the first or all plates changed."""
+    todo = [True]
+
+    def on_plate(*plate: np.ndarray) -> None:
+        if todo[0]:
+            change(*plate)
+        todo[0] = not one
+
+    return with_plates(case, on_plate)
+
+
+def in_a_stance(force: np.ndarray, share: float, draw: np.random.Generator) -> slice:
+    """Samples of a share of a stance of a plate."""
+    stances = [(first, stop) for first, stop in true_runs(force[:, 1] > 40.0) if stop - first > 20]
+    first, stop = pick(draw, stances)
+    begin = int(first + draw.uniform(0.2, 0.6) * (stop - first))
+    return slice(begin, min(stop, begin + int(share * (stop - first)) + 1))
+
+
+def channel(part: int, axis: int, by: Callable[[np.ndarray, float], np.ndarray]) -> Callable[..., None]:
+    """A change of one axis of the force, point or free moment (part 0, 1, 2)."""
+
+    def change(plate: Plate, size: float, draw: np.random.Generator) -> None:
+        plate[part][:, axis] = by(plate[part][:, axis], size)
+
+    return change
+
+
+def whole(by: Callable[[np.ndarray, float], np.ndarray], *parts: int) -> Callable[..., None]:
+    """A change of all axes of some of force, point and free moment."""
+
+    def change(plate: Plate, size: float, draw: np.random.Generator) -> None:
+        for part in parts:
+            plate[part][:] = by(plate[part], size)
+
+    return change
+
+
+def in_stance(by: Callable[[np.ndarray], np.ndarray], *parts: int) -> Callable[..., None]:
+    """A change of the samples of a share of a stance."""
+
+    def change(plate: Plate, size: float, draw: np.random.Generator) -> None:
+        rows = in_a_stance(plate[0], size, draw)
+        for part in parts:
+            plate[part][rows] = by(plate[part][rows])
+
+    return change
+
+
+def way_shrunk(plate: Plate, size: float, draw: np.random.Generator) -> None:
+    force, point, _ = plate
+    for first, stop in true_runs(force[:, 1] > 40.0):
+        middle = np.average(point[first:stop], axis=0, weights=force[first:stop, 1])
+        point[first:stop] = middle + size * (point[first:stop] - middle)
+
+
+def smoothed(part: np.ndarray, size: float) -> np.ndarray:
+    return low_pass(part, 1.0, size)
+
+
+def below(own: np.ndarray, size: float) -> np.ndarray:
+    return np.minimum(own, size * own.max())
+
+
+def leans(plate: Plate, size: float, draw: np.random.Generator) -> None:
+    plate[0][:, 0] += size * plate[0][:, 1]
+
+
+def small_lost(plate: Plate, size: float, draw: np.random.Generator) -> None:
+    plate[0][plate[0][:, 1] < size] = 0.0
+
+
+def load_noise(plate: Plate, size: float, draw: np.random.Generator) -> None:
+    plate[0][:] += size * draw.standard_normal(plate[0].shape)
+
+
+AXES, OFFSET = "plate_axes force_sign plate_channel", "pressure_offset pressure_outside"
+# kind: codes, sizes, change of a plate in place, words
+LOADS: dict[str, tuple[str, tuple[float, ...], Callable[[Plate, float, np.random.Generator], None], str]] = {
+    "load_scaled": ("plate_scale mass", (0.85, 0.9, 1.1, 1.15), whole(np.multiply, 0, 2), "x {:g}"),
+    "load_ahead": (f"{AXES} plate_scale", (-1.0, 0.0, 0.5, 1.5), channel(0, 0, np.multiply), "fore and aft x {:g}"),
+    "load_aside": (f"{AXES} plate_scale", (-1.0, 0.0, 2.0, 3.0), channel(0, 2, np.multiply), "aside x {:g}"),
+    "load_leans": (f"{AXES} leaning_force", (-0.08, -0.04, 0.04, 0.08), leans, "with {:+g} of the vertical ahead"),
+    "load_turned": (AXES, (0.0,), whole(lambda part, _: part[:, ::-1].copy(), 0), "with exchanged axes"),
+    "load_zero": ("plate_baseline plate_drift mass", (-40.0, -20.0, 20.0, 40.0), channel(0, 1, np.add), "{:+g} N"),
+    "load_lost": (
+        "force_leap force_step plate_instant contact_without_force", (0.1, 0.2),
+        in_stance(np.zeros_like, 0), "zero for {:g} of a stance",
+    ),
+    "load_held": (
+        "force_leap force_step plate_instant plate_clipped frozen", (0.15, 0.3),
+        in_stance(lambda part: part[:1], 0, 1, 2), "held for {:g} of a stance",
+    ),
+    "load_filtered": ("force_cutoff over_filtered", (0.01, 0.02), whole(smoothed, 0), "filtered"),
+    "load_noise": ("force_step plate_instant noise force_leap", (20.0, 60.0), load_noise, "noise of {:g} N"),
+    "peaks_cut": ("plate_clipped", (0.8, 0.9), channel(0, 1, below), "cut at {:g}"),
+    "small_forces_lost": ("plate_clipped", (100.0, 250.0), small_lost, "zero below {:g} N"),
+    "points_ahead": (OFFSET, (-0.05, -0.03, 0.03, 0.05), channel(1, 0, np.add), "points {:+g} m ahead"),
+    "points_aside": (OFFSET, (-0.04, -0.02, 0.02, 0.04), channel(1, 2, np.add), "points {:+g} m right"),
+    "points_raised": ("pressure_offset foot_height", (-0.05, 0.05), channel(1, 1, np.add), "points {:+g} m higher"),
+    "points_units": ("point_units pressure_outside", (1e3, 1e-3), whole(np.multiply, 1), "points x {:g}"),
+    "points_mirrored": (f"{AXES} pressure_outside plates_swapped", (-1.0,), channel(1, 2, np.multiply), "mirrored"),
+    "way_of_pressure": ("pressure_way pressure_outside", (0.5, 0.7, 1.5), way_shrunk, "way of the pressure x {:g}"),
+    "free_moment_scaled": ("free_moment moment_channel", (-1.0, 0.0, 3.0), whole(np.multiply, 2), "free moment x {:g}"),
+}  # fmt: skip
+
+
+def load_row(name: str) -> Callable[[Case, np.random.Generator], Drawn]:
+    """The fault of a row of LOADS, on the first plate or on all."""
+    _, sizes, change, words = LOADS[name]
+
+    def fault(case: Case, draw: np.random.Generator) -> Drawn:
+        size, one = pick(draw, sizes), draw.random() < 0.5
+        changed = plate_change(case, lambda *plate: change(plate, size, draw), one)
+        return changed, f"{'the first plate' if one else 'all plates'} {words.format(size)}"
+
+    fault.__name__ = name
+    return fault
+
+
+for _name, (_codes, *_) in LOADS.items():
+    kind(*_codes.split())(load_row(_name))
+
+
+@kind("time_offset", "another_trial")
+def loads_late(case: Case, draw: np.random.Generator) -> Drawn:
+    by, table = pick(draw, (-0.05, -0.02, 0.02, 0.05)), case.coordinates
+    if case.loads is None:
+        raise NotHere
+    return replace(case, coordinates=replace(table, time=table.time - by)), f"loads {by:+g} s late"
+
+
+@kind("plates_swapped", "unbalanced", "pressure_outside", "load_body")
+def loads_exchanged_later(case: Case, draw: np.random.Generator) -> Drawn:
+    plates: list[tuple[np.ndarray, ...]] = []
+    with_plates(case, lambda *plate: plates.append(tuple(part.copy() for part in plate)))
+    middle, number = len(plates[0][0]) // 2, iter(range(len(plates)))
+
+    def change(*plate: np.ndarray) -> None:
+        own = next(number)
+        for part, other in zip(plate, plates[1 - own] if own < 2 else plate, strict=True):
+            part[middle:] = other[middle:]
+
+    return with_plates(case, change), "first two plates exchanged in the second half"
+
+
+def of_muscles(case: Case, names: Sequence[str], change: Callable[[OpenSimMuscle], OpenSimMuscle]) -> Case:
+    return with_muscles(case, {name: change(case.model.muscles[name]) for name in names})
+
+
+def one_or_both(
+    case: Case, draw: np.random.Generator, among: Callable[[OpenSimMuscle], object] = bool
+) -> list[str]:
+    names = [name for name in case.shared if among(case.model.muscles[name])]
+    return sides_of_fault(pick(draw, names), names, draw)
+
+
+@kind("muscle_tendon", "muscle_fiber")
+def fiber_and_tendon_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
+    names = one_or_both(case, draw)
+    return of_muscles(
+        case, names, lambda each: replace(
+            each, optimal_fiber_length=each.tendon_slack_length, tendon_slack_length=each.optimal_fiber_length
+        ),
+    ), f"fiber and tendon of {', '.join(names)} exchanged"  # fmt: skip
+
+
+@kind("muscle_tendon")
+def tendon_strain(case: Case, draw: np.random.Generator) -> Drawn:
+    def stated(muscle: OpenSimMuscle) -> list[str]:
+        return [key for key in muscle.curve if "tendon" in key.lower() and "strain" in key.lower()]
+
+    names, strain = one_or_both(case, draw, stated), pick(draw, (0.005, 0.15, 0.4))
+    return of_muscles(
+        case, names, lambda each: replace(each, curve={**each.curve, stated(each)[0]: strain})
+    ), f"tendon strain of {', '.join(names)} {strain:g}"
+
+
+@kind("muscle_fiber")
+def velocity(case: Case, draw: np.random.Generator) -> Drawn:
+    names, factor = (
+        list(case.shared) if draw.random() < 0.5 else one_or_both(case, draw),
+        pick(draw, (0.1, 0.3, 3.0)),
+    )
+    return of_muscles(
+        case,
+        names,
+        lambda each: replace(each, max_contraction_velocity=factor * each.max_contraction_velocity),
+    ), f"fastest shortening of {names[0] if len(names) < 3 else 'all'} x {factor:g}"
+
+
+@kind("muscle_missing", "muscle_strength", "controls")
+def controls(case: Case, draw: np.random.Generator) -> Drawn:
+    names, bounds = one_or_both(case, draw), pick(draw, ((0.0, 0.3), (0.2, 1.0), (0.0, 0.0)))
+    return of_muscles(
+        case, names, lambda each: replace(each, controls=bounds)
+    ), f"controls of {', '.join(names)} {bounds}"
+
+
+@kind("muscle_missing")
+def disabled(case: Case, draw: np.random.Generator) -> Drawn:
+    names = one_or_both(case, draw)
+    return of_muscles(
+        case, names, lambda each: replace(each, enabled=False)
+    ), f"{', '.join(names)} not enabled"
+
+
+@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber")
+def points_reordered(case: Case, draw: np.random.Generator) -> Drawn:
+    names = one_or_both(case, draw, lambda each: len(each.points) > 2 and not each.wraps)
+    return of_muscles(
+        case, names, lambda each: replace(each, points=(each.points[1], each.points[0], *each.points[2:]))
+    ), f"first two points of {', '.join(names)} exchanged"
+
+
+@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber")
+def points_in_another_unit(case: Case, draw: np.random.Generator) -> Drawn:
+    names, factor = (
+        one_or_both(case, draw, lambda each: all(point.moving is None for point in each.points)),
+        pick(draw, (0.1, 0.8, 1.25)),
+    )
+
+    def change(each: OpenSimMuscle) -> OpenSimMuscle:
+        points = (replace(point, location=factor * point.location) for point in each.points)  # type: ignore[operator]
+        return replace(each, points=tuple(points))
+
+    return of_muscles(case, names, change), f"points of {', '.join(names)} x {factor:g}"
+
+
+@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber")
+def muscle_mirrored(case: Case, draw: np.random.Generator) -> Drawn:
+    names, axis = (
+        one_or_both(case, draw, lambda each: all(point.moving is None for point in each.points)),
+        int(draw.integers(3)),
+    )
+
+    def change(each: OpenSimMuscle) -> OpenSimMuscle:
+        sign = np.where(np.arange(3) == axis, -1.0, 1.0)
+        return replace(
+            each, points=tuple(replace(point, location=sign * point.location) for point in each.points)
+        )
+
+    return of_muscles(case, names, change), f"points of {', '.join(names)} mirrored along {'xyz'[axis]}"
+
+
+@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber")
+def conditions_shifted(case: Case, draw: np.random.Generator) -> Drawn:
+    names, by = (
+        one_or_both(case, draw, lambda each: any(point.condition for point in each.points)),
+        pick(draw, (-60.0, -30.0, 30.0, 60.0)),
+    )
+
+    def change(each: OpenSimMuscle) -> OpenSimMuscle:
+        conditions = [
+            point.condition and (point.condition[0], *np.radians(by) + point.condition[1:])
+            for point in each.points
+        ]
+        points = (replace(point, condition=own) for point, own in zip(each.points, conditions, strict=True))
+        return replace(each, points=tuple(points))
+
+    return of_muscles(case, names, change), f"conditions of {', '.join(names)} {by:+g} degrees"
+
+
+@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber")
+def wraps_of_the_other_side(case: Case, draw: np.random.Generator) -> Drawn:
+    names, surfaces = one_or_both(case, draw, lambda each: bool(each.wraps)), case.model.surfaces
+
+    def other(name: str) -> str:
+        stem, side = split_side(name)
+        twin = with_side(stem, {"r": "l", "l": "r"}.get(side, side))
+        return twin if twin in surfaces else name
+
+    return of_muscles(
+        case,
+        names,
+        lambda each: replace(
+            each, wraps=tuple(replace(wrap, surface=other(wrap.surface)) for wrap in each.wraps)
+        ),
+    ), f"wrap objects of {', '.join(names)} of the other side"
+
+
+@kind("muscle_strength")
+def strengths_of_a_side(case: Case, draw: np.random.Generator) -> Drawn:
+    side, factor = pick(draw, "rl"), pick(draw, (0.4, 0.6, 1.6, 2.5))
+    names = [name for name in case.shared if split_side(name)[1] == side]
+    return of_muscles(
+        case, names, lambda each: replace(each, max_isometric_force=factor * each.max_isometric_force)
+    ), f"strengths of side {side} x {factor:g}"
+
+
+@kind("joint_center", "muscle_anatomy", "muscle_tendon", "segment_length")
+def body_scaled(case: Case, draw: np.random.Generator) -> Drawn:
+    body, factor = pick(draw, ("pelvis", "calcn_r", "calcn_l")), pick(draw, (0.85, 0.9, 1.1, 1.15))
+
+    def change(each: OpenSimMuscle) -> OpenSimMuscle:
+        return replaced_points(each, {
+            k: replace(point, location=factor * point.location)
+            for k, point in enumerate(each.points) if point.location is not None and point.frame.body == body
+        })  # fmt: skip
+
+    case = of_muscles(case, case.shared, change)
+    for joint in case.model.joints:
+        if joint.inboard.body == body and joint.coordinates and not joint.is_reversed:
+            case = with_joint(
+                case, replace(joint, parent=replace(joint.parent, position=factor * joint.parent.position))
+            )
+    return case, f"{body} x {factor:g}"
+
+
+@kind("coupler", "muscle_anatomy", "muscle_fiber", "muscle_tendon", "joint_center")
+def coupler_scaled(case: Case, draw: np.random.Generator) -> Drawn:
+    if not case.model.couplers:
+        raise NotHere
+    coupler, factor = pick(draw, case.model.couplers), pick(draw, (-1.0, 0.7, 1.3, 2.0))
+    sides = sides_of_fault(coupler.dependent, [each.dependent for each in case.model.couplers], draw)
+    couplers = tuple(
+        replace(each, function=Scaled(each.function, factor)) if each.dependent in sides else each
+        for each in case.model.couplers
+    )
+    return replace(case, model=replace(case.model, couplers=couplers)), f"{', '.join(sides)} x {factor:g}"
+
+
+@kind("joint_center", "muscle_anatomy", "foot_height", "foot_slides", "segment_length")
+def knee_translation_lost(case: Case, draw: np.random.Generator) -> Drawn:
+    joint = joint_of(case.model, f"knee_angle_{pick(draw, 'rl')}")
+    if all(isinstance(axis.function, Constant) for axis in joint.translations):
+        raise NotHere
+    still = tuple(replace(axis, function=Constant(0.0)) for axis in joint.translations)
+    return with_joint(case, replace(joint, translations=still)), f"translations of {joint.name} zero"
 
 
 # The table
