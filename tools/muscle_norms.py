@@ -8,6 +8,7 @@ units of `INVARIANTS` of musclesolve/checking/model/muscles.py.
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -21,6 +22,7 @@ TARGET = Path(muscles.__file__).with_name("muscle_norms.toml")
 HEADER = """\
 # Muscles of the legs in public models, lowest and highest value, written by tools/muscle_norms.py.
 # Models: {models}.
+# ends: body and place [mm] of origin and insertion in {public}.
 # Lengths and arms as of a person with a shank of {shank:g} m. strength: logarithm of force times optimal length [N m];
 # fiber: logarithm of the optimal fiber length [m]; pennation [degrees]; path and arm [mm] and stretch [optimal fiber
 # lengths] in the poses of musclesolve/checking/model/muscles.py. An arm that is not here is zero.
@@ -30,16 +32,24 @@ HEADER = """\
 def main(*files: str) -> None:
     """Write the table."""
     found: dict[str, dict[str, list[np.ndarray]]] = {}
+    ends: dict[str, list[list[list[object]]]] = {}
     stems: dict[str, None] = {}
     for file in files:
         model = read_osim(file)
         body = muscles.anatomy_of(model, [name for name, each in model.muscles.items() if each.enabled])
-        quantities = {each.key: each.quantity(body) for each in muscles.INVARIANTS}
+        quantities = {each.key: each.quantity(body) for each in muscles.INVARIANTS if each.key != "ends"}
         for name, k in body.number.items():
             long = muscles.long_names().get(split_side(name)[0].casefold())
             if long is None:
                 continue
             own = found.setdefault(long, {})
+            if split_side(name)[1] == "r" and Path(file).stem in muscles.PUBLIC:
+                ends.setdefault(long, [[] for _ in muscles.PUBLIC])[muscles.PUBLIC.index(Path(file).stem)] = [
+                    [split_side(bone)[0], *np.round(place, 1).tolist()]
+                    if np.isfinite(place).all()
+                    else ["", 0, 0, 0]
+                    for bone, place in zip(body.bones[k], body.ends[k], strict=True)
+                ]
             for key, values in quantities.items():
                 if key != "arm":
                     own.setdefault(key, []).append(values[k])
@@ -47,16 +57,28 @@ def main(*files: str) -> None:
                 if stem in muscles.POSES:
                     stems[stem] = None
                     own.setdefault(f"arm.{stem}", []).append(arm)
-    lines = [HEADER.format(models=", ".join(Path(file).name for file in files), shank=muscles.SHANK)]
+    lines = [
+        HEADER.format(
+            models=", ".join(Path(file).name for file in files),
+            shank=muscles.SHANK,
+            public=", ".join(muscles.PUBLIC),
+        )
+    ]
     for name, own in found.items():
         lines.append(f"[{name}]")
+        lines.append(f"ends = {json.dumps(ends[name])}")
+        parameters = []
         for key, values in own.items():
             digits = 3 if key in ("strength", "fiber", "stretch") else 1
             low, high = np.round([np.min(values, axis=0), np.max(values, axis=0)], digits)
             if key.startswith("arm.") and not low.any() and not high.any():
                 continue
             pairs = ", ".join(f"[{a:.{digits}f}, {b:.{digits}f}]" for a, b in zip(low, high, strict=True))
-            lines.append(f"{key} = [{pairs}]" if len(low) > 1 else f"{key} = {pairs}")
+            if len(low) > 1:
+                lines.append(f"{key} = [{pairs}]")
+            else:
+                parameters.append(f"{key} = {pairs}")
+        lines.append(f"parameters = {{ {', '.join(parameters)} }}")
         lines.append("")
     TARGET.write_text("\n".join(lines), encoding="utf-8")
 

@@ -9,6 +9,9 @@ compared in `POSES`, as multiples of the length of the shank, so that children a
 The cost of a faulty muscle in newtons: the forces of some frames are shared again with the muscle mended. It gets the
 path of its twin, in the pose in which the legs are exchanged, or a parameter of its twin or of the nearest public
 model; or it is left out. Tendons are rigid. A muscle without a twin whose path is wrong stays as it is.
+
+Scaling a model multiplies the places of all points of a body by three factors. The factors follow from the ends of all
+muscles on the body (weighted medians); an end that lies elsewhere was moved alone.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from musclesolve.constants import RIGID, USUAL_COST
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim.geometry import fiber_path_lengths, opensim_geometry
-from musclesolve.opensim.model import GROUND, OpenSimModel
+from musclesolve.opensim.model import GROUND, OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.segments import FLEXION, flexion_sign, segments
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.shared_choice import geometry_along
@@ -156,6 +159,11 @@ POSES: Mapping[str, tuple[float, ...]] = {
 COUNT = 4
 SHANK = 0.4
 """Length of the shank of an adult [m], at which the limits of lengths hold."""
+PUBLIC = ("gait2392", "rajagopal_2016", "rajagopal_lai_uhlrich_2023")
+"""Models of the `ends` in muscle_norms.toml. Scaled models differ from one of them by 0.1 mm, their sides by 9 mm."""
+FEWEST_ENDS, OWN_BODY = 6, 4.0
+"""Known ends on a body from which its scale follows; median of their distances from a public model beyond which a body
+has other axes or other muscles [mm]."""
 FEWEST = 24
 """Number of known names from which a model follows a public set; fewer are a model of its own."""
 SAME = 1e-6
@@ -187,7 +195,8 @@ class Anatomy:
     """Muscles (n) of a model in `POSES` (P), in the axes of their own side.
 
     stems: coordinates (S) without side. length (P, n), arm (P, S, n) [m], other: arms (n,) about coordinates of the
-    other side. Parameters (n,) as in the model. size: length of the shank over `SHANK`.
+    other side. Parameters (n,) as in the model. size: length of the shank over `SHANK`. ends: origin and insertion
+    (n, 2, 3) [mm] on the bodies bones, NaN where they move.
     """
 
     names: tuple[str, ...]
@@ -200,6 +209,8 @@ class Anatomy:
     tendon: Array
     pennation: Array
     size: float
+    bones: Sequence[Sequence[str]]
+    ends: Array
 
     @property
     def number(self) -> dict[str, int]:
@@ -244,7 +255,20 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
         other,
         *(force, fiber, tendon, pennation),
         size_of(model),
+        *_ends(muscles),
     )
+
+
+def _ends(muscles: Sequence[OpenSimMuscle]) -> tuple[list[list[str]], Array]:
+    """The bodies of origin and insertion, and their places (n, 2, 3) [mm]."""
+    bones, ends = [["", ""] for _ in muscles], np.full((len(muscles), 2, 3), np.nan)
+    for k, muscle in enumerate(muscles):
+        across = -1.0 if split_side(muscle.name)[1] == "l" else 1.0
+        for j, point in enumerate((*muscle.points[:1], *muscle.points[-1:])):
+            bones[k][j] = point.frame.body
+            if point.location is not None:
+                ends[k, j] = 1000.0 * point.frame.place(point.location) * [1.0, 1.0, across]
+    return bones, ends
 
 
 def size_of(model: OpenSimModel) -> float:
@@ -266,6 +290,39 @@ def _arms(body: Anatomy) -> Array:
     return 1000.0 * body.arm.transpose(2, 0, 1).reshape(len(body.names), -1) / body.size
 
 
+def _moved(body: Anatomy) -> Array:
+    """Moves (n, 6) of origin and insertion against the other ends on their bodies [mm]; 0 where it is not known.
+
+    Of the public models, the one from which the ends on a body differ least.
+    """
+    public = np.full((len(PUBLIC), *body.ends.shape), np.nan)
+    for k, name in enumerate(body.names):
+        for model, known in enumerate((_norms_of(name) or {}).get("ends", ())):
+            for j, (bone, *place) in enumerate(known):
+                if body.bones[k][j] in (bone, with_side(bone, split_side(name)[1])):
+                    public[model, k, j] = place
+    moved, bones = np.zeros_like(body.ends), np.array(body.bones).reshape(-1, 2)
+    for bone in np.unique(bones):
+        least = OWN_BODY
+        for places in public:
+            here = (bones == bone) & np.isfinite(places + body.ends).all(axis=2)
+            own, at = body.ends[here], places[here]
+            if len(at) < FEWEST_ENDS:
+                continue
+            away = own / [_weighted_median(*pair) for pair in zip(own.T, at.T, strict=True)] - at
+            if (apart := float(np.median(np.abs(away)))) < least:
+                least, moved[here] = apart, away
+    return moved.reshape(-1, 6)
+
+
+def _weighted_median(own: Array, public: Array) -> float:
+    """The factor s with the least sum of absolute differences own - s public."""
+    ratio, weight = own / np.where(public == 0.0, np.inf, public), np.abs(public)
+    order = np.argsort(ratio)
+    middle = np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())
+    return float(ratio[order][middle])
+
+
 @dataclass(frozen=True)
 class Invariant:
     """A quantity of muscles: the difference of twins and the distance beyond the public models that no muscle has.
@@ -284,6 +341,10 @@ class Invariant:
 
 
 INVARIANTS = (
+    Invariant(
+        "muscle_anatomy", _moved, "ends", 12.0, 12.0, 0.0, "against the other ends on its body",
+        lambda value: f"{value:+.0f} mm",
+    ),
     Invariant(
         "muscle_anatomy", lambda body: 1000.0 * body.length.T / body.size, "path", 12.0, 30.0, 0.05, "length",
         lambda value: f"{value:.0f} mm",
@@ -316,13 +377,21 @@ def long_names() -> dict[str, str]:
     return {short.casefold(): name for name, shorts in names.items() for short in (name, *shorts)}
 
 
-def norm_of(name: str, key: str, stems: Sequence[str]) -> tuple[Array, Array] | None:
-    """Lowest and highest value (k,) of a quantity of a muscle in public models; None of an unknown muscle."""
+def _norms_of(name: str) -> dict[str, Any] | None:
+    """The entry of a muscle in muscle_norms.toml; None of an unknown muscle."""
     entry: dict[str, Any] | None = bundled_toml(__package__, "muscle_norms.toml").get(
         long_names().get(split_side(name)[0].casefold(), "")
     )
+    return entry and {**entry, **entry["parameters"]}
+
+
+def norm_of(name: str, key: str, stems: Sequence[str]) -> tuple[Array, Array] | None:
+    """Lowest and highest value (k,) of a quantity of a muscle in public models; None of an unknown muscle."""
+    entry = _norms_of(name)
     if entry is None:
         return None
+    if key == "ends":
+        return np.zeros(6), np.zeros(6)
     if key != "arm":
         low, high = np.array(entry[key], dtype=float).reshape(-1, 2).T
         return low, high
@@ -388,6 +457,8 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             column = int((apart if of_twin else away)[k].argmax())
             coordinate = body.stems[column % len(body.stems)] if invariant.key == "arm" else ""
             about = f"{invariant.words} about {coordinate}" if coordinate else invariant.words
+            if invariant.key == "ends":
+                about = f"{'origin' if column < 3 else 'insertion'} along {'xyz'[column % 3]} {about}"
             said = f"{sided(name)}: {about} {invariant.shown(now[k, column])}"
             if of_twin:
                 said += f", {sided(body.names[other])} {invariant.shown(now[other, column])}"

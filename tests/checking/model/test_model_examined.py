@@ -274,6 +274,29 @@ def test_names_of_another_author_follow_no_family() -> None:
         assert not list(deviations(replace(each, force=10.0 * each.force)))
 
 
+@pytest.mark.parametrize("name", ["opensim_models/gait2392.osim", "opensim_models/rajagopal_2016.osim"])
+def test_ends_of_both_sides_that_moved_are_named_and_scaled_bodies_are_not(name: str) -> None:
+    model = ms.read_osim(recorded("opensim_models").parent / name)
+    body = anatomy_of(model, list(model.muscles))
+    sizes = {
+        bone: np.array([0.8, 1.1, 1.3]) if "tibia" in bone else 1.2 for pair in body.bones for bone in pair
+    }
+    ends = np.array(
+        [
+            [sizes[bone] * end for bone, end in zip(*each, strict=True)]
+            for each in zip(body.bones, body.ends, strict=True)
+        ]
+    )
+    assert not list(deviations(replace(body, ends=ends)))
+    of_heel = [
+        k for k, muscle in enumerate(body.names) if muscle.startswith(("soleus", "gas", "med_gas", "lat_gas"))
+    ]
+    ends[of_heel, 1, 0] += 20.0  # the Achilles tendon ends 20 mm farther ahead
+    found = [each for each in deviations(replace(body, ends=ends)) if each.code == "muscle_anatomy"]
+    assert {each.muscle for each in found} == {body.names[k] for k in of_heel}
+    assert all("insertion along x against the other ends on its body +" in each.said for each in found)
+
+
 @pytest.mark.in_part(3)
 @pytest.mark.parametrize("name", MODELS)
 def test_muscles_of_public_models_do_not_deviate(name: str) -> None:
