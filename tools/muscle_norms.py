@@ -22,7 +22,7 @@ TARGET = Path(muscles.__file__).with_name("muscle_norms.toml")
 HEADER = """\
 # Muscles of the legs in public models, lowest and highest value, written by tools/muscle_norms.py.
 # Models: {models}.
-# ends: body and place [mm] of origin and insertion in {public}.
+# ends: body and place [mm] of origin and insertion, of parent and child frame of joints, in {public}.
 # Lengths and arms as of a person with a shank of {shank:g} m. strength: logarithm of force times optimal length [N m];
 # fiber: logarithm of the optimal fiber length [m]; pennation [degrees]; path and arm [mm] and stretch [optimal fiber
 # lengths] in the poses of musclesolve/checking/model/muscles.py. An arm that is not here is zero.
@@ -38,18 +38,24 @@ def main(*files: str) -> None:
         model = read_osim(file)
         body = muscles.anatomy_of(model, [name for name, each in model.muscles.items() if each.enabled])
         quantities = {each.key: each.quantity(body) for each in muscles.INVARIANTS if each.key != "ends"}
-        for name, k in body.number.items():
-            long = muscles.long_names().get(split_side(name)[0].casefold())
-            if long is None:
-                continue
-            own = found.setdefault(long, {})
-            if split_side(name)[1] == "r" and Path(file).stem in muscles.PUBLIC:
-                ends.setdefault(long, [[] for _ in muscles.PUBLIC])[muscles.PUBLIC.index(Path(file).stem)] = [
+        for k, name in enumerate((*body.names, *body.joints)):
+            stem, side = split_side(name)
+            if side == "r" and Path(file).stem in muscles.PUBLIC:
+                both = [
                     [split_side(bone)[0], *np.round(place, 1).tolist()]
                     if np.isfinite(place).all()
                     else ["", 0, 0, 0]
                     for bone, place in zip(body.bones[k], body.ends[k], strict=True)
                 ]
+                known = ends.setdefault(
+                    muscles.long_names().get(stem.casefold(), stem), [[] for _ in muscles.PUBLIC]
+                )
+                known[muscles.PUBLIC.index(Path(file).stem)] = both
+        for name, k in body.number.items():
+            long = muscles.long_names().get(split_side(name)[0].casefold())
+            if long is None:
+                continue
+            own = found.setdefault(long, {})
             for key, values in quantities.items():
                 if key != "arm":
                     own.setdefault(key, []).append(values[k])
@@ -64,7 +70,7 @@ def main(*files: str) -> None:
             public=", ".join(muscles.PUBLIC),
         )
     ]
-    for name, own in found.items():
+    for name, own in (found | {stem: {} for stem in muscles.JOINTS}).items():
         lines.append(f"[{name}]")
         lines.append(f"ends = {json.dumps(ends[name])}")
         parameters = []
@@ -78,7 +84,8 @@ def main(*files: str) -> None:
                 lines.append(f"{key} = [{pairs}]")
             else:
                 parameters.append(f"{key} = {pairs}")
-        lines.append(f"parameters = {{ {', '.join(parameters)} }}")
+        if parameters:
+            lines.append(f"parameters = {{ {', '.join(parameters)} }}")
         lines.append("")
     TARGET.write_text("\n".join(lines), encoding="utf-8")
 

@@ -33,7 +33,7 @@ from musclesolve.constants import RIGID, USUAL_COST
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim.geometry import fiber_path_lengths, opensim_geometry
-from musclesolve.opensim.model import GROUND, OpenSimModel, OpenSimMuscle
+from musclesolve.opensim.model import GROUND, Frame, OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.segments import FLEXION, flexion_sign, segments
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.shared_choice import geometry_along
@@ -159,6 +159,8 @@ POSES: Mapping[str, tuple[float, ...]] = {
 COUNT = 4
 SHANK = 0.4
 """Length of the shank of an adult [m], at which the limits of lengths hold."""
+JOINTS = ("hip_flexion", "knee_angle", "ankle_angle", "subtalar_angle")
+"""Coordinates of the joints whose places on their bodies are compared with public models."""
 PUBLIC = ("gait2392", "rajagopal_2016", "rajagopal_lai_uhlrich_2023")
 """Models of the `ends` in muscle_norms.toml. Scaled models differ from one of them by 0.1 mm, their sides by 9 mm."""
 FEWEST_ENDS, OWN_BODY = 6, 4.0
@@ -195,8 +197,8 @@ class Anatomy:
     """Muscles (n) of a model in `POSES` (P), in the axes of their own side.
 
     stems: coordinates (S) without side. length (P, n), arm (P, S, n) [m], other: arms (n,) about coordinates of the
-    other side. Parameters (n,) as in the model. size: length of the shank over `SHANK`. ends: origin and insertion
-    (n, 2, 3) [mm] on the bodies bones, NaN where they move.
+    other side. Parameters (n,) as in the model. size: length of the shank over `SHANK`. ends: origin and insertion of
+    muscles, then parent and child frame of joints (n + j, 2, 3) [mm] on the bodies bones, NaN where they move.
     """
 
     names: tuple[str, ...]
@@ -209,6 +211,7 @@ class Anatomy:
     tendon: Array
     pennation: Array
     size: float
+    joints: tuple[str, ...]
     bones: Sequence[Sequence[str]]
     ends: Array
 
@@ -255,20 +258,32 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
         other,
         *(force, fiber, tendon, pennation),
         size_of(model),
-        *_ends(muscles),
+        *_ends(model, muscles),
     )
 
 
-def _ends(muscles: Sequence[OpenSimMuscle]) -> tuple[list[list[str]], Array]:
-    """The bodies of origin and insertion, and their places (n, 2, 3) [mm]."""
-    bones, ends = [["", ""] for _ in muscles], np.full((len(muscles), 2, 3), np.nan)
-    for k, muscle in enumerate(muscles):
-        across = -1.0 if split_side(muscle.name)[1] == "l" else 1.0
-        for j, point in enumerate((*muscle.points[:1], *muscle.points[-1:])):
-            bones[k][j] = point.frame.body
-            if point.location is not None:
-                ends[k, j] = 1000.0 * point.frame.place(point.location) * [1.0, 1.0, across]
-    return bones, ends
+def _ends(
+    model: OpenSimModel, muscles: Sequence[OpenSimMuscle]
+) -> tuple[tuple[str, ...], list[list[str]], Array]:
+    """Names of `JOINTS`, and bodies and places of the ends of muscles and of these joints; see `Anatomy`."""
+    joints = {
+        name: joint for joint in model.joints for name in joint.coordinates if split_side(name)[0] in JOINTS
+    }
+    places: dict[str, list[tuple[Frame, Array | None]]] = {
+        muscle.name: [(point.frame, point.location) for point in (*muscle.points[:1], *muscle.points[-1:])]
+        for muscle in muscles
+    }
+    places |= {
+        name: [(end, np.zeros(3)) for end in (joint.parent, joint.child)] for name, joint in joints.items()
+    }
+    bones, ends = [["", ""] for _ in places], np.full((len(places), 2, 3), np.nan)
+    for k, (name, both) in enumerate(places.items()):
+        across = -1.0 if split_side(name)[1] == "l" else 1.0
+        for j, (frame, place) in enumerate(both):
+            bones[k][j] = frame.body
+            if place is not None:
+                ends[k, j] = 1000.0 * frame.place(place) * [1.0, 1.0, across]
+    return tuple(joints), bones, ends
 
 
 def size_of(model: OpenSimModel) -> float:
@@ -291,12 +306,12 @@ def _arms(body: Anatomy) -> Array:
 
 
 def _moved(body: Anatomy) -> Array:
-    """Moves (n, 6) of origin and insertion against the other ends on their bodies [mm]; 0 where it is not known.
+    """Moves (n + j, 6) of `Anatomy.ends` against the other ends on their bodies [mm]; 0 where it is not known.
 
     Of the public models, the one from which the ends on a body differ least.
     """
     public = np.full((len(PUBLIC), *body.ends.shape), np.nan)
-    for k, name in enumerate(body.names):
+    for k, name in enumerate((*body.names, *body.joints)):
         for model, known in enumerate((_norms_of(name) or {}).get("ends", ())):
             for j, (bone, *place) in enumerate(known):
                 if body.bones[k][j] in (bone, with_side(bone, split_side(name)[1])):
@@ -307,11 +322,11 @@ def _moved(body: Anatomy) -> Array:
         for places in public:
             here = (bones == bone) & np.isfinite(places + body.ends).all(axis=2)
             own, at = body.ends[here], places[here]
-            if len(at) < FEWEST_ENDS:
-                continue
-            away = own / [_weighted_median(*pair) for pair in zip(own.T, at.T, strict=True)] - at
-            if (apart := float(np.median(np.abs(away)))) < least:
-                least, moved[here] = apart, away
+            scales = np.array([_weighted_median(*pair) for pair in zip(own.T, at.T, strict=True)])
+            if len(at) >= FEWEST_ENDS and scales.min() > 0.0:
+                away = own / scales - at
+                if (apart := float(np.median(np.abs(away)))) < least:
+                    least, moved[here] = apart, away
     return moved.reshape(-1, 6)
 
 
@@ -320,7 +335,7 @@ def _weighted_median(own: Array, public: Array) -> float:
     ratio, weight = own / np.where(public == 0.0, np.inf, public), np.abs(public)
     order = np.argsort(ratio)
     middle = np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())
-    return float(ratio[order][middle])
+    return float(ratio[order][middle]) if weight.any() else 0.0
 
 
 @dataclass(frozen=True)
@@ -342,7 +357,8 @@ class Invariant:
 
 INVARIANTS = (
     Invariant(
-        "muscle_anatomy", _moved, "ends", 12.0, 12.0, 0.0, "against the other ends on its body",
+        "muscle_anatomy", lambda body: _moved(body)[: len(body.names)], "ends", 12.0, 12.0, 0.0,
+        "against the other ends on its body",
         lambda value: f"{value:+.0f} mm",
     ),
     Invariant(
@@ -378,11 +394,11 @@ def long_names() -> dict[str, str]:
 
 
 def _norms_of(name: str) -> dict[str, Any] | None:
-    """The entry of a muscle in muscle_norms.toml; None of an unknown muscle."""
+    """The entry of a muscle or joint in muscle_norms.toml; None of an unknown one."""
     entry: dict[str, Any] | None = bundled_toml(__package__, "muscle_norms.toml").get(
-        long_names().get(split_side(name)[0].casefold(), "")
+        long_names().get((stem := split_side(name)[0]).casefold(), stem)
     )
-    return entry and {**entry, **entry["parameters"]}
+    return entry and {**entry, **entry.get("parameters", {})}
 
 
 def norm_of(name: str, key: str, stems: Sequence[str]) -> tuple[Array, Array] | None:
@@ -507,6 +523,7 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
     yield from _twice(model, anatomy, used, where)
     if whole:
         yield from _missing(model, where)
+    yield from _moved_joints(anatomy, where)
     by_code: dict[str, list[Deviation]] = {}
     told: set[str] = {*crossed}
     for deviation in deviations(anatomy):
@@ -536,6 +553,23 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
     if chosen:
         values = {"muscles": few(map(sided, chosen), NAMED), "count": len(chosen)}
         yield finding("muscle_strength.chosen", "note", values, where), None
+
+
+def _moved_joints(anatomy: Anatomy, where: Where) -> Found:
+    """Find joints that lie elsewhere on a body, on both sides alike, than the ends of its muscles suggest."""
+    count, number = len(anatomy.names), {name: k for k, name in enumerate(anatomy.joints)}
+    away = _moved(anatomy)[count:]
+    said = list[str]()
+    for name, k in number.items():
+        if split_side(name)[1] == "r" and (other := number.get(twin(name))) is not None:
+            column = int(np.minimum(np.abs(away[k]), np.abs(away[other])).argmax())
+            by = away[[k, other], column]
+            if np.abs(by).min() > 1000.0 * JOINT and by.prod() > 0.0:
+                bone = anatomy.bones[count + k][column // 3]
+                said.append(f"{name} and {twin(name)} {by[0]:+.0f} mm along {'xyz'[column % 3]} on {bone}")
+    if said:
+        values = {"joints": few(said, NAMED), "limit": JOINT}
+        yield finding("joint_center.both", "warning", values, where), None
 
 
 def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
