@@ -82,7 +82,8 @@ def lengthen(coordinates: Path, loads: Path, frames: int, folder: Path) -> tuple
     """Write a motion and its loads of so many frames."""
     text = loads.read_text(encoding="utf-8")
     data = re.search("<datafile>(.*)</datafile>", text)
-    assert data is not None
+    if data is None:
+        raise SystemExit(f"{loads} names no <datafile>: name the XML file of the external loads")
     motion, forces = read_mot(coordinates), read_mot(loads.parent / data[1].strip())
     count = len(motion.time)
     index = np.concatenate([np.arange(count), np.arange(count - 2, 0, -1)])

@@ -126,10 +126,11 @@ def plateau(joint: str, place: Sequence[float]) -> Variant:
     def change(tree: Tree) -> None:
         socket = _frame(_joint(tree, joint), "child").find("socket_parent")
         assert socket is not None
-        body, name = str(socket.text).split("/")[-1].strip(), f"plateau_of_{joint}"
+        body = str(socket.text).split("/")[-1].strip()
+        name = f"plateau_of_{body}"
         socket.text = f"/bodyset/{name}"
         _massless(tree, name)
-        _new_joint(tree, f"weld_of_{joint}", name, body, place)
+        _new_joint(tree, f"weld_of_{body}", name, body, place)
 
     return change
 

@@ -70,7 +70,7 @@ def profile(file: Path, repeats: int) -> Stages:
     for _ in range(repeats + 1):
         reading, trial = seconds_of(lambda: ms.read_trial(file))
         marks: list[tuple[str, float]] = []
-        result = ms.run(trial, progress=lambda stage, fraction, to=marks: to.append((stage, perf_counter())))  # type: ignore[misc]
+        result = ms.run(trial, progress=lambda stage, _, to=marks: to.append((stage, perf_counter())))  # type: ignore[misc]
         ends = [*(time for _, time in marks[1:]), perf_counter()]
         seconds = {"reading": reading}
         for (stage, began), ended in zip(marks, ends, strict=True):

@@ -1,4 +1,4 @@
-"""The figures of the source: every one is stated and drawn, what they measure is right, bad input leaves nothing."""
+"""The figures of the source: the page states every one, what they measure is right, bad input leaves nothing."""
 
 from __future__ import annotations
 

@@ -72,6 +72,13 @@ def test_motions_of_one_subject_have_the_name_of_the_folder(tmp_path: Path) -> N
     assert names_of(tmp_path) == [tmp_path.name] * 2
 
 
+def test_one_subject_has_the_name_of_the_folder_whatever_begins_its_files(tmp_path: Path) -> None:
+    recordings(tmp_path / "files")
+    for path in (tmp_path / "files").iterdir():
+        path.rename(tmp_path / f"anna_{path.name}")
+    assert names_of(tmp_path) == [tmp_path.name]
+
+
 def test_axes_that_no_marker_shows_are_asked_by_file(tmp_path: Path) -> None:
     recordings(tmp_path)
     renamed(tmp_path, lambda name: f"Q{sum(name.encode())}")

@@ -125,6 +125,8 @@ def test_only_a_name_that_the_dataset_lacks_is_its_fault():
     for name, absent in (("muscle_force", "muscle_force"), ("attribute", "cost"), ("label", "muscle")):
         with refused("bad_result", absent):
             draw(data, name)
+    with refused("bad_result", "muscle_force"):  # an attribute of this name is no variable
+        draw(data.assign_attrs(muscle_force="N"), "muscle_force")
     for name in ("soleus", "soleus_r", "muscle"):
         with pytest.raises(KeyError, match=name):
             draw(data, name)

@@ -18,7 +18,7 @@ RESULTS = Pool.results
 def computed_here() -> Iterator[None]:
     """Compute the tasks of every pool here, one after the other; all that a process would get or send is pickled."""
 
-    def results(pool: Pool, report: Report = lambda running, fraction: None) -> Generator[tuple[int, Any]]:
+    def results(pool: Pool, report: Report = lambda *_: None) -> Generator[tuple[int, Any]]:
         for number, task in enumerate(pool.tasks):
             function, shared = pickle.loads(pool.packed)
             report([number], 0.0)

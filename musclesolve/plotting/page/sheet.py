@@ -193,9 +193,8 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
             with page_style(replace(current_style(), axes=ax, look=look)):
                 sheet = draw(*args, **named)
         except KeyError as absent:
-            key = absent.__cause__ or absent  # xarray makes a sentence of the name
-            # a name that the dataset has is one that a table of the package lacks: no fault of the dataset
-            if not isinstance(of, xr.Dataset) or str(key.args[0]) in _names(of):
+            # a name that the dataset has is one that a table of the package lacks (xarray writes a sentence)
+            if not isinstance(of, xr.Dataset) or str(absent.args[0]) in _names(of):
                 raise
             raise refused(f"this dataset lacks what the figure shows: {absent}") from absent
         return sheet if ax is None else ax

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 from modeled import modeled
 from recorded_data import recorded
+from sound_moments import at_steps, part, variations, windows
 
 import musclesolve as ms
 from benchmarks.planted_model_faults import Case, on_column, trials
-from benchmarks.sound_moments import at_steps, part, variations, windows
 from musclesolve.checking.model.coordinates import steps_of_moments
 from musclesolve.checking.model.examine import OF_MOMENTS
 from musclesolve.checking.model.given_moments import moment_case

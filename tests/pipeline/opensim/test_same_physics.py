@@ -34,6 +34,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
 VARIANTS: dict[str, tuple[Variant, ...]] = {
     "welded": (plateau("knee_r", (0.0, -0.006, 0.0)),),
     "welded without offset": (plateau("knee_r", (0.0, 0.0, 0.0)), plateau("hip_r", (0.0, -0.1, 0.0))),
+    "welded twice": (plateau("knee_r", (0.0, -0.006, 0.0)), plateau("knee_r", (0.01, 0.0, 0.0))),
     "reversed": tuple(reversed_joint(name) for name in ("hip_r", "knee_r", "ankle_r")),
     "reversed over a weld": (plateau("knee_r", (0.0, -0.02, 0.0)), reversed_joint("knee_r")),
     "welded under another joint's name": (

@@ -84,6 +84,11 @@ def test_geometry_lies_where_opensim_draws_it(text: str, tmp_path: Path) -> None
         np.testing.assert_allclose(ours, (scale * BOX[0]) @ rotation.T + place, atol=1e-9)
 
 
+def test_geometry_that_lies_out_of_reach_is_refused_by_its_line(tmp_path: Path) -> None:
+    with refused("bad_model", "line", "0.03e21"):
+        read_osim(save_model(tmp_path, OLD.replace("0.02 0.03<", "0.02 0.03e21<")))
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model, its geometry beside it but for one file, and a result of it."""
