@@ -589,8 +589,7 @@ def timed_rows(
     printed, numbers, line_numbers = times.finished(), values.finished(), lines.finished()
     kept, warning, name, remedy = printed.size, "", reader.path.name, "copy or export the file again"
     if reader.left_out:
-        broken = "the recording broke off there; the row is left out."
-        warning = f"Line {reader.left_out} of {name} ends in the middle of a row: {broken}"
+        warning = f"Line {reader.left_out} of {name} ends within a row, which is left out: it broke off."
     elif count == "" and reader.open_end:
         warning = f"The header of {name} states no number of rows, and its last line has no end: it may be cut short"
     elif count and count != str(kept):
