@@ -638,7 +638,8 @@ def inclined(copy: Sound, draw: np.random.Generator) -> Varied:
 
     S r x S f = S^-T (r x f), of forces and of accelerated masses alike: moments balance, too.
     """
-    middle = np.nanmedian(copy.walk.position, axis=1)
+    position = copy.walk.position
+    middle = np.nanmedian(position[np.isfinite(position).any(axis=(1, 2))], axis=1)
     if copy.static or np.ptp(middle, axis=0).max() > IN_PLACE_M:
         raise NotHere
     shear, slope = np.eye(3), float(draw.uniform(-0.1, 0.1))

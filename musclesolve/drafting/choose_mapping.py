@@ -499,7 +499,7 @@ def _resolved(choice: MarkerChoice) -> MarkerChoice:
         if len(legs) == 1 and side not in legs
     }
     missing = {
-        name: reasons.get(name, unknown.get(name[-2:], "no marker of a known name shows it" + alone))
+        name: reasons.get(name, unknown.get(name[-2:], "the names of the markers show none" + alone))
         for name in required
         if name.partition("_")[0] not in choice.functional
         and not any(other in kept for other in (name, *landmarks()[name].instead))

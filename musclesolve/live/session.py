@@ -66,7 +66,7 @@ def _place(text: str, role: str) -> Any:
             problem=f"there is no {role} '{kind}'",
             expected=f"one of {'; '.join(adapter['address'] for adapter in kinds.values())}",
             remedy=suggestion(kind, kinds)
-            or f"{option} {kinds['udp']['example']}; --record FOLDER writes files",
+            or f"{option} {kinds['udp']['example']}" + "; --record FOLDER writes files" * (role == "sink"),
         )
     adapter = kinds[kind]
     if missing := [name for name in adapter.get("packages", ()) if importlib.util.find_spec(name) is None]:

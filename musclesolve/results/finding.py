@@ -151,7 +151,7 @@ class Finding:
     def placed(self) -> str:
         """Place and finding in a sentence."""
         place, said = str(self.where), self.sentence.rstrip(".")
-        return f"{place}: {said}." if place else f"{capitalized(said)}."
+        return f"{place}: {said}." if place and not said.startswith(f"{place} ") else f"{capitalized(said)}."
 
     @property
     def line(self) -> str:

@@ -51,6 +51,13 @@ def test_a_place_in_words() -> None:
     assert str(Where()) == ""
 
 
+def test_a_sentence_that_begins_with_its_file_does_not_name_it_twice() -> None:
+    where, what = Where(Path("a/walk.trc")), "walk.trc holds 9 rows of data"
+    assert Finding("truncated", "warning", what, "export it", where).placed == f"{what}."
+    assert Finding("leap", "warning", "'LASI' jumps", "fill it", where).placed == "walk.trc: 'LASI' jumps."
+    assert Finding("leap", "warning", "it jumps", "fill it").placed == "It jumps."
+
+
 def test_the_command_prints_all_and_ends_with_the_verdict() -> None:
     answer = typed("check", STRIDE)
     assert answer.exit_code == 0

@@ -63,9 +63,10 @@ def test_two_subjects_in_one_folder_have_two_names(tmp_path: Path, persons: tupl
     assert names_of(tmp_path) == list(persons)
 
 
-def test_motions_of_one_subject_have_the_name_of_the_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", [("slow_walk", "fast_walk"), ("run_walk", "jog_walk")])
+def test_motions_of_one_subject_have_the_name_of_the_folder(tmp_path: Path, names: tuple[str, str]) -> None:
     recordings(tmp_path)
-    for name in ("slow_walk", "fast_walk"):
+    for name in names:
         (tmp_path / f"{name}.trc").write_bytes((tmp_path / "walk.trc").read_bytes() + b"\n" * len(name))
         shutil.copy(tmp_path / "static.trc", tmp_path / f"{name.partition('_')[0]}_static.trc")
     (tmp_path / "walk.trc").unlink()

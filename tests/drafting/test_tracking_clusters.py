@@ -138,5 +138,5 @@ def test_too_few_markers_carry_nothing_and_the_landmark_is_asked_for(tmp_path: P
     renamed(folder, lambda name: None if name in gone else name, "walk.trc")
     draft = draft_folder(folder)
     assert set(table(draft, "clusters")) == {"thigh_l", "shank_l"}
-    asked = [todo for todo in draft.trials[0].todos if "only the standing trial has" in todo]
+    asked = [todo for todo in draft.trials[0].todos if "only the standing trial shows" in todo]
     assert len(asked) == 4 and all("right" in todo for todo in asked)

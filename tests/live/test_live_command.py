@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 import xarray as xr
 from command_line import typed
@@ -37,6 +39,14 @@ def test_an_address_that_is_none_is_refused_before_anything_starts(monkeypatch, 
     source = [] if "--from" in stream else ["--from", "replay"]
     done = call(*source, *stream.split(), "--page", "--no-browser")
     assert done.exit_code == 2 and "remedy" in done.output and not started
+
+
+def test_a_source_that_cannot_be_opened_is_refused_before_the_page_is_announced():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        done = call("--from", f"udp:127.0.0.1:{port}", "--page", "--no-browser", "--seconds", "1")
+    assert done.exit_code == 2 and "remedy" in done.output and "token" not in done.output
 
 
 def test_the_page_is_for_what_comes_in_real_time(tmp_path):

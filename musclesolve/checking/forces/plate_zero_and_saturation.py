@@ -113,7 +113,7 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
         step = 1.0 / plate.rate
         if vertical.max(initial=0.0) < least:
             continue
-        loaded = (vertical > least) & ~plate.in_gap(plate.time)
+        loaded = (vertical > least) & ~plate.in_gap(plate.time, filled=True)
         still, rests = (
             np.concatenate([[False], (np.diff(part, axis=0) == 0.0).all(axis=1)]) & loaded
             for part in (plate.force, plate.point[:, :2])

@@ -131,7 +131,7 @@ def live(
                 one = Live(of, rate_hz=rate, plates=feet, **settings)
                 report("compilation", 0.5)
                 one.warm_up()
-            if page:  # before samples come
+            if page and (replays or stream.stand):  # else once the streams are there
                 shown.begin(one)
             return one
 

@@ -99,7 +99,7 @@ ORDERED = (
 )
 """Words in the order of groups and conditions, reference words first."""
 _CONDITION_WORDS = frozenset(word for words in ORDERED[1:] for word in words)
-_USUAL_WORDS = _CONDITION_WORDS | _GROUP_WORDS | _IDLE
+_USUAL_WORDS = _CONDITION_WORDS | _GROUP_WORDS | _IDLE | set("run running jog jogging jump stairs".split())
 """Words that are no part of the name of a person."""
 
 

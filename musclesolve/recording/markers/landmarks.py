@@ -295,6 +295,7 @@ def absences(
         without = document.fault("missing_key", "clusters", problem, expected, remedy)
         return {("clusters", name): without for name in clusters}
     errors: dict[tuple[str, str], InputError] = {}
+    stated = {*carried, *document.content.get("carried", ())}  # an entry at fault has its own error
 
     def lacking(table: str, key: str, marker: str, *files: Markers | None) -> None:
         """Note the first of the files in which a marker is absent or repeated."""
@@ -306,7 +307,7 @@ def absences(
                     file.names,
                     table,
                     key,
-                    problem=f"the marker '{marker}' is not in {file.path}",
+                    problem=f"the marker '{marker}' is in no frame of {file.path}",
                 )
                 errors[table, key] = error
             elif marker in file.repeated:
@@ -314,7 +315,7 @@ def absences(
 
     for name, markers in clusters.items():
         for marker in markers:
-            if marker in walk or marker not in carried:
+            if marker in walk or marker not in stated:
                 lacking("clusters", name, marker, walk)
         for marker in markers:
             lacking("clusters", name, marker, static)
@@ -343,7 +344,7 @@ def absences(
             elif marker in carried:
                 continue
             elif marker not in walk and standing:
-                problem = f"only the standing trial has the marker '{marker}'"
+                problem = f"only the standing trial shows the marker '{marker}'"
                 expected = "a marker of the motion, or one that a cluster carries"
                 remedy = f'label it in the motion; worn only while standing, add to [carried]: "{marker}" = "<cluster>"'
                 # A slip of a label in the motion: a name like it that the standing trial does not have.
@@ -378,11 +379,10 @@ def other_marker_set(
     return document.fault(
         "missing_marker",
         wanted[absent[0]],
-        f"{len(absent)} of {len(wanted)} markers that the trial file names are not in "
+        f"{len(absent)} of {len(wanted)} markers that the trial file names are in no frame of "
         f"{walk.path}: {few(absent, 6)}",
-        f"these markers; the file has {few(walk.names, 6)}",
-        "it has another marker set: export it with these names, or draft a trial file for it "
-        "with musclesolve init",
+        f"these markers; the file shows {few(walk.names, 6) or 'none'}",
+        "export it with these markers, or draft a trial file for another marker set with musclesolve init",
     )
 
 

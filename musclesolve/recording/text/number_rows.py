@@ -589,18 +589,16 @@ def timed_rows(
     printed, numbers, line_numbers = times.finished(), values.finished(), lines.finished()
     kept, warning, name, remedy = printed.size, "", reader.path.name, "copy or export the file again"
     if reader.left_out:
-        broken = "the recording broke off there; the row is left out."
-        warning = f"Line {reader.left_out} of {name} ends in the middle of a row: {broken}"
+        warning = f"Line {reader.left_out} of {name} ends within a row, which is left out: it broke off."
     elif count == "" and reader.open_end:
         warning = f"The header of {name} states no number of rows, and its last line has no end: it may be cut short"
-        warning, kept = f"{warning}; the last row is left out.", kept - 1
     elif count and count != str(kept):
         warning = f"{name} holds {kept} rows of data, its header states {count[:40]}: it may be cut short"
-        if reader.open_end and count.isdecimal():
-            warning, kept = f"{warning}; the last row is left out.", kept - 1
-        else:
-            warning += ", or edited."
-            remedy += "; or correct the number in its header, if the rows are all there"
+    if warning.endswith("cut short") and reader.open_end and kept > 2 and (not count or count.isdecimal()):
+        warning, kept = f"{warning}; the last row is left out.", kept - 1
+    elif count and warning.endswith("cut short"):
+        warning += ", or edited."
+        remedy += "; or correct the number in its header, if the rows are all there"
     printed, numbers, line_numbers = printed[:kept], numbers[:kept], line_numbers[:kept]
     notes = repeated_notes(kind, repeated, reader.path)
     if reader.passed:

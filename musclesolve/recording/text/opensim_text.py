@@ -511,14 +511,16 @@ def _whole_rows(lines: Lines, first: int) -> Lines:
 
 
 def _rising(lines: Lines, first: int, column: int) -> Lines:
-    """Remove rows whose times, in a column, do not increase."""
-    latest, dropped = float("-inf"), set()
-    for k, cells in _rows(lines, first).items():
-        time = number_in(cells[column]) if len(cells) > column else np.inf
-        if time <= latest:
-            dropped.add(k)
-        elif time < np.inf:
-            latest = time
+    """Sort rows by the times of a column if these are even then; else remove rows whose times do not increase."""
+    rows = _rows(lines, first)
+    times = {k: number_in(cells[column]) if len(cells) > column else np.nan for k, cells in rows.items()}
+    earliest = {time: k for k, time in reversed(times.items())}
+    steps = np.diff(in_order := sorted(earliest))
+    if steps.size and steps.max() < 1.5 * steps.min():
+        others = [line for k, line in enumerate(lines) if k not in rows]
+        return others + [lines[earliest[time]] for time in in_order]
+    latest = np.fmax.accumulate([-np.inf, *times.values()])
+    dropped = {k for (k, time), before in zip(times.items(), latest, strict=False) if time <= before}
     return [line for k, line in enumerate(lines) if k not in dropped]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from drafted_folders import drafted, recordings
 from examined import examined
 from synthetic_trial import write_trial
 
@@ -119,9 +120,24 @@ def test_a_slip_of_a_label_in_the_motion(tmp_path: Path, label: str, said: bool)
     markers = read_trc(tmp_path / "walk.trc")
     names = tuple(label if name == "RASI" else name for name in markers.names)
     write_trc(tmp_path / "walk.trc", replace(markers, names=names))
-    with refused("missing_marker", "only the standing trial has the marker 'RASI'", "[carried]") as error:
+    with refused("missing_marker", "only the standing trial shows the marker 'RASI'", "[carried]") as error:
         read_trial(path)
     assert (f"correct the label '{label}'" in str(error.value)) == said
+
+
+def test_a_motion_without_trajectories_shows_none_of_its_markers(tmp_path: Path) -> None:
+    path = drafted(recordings(tmp_path, marker_set="plug_in_gait"))
+    markers = read_trc(tmp_path / "walk.trc")
+    write_trc(tmp_path / "walk.trc", replace(markers, position=np.full_like(markers.position, np.nan)))
+    with refused("missing_marker", "in no frame of", "shows none"):
+        read_trial(path)
+
+
+def test_a_marker_that_an_entry_at_fault_carries_is_no_second_fault(tmp_path: Path) -> None:
+    chained = '"RSH1", "RSH2", "RANL"', '"RSH1", "RSH2", "RANL", "RKNM"'
+    path = write_trial(tmp_path, chained, ('RKNM = "thigh_r"', 'RKNM = "thigh"'))
+    (found,) = [each for each in examined(path).findings if each.code == "mapping"]
+    assert "'thigh'" in found.what
 
 
 @pytest.mark.parametrize("count", [1, 14])

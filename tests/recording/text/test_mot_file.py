@@ -221,6 +221,9 @@ def test_a_header_without_data_is_refused(tmp_path: Path) -> None:
     path.write_text("x\nnRows=1\nnColumns=2\nendheader\ntime\ta\n0.0\t1.0\n", encoding="utf-8")
     with refused("too_few_frames", "x.mot"):
         read_mot(path)
+    path.write_text("x\nnRows=9\nnColumns=2\nendheader\ntime\ta\n0.0\t1.0", encoding="utf-8")
+    with refused("too_few_frames", "1 row(s)"):
+        read_mot(path)
     path.write_text("endheader\ntime\n0.0\n0.1\n", encoding="utf-8")
     with refused("missing_column", "line 2"):
         read_mot(path)

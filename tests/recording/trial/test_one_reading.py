@@ -96,6 +96,19 @@ def test_a_repeated_row_is_refused_or_left_out(tmp_path, file, reader):
     np.testing.assert_array_equal(repaired.time, whole.time)
 
 
+@pytest.mark.parametrize("order", [slice(None, None, -1), [*range(30), 31, 30, *range(32, 102)]])
+def test_rows_out_of_order_are_examined_in_the_order_of_their_times(tmp_path, order):
+    path = changed(tmp_path).with_name("walk.trc")
+    whole, lines = read_trc(path), path.read_text().splitlines(keepends=True)
+    rows = np.array(lines[-whole.time.size :])
+    path.write_text("".join([*lines[: -whole.time.size], *rows[order]]))
+    faults = Faults(collects=True)
+    repaired = faults.rows(path, read_trc)
+    assert [name for name, _ in faults.found] == ["repeated_times"]
+    np.testing.assert_array_equal(repaired.time, whole.time)
+    np.testing.assert_array_equal(repaired.position, whole.position)
+
+
 @pytest.mark.parametrize("of_model", [False, True])
 def test_the_text_of_a_trial_file_is_read_once(tmp_path, monkeypatch, of_model):
     path, read = changed(tmp_path), list[Path]()
