@@ -77,7 +77,7 @@ POOR = 1e-7
 
 STIFF = 1e200  # curvature that stands for an infinite one
 LIMP = 1e-290  # curvature that counts as none: the products of moments over it are no numbers
-SINGULAR = 1e-13
+SINGULAR = 1e-14
 """Singular value of a scaled matrix, as a share of the largest one, below which it counts as zero."""
 
 
@@ -131,7 +131,7 @@ class OptimalitySystem:
         row_inverse = np.where(finite[:, None, None], row_inverse, 0.0)
 
         # the first two lines directly; symmetric with the sign of the multipliers reversed
-        dense = np.flatnonzero(flat | (regular & (value[:, 0] < POOR)))
+        dense = np.flatnonzero(flat | (value[:, 0] < POOR))
         part, movable = problem.frames(dense), free[dense]
         with np.errstate(all="ignore"):
             hessian = np.array(cost.hessian(part, activation[dense]))
@@ -256,7 +256,9 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
             room = np.fmax(room, np.where(np.isfinite(rise), rise, 0.0))
     distance = np.where(held, lacks, np.nan_to_num(room, posinf=1.0).min(axis=0))
     distance = np.where(upper > lower, distance, np.inf)
-    return Optimum(a, multiplier, held & below, held & ~below, distance, miss <= KNOWN_RESIDUAL)
+    short = problem.moment - problem.produced(a) - compliance * multiplier
+    met = (np.abs(short) <= CONVERGED * np.maximum(1.0, np.abs(problem.moment))).all(axis=1)
+    return Optimum(a, multiplier, held & below, held & ~below, distance, met & (miss <= KNOWN_RESIDUAL))
 
 
 def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Array) -> tuple[Array, Mask]:

@@ -286,3 +286,43 @@ def test_the_error_of_activations_is_what_was_spoilt(make_leg, frames):
     spoilt = replace(answer, activation=answer.activation * (1 - 1e-7))
     error = solution_derivatives(problem, "stress_cubed", spoilt).activation_error
     np.testing.assert_allclose(error, 1e-7 * answer.activation.max(axis=-1), rtol=1e-2)
+
+
+def nearly_dependent(share: float) -> tuple[Problem, np.ndarray]:
+    """Two coordinates that only two weak muscles distinguish, weaker by a share; and the activations of least squares.
+
+    Multipliers are drawn, and 2 a = A^T lambda gives the activations.
+    """
+    random = np.random.default_rng(5)
+    strength = 1e4 * np.array([share, share, 1.0, 1.0, 1.0, 1.0])
+    arm = random.uniform(0.03, 0.05, (200, 3, 6))
+    arm[:, 1, :2] -= 0.02
+    arm[:, 1, 2:] = arm[:, 0, 2:]
+    along, apart, third = random.uniform(0.5, 1.0, (3, 200)) * np.array([[1e-3], [4e-3 / share], [1e-3]])
+    multiplier = np.stack([apart, along - apart, third], axis=1)
+    activation = 0.5 * ((arm * strength).transpose(0, 2, 1) @ multiplier[:, :, None])[:, :, 0]
+    moment = ((arm * strength) @ activation[:, :, None])[:, :, 0]
+    return Problem(arm, moment, strength, strength), activation
+
+
+@pytest.mark.parametrize("share", [1e-4, 1e-6, 1e-7])
+def test_moments_that_nearly_depend_on_each_other_are_shared_exactly(share):
+    problem, optimum = nearly_dependent(share)
+    answer = solve(problem, "activation_power")
+    np.testing.assert_allclose(answer.activation, optimum, rtol=0, atol=1e-6)
+
+
+def test_an_exchange_that_moments_hardly_show_is_an_error_of_activations():
+    """Other multipliers change two weak muscles alone: the certificate holds. The error is the distance, or unknown."""
+    problem, optimum = nearly_dependent(1e-7)
+    answer = solve(problem, "activation_power")
+    multiplier = answer.multiplier * np.array([1.01, 1.0, 1.0])
+    multiplier[:, 1] -= 0.01 * answer.multiplier[:, 0]
+    activation = 0.5 * problem.pull(multiplier)
+    exchanged = replace(answer, activation=activation, multiplier=multiplier)
+    found = solution_derivatives(problem, "activation_power", exchanged)
+    distance = np.abs(activation - optimum).max(axis=1)
+    assert (distance > 1e-3).all()
+    known = np.isfinite(found.activation_error)
+    assert known.sum() > 100
+    np.testing.assert_allclose(found.activation_error[known], distance[known], rtol=0, atol=1e-6)

@@ -45,9 +45,8 @@ from musclesolve.sharing.kernel.linear_algebra import (
     ZERO,
     add_pull,
     dots,
-    factorize,
+    factorize_system,
     largest_of,
-    schur_of,
     substitute,
 )
 
@@ -72,7 +71,7 @@ class FreeProgram(NamedTuple):
     terms_used: int  # number of terms that count, from the first one
     t: int
     curved: bool  # whether there are terms besides the polynomial
-    matrix: Any  # (R, n)
+    matrix: Any  # (2 R, n), the lower half for work
     hard: int  # m
     rows: int  # R
     n: int
@@ -316,10 +315,7 @@ def minimize(x: FreeProgram, tolerance: float, max_iterations: int, seek_proof: 
             w[RIGHT + i] = w[PULL + i] - w[SLOPE + i]
             w[OWN + i] = w[INVERSE + i] * w[RIGHT + i]
             w[D_A + i] = 0.0
-        schur_of(matrix, w, INVERSE, MIDDLE, rows, padded, schur)
-        for r in range(rows):
-            schur[r, r] += s[COMPLIANCE, r]
-        factorize(schur, s[DIAGONAL], rows)
+        factorize_system(matrix, rows, padded, w, s, schur, matrix[schur.shape[0] :])
         dots(matrix, w[OWN : OWN + padded], rows, padded, s[RHS])
         for r in range(rows):
             s[RHS, r] = s[RESIDUAL, r] - s[RHS, r]

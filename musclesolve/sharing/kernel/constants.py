@@ -57,6 +57,8 @@ Round-off then hides the marginal costs of other muscles (certificate.py); solvi
 RIDGE = 1e-14
 EMPTY_ROW = 1e-30
 EMPTY_PIVOT = 1e-8
+POOR = 1e5  # inverse pivot that has lost too many digits
+DEPENDENT = 1e-24  # pivot of a row that depends on others, as far as numbers tell
 
 # Kinds of terms of a cost (cost_terms.py)
 TERM_POWER, TERM_SATURATION, TERM_TARGET = 0, 1, 2
@@ -112,7 +114,7 @@ def workspace_arrays(rows: int, muscles: int, terms: int) -> tuple[AnyArray, ...
         np.empty(int(OTHER_TERMS) + (terms + 1) * STRIDE),
         np.empty((int(SMALL_ROWS), rows)),
         np.zeros((rows, muscles + LANES)),
-        np.empty((rows, muscles + LANES)),
+        np.empty((2 * rows, muscles + LANES)),
         np.empty((rows, rows)),
         np.empty(muscles, np.int64),
     )

@@ -56,14 +56,13 @@ from musclesolve.sharing.kernel.linear_algebra import (
     ZERO,
     add_pull,
     dots,
-    factorize,
+    factorize_system,
     largest_of,
-    schur_of,
     substitute,
 )
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
-    ALL_LOWER, BEST, COMPLIANCE, CURVATURE, DIAGONAL, FREE_UPPER, INVERSE, MIDDLE, MULTIPLIER, NO_ROOM, P0,
+    ALL_LOWER, BEST, COMPLIANCE, CURVATURE, DIAGONAL, FREE_UPPER, INVERSE, MULTIPLIER, NO_ROOM, P0,
     P1, P2, PULL, RESIDUAL, RHS, SCALE, SECANT, TARGET, TERM_POWER, TERM_TARGET, TOLERANCE, TRIAL,
 )  # fmt: skip
 
@@ -262,7 +261,7 @@ def near(schur: Any, rows: int, n: int, padded: int, w: Any, s: Any) -> bool:
 @compiled
 def solve_dual(
     form: int, q: float, matrix: Any, hard: int, rows: int, n: int, padded: int, cold: bool, tolerance: float,
-    best: float, max_steps: int, seek_proof: bool, w: Any, s: Any, schur: Any,
+    best: float, max_steps: int, seek_proof: bool, w: Any, s: Any, schur: Any, work: Any,
 ) -> tuple[int, int]:  # fmt: skip
     """Run Newton's method on the dual of a frame; return the claim (a Status) and the steps.
 
@@ -270,7 +269,8 @@ def solve_dual(
     them the soft rows, of all n muscles; `cold`: MULTIPLIER is zero and not of a frame before. The method ends at the
     relative residual `best` of the moments, or, once steps no longer reduce the residual, at `tolerance`; with
     `seek_proof` also with a proof that the moments are out of reach. ALL_LOWER, FREE_UPPER, P0, P1, P2 of w and TARGET,
-    COMPLIANCE, SCALE and MULTIPLIER of s are inputs; BEST and MULTIPLIER receive the result; schur (R, R) is for work.
+    COMPLIANCE, SCALE and MULTIPLIER of s are inputs; BEST and MULTIPLIER receive the result; schur (R, R) and work
+    (R, padded) are for work.
     """
     steps: Any = np.int64(0)
     last, soft = np.inf, s[COMPLIANCE, 0] > 0.0
@@ -306,11 +306,9 @@ def solve_dual(
             first_inverse_curvatures(form, q, n, padded, w)
         else:
             inverse_curvatures(form, q, 0.0 if soft else miss, padded, w)
-        schur_of(matrix, w, INVERSE, MIDDLE, rows, padded, schur)
+        factorize_system(matrix, rows, padded, w, s, schur, work)
         for r in range(rows):
-            schur[r, r] += s[COMPLIANCE, r]
             s[RHS, r] = s[RESIDUAL, r]
-        factorize(schur, s[DIAGONAL], rows)
         substitute(schur, s[DIAGONAL], rows, s[RHS])
         before = 0.0
         for r in range(rows):

@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.compiled_code import compiled, compiled_in_order, int64
-from musclesolve.sharing.kernel.constants import EMPTY_PIVOT, EMPTY_ROW, LANES, RIDGE
+
+from musclesolve.sharing.kernel.constants import (  # isort: skip
+    COMPLIANCE, DEPENDENT, DIAGONAL, EMPTY_PIVOT, EMPTY_ROW, INVERSE, LANES, MIDDLE, POOR, RIDGE,
+)  # fmt: skip
 
 ZERO = int64(0)
 
@@ -79,6 +82,35 @@ def factorize(matrix: Any, scale: Any, size: int) -> None:
             for i in range(j):
                 entry -= matrix[r, i] * matrix[j, i]
             matrix[r, j] = entry * inverse
+
+
+@compiled
+def factorize_system(matrix: Any, rows: int, n: int, w: Any, s: Any, factor: Any, work: Any) -> None:
+    """Factorize matrix H matrix^T + C, (R, R), for H in INVERSE and C in COMPLIANCE; DIAGONAL receives the scale.
+
+    Rows that nearly depend on each other lose half of their digits in products of rows, and none where Gram-Schmidt
+    makes them orthogonal, in `work` (R, n).
+    """
+    schur_of(matrix, w, INVERSE, MIDDLE, rows, n, factor)
+    largest, soft = 0.0, False
+    for r in range(rows):
+        factor[r, r] += s[COMPLIANCE, r]
+        soft = soft or s[COMPLIANCE, r] > 0.0
+    factorize(factor, s[DIAGONAL], rows)
+    for r in range(rows):
+        largest = max(largest, factor[r, r])
+    for j in range(rows if largest > POOR and not soft else 0):
+        here = work[j]
+        for i in range(n):
+            here[i] = matrix[j, i] * s[DIAGONAL, j] * np.sqrt(w[INVERSE + i])
+        for r in range(j):
+            dots(work[r:], here, 1, n, factor[j, r:])
+            for i in range(n):
+                here[i] -= factor[j, r] * work[r, i]
+        dots(work[j:], here, 1, n, factor[j, j:])
+        factor[j, j] = 1.0 / np.sqrt(factor[j, j] if factor[j, j] > DEPENDENT else RIDGE)
+        for i in range(n):
+            here[i] *= factor[j, j]
 
 
 @compiled_in_order

@@ -88,7 +88,7 @@ class Workspace(NamedTuple):
     w: Any  # see constants.py
     s: Any  # see constants.py
     full_matrix: Any  # moments and soft rows of all muscles, (R, n), padded with zeros
-    matrix: Any  # of the free muscles, (R, n)
+    matrix: Any  # of the free muscles, (R, n), and R rows for work
     schur: Any  # (R, R)
     free: Any  # numbers of the free muscles, (n,)
 
@@ -255,7 +255,7 @@ def run_dual_newton(
         s[MULTIPLIER, r] = 0.0 if cold else s[MULTIPLIER, r]
     best = 1e-3 * tolerance if reserved else tolerance  # the reserves themselves are small beside the moments
     most = min(MAX_STEPS, max_iterations) if invertible else ZERO
-    sizes, arrays = (hard, rows, muscles, padded), (w, s, work.schur)
+    sizes, arrays = (hard, rows, muscles, padded), (w, s, work.schur, work.matrix)
     seek_proof, exponent = not reserved and rows == hard, data.terms.exponent[0]
     claim, steps = solve_dual(
         data.form, exponent, work.full_matrix, *sizes, cold, tolerance, best, most, seek_proof, *arrays
