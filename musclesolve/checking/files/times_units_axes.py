@@ -258,21 +258,18 @@ def marker_units(case: Case) -> Iterator[Finding]:
         feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
         tops = [shoulder(case.trial, side, markers) for side in SIDES]
         spines = [landmark(case.trial, f"asis_{side}", markers) for side in SIDES]
-        low, high, hips = (
-            [point for point in points if point is not None] for points in (feet, tops, spines)
-        )
+        low, high, hips = ([each for each in points if each is not None] for points in (feet, tops, spines))
         if not low or not (high or hips):
             continue
         # Independent of the axes.
         apart = np.linalg.norm(np.mean(high or hips, axis=0) - np.mean(low, axis=0), axis=-1)
         height = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
-        top, share = ("shoulders", SHARE) if high else ("front spines", SHARE_OF_SPINES)
-        known = high and stated > 0.0
-        faults, band = (LENGTH_FAULTS, LENGTH_BAND) if known else (POWERS, BAND_OF_ANYBODY)
-        factor = unit_factor(height / (share * stature), faults, band) if height > 0.0 else None
+        top, usual = ("shoulders", SHARE * stature) if high else ("front spines", SHARE_OF_SPINES * stature)
+        faults, band = (LENGTH_FAULTS, LENGTH_BAND) if high and stated > 0.0 else (POWERS, BAND_OF_ANYBODY)
+        factor = unit_factor(height / usual, faults, band) if height > 0.0 else None
         if factor is not None:
-            values = {"top": top, "height": height, "stature": stature, "usual": share * stature}
-            values |= {"unit": LENGTH_FAULTS[factor]}
+            unit = LENGTH_FAULTS[factor]
+            values = {"top": top, "height": height, "stature": stature, "usual": usual, "unit": unit}
             repair = replace_fields(**{role: replace(markers, position=markers.position * factor)})
             code = "marker_units" if stated > 0.0 else "marker_units.anybody"
             yield finding(code, "error", values, Where(markers.path), repair)
