@@ -502,6 +502,7 @@ class Stage(IntEnum):
     COPIED_FRAMES = auto()
     LOST_FRAMES = auto()
     UNITS = auto()
+    POINTS = auto()
     UNITS_OF_POINTS = auto()
     # The axes are read from the pelvis.
     PELVIS_LABELS = auto()

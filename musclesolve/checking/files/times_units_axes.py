@@ -225,8 +225,8 @@ FORCES = {
     4.44822: "pounds-force",
     0.001: "millinewtons",
 }
-# Distance from the feet to the shoulders as a share of stature; upright it is about 0.82.
-SHARE = 0.82
+# Distances from the feet to the shoulders and to the front spines as shares of stature, upright.
+SHARE, SHARE_OF_SPINES = 0.82, 0.54
 # Allowed ratio of a number to the usual one, in the right unit; of a length to that of a subject of 1.7 m.
 LENGTH_BAND, FORCE_BAND = (0.6, 1.5), (0.8, 1.35)
 USUAL_STATURE, BAND_OF_ANYBODY = 1.7, (0.55, 1.4)
@@ -245,27 +245,33 @@ LARGEST_MOMENT, FARTHEST_ARM = 500.0, 0.04
 
 @check_at(Stage.UNITS)
 def marker_units(case: Case) -> Iterator[Finding]:
-    """Compare the distance from feet to shoulders with the stature, for both recordings."""
-    stature = case.trial.subject.stature
-    faults, band = (LENGTH_FAULTS, LENGTH_BAND) if stature > 0.0 else (POWERS, BAND_OF_ANYBODY)
-    usual = SHARE * (stature if stature > 0.0 else USUAL_STATURE)
+    """Compare the distance from feet to shoulders, or else to the front spines, with the stature, for both recordings.
+
+    Bent legs bring the spines near, as a fault by inches or feet would: to the spines, only powers of ten count.
+    """
+    stated = case.trial.subject.stature
+    stature = stated if stated > 0.0 else USUAL_STATURE
     for role in ROLES:
         markers: Markers | None = getattr(case.trial, role)
         if markers is None:
             continue
         feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
         tops = [shoulder(case.trial, side, markers) for side in SIDES]
-        low, high = ([point for point in points if point is not None] for points in (feet, tops))
-        if not low or not high:
+        spines = [landmark(case.trial, f"asis_{side}", markers) for side in SIDES]
+        low, high, hips = ([each for each in points if each is not None] for points in (feet, tops, spines))
+        if not low or not (high or hips):
             continue
         # Independent of the axes.
-        apart = np.linalg.norm(np.mean(high, axis=0) - np.mean(low, axis=0), axis=-1)
+        apart = np.linalg.norm(np.mean(high or hips, axis=0) - np.mean(low, axis=0), axis=-1)
         height = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
+        top, usual = ("shoulders", SHARE * stature) if high else ("front spines", SHARE_OF_SPINES * stature)
+        faults, band = (LENGTH_FAULTS, LENGTH_BAND) if high and stated > 0.0 else (POWERS, BAND_OF_ANYBODY)
         factor = unit_factor(height / usual, faults, band) if height > 0.0 else None
         if factor is not None:
-            values = {"height": height, "stature": stature, "usual": usual, "unit": LENGTH_FAULTS[factor]}
+            unit = LENGTH_FAULTS[factor]
+            values = {"top": top, "height": height, "stature": stature, "usual": usual, "unit": unit}
             repair = replace_fields(**{role: replace(markers, position=markers.position * factor)})
-            code = "marker_units" if stature > 0.0 else "marker_units.anybody"
+            code = "marker_units" if stated > 0.0 else "marker_units.anybody"
             yield finding(code, "error", values, Where(markers.path), repair)
 
 

@@ -610,7 +610,9 @@ def shear_values(foot: str, gain: float, error: float) -> dict[str, object] | No
 
 def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
     """Return the errors of plates that are larger and more likely than the errors of sound plates."""
-    fits = {name: sample.fit(name) for name in names if sample.terms[name].prior.max() < FOUND}
+    # A dead channel has no effect of its own.
+    errors = {name: sample.terms[name] for name in names if sample.terms[name].effect.any(axis=0).all()}
+    fits = {name: sample.fit(name) for name, error in errors.items() if error.prior.max() < FOUND}
 
     def clear(name: str, fit: Estimate) -> bool:
         size, limit = float(np.linalg.norm(fit.size)), limit_of(name)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 
@@ -180,6 +181,21 @@ def force_steps(case: Case) -> Iterator[Finding]:
             values = {"size": size[worst], "at": plate.time[worst + 1], "others": OTHER_STEPS, "more": more}
             times = tuple((float(plate.time[k]), float(plate.time[k + 1])) for k in steps)
             yield finding("force_step", "warning", values, on_plate(plate, times))
+
+
+@check_at(Stage.POINTS)
+def points_of_other_plates(case: Case) -> Iterator[Finding]:
+    """Find plates with the point of another one: it lies at the foot that the plate alone carries, their own is far."""
+    feet, least = seen_feet(case.trial), touch(case.trial, 0.3)
+    for (index, plate), (_, other) in permutations(enumerate(case.trial.forces), 2):
+        if plate.side not in feet or not np.array_equal(plate.time, other.time):
+            continue
+        alone = (plate.force[:, 2] > least) & (other.force[:, 2] < least)
+        away = (feet[plate.side].from_middle(each.point[alone], plate.time[alone]) for each in (plate, other))
+        own, better = (float(median_of_known(distance)) for distance in away)
+        if own > FOOT_REACH and better < min(0.5 * own, FOOT_REACH):
+            values, repair = {"own": own, "better": better}, change_plate(index, point=other.point)
+            yield finding("plates_swapped.points", "error", values, on_plate(plate), repair)
 
 
 @check_at(Stage.PLATES)

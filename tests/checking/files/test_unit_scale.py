@@ -79,6 +79,17 @@ def test_a_factor_of_ten_or_more_shows_without_a_stature(per_meter: float, tmp_p
     assert set(report.codes) == {"trial_file", *["marker_units"] * (per_meter != 1.0)}, str(report)
 
 
+@pytest.mark.parametrize("per_meter", [0.001, 0.1, 1.0, 10.0])
+def test_a_factor_of_ten_or_more_shows_without_shoulders(per_meter: float, tmp_path: Path) -> None:
+    copy = TrialCopy(STRIDE)
+    copy.put(per_meter * copy.walk.position)
+    path = copy.write(tmp_path)
+    text = re.sub(r"(?m)^(shoulder|elbow|wrist)\w* = .*$", "", path.read_text(encoding="utf-8"))
+    path.write_text(text, encoding="utf-8")
+    named = [entry.what for entry in examined(path).of("error") if entry.code == "marker_units"]
+    assert len(named) == (per_meter != 1.0) and all("front spines" in what for what in named)
+
+
 @pytest.mark.parametrize(("rate_hz", "marker_set"), [(200.0, "plug_in_gait"), (500.0, "gait2392")])
 def test_a_resting_marker_in_whole_millimeters_is_not_frozen(
     marker_set: str, rate_hz: float, tmp_path: Path

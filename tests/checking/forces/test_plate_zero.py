@@ -173,3 +173,14 @@ def test_samples_that_are_missing_at_stated_times_are_no_steps(recorded_walk_tri
         parts = {name: getattr(plate, name)[kept] for name in ("time", "force", "point", "moment")}
         cut.append(replace(plate, unloaded=None, **parts))
     assert not list(force_steps(case_of(replace(trial, forces=tuple(cut)))))
+
+
+def test_exchanged_points_of_two_plates_are_named(tmp_path: Path) -> None:
+    """And nothing else is: before, they were called points in inches, or held samples."""
+    copy = TrialCopy(STRIDE)
+    points = {plate: copy.plate(plate, "point") for plate in copy.plates()}
+    for plate, other in zip(points, reversed(points), strict=True):
+        copy.set_plate(plate, "point", points[other])
+    report = copy.examined(tmp_path)
+    assert set(report.codes) == {"plates_swapped"}, str(report)
+    assert all("points of the plates are exchanged" in entry.what for entry in report.of("error"))

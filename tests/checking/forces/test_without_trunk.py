@@ -60,6 +60,15 @@ def test_a_reversed_channel_is_named(side: str, axis: int, tmp_path: Path) -> No
     assert f"the {('forward', 'left')[axis]} force" in finding.what
 
 
+def test_a_dead_channel_stops_no_check(tmp_path: Path) -> None:
+    """Before, the balance of the plates asked for its gain, and failed."""
+
+    def change(copy: TrialCopy) -> None:
+        copy.set_plate(plate := copy.plates("r")[0], "force", copy.plate(plate, "force") * [0.0, 1.0, 1.0])
+
+    assert "check_failed" not in without_trunk(change, STRIDE, tmp_path).codes
+
+
 def test_a_plate_turned_by_half_a_turn_is_repaired_whole(tmp_path: Path) -> None:
     def change(copy: TrialCopy) -> None:
         reverse(copy, "l", 0)
