@@ -5,7 +5,8 @@ A fault costs the largest change of a joint moment by its repair.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, singledispatch
 from pathlib import Path
@@ -33,6 +34,7 @@ from musclesolve.checking.case import (
 from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
 from musclesolve.checking.observed_body import forget
 from musclesolve.dynamics.inverse.newton_euler import net_moments
+from musclesolve.errors import InputError, PoseError
 from musclesolve.forces import mechanics_of, prepare
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.pipeline.body import Body
@@ -40,7 +42,7 @@ from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics, carries_foot
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES, AnyTrial, Side, Trial
 from musclesolve.recording.gaps.gap_filling import completed_trial
-from musclesolve.recording.text.text_file import file_path, toml_content
+from musclesolve.recording.text.text_file import file_path, is_file, toml_content
 from musclesolve.recording.trial.trial_file import as_read
 from musclesolve.results.dataset.assemble import shared_result, without_remarks
 from musclesolve.results.dataset.result_quantities import listed
@@ -194,6 +196,29 @@ def examined_file(path: Path, checks: Iterable[Check], costs: bool = False) -> l
         examined = examine(case, checks, PREPARE)
         return list(with_costs(examined) if costs else examined.findings)
     return failed
+
+
+@contextmanager
+def causes_named(trial: AnyTrial | str | Path) -> Iterator[None]:
+    """Replace the refusal of a trial file by the error that `check` reports first, where they differ.
+
+    The code of the refusal stays. The refusal of an argument names no file, and stays as it is.
+    """
+    try:
+        yield
+    except (InputError, PoseError) as refusal:
+        reason, of = getattr(refusal, "problem", str(refusal)), getattr(refusal, "file", trial)
+        if isinstance(trial, AnyTrial) or of is None or not is_file(path := Path(trial)):
+            raise
+        found = [] if is_model_trial(toml_content(path)) else examined_file(path, all_checks(), costs=True)
+        errors = [entry for entry in sorted_findings(found) if entry.severity == "error"]
+        if not errors or errors[0].what.startswith(reason):
+            raise
+        cause, place = errors[0], errors[0].where
+        code, where = getattr(refusal, "code", "bad_input"), str(replace(place, file=None)) or None
+        raise InputError(
+            cause.what, code=code, file=place.file, where=where, remedy=cause.remedy
+        ) from refusal
 
 
 def check(path: str | Path, progress: Progress | None = None) -> Report:
