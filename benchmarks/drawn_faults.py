@@ -20,7 +20,9 @@ from rich.table import Table as Rows
 
 from benchmarks.timing import console
 from musclesolve.errors import InputError
+from musclesolve.results.facts import Facts
 from musclesolve.results.finding import FINDINGS, stored_findings
+from musclesolve.results.judgement import WEAK
 from musclesolve.results.plausibility import AT_EDGE
 
 SILENT_N = 300.0
@@ -131,6 +133,9 @@ def signs(result: xr.Dataset) -> set[tuple[str, str, str]]:
         (entry.code, entry.severity, entry.what.split()[0])
         for entry in stored_findings(result.attrs[FINDINGS])
         if entry.severity != "note"
+    }
+    found |= {
+        ("emg_disagrees", "warning", name) for name, r in Facts(result).correlations.items() if r < WEAK
     }
     bad = [f" {word}:" for word in (AT_EDGE, "outside")]
     lines = result["plausible"].attrs["criteria"].splitlines()

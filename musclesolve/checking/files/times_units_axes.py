@@ -473,23 +473,26 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
 def tilted_standing(case: Case) -> Iterator[Finding]:
     """Find a standing trial that is tilted as a whole: body and soles lean alike against the level of the motion.
 
-    The places of the markers of the feet, standing less as low as they come in the motion, have the slope of the soles.
-    A subject who leans stands on level soles; one who walks on the toes stands upright.
+    Markers of the feet, less the heights to which they come down in the motion, have the slope of the soles. Who leans
+    stands on level soles; who walks on the toes stands upright.
     """
     trial, static = case.trial, case.trial.static
     up = None if static is None else upward(trial, static)
     if static is None or up is None or up[2] < ALONG:
         return
-    names = [f"{part}_{side}" for part in SOLE for side in SIDES]
-    pairs = [(landmark(trial, name, static), landmark(trial, name)) for name in names]
-    seen = [(one, other[:, 2]) for one, other in pairs if one is not None and other is not None]
-    places = np.array([np.r_[median_of_known(one), np.nanpercentile(low, 20.0)] for one, low in seen])
+    pairs = [
+        (median_of_known(standing), moving[np.isfinite(moving[:, 2]), 2])
+        for name in (f"{part}_{side}" for part in SOLE for side in SIDES)
+        if (standing := landmark(trial, name, static)) is not None
+        and (moving := landmark(trial, name)) is not None
+    ]
+    places = np.array([[*place, np.percentile(low, 20.0)] for place, low in pairs if low.size])
     if len(places) < FEWEST_OF_SOLES or not np.isfinite(places).all():
         return
     terms = np.column_stack([places[:, :2], np.ones(len(places))])
     slope = np.linalg.lstsq(terms, places[:, 2] - places[:, 3], rcond=None)[0][:2]
-    size = float(np.linalg.norm(slope))
-    angle = float(np.degrees(np.arctan(min(size, -(up[:2] / up[2]) @ slope / max(size, 1e-9)))))
+    size = max(float(np.linalg.norm(slope)), 1e-9)
+    angle = float(np.degrees(np.arctan(min(size, -up[:2] @ slope / (up[2] * size)))))
     if angle > TILTED_DEG:
         rotation = rotation_about(np.array([-slope[1], slope[0], 0.0]) / size, np.arctan(size))
         repair = change_markers("static", lambda markers: markers.rotated(rotation))
