@@ -104,6 +104,7 @@ class Bank(Generic[Case]):
             except InputError as error:
                 named = getattr(error, "__notes__", ()) or [(error.key or "refused").rpartition(".")[2]]
                 new = {(code, "error", "refused") for code in named}
+            new = {sign for sign in new if sign[0] in codes or sign[0] != "emg_disagrees"}
             found = "by name" if any(code in codes for code, *_ in new) else "otherwise" if new else "silent"
             counts[found].append(size)
             of_kind[title].append((found, size, f"{name}: {text}"))

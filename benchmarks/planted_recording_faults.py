@@ -859,7 +859,7 @@ rows(
             ),
         ),
         "cameras_bumped": (
-            *("leap pressure_offset", "are all {:g} mm off from the middle on", (10.0, 20.0, 40.0)),
+            *("leap pressure_offset frames_skipped", "are all {:g} mm off from the middle on", (10.0, 20.0, 40.0)),
             lambda position, size, copy, draw: (
                 position
                 + (np.arange(len(position)) > copy.frame(0.5))[:, None, None] * direction(draw, size / 1000)
@@ -902,7 +902,7 @@ rows(
     some_plates,
     {
         "channel": (
-            *("plate_channel leaning_force plate_scale plate_axes", "force x {}"),
+            *("plate_channel leaning_force plate_scale plate_axes mass", "force x {}"),
             [
                 np.where(np.arange(3) == axis, factor, 1.0)
                 for axis in (0, 1)

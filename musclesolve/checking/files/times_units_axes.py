@@ -16,7 +16,6 @@ from musclesolve._util.arrays import (
     Mask,
     at_times,
     mean_of_known,
-    median_of_known,
     time_spans,
     true_runs,
     unit_or_zero,
@@ -40,7 +39,6 @@ from musclesolve.checking.case import (
 from musclesolve.checking.forces.newtons_law import away, carried_mass, law
 from musclesolve.checking.observed_body import ahead, between, facing, landmark, shoulder, square_to, upward
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side
 from musclesolve.recording.emg_state import CLIPPED, DEAD, EMG_HZ
 from musclesolve.recording.plates.foot_contacts import FootTrack, feet_of, support_shares, touch
@@ -359,9 +357,6 @@ ALONG = 0.8
 # Cosine with the forward axis below which a subject faces another axis, and change of direction [rad] below which a
 # subject faces one axis in the whole recording.
 FORWARD, TURNING = 0.5, 0.8
-SOLE, FEWEST_OF_SOLES = ("heel", "toe", "metatarsal_5", "ankle_lateral", "ankle_medial"), 6
-TILTED_DEG = 3.0
-"""Angle by which body and soles of a standing trial lean alike [deg]: at most 1.6 in sound recordings."""
 # Displacement against the facing direction from which a pelvis goes backward [m].
 BACKWARDS = 0.3
 
@@ -467,37 +462,6 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
     axes_of_both = f'static_up = "{name}" and static_forward = "{forward}"'
     values = {"axis": name, "stated": stated[1], "axes": axes_of_both}
     yield finding("up_axis.standing", "error", values, Where(static.path), repair, change=change)
-
-
-@check_at(Stage.STANDING_PLACES)
-def tilted_standing(case: Case) -> Iterator[Finding]:
-    """Find a standing trial that is tilted as a whole: body and soles lean alike against the level of the motion.
-
-    Markers of the feet, less the heights to which they come down in the motion, have the slope of the soles. Who leans
-    stands on level soles; who walks on the toes stands upright.
-    """
-    trial, static = case.trial, case.trial.static
-    up = None if static is None else upward(trial, static)
-    if static is None or up is None or up[2] < ALONG:
-        return
-    pairs = [
-        (median_of_known(standing), moving[np.isfinite(moving[:, 2]), 2])
-        for name in (f"{part}_{side}" for part in SOLE for side in SIDES)
-        if (standing := landmark(trial, name, static)) is not None
-        and (moving := landmark(trial, name)) is not None
-    ]
-    places = np.array([[*place, np.percentile(low, 20.0)] for place, low in pairs if low.size])
-    if len(places) < FEWEST_OF_SOLES or not np.isfinite(places).all():
-        return
-    terms = np.column_stack([places[:, :2], np.ones(len(places))])
-    slope = np.linalg.lstsq(terms, places[:, 2] - places[:, 3], rcond=None)[0][:2]
-    size = max(float(np.linalg.norm(slope)), 1e-9)
-    angle = float(np.degrees(np.arctan(min(size, -up[:2] @ slope / (up[2] * size)))))
-    if angle > TILTED_DEG:
-        rotation = rotation_about(np.array([-slope[1], slope[0], 0.0]) / size, np.arctan(size))
-        repair = change_markers("static", lambda markers: markers.rotated(rotation))
-        values = {"angle": angle, "limit": TILTED_DEG}
-        yield finding("up_axis.tilted", "error", values, Where(static.path), repair)
 
 
 def _upright(direction: Array) -> Array:
