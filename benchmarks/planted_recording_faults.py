@@ -859,7 +859,11 @@ rows(
             ),
         ),
         "cameras_bumped": (
-            *("leap pressure_offset frames_skipped", "are all {:g} mm off from the middle on", (10.0, 20.0, 40.0)),
+            *(
+                "leap pressure_offset frames_skipped",
+                "are all {:g} mm off from the middle on",
+                (10.0, 20.0, 40.0),
+            ),
             lambda position, size, copy, draw: (
                 position
                 + (np.arange(len(position)) > copy.frame(0.5))[:, None, None] * direction(draw, size / 1000)
