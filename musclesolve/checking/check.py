@@ -207,18 +207,19 @@ def causes_named(trial: AnyTrial | str | Path) -> Iterator[None]:
     try:
         yield
     except (InputError, PoseError) as refusal:
-        reason, of = getattr(refusal, "problem", str(refusal)), getattr(refusal, "file", trial)
-        if isinstance(trial, AnyTrial) or of is None or not is_file(path := Path(trial)):
+        if isinstance(trial, AnyTrial) or getattr(refusal, "file", trial) is None or not is_file(Path(trial)):
             raise
-        found = [] if is_model_trial(toml_content(path)) else examined_file(path, all_checks(), costs=True)
-        errors = [entry for entry in sorted_findings(found) if entry.severity == "error"]
-        if not errors or errors[0].what.startswith(reason):
+        found = (
+            []
+            if is_model_trial(toml_content(Path(trial)))
+            else examined_file(Path(trial), all_checks(), True)
+        )
+        first = next(iter(sorted_findings(found)), None)  # an error if there is one
+        reason, code = getattr(refusal, "problem", str(refusal)), getattr(refusal, "code", "bad_input")
+        if first is None or first.severity != "error" or first.what.startswith(reason):
             raise
-        cause, place = errors[0], errors[0].where
-        code, where = getattr(refusal, "code", "bad_input"), str(replace(place, file=None)) or None
-        raise InputError(
-            cause.what, code=code, file=place.file, where=where, remedy=cause.remedy
-        ) from refusal
+        file, where = first.where.file, str(replace(first.where, file=None)) or None
+        raise InputError(first.what, code=code, file=file, where=where, remedy=first.remedy) from refusal
 
 
 def check(path: str | Path, progress: Progress | None = None) -> Report:
