@@ -399,7 +399,7 @@ SHORTEST_CONTACT = 0.02
 # Least duration of a piece of a contact that shows the place of the whole contact under the foot [s].
 SHORTEST_TRACK = 0.2
 # Way from one contact of a foot to the next [m], and part of the foot that both show [m], from which they are compared;
-# angle of the markers against the plates [rad]: 0.4 degrees at most in sound recordings.
+# angle of the markers against the plates [rad]: 0.4 degrees in the recorded walk.
 FAR_STEPS, ALIKE, TURNED = 0.8, 0.05, np.radians(2.0)
 # Share of a contact that a track must cover to count as whole.
 WHOLE = 0.75
