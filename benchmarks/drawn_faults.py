@@ -20,7 +20,9 @@ from rich.table import Table as Rows
 
 from benchmarks.timing import console
 from musclesolve.errors import InputError
+from musclesolve.results.facts import Facts
 from musclesolve.results.finding import FINDINGS, stored_findings
+from musclesolve.results.judgement import WEAK
 from musclesolve.results.plausibility import AT_EDGE
 
 SILENT_N = 300.0
@@ -102,6 +104,7 @@ class Bank(Generic[Case]):
             except InputError as error:
                 named = getattr(error, "__notes__", ()) or [(error.key or "refused").rpartition(".")[2]]
                 new = {(code, "error", "refused") for code in named}
+            new = {sign for sign in new if sign[0] in codes or sign[0] != "emg_disagrees"}
             found = "by name" if any(code in codes for code, *_ in new) else "otherwise" if new else "silent"
             counts[found].append(size)
             of_kind[title].append((found, size, f"{name}: {text}"))
@@ -131,6 +134,9 @@ def signs(result: xr.Dataset) -> set[tuple[str, str, str]]:
         (entry.code, entry.severity, entry.what.split()[0])
         for entry in stored_findings(result.attrs[FINDINGS])
         if entry.severity != "note"
+    }
+    found |= {
+        ("emg_disagrees", "warning", name) for name, r in Facts(result).correlations.items() if r < WEAK
     }
     bad = [f" {word}:" for word in (AT_EDGE, "outside")]
     lines = result["plausible"].attrs["criteria"].splitlines()

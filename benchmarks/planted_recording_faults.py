@@ -8,17 +8,20 @@ quantity of the body, side and size are drawn; `drawn_faults` describes the tabl
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import xarray as xr
-from scipy.interpolate import CubicSpline
+from scipy.interpolate import CubicSpline, interp1d
 from scipy.signal import butter, lfilter
+from scipy.spatial.transform import Rotation
 
 import musclesolve as ms
 import musclesolve.synthetic.faults
@@ -91,40 +94,7 @@ def on_plates(copy: Copy, side: str | None, role: str, change: Callable[[np.ndar
             copy.set_plate(plate, role, change(copy.plate(plate, role)))
 
 
-def filtered(copy: Copy, cutoff: float) -> None:
-    position = copy.walk.position.copy()
-    seen = np.isfinite(position).all(axis=(0, 2))
-    flat = position[:, seen].reshape(len(position), -1)
-    position[:, seen] = low_pass(flat, copy.walk.rate, cutoff).reshape(len(position), -1, 3)
-    copy.put(position)
-
-
 # Plates
-
-
-@kind("plate_scale", "mass", "force_units")
-def gain(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, factor = sides_of_fault(draw), pick(draw, (0.85, 0.9, 0.95, 1.05, 1.1, 1.15))
-    planted.scale_plates(copy, factor, ["force", "moment"], side)  # type: ignore[arg-type]
-    return copy, f"{of(side)} x {factor:g}"
-
-
-@kind("plate_channel", "leaning_force", "plate_scale", "plate_axes")
-def channel(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, axis, factor = sides_of_fault(draw), int(draw.integers(3)), pick(draw, (-1.0, 0.0, 0.5, 1.5, 2.0))
-    if axis == 2:
-        factor = pick(draw, (0.8, 0.9, 1.1, 1.2))
-    scale = np.ones(3)
-    scale[axis] = factor
-    on_plates(copy, side, "force", lambda force: force * scale)
-    return copy, f"F{'xyz'[axis]} of {of(side)} x {factor:g}"
-
-
-@kind("moment_channel", "free_moment", "plate_channel")
-def free_moment(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, factor = sides_of_fault(draw), pick(draw, (-1.0, 0.0, 3.0, 10.0))
-    on_plates(copy, side, "moment", lambda moment: moment * factor)
-    return copy, f"free moment of {of(side)} x {factor:g}"
 
 
 @kind("pressure_offset", "pressure_outside")
@@ -155,61 +125,7 @@ def plate_turned(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"{of(side)} turned by {np.degrees(angle):+.0f} degrees"
 
 
-@kind("plate_baseline", "plate_drift", "plate_scale", "mass")
-def zero(copy: Copy, draw: np.random.Generator) -> Drawn:
-    first, last = pick(draw, ((15.0, 15.0), (30.0, 30.0), (0.0, 40.0), (0.0, -40.0), (-20.0, -20.0)))
-    planted.lift_right_plate(copy, first, last)
-    return copy, f"zero of the right plate {first:+.0f} to {last:+.0f} N"
-
-
-@kind("leaning_force", "plate_channel", "plate_axes")
-def tilted(copy: Copy, draw: np.random.Generator) -> Drawn:
-    ahead, left = pick(draw, ((1.0, 0.0), (0.0, 1.0), (2.0, 0.0), (0.0, 2.0), (-2.0, 0.0), (0.0, -3.0)))
-    planted.tilt_plates(copy, ahead, left)
-    return copy, f"plates tilted by {ahead:+.0f} degrees ahead, {left:+.0f} left"
-
-
-@kind("plate_channel", "leaning_force")
-def crosstalk(copy: Copy, draw: np.random.Generator) -> Drawn:
-    share, axis = pick(draw, (-0.05, -0.03, 0.03, 0.05)), int(draw.integers(2))
-    planted.mix_channels(copy, share, np.eye(3)[axis].tolist())
-    return copy, f"{share:+.0%} of Fz in F{'xy'[axis]}"
-
-
-@kind("plates_swapped", "plate_channel", "force_without_contact", "pressure_outside", "plate_scale", "mass")
-def mixed(copy: Copy, draw: np.random.Generator) -> Drawn:
-    share = pick(draw, (0.03, 0.05, 0.1))
-    planted.mix_plates(copy, share)
-    return copy, f"{share:.0%} of the other plate"
-
-
-@kind("plate_clipped")
-def clipped(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, share = str(pick(draw, SIDES)), pick(draw, (0.8, 0.9, 0.95))
-
-    def clip(force: np.ndarray) -> np.ndarray:
-        return np.column_stack([force[:, :2], np.minimum(force[:, 2], share * force[:, 2].max())])
-
-    on_plates(copy, side, "force", clip)
-    return copy, f"{of(side)} saturates at {share:.0%}"
-
-
-@kind("force_cutoff", "force_leap", "over_filtered")
-def forces_filtered(copy: Copy, draw: np.random.Generator) -> Drawn:
-    cutoff = pick(draw, (2.0, 3.0, 5.0))
-    rate = 1.0 / float(np.diff(copy.forces.time).mean())
-    on_plates(copy, None, "force", lambda force: low_pass(force, rate, cutoff))
-    return copy, f"forces filtered at {cutoff:g} Hz"
-
-
 # Clocks
-
-
-@kind("time_offset")
-def late(copy: Copy, draw: np.random.Generator) -> Drawn:
-    by = pick(draw, (-0.03, -0.02, -0.012, 0.012, 0.02, 0.03))
-    planted.stamp_forces_late(copy, by)
-    return copy, f"forces {1000 * by:+.0f} ms"
 
 
 @kind("time_offset")
@@ -219,13 +135,6 @@ def one_late(copy: Copy, draw: np.random.Generator) -> Drawn:
     for role in ("force", "point", "moment"):
         on_plates(copy, side, role, lambda values: np.roll(values, shift, axis=0))
     return copy, f"{of(side)} {1000 * by:+.0f} ms"
-
-
-@kind("clock_rate", "time_offset")
-def clock_of_forces(copy: Copy, draw: np.random.Generator) -> Drawn:
-    rate = pick(draw, (0.98, 0.99, 1.01, 1.02))
-    planted.run_forces_at(copy, rate)
-    return copy, f"clock of the forces x {rate:g}"
 
 
 @kind("clock_rate", "time_offset", "header_rate")
@@ -248,22 +157,6 @@ def both_clocks(copy: Copy, draw: np.random.Generator) -> Drawn:
 
 
 # Markers
-
-
-@kind("space_scale", "marker_units", "proportions", "static_of_another", "stature", "subject")
-def scale_of_space(copy: Copy, draw: np.random.Generator) -> Drawn:
-    factor = pick(draw, (0.95, 0.97, 1.03, 1.05))
-    planted.scale_positions(copy, factor)
-    return copy, f"positions x {factor:g}"
-
-
-@kind("static_of_another", "segment_length", "marker_moved", "marker_units")
-def scale_of_standing(copy: Copy, draw: np.random.Generator) -> Drawn:
-    factor = pick(draw, (0.95, 0.97, 1.03, 1.05))
-    if copy.static is None:
-        raise NotHere
-    planted.scale_positions(copy, factor, ["static"])
-    return copy, f"positions of the standing trial x {factor:g}"
 
 
 @kind(
@@ -294,46 +187,20 @@ def standing_marker_misplaced(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"{name} {1000 * size:.0f} mm off in the standing trial"
 
 
-@kind("marker_slipped", "leap", "marker_moved", "segment_length")
-def marker_slips(copy: Copy, draw: np.random.Generator) -> Drawn:
-    (name, marker), size = landmark_of(copy, draw), pick(draw, (0.015, 0.02, 0.03))
-    copy.move(marker, slice(copy.frame(float(draw.uniform(0.2, 0.8))), None), direction(draw, size))
-    return copy, f"{name} slips by {1000 * size:.0f} mm"
-
-
 @kind("pair_swapped", "labels_exchanged", "leap", "sides_swapped", "landmark_order")
 def labels_exchanged(copy: Copy, draw: np.random.Generator) -> Drawn:
     (one, a), (two, b) = landmark_of(copy, draw), landmark_of(copy, draw)
+    other_side = one[:-1] + ("l" if one.endswith("r") else "r")
+    if draw.random() < 0.4 and (names := [m for m in copy.mapping.get(other_side, ()) if m in copy.walk]):
+        two, b = other_side, names[0]
     if a == b:
         raise NotHere
     first = copy.frame(float(draw.uniform(0.1, 0.8)))
-    frames = slice(None) if draw.random() < 0.5 else slice(first, first + int(draw.integers(5, 25)))
-    copy.exchange(a, b, frames)
-    return copy, f"{one} and {two} exchanged{'' if frames == slice(None) else ' for a while'}"
-
-
-@kind("frozen", "gap_filled", "leap")
-def marker_held(copy: Copy, draw: np.random.Generator) -> Drawn:
-    (name, marker), count = landmark_of(copy, draw), int(draw.integers(8, 25))
-    first = copy.frame(float(draw.uniform(0.1, 0.7)))
-    position, column = copy.walk.position.copy(), copy.walk.names.index(marker)
-    position[first : first + count, column] = position[first, column]
-    copy.put(position)
-    return copy, f"{name} held for {count} frames"
-
-
-@kind("noise", "leap")
-def noisy(copy: Copy, draw: np.random.Generator) -> Drawn:
-    size = pick(draw, (0.002, 0.004, 0.008))
-    copy.put(copy.walk.position + size * draw.standard_normal(copy.walk.position.shape))
-    return copy, f"noise of {1000 * size:.0f} mm in all markers"
-
-
-@kind("over_filtered", "cutoff")
-def markers_filtered(copy: Copy, draw: np.random.Generator) -> Drawn:
-    cutoff = pick(draw, (2.0, 3.0, 4.0))
-    filtered(copy, cutoff)
-    return copy, f"markers filtered at {cutoff:g} Hz"
+    last, words = pick(
+        draw, ((None, "from then on"), (first + int(draw.integers(5, 25)), "for a while"), (0, ""))
+    )
+    copy.exchange(a, b, slice(None) if last == 0 else slice(first, last))
+    return copy, f"{one} and {two} exchanged {words}"
 
 
 @kind("frames_skipped", "frames_missing", "leap", "time_offset")
@@ -345,43 +212,6 @@ def frames_lost(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"{count} frames lost, times renumbered"
 
 
-@kind("off_support", "up_axis", "floor_tilted", "leaning_force", "soles_slide", "walking_direction")
-def cameras_tilted(copy: Copy, draw: np.random.Generator) -> Drawn:
-    ahead, left = pick(draw, ((2.0, 0.0), (-2.0, 0.0), (0.0, 2.0), (0.0, -2.0), (3.0, 0.0), (0.0, 3.0)))
-    planted.tilt_markers(copy, ahead, left)
-    return copy, f"markers tilted by {ahead:+.0f} degrees ahead, {left:+.0f} left"
-
-
-# Body and settings
-
-
-@kind("mass", "plate_scale")
-def mass(copy: Copy, draw: np.random.Generator) -> Drawn:
-    factor = pick(draw, (0.85, 0.9, 1.1, 1.15, 2.2))
-    planted.scale_key(copy, "mass_kg", factor, 1)
-    return copy, f"mass x {factor:g}"
-
-
-@kind("stature")
-def stature(copy: Copy, draw: np.random.Generator) -> Drawn:
-    by = pick(draw, (-0.2, -0.15, -0.1, 0.1, 0.15, 0.2))
-    copy.set_key("subject", "stature_m", f"{copy.settings.subject.stature_m + by:.2f}")
-    return copy, f"stature {100 * by:+.0f} cm"
-
-
-@kind("cutoff", "over_filtered")
-def cutoff(copy: Copy, draw: np.random.Generator) -> Drawn:
-    value = pick(draw, (2.0, 3.0, 4.0, 15.0, 20.0))
-    copy.set_key("filter", "cutoff_hz", f"{value:g}")
-    return copy, f"cut-off {value:g} Hz"
-
-
-@kind("plates_swapped", "sides_swapped")
-def plates_swapped(copy: Copy, _: np.random.Generator) -> Drawn:
-    planted.plates_swapped(copy)
-    return copy, "plates exchanged"
-
-
 # Stretches of time
 
 
@@ -389,43 +219,6 @@ def stretch(copy: Copy, draw: np.random.Generator, seconds: float) -> slice:
     """Frames of the markers of a stretch of some seconds in the middle part of the recording."""
     first = copy.frame(float(draw.uniform(0.25, 0.55)))
     return slice(first, first + max(round(seconds * copy.walk.rate), 4))
-
-
-def of_plate(copy: Copy, side: str, draw: np.random.Generator, seconds: float) -> slice:
-    """Samples of a stretch of some seconds while a plate is loaded."""
-    plate = copy.plates(side)[0]  # type: ignore[arg-type]
-    loaded = np.flatnonzero(copy.plate(plate, "force")[:, 2] > 200.0)
-    first = int(pick(draw, loaded[loaded.size // 4 : loaded.size // 2]))
-    return slice(first, first + round(seconds / float(np.diff(copy.forces.time).mean())))
-
-
-@kind("frames_repeated", "leap", "frames_skipped", "time_offset")
-def stretch_twice(copy: Copy, draw: np.random.Generator) -> Drawn:
-    frames, position = stretch(copy, draw, 0.2), copy.walk.position.copy()
-    count = frames.stop - frames.start
-    position[frames] = position[frames.start - count : frames.start]
-    copy.put(position)
-    return copy, f"{count} frames of the markers stand twice"
-
-
-@kind("frames_skipped", "leap", "unbalanced", "time_offset")
-def stretches_exchanged(copy: Copy, draw: np.random.Generator) -> Drawn:
-    frames, position = stretch(copy, draw, 0.1), copy.walk.position.copy()
-    count = frames.stop - frames.start
-    before = slice(frames.start - count, frames.start)
-    position[frames], position[before] = position[before].copy(), position[frames].copy()
-    copy.put(position)
-    return copy, f"two stretches of {count} frames exchanged"
-
-
-@kind("gap_filled", "frozen", "leap", "marker_slipped")
-def straight_gap(copy: Copy, draw: np.random.Generator) -> Drawn:
-    (name, marker), seconds = landmark_of(copy, draw), pick(draw, (0.15, 0.25, 0.4))
-    frames, position = stretch(copy, draw, seconds), copy.walk.position.copy()
-    own = position[frames, copy.walk.names.index(marker)]
-    own[:] = np.linspace(own[0], own[-1], len(own))
-    copy.put(position)
-    return copy, f"{name} on a straight line for {seconds:g} s"
 
 
 @kind("plates_swapped", "force_without_contact", "contact_without_force", "pressure_outside")
@@ -441,43 +234,6 @@ def plates_swapped_later(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, "plates exchanged in the second half"
 
 
-@kind("force_leap", "plate_instant", "contact_without_force", "plate_channel")
-def force_lost(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, seconds = str(pick(draw, SIDES)), pick(draw, (0.03, 0.06, 0.1))
-    samples = of_plate(copy, side, draw, seconds)
-
-    def lost(force: np.ndarray) -> np.ndarray:
-        force = force.copy()
-        force[samples] = 0.0
-        return force
-
-    on_plates(copy, side, "force", lost)
-    return copy, f"{of(side)} zero for {1000 * seconds:.0f} ms of a stance"
-
-
-@kind("force_leap", "plate_clipped", "plate_instant", "force_cutoff")
-def force_held(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, seconds = str(pick(draw, SIDES)), pick(draw, (0.06, 0.1, 0.15))
-    samples = of_plate(copy, side, draw, seconds)
-
-    def held(values: np.ndarray) -> np.ndarray:
-        values = values.copy()
-        values[samples] = values[samples.start]
-        return values
-
-    for role in ("force", "point", "moment"):
-        on_plates(copy, side, role, held)
-    return copy, f"{of(side)} held for {1000 * seconds:.0f} ms"
-
-
-@kind("plate_scale", "plate_drift", "mass")
-def gain_drifts(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, most = sides_of_fault(draw), pick(draw, (0.8, 0.9, 1.1, 1.2))
-    gain = np.linspace(1.0, most, len(copy.forces.time))[:, None]
-    on_plates(copy, side, "force", lambda force: force * gain)
-    return copy, f"gain of {of(side)} drifts to {most:g}"
-
-
 @kind("plate_channel", "plate_scale", "leaning_force", "plate_drift")
 def shear_drifts(copy: Copy, draw: np.random.Generator) -> Drawn:
     side, axis, most = sides_of_fault(draw), int(draw.integers(2)), pick(draw, (-60.0, -30.0, 30.0, 60.0))
@@ -488,33 +244,7 @@ def shear_drifts(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"F{'xy'[axis]} of {of(side)} drifts by {most:+.0f} N"
 
 
-@kind("pressure_offset", "pressure_outside", "plate_axes", "pressure_way")
-def points_shrunk(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, factor = sides_of_fault(draw), pick(draw, (0.5, 0.7, 1.3, 1.5))
-    for plate in copy.plates(side):  # type: ignore[arg-type]
-        point = copy.plate(plate, "point")
-        middle = planted.plate_middles(copy.plate(plate, "force")[:, 2], point)
-        copy.set_plate(plate, "point", middle + factor * (point - middle))
-    return copy, f"ways of the points of {of(side)} x {factor:g}"
-
-
 # Bodies
-
-
-@kind("sides_swapped", "plates_swapped", "leaning_force", "landmark_order", "force_without_contact")
-def mirrored(copy: Copy, _: np.random.Generator) -> Drawn:
-    across = int(np.ptp(np.nanmean(copy.walk.position, axis=1), axis=0)[:2].argmin())
-    copy.put(copy.walk.position * np.where(np.arange(3) == across, -1.0, 1.0))
-    return copy, "markers mirrored"
-
-
-@kind("marker_units", "leap", "segment_length", "landmark_order", "proportions", "marker_moved", "mapping")
-def one_marker_in_another_unit(copy: Copy, draw: np.random.Generator) -> Drawn:
-    (name, marker), factor = landmark_of(copy, draw), pick(draw, (0.1, 10.0))
-    position = copy.walk.position.copy()
-    position[:, copy.walk.names.index(marker)] *= factor
-    copy.put(position)
-    return copy, f"{name} x {factor:g}"
 
 
 @kind("joint_width", "segment_length", "static_of_another", "marker_moved", "proportions")
@@ -533,20 +263,12 @@ def pelvis_widened(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"both front spines {1000 * size:.0f} mm outward"
 
 
-@kind("uncertain_joint", "segment_length", "marker_slipped", "noise", "marker_moved", "leap")
-def soft_tissue(copy: Copy, draw: np.random.Generator) -> Drawn:
-    (name, marker), size = landmark_of(copy, draw), pick(draw, (0.015, 0.03))
-    way, position = direction(draw, size), copy.walk.position.copy()
-    wave = np.sin(2.0 * np.pi * 0.9 * copy.walk.time + draw.uniform(0.0, 6.0))
-    position[:, copy.walk.names.index(marker)] += wave[:, None] * way
-    copy.put(position)
-    return copy, f"{name} swings by {1000 * size:.0f} mm on the segment"
-
-
 @kind("time_offset", "marker_moved", "segment_length", "unbalanced", "uncertain_joint", "leap")
 def some_markers_late(copy: Copy, draw: np.random.Generator) -> Drawn:
     side, count = str(pick(draw, SIDES)), int(pick(draw, (2, 4)))
-    parts = [f"{part}_{side}" for part in ("ankle_lateral", "ankle_medial", "heel", "toe", "metatarsal_5")]
+    foot = ("ankle_lateral", "ankle_medial", "heel", "toe", "metatarsal_5")
+    title, names = pick(draw, (("foot", foot), ("shoulder", ("shoulder",))))
+    parts = [f"{part}_{side}" for part in names]
     own = [marker for part in parts for marker in copy.mapping.get(part, ()) if marker in copy.walk]
     if not own:
         raise NotHere
@@ -554,7 +276,7 @@ def some_markers_late(copy: Copy, draw: np.random.Generator) -> Drawn:
     numbers = [copy.walk.names.index(marker) for marker in own]
     position[:, numbers] = np.roll(position[:, numbers], count, axis=0)
     copy.put(position)
-    return copy, f"markers of the foot {side} {count} frames late"
+    return copy, f"markers of the {title} {side} {count} frames late"
 
 
 # Channels, axes and sets of markers
@@ -572,83 +294,6 @@ def channel_late(copy: Copy, draw: np.random.Generator) -> Drawn:
 
     on_plates(copy, side, "force", late)
     return copy, f"F{'xyz'[axis]} of {of(side)} {1000 * by:+.0f} ms"
-
-
-@kind("plate_drift", "plate_baseline", "plate_scale")
-def creep(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, share = str(pick(draw, SIDES)), pick(draw, (0.05, 0.1))
-    rate = 1.0 / float(np.diff(copy.forces.time).mean())
-    on_plates(copy, side, "force", lambda force: force + share * low_pass(force, rate, 1.0))
-    return copy, f"{of(side)} creeps by {share:.0%}"
-
-
-@kind("plate_scale", "mass", "plate_clipped")
-def compressed(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, share = sides_of_fault(draw), pick(draw, (0.1, 0.2))
-
-    def less(force: np.ndarray) -> np.ndarray:
-        size = np.linalg.norm(force, axis=1, keepdims=True)
-        return force * (1.0 - share * size / size.max())
-
-    on_plates(copy, side, "force", less)
-    return copy, f"gain of {of(side)} falls by {share:.0%} at the peak"
-
-
-@kind("force_resolution")
-def force_in_steps(copy: Copy, draw: np.random.Generator) -> Drawn:
-    step = pick(draw, (10.0, 25.0, 50.0))
-    on_plates(copy, None, "force", lambda force: step * np.round(force / step))
-    return copy, f"forces in steps of {step:g} N"
-
-
-@kind("noise", "leap")
-def places_in_steps(copy: Copy, draw: np.random.Generator) -> Drawn:
-    step = pick(draw, (0.002, 0.005, 0.01))
-    copy.put(step * np.round(copy.walk.position / step))
-    return copy, f"places in steps of {1000 * step:g} mm"
-
-
-@kind("force_leap", "plate_instant")
-def force_spikes(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, factor = str(pick(draw, SIDES)), pick(draw, (0.0, 2.0))
-
-    def spikes(force: np.ndarray) -> np.ndarray:
-        force = force.copy()
-        force[:: round(len(force) / 40)] *= factor
-        return force
-
-    on_plates(copy, side, "force", spikes)
-    return copy, f"every fortieth of {of(side)} has one sample x {factor:g}"
-
-
-@kind("frames_skipped", "leap", "noise")
-def neighbors_exchanged(copy: Copy, _: np.random.Generator) -> Drawn:
-    position = copy.walk.position.copy()
-    count = len(position) // 2 * 2
-    position[0:count:2], position[1:count:2] = position[1:count:2].copy(), position[0:count:2].copy()
-    copy.put(position)
-    return copy, "every two frames exchanged"
-
-
-@kind("pressure_offset", "pressure_outside", "plate_axes", "pressure_way")
-def points_reflected(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, axis = str(pick(draw, SIDES)), int(draw.integers(2))
-    for plate in copy.plates(side):  # type: ignore[arg-type]
-        point = copy.plate(plate, "point")
-        middle = planted.plate_middles(copy.plate(plate, "force")[:, 2], point)
-        copy.set_plate(plate, "point", middle + (point - middle) * np.where(np.arange(3) == axis, -1.0, 1.0))
-    return copy, f"points of {of(side)} reflected along {'xy'[axis]}"
-
-
-@kind("joint_width", "markers_merged", "landmark_order", "segment_length")
-def marker_copied(copy: Copy, draw: np.random.Generator) -> Drawn:
-    (one, a), (two, b) = landmark_of(copy, draw), landmark_of(copy, draw)
-    if a == b:
-        raise NotHere
-    position = copy.walk.position.copy()
-    position[:, copy.walk.names.index(a)] = position[:, copy.walk.names.index(b)]
-    copy.put(position)
-    return copy, f"{one} is a copy of {two}"
 
 
 def moved_together(copy: Copy, parts: tuple[str, ...], by: np.ndarray, static: bool) -> int:
@@ -671,16 +316,6 @@ def belt_moved(copy: Copy, draw: np.random.Generator) -> Drawn:
     )
 
 
-@kind("time_offset", "segment_length", "leap")
-def trunk_late(copy: Copy, draw: np.random.Generator) -> Drawn:
-    count, position = int(pick(draw, (3, 6))), copy.walk.position.copy()
-    own = [m for side in SIDES for m in copy.mapping.get(f"shoulder_{side}", ()) if m in copy.walk]
-    numbers = [copy.walk.names.index(marker) for marker in own]
-    position[:, numbers] = np.roll(position[:, numbers], count, axis=0)
-    copy.put(position)
-    return copy, f"markers of the shoulders {count} frames late"
-
-
 @kind("space_scale", "stature", "proportions", "static_of_another", "pressure_offset")
 def one_axis_scaled(copy: Copy, draw: np.random.Generator) -> Drawn:
     axis, factor = int(draw.integers(3)), pick(draw, (0.95, 0.97, 1.03, 1.05))
@@ -689,17 +324,6 @@ def one_axis_scaled(copy: Copy, draw: np.random.Generator) -> Drawn:
     if copy.static is not None:
         copy.put(copy.static.position * scale, static=True)
     return copy, f"positions along {'xyz'[axis]} x {factor:g}"
-
-
-@kind("space_scale", "off_support", "up_axis", "leaning_force", "floor_tilted")
-def space_sheared(copy: Copy, draw: np.random.Generator) -> Drawn:
-    share, axis = pick(draw, (-0.05, 0.03, 0.05)), int(draw.integers(2))
-    third = copy.walk.position[..., 2:]
-    copy.put(copy.walk.position + share * third * np.eye(3)[axis])
-    return (
-        copy,
-        f"markers go {share:+.0%} of their place along z, in the axes of the file, along {'xy'[axis]}",
-    )
 
 
 @kind("plates_swapped", "time_offset", "force_without_contact")
@@ -717,27 +341,6 @@ def plate_of_the_other_step(copy: Copy, draw: np.random.Generator) -> Drawn:
 # Preprocessing, parts of a recording, and recordings of other people
 
 
-@kind("plate_channel", "plate_axes", "plate_scale", "leaning_force")
-def channel_rectified(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, axis, sign = sides_of_fault(draw), int(draw.integers(2)), pick(draw, (-1.0, 1.0))
-    chosen = np.eye(3)[axis]
-    on_plates(copy, side, "force", lambda force: np.where(chosen, sign * np.abs(force), force))
-    return copy, f"F{'xy'[axis]} of {of(side)} rectified to {sign:+.0f}"
-
-
-@kind("plate_clipped", "plate_channel", "plate_scale", "leaning_force")
-def channel_limited(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, axis, share = sides_of_fault(draw), int(draw.integers(2)), pick(draw, (0.3, 0.5, 0.7))
-    chosen = np.eye(3)[axis]
-
-    def limited(force: np.ndarray) -> np.ndarray:
-        most = share * np.abs(force[:, axis]).max()
-        return np.where(chosen, np.clip(force, -most, most), force)
-
-    on_plates(copy, side, "force", limited)
-    return copy, f"F{'xy'[axis]} of {of(side)} limited to {share:.0%} of its peak"
-
-
 @kind("force_leap", "low_rate", "plate_instant", "force_resolution", "time_offset")
 def forces_resampled(copy: Copy, draw: np.random.Generator) -> Drawn:
     rate, time = pick(draw, (15.0, 25.0, 50.0)), copy.forces.time
@@ -753,17 +356,6 @@ def forces_resampled(copy: Copy, draw: np.random.Generator) -> Drawn:
     for role in ("force", "point", "moment"):
         on_plates(copy, None, role, again)
     return copy, f"forces resampled at {rate:g} Hz, {'held' if held else 'interpolated'}"
-
-
-@kind("pressure_offset", "pressure_outside", "plate_scale", "pressure_way")
-def points_at_sensors(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, height = sides_of_fault(draw), pick(draw, (-0.06, -0.04, 0.04, 0.06))
-    for plate in copy.plates(side):  # type: ignore[arg-type]
-        force, point = copy.plate(plate, "force"), copy.plate(plate, "point").copy()
-        loaded = force[:, 2] > 20.0
-        point[loaded, :2] -= height * force[loaded, :2] / force[loaded, 2:]
-        copy.set_plate(plate, "point", point)
-    return copy, f"points of {of(side)} as {1000 * height:+.0f} mm lower"
 
 
 @kind("plates_swapped", "force_without_contact", "plate_scale", "contact_without_force", "pressure_outside")
@@ -784,27 +376,6 @@ def load_shared_in_double_support(copy: Copy, draw: np.random.Generator) -> Draw
     copy.set_plate(taker, "force", both)
     copy.set_plate(giver, "force", own - moved)
     return copy, f"{share:.0%} of one foot on the other plate in double support"
-
-
-@kind("sides_swapped", "landmark_order", "leap", "labels_exchanged", "pair_swapped", "walking_direction")
-def half_mirrored(copy: Copy, draw: np.random.Generator) -> Drawn:
-    position, start = copy.walk.position.copy(), copy.frame(float(draw.uniform(0.4, 0.6)))
-    across = int(np.ptp(np.nanmean(position, axis=1), axis=0)[:2].argmin())
-    middle = np.nanmean(position[..., across])
-    position[start:, :, across] = 2.0 * middle - position[start:, :, across]
-    copy.put(position)
-    return copy, "markers mirrored in the second half"
-
-
-@kind("pair_swapped", "labels_exchanged", "leap", "sides_swapped", "landmark_order")
-def pair_exchanged_later(copy: Copy, draw: np.random.Generator) -> Drawn:
-    part = str(pick(draw, LANDMARKS))
-    both = [list(copy.mapping.get(f"{part}_{side}", ()))[:1] for side in SIDES]
-    if not all(names and names[0] in copy.walk for names in both):
-        raise NotHere
-    start = copy.frame(float(draw.uniform(0.2, 0.8)))
-    copy.exchange(both[0][0], both[1][0], slice(start, None))
-    return copy, f"right and left {part} exchanged from then on"
 
 
 @kind(
@@ -869,32 +440,6 @@ def clock_wanders(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"clock of the markers wanders by {1000 * size:.0f} ms"
 
 
-@kind("gap_filled", "leap", "marker_slipped", "frozen", "segment_length")
-def curved_gap(copy: Copy, draw: np.random.Generator) -> Drawn:
-    (name, marker), seconds = landmark_of(copy, draw), pick(draw, (0.2, 0.3, 0.4))
-    frames, position = stretch(copy, draw, seconds), copy.walk.position.copy()
-    own = position[:, copy.walk.names.index(marker)]
-    around = np.r_[frames.start - 3 : frames.start, frames.stop : frames.stop + 3]
-    at = np.arange(frames.start, frames.stop)
-    own[at] = CubicSpline(around, own[around])(at)
-    copy.put(position)
-    return copy, f"{name} on a curve for {seconds:g} s"
-
-
-@kind("plate_scale", "mass", "time_offset", "unbalanced", "plates_swapped")
-def contacts_averaged(copy: Copy, draw: np.random.Generator) -> Drawn:
-    """The left plate is the mean of both, half a cycle apart and mirrored: a symmetric average of steps."""
-    right, left = copy.plates("r"), copy.plates("l")
-    if len(right) != 1 or len(left) != 1:
-        raise NotHere
-    own, other = (copy.plate(plate, "force") for plate in (*left, *right))
-    across = int(np.abs(own[:, :2]).mean(axis=0).argmin())
-    shift = int(np.argmax(own[:, 2]) - np.argmax(other[:, 2]))
-    late = np.roll(other, shift, axis=0) * np.where(np.arange(3) == across, -1.0, 1.0)
-    copy.set_plate(left[0], "force", np.where(own[:, 2:] > 20.0, 0.5 * (own + late), own))
-    return copy, "the left force is the mean of both steps"
-
-
 # Changes amid a recording
 
 
@@ -911,15 +456,6 @@ def force_samples_lost(copy: Copy, draw: np.random.Generator) -> Drawn:
         copy,
         f"{1000 * seconds:.0f} ms of the forces lost at {copy.forces.time[first]:.2f} s, times renumbered",
     )
-
-
-@kind("plate_scale", "plate_drift", "mass", "force_step")
-def gain_changes(copy: Copy, draw: np.random.Generator) -> Drawn:
-    side, factor, share = str(pick(draw, SIDES)), pick(draw, (0.85, 0.88, 1.12, 1.15)), draw.uniform(0.4, 0.6)
-    first = int(share * len(copy.forces.time))
-    gain = np.where(np.arange(len(copy.forces.time)) < first, 1.0, factor)[:, None]
-    on_plates(copy, side, "force", lambda force: force * gain)
-    return copy, f"{of(side)} x {factor:g} from {copy.forces.time[first]:.2f} s on"
 
 
 @kind("time_offset", "over_filtered", "force_cutoff")
@@ -939,6 +475,672 @@ def filter_with_delay(copy: Copy, draw: np.random.Generator) -> Drawn:
     else:
         on_plates(copy, None, "force", later)
     return copy, f"{'markers' if of_markers else 'forces'} filtered at {cutoff:g} Hz, forward in time alone"
+
+
+# Rows: what becomes of a trial, of a marker, of all markers, of a standing trial, of plates
+
+Change = Callable[..., Any]
+Row = tuple[str, str, Sequence[Any], Change]
+"""Codes that name the fault, text of a size, sizes, and what is made of the recorded numbers."""
+
+
+def rows(planter: Callable[[Copy, np.random.Generator, Any, Change], str], table: dict[str, Row]) -> None:
+    """Register the kinds of a table; `planter` puts what a row makes of the numbers into a copy, and names where."""
+    for title, (codes, text, sizes, change) in table.items():
+
+        def fault(
+            copy: Copy,
+            draw: np.random.Generator,
+            text: str = text,
+            sizes: Any = sizes,
+            change: Change = change,
+        ) -> Drawn:
+            size = pick(draw, sizes)
+            return copy, f"{planter(copy, draw, size, change)} {text.format(size)}"
+
+        fault.__name__ = title
+        kind(*codes.split())(fault)
+
+
+def one_marker(copy: Copy, draw: np.random.Generator, size: Any, change: Change) -> str:
+    (name, marker), position = landmark_of(copy, draw), copy.walk.position.copy()
+    column = copy.walk.names.index(marker)
+    position[:, column] = change(position[:, column], size, copy, draw)
+    copy.put(position)
+    return name
+
+
+def all_markers(copy: Copy, draw: np.random.Generator, size: Any, change: Change) -> str:
+    copy.put(change(copy.walk.position, size, copy, draw))
+    return "markers"
+
+
+def standing(copy: Copy, draw: np.random.Generator, size: Any, change: Change) -> str:
+    if copy.static is None:
+        raise NotHere
+    copy.put(change(copy.static.position, size, copy, draw), static=True)
+    return "the standing trial"
+
+
+def some_plates(copy: Copy, draw: np.random.Generator, size: Any, change: Change) -> str:
+    """`change` takes force, point and moment (S, 3), size, rate [Hz] and draw; it returns what it changes."""
+    side, roles = sides_of_fault(draw), ("force", "point", "moment")
+    rate = 1.0 / float(np.diff(copy.forces.time).mean())
+    for plate in copy.plates(side):  # type: ignore[arg-type]
+        if not copy.columns(plate, "moment"):
+            raise NotHere
+        vectors = (copy.plate(plate, role) for role in roles)
+        for role, changed in change(*vectors, size, rate, draw).items():
+            copy.set_plate(plate, role, changed)
+    return of(side)
+
+
+def about_middle(copy: Copy, position: np.ndarray, degrees: float, axis: int) -> np.ndarray:
+    """Positions turned about an axis of the global frame through their middle."""
+    turn = Rotation.from_rotvec(np.radians(degrees) * np.eye(3)[axis]).as_matrix()
+    middle = np.nanmean(position, axis=(0, 1))
+    return np.asarray(middle + (position - middle) @ copy.rotation.T @ turn.T @ copy.rotation)
+
+
+def wave(copy: Copy, draw: np.random.Generator) -> np.ndarray:
+    return np.sin(2.0 * np.pi * 0.9 * copy.walk.time + draw.uniform(0.0, 6.0))[:, None]
+
+
+def within(copy: Copy, draw: np.random.Generator, seconds: float) -> np.ndarray:
+    """Whether a frame (T, 1) is in a stretch of some seconds."""
+    frames = stretch(copy, draw, seconds)
+    return np.isin(np.arange(len(copy.walk.time)), np.arange(frames.start, frames.stop))[:, None]
+
+
+def after(copy: Copy, draw: np.random.Generator) -> np.ndarray:
+    """Whether a frame (T, 1) comes after one in the middle part."""
+    return np.arange(len(copy.walk.time))[:, None] > copy.frame(float(draw.uniform(0.3, 0.7)))
+
+
+def bridged(own: np.ndarray, lost: np.ndarray, order: int) -> np.ndarray:
+    """Places (T, 3) whose lost frames lie on a line, or on a curve through three frames on either side."""
+    at = np.flatnonzero(lost)
+    around = np.r_[at[0] - order : at[0], at[-1] + 1 : at[-1] + 1 + order]
+    curve = CubicSpline(around, own[around]) if order > 1 else interp1d(around, own[around], axis=0)
+    return np.where(lost, curve(np.clip(np.arange(len(own)), around[0], around[-1])), own)
+
+
+def in_columns(change: Change, position: np.ndarray) -> np.ndarray:
+    """Change the paths (T, 3 m) of the markers that are always seen."""
+    position, seen = position.copy(), np.isfinite(position).all(axis=(0, 2))
+    flat = position[:, seen].reshape(len(position), -1)
+    position[:, seen] = change(flat).reshape(len(position), -1, 3)
+    return position
+
+
+def about_across(position: np.ndarray) -> np.ndarray:
+    """Positions mirrored along the shorter horizontal way."""
+    across = int(np.ptp(np.nanmean(position, axis=1), axis=0)[:2].argmin())
+    mirror = np.where(np.arange(3) == across, -1.0, 1.0)
+    return position * mirror + (1.0 - mirror) * np.nanmean(position, axis=(0, 1))
+
+
+def exchanged(copy: Copy, count: int) -> np.ndarray:
+    """Frames (T,) in which all neighbors are exchanged, or two stretches of some frames in the middle."""
+    frames, first = np.arange(len(copy.walk.time)), copy.frame(0.4)
+    frames[first : first + 2 * count] = np.roll(frames[first : first + 2 * count], count)
+    return np.minimum(np.arange(len(frames)) ^ 1, len(frames) - 1) if count == 1 else frames
+
+
+def in_stance(force: np.ndarray, count: float, draw: np.random.Generator) -> np.ndarray:
+    """Whether a sample (S, 1) is among some in a contact."""
+    loaded = np.flatnonzero(force[:, 2] > 200.0)
+    after = np.arange(len(force))[:, None] - int(pick(draw, loaded[loaded.size // 4 : loaded.size // 2]))
+    return (after >= 0) & (after < count)
+
+
+def whole_trial(copy: Copy, draw: np.random.Generator, size: Any, change: Change) -> str:
+    change(copy, size)
+    return "trial:"
+
+
+def ramp(count: int) -> np.ndarray:
+    return np.linspace(0.0, 1.0, count)[:, None]
+
+
+def sensor_lost(
+    force: np.ndarray, point: np.ndarray, _: np.ndarray, share: float, *__: Any
+) -> dict[str, np.ndarray]:
+    """One of four sensors under a plate 0.6 m wide loses a share of its load."""
+    way = point - planted.plate_middles(force[:, 2], point)
+    along, across = np.clip(0.5 + way[:, :2] / 0.6, 0.0, 1.0).T
+    lost = share * (along * across * (force[:, 2] > 20.0))[:, None]
+    away = (way - [0.3, 0.3, 0.0]) * lost / (1.0 - lost)
+    return {
+        "force": force * np.where(np.arange(3) == 2, 1.0 - lost, 1.0),
+        "point": point + away * [1.0, 1.0, 0.0],
+    }
+
+
+rows(
+    whole_trial,
+    {
+        "zero": (
+            *(
+                "plate_baseline plate_drift plate_scale mass",
+                "zero of the right plate {0[0]:+g} to {0[1]:+g} N",
+            ),
+            ((15.0, 15.0), (30.0, 30.0), (0.0, 40.0), (0.0, -40.0), (-20.0, -20.0)),
+            lambda copy, size: planted.lift_right_plate(copy, *size),
+        ),
+        "tilted": (
+            *("leaning_force plate_channel plate_axes", "plates tilted by {} degrees ahead and left"),
+            ((1.0, 0.0), (0.0, 1.0), (2.0, 0.0), (0.0, 2.0), (-2.0, 0.0), (0.0, -3.0)),
+            lambda copy, size: planted.tilt_plates(copy, *size),
+        ),
+        "cameras_tilted": (
+            "off_support up_axis floor_tilted leaning_force soles_slide walking_direction",
+            *(
+                "markers tilted by {} degrees ahead and left",
+                ((2.0, 0.0), (-2.0, 0.0), (0.0, 2.0), (3.0, 0.0)),
+            ),
+            lambda copy, size: planted.tilt_markers(copy, *size),
+        ),
+        "crosstalk": (
+            *("plate_channel leaning_force", "{0[0]:+.0%} of Fz in x and y by {0[1]}"),
+            [
+                (share, into)
+                for share in (-0.05, -0.03, 0.03, 0.05)
+                for into in ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))
+            ],
+            lambda copy, size: planted.mix_channels(copy, *size),
+        ),
+        "mixed": (
+            "plates_swapped plate_channel force_without_contact pressure_outside plate_scale mass",
+            *("{:.0%} of the other plate", (0.03, 0.05, 0.1), planted.mix_plates),
+        ),
+        "late": (
+            "time_offset",
+            "forces {:+g} s",
+            (-0.03, -0.02, -0.012, 0.012, 0.02, 0.03),
+            planted.stamp_forces_late,
+        ),
+        "clock_of_forces": (
+            *("clock_rate time_offset", "clock of the forces x {:g}", (0.98, 0.99, 1.01, 1.02)),
+            planted.run_forces_at,
+        ),
+        "scale_of_space": (
+            "space_scale marker_units proportions static_of_another stature subject",
+            *("positions x {:g}", (0.95, 0.97, 1.03, 1.05), planted.scale_positions),
+        ),
+        "mass": (
+            *("mass plate_scale", "mass x {:g}", (0.85, 0.9, 1.1, 1.15, 2.2)),
+            lambda copy, size: planted.scale_key(copy, "mass_kg", size, 1),
+        ),
+        "stature": (
+            *("stature", "stature x {:g}", (0.89, 0.92, 0.95, 1.05, 1.08, 1.11)),
+            lambda copy, size: planted.scale_key(copy, "stature_m", size, 2),
+        ),
+        "shoe_heavy": (
+            *("subject", "shoes of {:g} kg", (1.5, 3.5)),
+            lambda copy, size: copy.set_key("subject", "shoe_mass_kg", f"{size:g}"),
+        ),
+        "cutoff": (
+            *("cutoff over_filtered", "cut-off {:g} Hz", (2.0, 3.0, 4.0, 15.0, 20.0)),
+            lambda copy, size: copy.set_key("filter", "cutoff_hz", f"{size:g}"),
+        ),
+        "plates_swapped": (
+            *("plates_swapped sides_swapped", "plates exchanged{}", ("",)),
+            lambda copy, _: planted.plates_swapped(copy),
+        ),
+        "plates_of_one_side": (
+            *("plates_swapped sides_swapped plate_feet trial_file", "all plates are of {}", SIDES),
+            lambda copy, side: setattr(
+                copy, "lines", [re.sub("^side = .*", f'side = "{side}"', a) for a in copy.lines]
+            ),
+        ),
+    },
+)
+rows(
+    one_marker,
+    {
+        "marker_copied": (
+            *(
+                "joint_width markers_merged landmark_order segment_length",
+                "is a copy of another one{}",
+                ("",),
+            ),
+            lambda own, _, copy, draw: copy.walk[landmark_of(copy, draw)[1]],
+        ),
+        "marker_slips": (
+            *("marker_slipped leap marker_moved segment_length", "slips by {:g} mm", (15.0, 20.0, 30.0)),
+            lambda own, size, copy, draw: own + after(copy, draw) * direction(draw, size / 1000),
+        ),
+        "marker_held": (
+            *("frozen gap_filled leap", "held for {:g} s", (0.08, 0.16, 0.25)),
+            lambda own, size, copy, draw: np.where(held := within(copy, draw, size), own[held.argmax()], own),
+        ),
+        "straight_gap": (
+            *("gap_filled frozen leap marker_slipped", "on a straight line for {:g} s", (0.15, 0.25, 0.4)),
+            lambda own, size, copy, draw: bridged(own, within(copy, draw, size), 1),
+        ),
+        "curved_gap": (
+            *(
+                "gap_filled leap marker_slipped frozen segment_length",
+                "on a curve for {:g} s",
+                (0.2, 0.3, 0.4),
+            ),
+            lambda own, size, copy, draw: bridged(own, within(copy, draw, size), 3),
+        ),
+        "one_marker_in_another_unit": (
+            *("marker_units leap segment_length landmark_order proportions marker_moved mapping", "x {:g}"),
+            *((0.1, 10.0), lambda own, size, *_: own * size),
+        ),
+        "soft_tissue": (
+            *("uncertain_joint segment_length marker_slipped noise marker_moved leap", "swings by {:g} mm"),
+            *(
+                (15.0, 30.0),
+                lambda own, size, copy, draw: own + wave(copy, draw) * direction(draw, size / 1000),
+            ),
+        ),
+        "marker_drifts": (
+            *("marker_slipped segment_length marker_moved", "drifts by {:g} mm", (20.0, 40.0)),
+            lambda own, size, _, draw: own + ramp(len(own)) * direction(draw, size / 1000),
+        ),
+        "marker_noisy": (
+            *("noise leap segment_length", "has noise of {:g} mm", (5.0, 10.0, 20.0)),
+            lambda own, size, _, draw: own + size / 1000 * draw.standard_normal(own.shape),
+        ),
+        "marker_late": (
+            *("time_offset segment_length", "is {:g} frames late", (2, 4, 8)),
+            lambda own, size, *_: np.roll(own, size, axis=0),
+        ),
+        "marker_lost": (
+            *("gap gap_filled", "is lost for {:g} s", (0.15, 0.4)),
+            lambda own, size, copy, draw: np.where(within(copy, draw, size), np.nan, own),
+        ),
+        "coordinate_held": (
+            *(
+                "frozen gap_filled leap segment_length marker_moved",
+                "keeps a coordinate for {:g} s",
+                (0.3, 0.6),
+            ),
+            lambda own, size, copy, draw: np.where(
+                (np.arange(3) == draw.integers(3)) & (held := within(copy, draw, size)),
+                own[held.argmax()],
+                own,
+            ),
+        ),
+    },
+)
+rows(
+    all_markers,
+    {
+        "noisy": (
+            *("noise leap", "with noise of {:g} mm", (2.0, 4.0, 8.0)),
+            lambda position, size, _, draw: position + size / 1000 * draw.standard_normal(position.shape),
+        ),
+        "markers_filtered": (
+            *("over_filtered cutoff", "filtered at {:g} Hz", (2.0, 3.0, 4.0)),
+            lambda position, size, copy, _: in_columns(
+                lambda seen: low_pass(seen, copy.walk.rate, size), position
+            ),
+        ),
+        "places_in_steps": (
+            *("noise leap", "in steps of {:g} mm", (2.0, 5.0, 10.0)),
+            lambda position, size, *_: size / 1000 * np.round(position / size * 1000),
+        ),
+        "frames_exchanged": (
+            *(
+                "frames_skipped leap unbalanced time_offset noise",
+                "with neighbors of {} frames exchanged",
+                (1, 10),
+            ),
+            lambda position, size, copy, _: position[exchanged(copy, size)],
+        ),
+        "stretch_twice": (
+            *("frames_repeated leap frames_skipped time_offset", "with {:g} s twice", (0.1, 0.2)),
+            lambda position, size, copy, draw: position[
+                np.arange(len(position)) - round(size * copy.walk.rate) * within(copy, draw, size)[:, 0]
+            ],
+        ),
+        "space_sheared": (
+            *(
+                "space_scale off_support up_axis leaning_force floor_tilted",
+                "go {:+.0%} of their z along x or y",
+            ),
+            *(
+                (-0.05, 0.03, 0.05),
+                lambda position, size, _, draw: (
+                    position + size * position[..., 2:] * np.eye(3)[draw.integers(2)]
+                ),
+            ),
+        ),
+        "mirrored": (
+            *(
+                "sides_swapped plates_swapped leaning_force landmark_order force_without_contact leap",
+                "mirrored {}",
+            ),
+            *(
+                ("", "later"),
+                lambda position, size, copy, draw: np.where(
+                    after(copy, draw)[..., None] | (size == ""), about_across(position), position
+                ),
+            ),
+        ),
+        "markers_turned": (
+            *("plate_axes leaning_force pressure_offset", "turned by {:+g} degrees about the vertical"),
+            *((-6.0, -4.0, 2.0, 4.0), lambda position, size, copy, _: about_middle(copy, position, size, 2)),
+        ),
+        "lens": (
+            *(
+                "space_scale segment_length",
+                "{:+.0%} off their middle, 1 m away from it",
+                (-0.03, 0.03, 0.06),
+            ),
+            lambda position, size, *_: (
+                position
+                + size
+                * (away := position - np.nanmean(position, axis=(0, 1)))
+                * (away**2).sum(axis=-1, keepdims=True)
+            ),
+        ),
+        "markers_held": (
+            *("frames_repeated frozen low_rate noise", "of every {}th frame, held", (2, 4)),
+            lambda position, size, *_: position[np.arange(len(position)) // size * size],
+        ),
+        "markers_reversed": (
+            *("walking_direction frames_skipped time_offset", "run backward {}", ("in time",)),
+            lambda position, *_: position[::-1],
+        ),
+        "origin_drifts": (
+            *(
+                "pressure_offset foot_slides clock_rate space_scale",
+                "drift together by {:g} mm",
+                (20.0, 40.0),
+            ),
+            lambda position, size, _, draw: (
+                position + ramp(len(position))[:, None] * direction(draw, size / 1000)
+            ),
+        ),
+        "cameras_bumped": (
+            *(
+                "leap pressure_offset frames_skipped",
+                "are all {:g} mm off from the middle on",
+                (10.0, 20.0, 40.0),
+            ),
+            lambda position, size, copy, draw: (
+                position
+                + (np.arange(len(position)) > copy.frame(0.5))[:, None, None] * direction(draw, size / 1000)
+            ),
+        ),
+        "coordinates_exchanged": (
+            *("up_axis walking_direction plate_axes sides_swapped", "have axes {} for xyz"),
+            *(
+                ("yxz", "xzy", "zyx"),
+                lambda position, size, *_: position[..., ["xyz".index(axis) for axis in size]],
+            ),
+        ),
+    },
+)
+rows(
+    standing,
+    {
+        "scale_of_standing": (
+            "static_of_another segment_length marker_moved marker_units",
+            *("x {:g}", (0.95, 0.97, 1.03, 1.05), lambda position, size, *_: size * position),
+        ),
+        "standing_tilted": (
+            *("up_axis static_of_another", "tilted by {:+g} degrees", (-10.0, 5.0, 10.0)),
+            lambda position, size, copy, draw: about_middle(copy, position, size, int(draw.integers(2))),
+        ),
+        "standing_moves": (
+            *("static_moves", "swings by {:g} mm at a height of 1 m", (50.0, 150.0)),
+            lambda position, size, copy, _: (
+                position
+                + size
+                / 1000
+                * np.sin(2.0 * np.pi * ramp(len(position)))[..., None]
+                * (position @ copy.rotation.T)[..., 2:]
+                * copy.in_file((1.0, 0.0, 0.0))
+            ),
+        ),
+    },
+)
+rows(
+    some_plates,
+    {
+        "channel": (
+            *("plate_channel leaning_force plate_scale plate_axes mass", "force x {}"),
+            [
+                np.where(np.arange(3) == axis, factor, 1.0)
+                for axis in (0, 1)
+                for factor in (-1.0, 0.0, 0.5, 1.5, 2.0)
+            ]
+            + [np.array([1.0, 1.0, factor]) for factor in (0.8, 0.9, 1.1, 1.2)],
+            lambda force, _, __, size, *___: {"force": force * size},
+        ),
+        "channel_rectified": (
+            *("plate_channel plate_axes plate_scale leaning_force", "rectified: {}"),
+            [(axis, sign) for axis in (0, 1) for sign in (-1.0, 1.0)],
+            lambda force, _, __, size, *___: {
+                "force": np.where(np.arange(3) == size[0], size[1] * np.abs(force), force)
+            },
+        ),
+        "channel_limited": (
+            *(
+                "plate_clipped plate_channel plate_scale leaning_force",
+                "with shear limited to {:.0%} of its peak",
+            ),
+            *(
+                (0.3, 0.5, 0.7),
+                lambda force, _, __, size, *___: {
+                    "force": np.clip(
+                        force,
+                        *(np.multiply.outer((-1.0, 1.0), np.abs(force).max(axis=0) * [size, size, 1.0])),
+                    )
+                },
+            ),
+        ),
+        "forces_filtered": (
+            *("force_cutoff force_leap over_filtered", "filtered at {:g} Hz", (2.0, 3.0, 5.0)),
+            lambda force, _, __, size, rate, ___: {"force": low_pass(force, rate, size)},
+        ),
+        "gain": (
+            *("plate_scale mass force_units", "x {:g}", (0.85, 0.9, 0.95, 1.05, 1.1, 1.15)),
+            lambda force, _, moment, size, *__: {"force": force * size, "moment": moment * size},
+        ),
+        "free_moment": (
+            *("moment_channel free_moment plate_channel", "with free moments x {:g}", (-1.0, 0.0, 3.0, 10.0)),
+            lambda _, __, moment, size, *___: {"moment": moment * size},
+        ),
+        "clipped": (
+            *("plate_clipped", "saturates at {:.0%}", (0.8, 0.9, 0.95)),
+            lambda force, _, __, size, *___: {
+                "force": np.minimum(force, [np.inf, np.inf, size * force[:, 2].max()])
+            },
+        ),
+        "points_shrunk": (
+            *("pressure_offset pressure_outside plate_axes pressure_way", "with ways of the points x {}"),
+            *(
+                (0.5, 0.7, 1.3, 1.5, (-1.0, 1.0, 1.0), (1.0, -1.0, 1.0)),
+                lambda force, point, _, size, *__: {
+                    "point": (middle := planted.plate_middles(force[:, 2], point)) + (point - middle) * size
+                },
+            ),
+        ),
+        "compressed": (
+            *("plate_scale mass plate_clipped", "with a gain that falls by {:.0%} at the peak", (0.1, 0.2)),
+            lambda force, _, __, size, *___: {
+                "force": force * (1.0 - size * force[:, 2:] / force[:, 2].max())
+            },
+        ),
+        "creep": (
+            *("plate_drift plate_baseline plate_scale", "creeps by {:.0%}", (0.05, 0.1)),
+            lambda force, _, __, size, rate, ___: {"force": force + size * low_pass(force, rate, 1.0)},
+        ),
+        "force_spikes": (
+            *("force_leap plate_instant", "with every fortieth sample x {:g}", (0.0, 2.0)),
+            lambda force, _, __, size, *___: {
+                "force": np.where(np.arange(len(force))[:, None] % (len(force) // 40), force, size * force)
+            },
+        ),
+        "gain_drifts": (
+            *("plate_scale plate_drift mass", "with a gain that drifts to {:g}", (0.8, 0.9, 1.1, 1.2)),
+            lambda force, _, __, size, *___: {"force": force * (1.0 + (size - 1.0) * ramp(len(force)))},
+        ),
+        "gain_changes": (
+            *(
+                "plate_scale plate_drift mass force_step",
+                "x {:g} in the second half",
+                (0.85, 0.88, 1.12, 1.15),
+            ),
+            lambda force, _, __, size, *___: {"force": force * np.where(ramp(len(force)) < 0.5, 1.0, size)},
+        ),
+        "points_at_sensors": (
+            *("pressure_offset pressure_outside plate_scale pressure_way", "with points {:+g} mm lower"),
+            *(
+                (-60.0, -40.0, 40.0, 60.0),
+                lambda force, point, _, size, *__: {
+                    "point": point
+                    - size
+                    / 1000
+                    * np.where(force[:, 2:] > 20.0, force / np.maximum(force[:, 2:], 20.0), 0.0)
+                    * [1, 1, 0]
+                },
+            ),
+        ),
+        "force_lost": (
+            *(
+                "force_leap plate_instant contact_without_force plate_channel",
+                "zero for {:g} ms",
+                (30.0, 60.0, 100.0),
+            ),
+            lambda force, _, __, size, rate, draw: {
+                "force": np.where(in_stance(force, size * rate / 1000, draw), 0.0, force)
+            },
+        ),
+        "force_held": (
+            *(
+                "force_leap plate_clipped plate_instant force_cutoff",
+                "held for {:g} ms",
+                (60.0, 100.0, 150.0),
+            ),
+            lambda force, point, _, size, rate, draw: {
+                "force": np.where(
+                    held := in_stance(force, size * rate / 1000, draw), force[held.argmax()], force
+                ),
+                "point": np.where(held, point[held.argmax()], point),
+            },
+        ),
+        "force_in_steps": (
+            *("force_resolution", "in steps of {:g} N", (10.0, 25.0, 50.0)),
+            lambda force, _, __, size, *___: {"force": size * np.round(force / size)},
+        ),
+        "force_noise": (
+            *("noise force_leap force_resolution", "with noise of {:g} N", (20.0, 50.0)),
+            lambda force, _, __, size, ___, draw: {"force": force + size * draw.standard_normal(force.shape)},
+        ),
+        "force_threshold": (
+            *("plate_clipped contact_without_force force_step", "is zero below {:g} N", (50.0, 100.0, 150.0)),
+            lambda force, _, moment, size, *__: {
+                "force": force * (force[:, 2:] > size),
+                "moment": moment * (force[:, 2:] > size),
+            },
+        ),
+        "force_wraps": (
+            *("plate_clipped force_leap force_sign", "wraps round at {:.0%} of its peak", (0.7, 0.9)),
+            lambda force, _, __, size, *___: {
+                "force": np.where(force > [np.inf, np.inf, size * force[:, 2].max()], -force, force)
+            },
+        ),
+        "moments_about_origin": (
+            *("moment_channel free_moment", "with moments about {}", ("the origin",)),
+            lambda force, point, moment, *_: {"moment": moment + np.cross(point, force) * [0.0, 0.0, 1.0]},
+        ),
+        "points_late": (
+            *("time_offset pressure_way pressure_offset", "with points {:+g} ms", (-40.0, 20.0, 40.0)),
+            lambda _, point, __, size, rate, ___: {
+                "point": np.roll(point, round(size * rate / 1000), axis=0)
+            },
+        ),
+        "points_constant": (
+            *("frozen pressure_way", "with points in {}", ("the middle",)),
+            lambda force, point, *_: {"point": 0.0 * point + planted.plate_middles(force[:, 2], point)},
+        ),
+        "sensor_lost": (
+            *(
+                "plate_scale mass pressure_offset pressure_way",
+                "loses {:.0%} of a sensor",
+                (0.5, 1.0),
+                sensor_lost,
+            ),
+        ),
+        "axes_exchanged": (
+            *("plate_axes", "with axes {} for xyz of the forces", ("yxz", "xzy", "zyx")),
+            lambda force, _, __, size, *___: {"force": force[:, ["xyz".index(axis) for axis in size]]},
+        ),
+        "passerby": (
+            *(
+                "force_without_contact plate_baseline plate_drift",
+                "with {:g} N more in its swings",
+                (100.0, 500.0),
+            ),
+            lambda force, _, __, size, *___: {"force": force + size * np.eye(3)[2] * (force[:, 2:] < 5.0)},
+        ),
+    },
+)
+
+
+@kind("emg_disagrees", needs=True)
+def emg_exchanged(copy: Copy, draw: np.random.Generator) -> Drawn:
+    assert copy.emg is not None
+    one, other = (str(name) for name in draw.permutation(list(copy.settings.emg.channels))[:2])
+    names = [{one: other, other: one}.get(name, name) for name in copy.emg.names]
+    copy.emg = replace(copy.emg, names=tuple(names))
+    return copy, f"EMG of {one} and {other} exchanged"
+
+
+@kind("pair_swapped", "labels_exchanged", "sides_swapped", "landmark_order", "joint_width")
+def landmarks_exchanged(copy: Copy, draw: np.random.Generator) -> Drawn:
+    pair = pick(draw, (("asis_r", "asis_l"), ("toe_r", "toe_l"), ("knee_lateral_r", "knee_medial_r")))
+    markers = [marker for name in pair for marker in list(copy.mapping.get(name, ()))[:1]]
+    if len(markers) < 2:
+        raise NotHere
+    for name, marker in zip(pair, markers[::-1], strict=True):
+        copy.set_key("mapping", name, f'"{marker}"')
+    return copy, f"{' and '.join(pair)} exchanged in the trial file"
+
+
+@kind("uneven_samples", "noise", "frames_skipped", "clock_rate")
+def times_uneven(copy: Copy, draw: np.random.Generator) -> Drawn:
+    size, part = pick(draw, (0.001, 0.003)), pick(draw, ("walk", "forces"))
+    time = getattr(copy, part).time
+    most = min(size, 0.4 * float(np.diff(time).mean()))
+    setattr(copy, part, replace(getattr(copy, part), time=time + most * draw.uniform(-1.0, 1.0, time.size)))
+    return copy, f"times of the {part} {1000 * most:g} ms uneven"
+
+
+@kind(*planted._OF_EMG, needs=True)
+def emg_spoiled(copy: Copy, draw: np.random.Generator) -> Drawn:
+    what, change = planted._OF_EMG[str(pick(draw, [*planted._OF_EMG]))]
+    planted._spoil_first_channel(copy, change)
+    return copy, f"the first channel of EMG {what}"
+
+
+@kind("time_offset", "clock_rate", "emg_disagrees", needs=True)
+def emg_clock(copy: Copy, draw: np.random.Generator) -> Drawn:
+    by, rate = pick(draw, ((-0.2, 1.0), (0.1, 1.0), (0.3, 1.0), (0.0, 0.9), (0.0, 1.1)))
+    assert copy.emg is not None
+    time = copy.emg.time
+    copy.emg = replace(copy.emg, time=time[0] + by + rate * (time - time[0]))
+    return copy, f"clock of EMG {by:+g} s, x {rate:g}"
+
+
+@kind("sides_swapped", "emg_disagrees", needs=True)
+def emg_of_the_other_leg(copy: Copy, _: np.random.Generator) -> Drawn:
+    other = str.maketrans("rl", "lr")
+    start = next(k for k, line in enumerate(copy.lines) if line.startswith("[emg.channels]"))
+    for k in range(start + 1, len(copy.lines)):
+        if copy.lines[k].startswith("["):
+            break
+        copy.lines[k] = re.sub(r'(?<=_)[rl](?=")', lambda side: side[0].translate(other), copy.lines[k])
+    return copy, "channels of EMG are named after the other leg"
 
 
 # The table
@@ -966,7 +1168,12 @@ def main() -> None:
     with TemporaryDirectory() as name:
         folder = Path(name)
         sound = sound_cases(trials(data, folder), folder)
-        BANK.table(sound, lambda copy: shared(write_copy(copy, folder / "spoiled")), lambda _: True, *draws)
+        BANK.table(
+            sound,
+            lambda copy: shared(write_copy(copy, folder / "spoiled")),
+            lambda copy: copy.emg is not None,
+            *draws,
+        )
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import Any
 import xarray as xr
 
 from musclesolve._util.messages import Progress, no_progress
-from musclesolve.checking.check import findings_of
+from musclesolve.checking.check import causes_named, findings_of
 from musclesolve.constants import ELASTIC, RIGID, USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.forces import prepare
@@ -66,8 +66,9 @@ def run(
         ('N', True)
     """
     report = progress or no_progress
-    trial = read_trial(trial)
-    body = prepare(trial, cost, solver, side, report, **settings)
+    with causes_named(trial):
+        trial = read_trial(trial)
+        body = prepare(trial, cost, solver, side, report, **settings)
     return judged_result(body, findings_of(body, trial), report)
 
 

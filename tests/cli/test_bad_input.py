@@ -90,7 +90,7 @@ def test_units_that_cannot_be(tmp_path, refused):
     trial = write_trial(tmp_path)
     edit(tmp_path / "walk.trc", ten_times_larger)
     message = refused(trial)
-    assert "tall" in message and "Units" in message
+    assert "ten times too large" in message and "remedy" in message
 
 
 def test_a_time_range_outside_the_data(tmp_path, refused):

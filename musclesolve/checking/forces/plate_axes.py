@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -45,7 +46,8 @@ from musclesolve.checking.forces.newtons_law import (
 from musclesolve.checking.markers.landmark_order import OUTER_TOE, ankle_inside
 from musclesolve.checking.observed_body import between, runs, seen_feet
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, PlateForce
+from musclesolve.dynamics.rotations import rotation_about
+from musclesolve.recording.data import BESIDE_GAP, SIDE_NAMES, SIDES, PlateForce
 from musclesolve.recording.plates.foot_contacts import touch
 from musclesolve.results.finding import Finding, Run, Severity, Where, error_if, finding
 
@@ -396,6 +398,9 @@ FOOT_ASYMMETRY, ONE_FOOT = 0.025, 0.015
 SHORTEST_CONTACT = 0.02
 # Least duration of a piece of a contact that shows the place of the whole contact under the foot [s].
 SHORTEST_TRACK = 0.2
+# Way from one contact of a foot to the next [m], and part of the foot that both show [m], from which they are compared;
+# angle of the markers against the plates [rad]: 0.4 degrees in the recorded walk.
+FAR_STEPS, ALIKE, TURNED = 0.8, 0.05, np.radians(2.0)
 # Share of a contact that a track must cover to count as whole.
 WHOLE = 0.75
 
@@ -490,6 +495,36 @@ def passages(case: Case) -> list[Passage]:
         gain = float(np.mean([quarters(track.point @ track.axis) for track in whole]))
         under_feet.append(Passage(index, off, travel, gain, place, ahead, outward, times))
     return under_feet
+
+
+@check_at(Stage.PRESSURE_DIRECTION)
+def turned_cameras(case: Case) -> Iterator[Finding]:
+    """Find markers that are turned about the vertical against all plates: a foot leaves its points as it goes.
+
+    Between two contacts of one foot, at equal distances from the heel, the points go across the foot by the angle times
+    the way; the place of the markers on the foot cancels.
+    """
+    angles, places = list[float](), list[Array]()
+    for side in SIDES:
+        of_foot = [(k, plate) for k, plate in enumerate(case.trial.forces) if plate.side == side]
+        steps = sorted((t for at in of_foot for t in tracks(case, *at)), key=lambda track: track.time[0])
+        for one, other in pairwise(steps):
+            way = float((other.heel.mean(axis=0) - one.heel.mean(axis=0)) @ one.axis)
+            first, then = (np.maximum.accumulate(step.along) for step in (one, other))
+            shared = np.linspace(max(first[0], then[0]), min(first[-1], then[-1]), 20)
+            if abs(way) > FAR_STEPS and shared[-1] - shared[0] > ALIKE:
+                across = np.interp(shared, first, one.across) - np.interp(shared, then, other.across)
+                angles.append(float(across.mean()) / way)
+                places += [one.heel.mean(axis=0), other.heel.mean(axis=0)]
+    angle = float(np.median(angles)) if angles else 0.0
+    if abs(angle) < TURNED or (np.sign(angle) * np.array(angles) < 0.5 * TURNED).any():
+        return
+    turn, middle = rotation_about(np.eye(3)[2], np.array(angle)), np.r_[np.mean(places, axis=0), 0.0]
+    values = {"angle": np.degrees(angle), "limit": np.degrees(TURNED)}
+    for index, plate in enumerate(case.trial.forces):
+        point = middle + (plate.point - middle) @ turn.T
+        repair = change_plate(index, force=plate.force @ turn.T, point=point)
+        yield finding("plate_axes.cameras", "error", values, on_plate(plate), repair)
 
 
 @check_at(Stage.PLATE_POSITION)

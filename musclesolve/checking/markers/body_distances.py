@@ -39,7 +39,8 @@ from musclesolve.checking.case import (
     in_order,
 )
 from musclesolve.checking.markers.landmark_order import partners, violations
-from musclesolve.checking.observed_body import facing, once, runs, seen_feet, shown
+from musclesolve.checking.observed_body import facing, once, runs, seen_feet, shown, upward
+from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial, swapped
 from musclesolve.recording.gaps.rigid_registration import register
@@ -582,28 +583,46 @@ def feet_alike(case: Case) -> Iterator[Finding]:
 TOE_RAISED = 0.025
 
 
+SOLE, FEWEST_OF_SOLES = ("heel", "toe", "metatarsal_5", "ankle_lateral", "ankle_medial"), 6
+UPRIGHT, TILTED_DEG = 0.8, 3.0
+"""Least cosine of the body with the vertical, and angle by which body and soles of a standing trial lean alike from
+which it is tilted [deg]: at most 1.6 in sound recordings."""
+
+
 @check_at(Stage.STANDING_PLACES)
-def raised_toes(case: Case) -> Iterator[Finding]:
-    """Find a foot that stands with its toe marker higher or lower than the other, and walks like the other."""
-    trial, static = case.trial, case.trial.static
-    if static is None:
+def soles_when_standing(case: Case) -> Iterator[Finding]:
+    """Find a foot that stands on a raised toe and walks like the other; and a standing trial tilted as a whole.
+
+    Standing heights of markers of the feet, less those to which they come down in the motion, have the slope of the
+    soles. Who leans stands on level soles; who walks on the toes stands upright.
+    """
+    trial, static, places = case.trial, case.trial.static, dict[str, Array]()
+    for name in (f"{part}_{side}" for part in SOLE for side in SIDES) if static else ():
+        both = [points[0] for markers in (static, trial.markers) if (points := shown(trial, [name], markers))]
+        seen = [point[np.isfinite(point).all(axis=1)] for point in both]
+        if len(seen) == 2 and all(map(len, seen)):
+            places[name] = np.array([*np.median(seen[0], axis=0), np.percentile(seen[1][:, 2], 20.0)])
+    up = None if static is None else upward(trial, static)
+    if static is not None and {f"{part}_{side}" for part in SOLE[:2] for side in SIDES} <= {*places}:
+        raised = np.array([places[f"toe_{side}"][2:] - places[f"heel_{side}"][2:] for side in SIDES])
+        change = raised @ [1.0, -1.0]
+        if min(abs(raised[1, 0] - raised[0, 0]), abs(change[1] - change[0])) > TOE_RAISED:
+            side = SIDES[int(np.abs(change).argmax())]
+            some = tuple(next(iter(trial.mapping[f"{part}_{side}"])) for part in ("toe", "heel"))
+            values = {"name": "' or '".join(some), "size": float(np.abs(change).max()), "limit": TOE_RAISED}
+            values |= {"by": ", standing, by its height and the other foot's"}
+            yield finding("marker_moved", "warning", values, Where(static.path, markers=some))
+    if static is None or up is None or up[2] < UPRIGHT or len(places) < FEWEST_OF_SOLES:
         return
-    names = [f"{part}_{side}" for side in SIDES for part in ("toe", "heel")]
-    known = [points for markers in (static, trial.markers) if (points := shown(trial, names, markers))]
-    heights = [[point[np.isfinite(point[:, 2]), 2] for point in points] for points in known]
-    if len(heights) < 2 or not all(height.size for of_marks in heights for height in of_marks):
-        return
-    standing, lowest = (
-        np.subtract(*np.reshape([np.percentile(height, share) for height in of_marks], (2, 2)).T)
-        for of_marks, share in zip(heights, (50.0, 20.0), strict=True)
-    )
-    change = standing - lowest
-    if min(abs(np.diff(standing)[0]), abs(np.diff(change)[0])) > TOE_RAISED:
-        side = SIDES[int(np.abs(change).argmax())]
-        some = tuple(next(iter(trial.mapping[f"{part}_{side}"])) for part in ("toe", "heel"))
-        values = {"name": "' or '".join(some), "size": float(np.abs(change).max()), "limit": TOE_RAISED}
-        values |= {"by": ", standing, by its height and the other foot's"}
-        yield finding("marker_moved", "warning", values, Where(static.path, markers=some))
+    x, y, standing, lowest = np.array([*places.values()]).T
+    slope = np.linalg.lstsq(np.stack([x, y, 1.0 + 0.0 * x], axis=1), standing - lowest, rcond=None)[0][:2]
+    size = max(float(np.linalg.norm(slope)), 1e-9)
+    angle = float(np.degrees(np.arctan(min(size, -up[:2] @ slope / (up[2] * size)))))
+    if angle > TILTED_DEG:
+        turn = rotation_about(np.array([-slope[1], slope[0], 0.0]) / size, np.arctan(size))
+        repair = change_markers("static", lambda markers: markers.rotated(turn))
+        values = {"angle": angle, "limit": TILTED_DEG}
+        yield finding("up_axis.tilted", "error", values, Where(static.path), repair)
 
 
 @check_at(Stage.SIZE_WHEN_STANDING)

@@ -16,7 +16,7 @@ import xarray as xr
 from muscle_db import MuscleDatabaseError
 from muscle_db.regular_file import FileState, UnsuitableFileError, noted_files
 from musclesolve._util.messages import Progress, no_progress
-from musclesolve.checking.check import findings_of
+from musclesolve.checking.check import causes_named, findings_of
 from musclesolve.constants import RESULT_FILE, SEED
 from musclesolve.errors import BusyError, InputError, MuscleSolveError, file_error
 from musclesolve.forces import prepare
@@ -153,18 +153,19 @@ def analyze(
     """
     with reserved(folder), noted_files() as opened:
         check_folder(folder, RESULT, trial)
-        loaded = read_trial(trial)
-        hashes = input_hashes(loaded)
         of_trial, facts = dict[str, bytes](), None
-        if more is None and not keep:
-            result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
-        else:
-            body = prepare(loaded, progress=progress, **options)  # type: ignore[arg-type]
-            paths = not keep or "path_position" in keep
-            facts = judged_facts(shared_result(body, findings_of(body, loaded), progress, paths))
-            result = facts.result
-            if more is not None:
-                result, of_trial = more(body, result)
+        with causes_named(trial):
+            loaded = read_trial(trial)
+            hashes = input_hashes(loaded)
+            if more is None and not keep:
+                result = run(loaded, progress=progress, **options)  # type: ignore[arg-type]
+            else:
+                body = prepare(loaded, progress=progress, **options)  # type: ignore[arg-type]
+                paths = not keep or "path_position" in keep
+                facts = judged_facts(shared_result(body, findings_of(body, loaded), progress, paths))
+                result = facts.result
+                if more is not None:
+                    result, of_trial = more(body, result)
         drawn = _figures(result, progress) if figures else {}
         result.attrs |= trial_from(trial, folder)
         result.attrs[ATTRIBUTE] = recipe(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from other_walks import rotate_plates
 from trial_copy import TrialCopy
@@ -54,3 +55,19 @@ def test_a_rotation_is_found_in_the_recorded_walk(
 def test_points_that_rotate_with_the_plate_are_no_second_fault(degrees: float, tmp_path: Path) -> None:
     report = rotated(STRIDE, degrees, "l", tmp_path, points=True)
     assert report.codes == ("plate_axes",), str(report)
+
+
+@pytest.mark.parametrize("degrees", [-4.0, 0.0, 3.0])
+def test_markers_turned_against_the_plates(
+    degrees: float, recorded_walk_trial: Trial, tmp_path: Path
+) -> None:
+    copy = TrialCopy(recorded_walk_trial.path)
+    sine, cosine = np.sin(np.radians(degrees)), np.cos(np.radians(degrees))
+    about_up = np.array([[cosine, 0.0, -sine], [0.0, 1.0, 0.0], [sine, 0.0, cosine]])
+    middle = np.nanmean(copy.walk.position, axis=(0, 1))
+    copy.put(middle + (copy.walk.position - middle) @ about_up)
+    found = [entry for entry in copy.examined(tmp_path).findings if entry.code == "plate_axes"]
+    angles = [float(number[1]) for entry in found if (number := re.search(r"by (\S+) degrees", entry.what))]
+    assert angles == pytest.approx([degrees] * len(angles), abs=0.5)
+    assert len(angles) == (2 if degrees else 0)
+    assert "pressure_offset" not in copy.examined(tmp_path).codes

@@ -10,7 +10,7 @@ import pytest
 from recorded_data import recorded
 
 from musclesolve.checking.case import Case, Role, change_markers, load
-from musclesolve.checking.markers.body_distances import moved_markers, raised_toes
+from musclesolve.checking.markers.body_distances import moved_markers, soles_when_standing
 from musclesolve.data import reference_stride
 from musclesolve.files import Markers
 
@@ -80,10 +80,10 @@ def test_a_forefoot_of_another_pitch_while_standing_is_found(walk: Case) -> None
     case = walk
     for marker in ("RTOE", "RMT5"):
         case = added(case, "static", marker, np.array([0.0, 0.0, -0.042]))
-    (found,) = raised_toes(case)
+    (found,) = soles_when_standing(case)
     assert found.where.markers == ("RTOE", "RCAL") and not named(case)
 
 
 def test_a_heel_that_is_never_put_down_is_no_moved_marker(walk: Case) -> None:
-    assert not [*raised_toes(walk)]
-    assert not [*raised_toes(added(walk, "markers", "RCAL", np.array([0.0, 0.0, 0.05])))]
+    assert not [*soles_when_standing(walk)]
+    assert not [*soles_when_standing(added(walk, "markers", "RCAL", np.array([0.0, 0.0, 0.05])))]
