@@ -220,6 +220,7 @@ def hypotheses(number: Mapping[str, int], legs: list[str], time: Array) -> Itera
     for group in (*sides, *both, *((name,) for name in legs)):
         yield Hypothesis("gain", number, group)
     yield from (Hypothesis("late", number, side) for side in sides)
+    yield from (Hypothesis("offset", number, pair) for pair in both)
     for name in legs:
         for when in times:
             yield Hypothesis("gain", number, (name,), when=(-np.inf, when))

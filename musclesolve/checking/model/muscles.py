@@ -544,7 +544,7 @@ def _missing(model: OpenSimModel, where: Where) -> Found:
     ]  # fmt: skip
     here = {stem.casefold() for stem in either}
     absent = min((sorted(_names_of(family) - here) for family in NOT_IN), key=len)
-    lost = absent if len(absent) <= 2 else []
+    lost = absent if len({name.rstrip("123") for name in absent}) <= 2 else []
     if one or lost:
         values = {"muscles": few([*map(sided, one), *lost], NAMED)}
         without = Mended(left_out=tuple(map(twin, one))) if one and not lost else None
