@@ -18,11 +18,18 @@ import musclesolve as ms
 from benchmarks.planted_model_faults import KINDS, Case, on_column, trials
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.model.model_case import Motion
-from musclesolve.checking.model.muscles import Anatomy, _forces, anatomy_of, deviations, uneven_paths
+from musclesolve.checking.model.muscles import (
+    Anatomy,
+    _forces,
+    _missing,
+    anatomy_of,
+    deviations,
+    uneven_paths,
+)
 from musclesolve.checking.model.posture import f90, held_stretches, standing
 from musclesolve.files import read_mot
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.results.finding import Finding, codes
+from musclesolve.results.finding import Finding, Where, codes
 from musclesolve.sharing import expression_cost
 from musclesolve.signals import low_pass
 
@@ -281,6 +288,19 @@ def test_muscles_of_public_models_do_not_deviate(name: str) -> None:
     body = anatomy_of(model, [name for name, muscle in model.muscles.items() if muscle.enabled])
     assert [each.said for each in deviations(body)] == []
     assert list(uneven_paths(model, set(body.names))) == []
+
+
+@pytest.mark.parametrize(
+    ("beginnings", "lost"), [(("glmed",), 1), (("iliacus", "psoas"), 1), (("glmed", "iliacus", "psoas"), 0)]
+)
+def test_the_last_muscles_of_a_set_are_missing_with_all_their_parts(
+    beginnings: tuple[str, ...], lost: int
+) -> None:
+    """Who leaves out more has a set of one's own."""
+    model = ms.read_osim(recorded("opensim_models") / "rajagopal_2016.osim")
+    muscles = {name: each for name, each in model.muscles.items() if not name.startswith(beginnings)}
+    found = list(_missing(replace(model, muscles=muscles), Where(model.file)))
+    assert [fault.code for fault, _ in found] == ["muscle_missing"] * lost
 
 
 @pytest.mark.parametrize("name", ["knee_angle_r", "hip_flexion_l"])
