@@ -157,7 +157,19 @@ def test_a_fifth_less_of_a_moment_of_the_model_itself_is_named(recorded_walk: Pa
         (of_both_sides, "moment_scale", "hip_adduction_l and of hip_adduction_r is 1."),
         (offset_of_both_sides, "moment_offset", "hip_flexion_l and hip_flexion_r is +2"),
     ],
-    ids=["part", "sum", "exchange", "offset", "drift", "scale", "ankle", "rotation", "leak", "plane", "twins"],
+    ids=[
+        "part",
+        "sum",
+        "exchange",
+        "offset",
+        "drift",
+        "scale",
+        "ankle",
+        "rotation",
+        "leak",
+        "plane",
+        "twins",
+    ],
 )
 def test_a_fault_of_a_column_has_its_name_and_no_other(
     name: str, change: Callable[[Table], Table], code: str, said: str
