@@ -145,9 +145,10 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     wrong = any(e.severity == "error" for e in (*of_coordinates, *of_posture))
     of_moments = list[Finding]()
     if moments is not None and not wrong:
+        moments = replace(moments, findings=tuple(of_posture))
         for check_moments in OF_MOMENTS:
             moments = moments.with_findings(_asked(check_moments, moments))
-        of_moments = list(moments.findings)
+        of_moments = list(moments.findings[len(of_posture) :])
     if body.dynamics is not None and not body.dynamics.loads and moments is None and posture.walks(fixed):
         findings.append(
             finding("contact_without_force.none", "error", {"least": LOADED_FROM_N}, Where(body.motion.file))

@@ -290,6 +290,23 @@ def test_muscles_of_public_models_do_not_deviate(name: str) -> None:
     assert list(uneven_paths(model, set(body.names))) == []
 
 
+def test_noise_of_a_moment_is_named_and_rounding_is_none() -> None:
+    noise = 6.0 * np.random.default_rng(0).standard_normal(len(column("knee_angle_r")))
+    for change, named in ((lambda each: each + noise, {"noise"}), (np.round, set[str]())):
+        codes = {each.code for each in found_in(changed_moment("knee_angle_r", change))}
+        assert codes & {"noise"} == named, codes
+
+
+@pytest.mark.parametrize("name", ["knee_angle_r", "knee_angle_l"])
+def test_a_wrong_angle_is_no_mixture_of_moments(name: str) -> None:
+    case = walk()
+    turned = replace(case, coordinates=on_column(case.coordinates, name, lambda angle: angle + 12.0))
+    found = [
+        each for each in found_in(turned) if "of the moment of" in each.what or each.code == "angle_offset"
+    ]
+    assert {each.code for each in found} == {"angle_offset"}, [each.what for each in found]
+
+
 @pytest.mark.parametrize(
     ("beginnings", "lost"), [(("glmed",), 1), (("iliacus", "psoas"), 1), (("glmed", "iliacus", "psoas"), 0)]
 )
