@@ -222,6 +222,17 @@ def test_moments_of_a_model_with_more_limbs_are_no_fault_of_the_moments(beginnin
     assert {each.code for each in found_in(replace(case, model=part))} == {"other_coordinates"}
 
 
+def test_a_coordinate_that_moves_alone_on_one_side_is_found() -> None:
+    """Without its constraint the patella keeps the angle that the file states."""
+    case = walk()
+    couplers = tuple(each for each in case.model.couplers if each.dependent != "knee_angle_r_beta")
+    (found,) = (
+        each for each in found_in(replace(case, model=replace(case.model, couplers=couplers)))
+        if each.code == "joint_center"
+    )  # fmt: skip
+    assert "drives knee_angle_l_beta, and none drives knee_angle_r_beta" in found.what, found.what
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_a_joint_that_is_turned_otherwise_than_its_twin_is_found(axis: int) -> None:
     case = walk()
