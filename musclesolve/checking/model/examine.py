@@ -150,9 +150,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
             moments = moments.with_findings(_asked(check_moments, moments))
         of_moments = list(moments.findings[len(of_posture) :])
     if body.dynamics is not None and not body.dynamics.loads and moments is None and posture.walks(fixed):
-        findings.append(
-            finding("contact_without_force.none", "error", {"least": LOADED_FROM_N}, Where(body.motion.file))
-        )
+        least, where = {"least": LOADED_FROM_N}, Where(body.moment_file)
+        of_moments.append(finding("contact_without_force.none", "error", least, where))
     # loads that wrong moments contain would be wrong, too
     spoiled = "error" in {fault.severity for fault in of_moments}
     if body.dynamics is not None and body.dynamics.loads and not spoiled:

@@ -139,8 +139,8 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
         return
     gravity, repair = float(np.linalg.norm(case.fixed.model.gravity)), scaled(factor, roles_of_unit(case))
     if abs(np.log(factor * STANDARD_GRAVITY / gravity)) < np.log(NEAR):
-        values = {"gravity": gravity, "standard": STANDARD_GRAVITY}
-        yield case.fault("force_units.gravity", "error", values, repair)
+        of_model = {"gravity": gravity, "standard": STANDARD_GRAVITY}
+        yield case.fault("force_units.gravity", "error", of_model, repair)
         return
     units = {
         "kilonewtons": 1000.0,

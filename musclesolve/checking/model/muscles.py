@@ -662,8 +662,8 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
             turned[stem] = float(np.degrees(max(turns)))
     where = Where(model.file)
     if loose:
-        values = {"driven": few(sorted(loose & driven), NAMED), "loose": few(sorted(loose - driven), NAMED)}
-        yield with_cost(finding("joint_center.coupler", "warning", values, where), body, None)
+        said = {"driven": few(sorted(loose & driven), NAMED), "loose": few(sorted(loose - driven), NAMED)}
+        yield with_cost(finding("joint_center.coupler", "warning", said, where), body, None)
     for code, sizes, limit in (("joint_center", off, JOINT), ("joint_center.axes", turned, TURNED)):
         if sizes:
             worst = max(sizes, key=lambda stem: sizes[stem])
