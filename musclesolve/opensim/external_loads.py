@@ -547,8 +547,7 @@ def _no_foot(load: ExternalLoad, why: str) -> InputError:
         load.file,
         f"force plate {load.name} belongs to no foot: {why}",
         "one foot on each plate, forces in N that carry it and points in m, in the axes of the model (y up)",
-        "correct the columns or their sides, or times and translations (m) of the coordinates; or name the bodies "
-        "in an ExternalLoads file (.xml)",
+        "correct columns, sides, or times and translations of the coordinates; or name bodies in an ExternalLoads .xml",
     )
 
 
