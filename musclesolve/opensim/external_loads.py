@@ -547,7 +547,7 @@ def _no_foot(load: ExternalLoad, why: str) -> InputError:
         load.file,
         f"force plate {load.name} belongs to no foot: {why}",
         "one foot on each plate, forces in N that carry it and points in m, in the axes of the model (y up)",
-        "correct the columns or their sides, or name the bodies in an ExternalLoads file (.xml)",
+        "correct columns, sides, or times and translations of the coordinates; or name bodies in an ExternalLoads .xml",
     )
 
 
@@ -571,6 +571,10 @@ def _on_feet(
         distances = ", ".join(
             f"{np.median(np.linalg.norm(path, axis=1)):.2g} m from {foot}" for foot, path in away.items()
         )
+        at, feet_at = (
+            np.abs(place).max() for place in (load.point[on.far], [sole.heel for sole in soles.values()])
+        )
+        distances += f" (up to {at:.2g} m from the origin of the laboratory, the feet up to {feet_at:.2g} m)"
         raise _no_foot(load, f"its center of pressure is {distances}")
     carried = {side: under for side, under in on.under.items() if (under & on.loaded).any()}
     if not carried:

@@ -188,6 +188,8 @@ def test_plates_without_a_side_find_their_foot(
     with refused("unassigned_plate", "grf.mot", "calcn_"):  # the axes of another laboratory
         away = BodyMotion(pose.rotation, pose.position[..., [2, 0, 1]], pose.twist)
         read_external_loads(path, model, time, away)
+    with refused("unassigned_plate", "grf.mot", "the feet up to 2.2e+03 m"):  # translations in millimeters
+        read_external_loads(path, model, time, BodyMotion(pose.rotation, 1e3 * pose.position, pose.twist))
 
 
 def on_belts(path: Path, walking, stems: dict[str, str]):

@@ -19,6 +19,7 @@ from musclesolve.checking.model import (
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
 from musclesolve.checking.model.model_case import ModelCase, Motion, with_held
+from musclesolve.constants import LOADED_FROM_N
 from musclesolve.errors import InputError
 from musclesolve.motion.motion_plausibility import sole_warnings
 from musclesolve.opensim.external_loads import feet_of, load_in_ground
@@ -144,9 +145,13 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     wrong = any(e.severity == "error" for e in (*of_coordinates, *of_posture))
     of_moments = list[Finding]()
     if moments is not None and not wrong:
+        moments = replace(moments, findings=tuple(of_posture))
         for check_moments in OF_MOMENTS:
             moments = moments.with_findings(_asked(check_moments, moments))
-        of_moments = list(moments.findings)
+        of_moments = list(moments.findings[len(of_posture) :])
+    if body.dynamics is not None and not body.dynamics.loads and moments is None and posture.walks(fixed):
+        least, where = {"least": LOADED_FROM_N}, Where(body.moment_file)
+        of_moments.append(finding("contact_without_force.none", "error", least, where))
     # loads that wrong moments contain would be wrong, too
     spoiled = "error" in {fault.severity for fault in of_moments}
     if body.dynamics is not None and body.dynamics.loads and not spoiled:

@@ -40,6 +40,7 @@ from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import likeness_of
 from musclesolve.checking.model.model_case import (
     CAP,
+    LOADED,
     MEMORY,
     PASSES,
     SCALED,
@@ -461,16 +462,20 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
 
 
 def cut_loads(case: ModelCase) -> Iterator[Finding]:
-    """Find loads whose peaks are cut off, or whose small forces were set to zero."""
+    """Find loads whose peaks are cut off, which were held, or whose small forces were set to zero."""
     for load in case.loads:
         upward, rate = load.force @ case.fixed.model.up, 1.0 / float(np.diff(load.time).mean())
         most, least = float(upward.max(initial=0.0)), max(FEWEST_CUT, FLAT_PEAK_S * rate)
-        spans = [run for run in true_runs(upward == most) if run[1] - run[0] > least]
-        if spans and most > SCALED * case.fixed.model.weight:
-            times = tuple((float(load.time[first]), float(load.time[stop - 1])) for first, stop in spans)
-            duration = sum(end - begin for begin, end in times)
-            values = {"way": "vertical", "peak": most, "duration": duration}
-            yield case.fault("plate_clipped", "error", values, times=times)
+        rests = (np.diff(np.hstack([load.force, load.point]), axis=0) == 0.0).all(axis=1)
+        highest = (upward == most) & (most > SCALED * case.fixed.model.weight)
+        held = np.append(False, rests) & (upward > LOADED * case.fixed.model.weight)
+        for code, samples in (("plate_clipped", highest), ("plate_clipped.held", held)):
+            spans = [(first, stop - 1) for first, stop in true_runs(samples) if stop - first > least]
+            if spans:
+                times = tuple((float(load.time[first]), float(load.time[last])) for first, last in spans)
+                duration = sum(end - begin for begin, end in times)
+                values = {"way": "vertical", "what": f"load {load.name}", "peak": most, "duration": duration}
+                yield case.fault(code, "error", values, times=times)
         runs = [run for run in true_runs(upward > 0.0) if run[1] - run[0] > least]
         ends = [(upward[first], upward[first + 2]) for first, _ in runs if first > 0]
         ends += [(upward[stop - 1], upward[stop - 3]) for _, stop in runs if stop < len(upward)]
@@ -508,8 +513,12 @@ def _contacts(case: ModelCase, load: ExternalLoad) -> tuple[list[tuple[float, fl
 
 
 def bodies_of_loads(case: ModelCase) -> Iterator[Finding]:
-    """Find loads on bodies that are no feet, while the center of pressure lies under a foot."""
+    """Find loads on bodies that are no feet, while the center of pressure lies under a foot, and loads of no point."""
     soles = case.fixed.soles
+    for load in case.loads:
+        carries = (load.force @ case.fixed.model.up).max(initial=0.0) > MISSING * case.fixed.model.weight
+        if carries and load.point_frame == load.body and not load.point.any() and case.sole_of(load):
+            yield case.fault("load_body.origin", "error", {"load": load.name, "body": load.body})
     for load in [load for load in case.loads if soles and case.sole_of(load) is None]:
         times, _, far = _contacts(case, load)
         if not times or (far.min(axis=1) >= units.BELOW).any():

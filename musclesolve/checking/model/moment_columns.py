@@ -33,6 +33,7 @@ from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, side_of, split_side, twin
 from musclesolve.checking.forces.newtons_law import SERIOUS, SMALLEST_S, shift_values
+from musclesolve.checking.forces.plate_zero_and_saturation import beside_cubic
 from musclesolve.checking.model.given_moments import (
     FITS,
     LEAST_MOMENT_RMS,
@@ -44,7 +45,7 @@ from musclesolve.checking.model.given_moments import (
 )
 from musclesolve.checking.model.load_units_and_axes import exceeds
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
-from musclesolve.checking.model.posture import ANGLES, STRIDE, held_stretches, walks
+from musclesolve.checking.model.posture import ANGLES, STRIDE, WHITE, held_stretches, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, error_if
 
@@ -83,6 +84,8 @@ CUT = 4, 5.0
 rounding."""
 LOST = 0.3
 """Share of the frames with a foot beside the plates from which the root shows no moment: filters spread its load."""
+NOISE = 2.0
+"""White noise of the moment of a joint [N m rms]; sound files have up to 0.12."""
 LOWEST_F90 = 4.2
 """Least f90 of the rates of moments of a walking person [Hz]; public files have 6.3 to 7.5, filtered at 2.5 Hz 2.9 to
 3.6."""
@@ -220,6 +223,7 @@ def hypotheses(number: Mapping[str, int], legs: list[str], time: Array) -> Itera
     for group in (*sides, *both, *((name,) for name in legs)):
         yield Hypothesis("gain", number, group)
     yield from (Hypothesis("late", number, side) for side in sides)
+    yield from (Hypothesis("offset", number, pair) for pair in both)
     for name in legs:
         for when in times:
             yield Hypothesis("gain", number, (name,), when=(-np.inf, when))
@@ -260,6 +264,8 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     faults = [f for f in faults if exceeds(f[1], part * LEAST.get(f[0].kind, 0.0), f[2])]
     count = Counter(name for fault, *_ in faults for name in fault.names)
     few_faults = len({fault.names for fault, *_ in faults}) <= FEW
+    if case.found("angle_offset", "angle_scale"):  # wrong angles need other moments, as if moments were mixed
+        faults = [f for f in faults if f[0].kind != "leak"]
     for fault, size, error in faults:
         if few_faults and all(count[name] == 1 for name in fault.names):
             yield _named(case, seen, fault, size, error)
@@ -347,7 +353,7 @@ def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, erro
 
 
 def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:
-    """Find moments that were filtered too much."""
+    """Find moments that were filtered too much, or that are noise from row to row."""
     table, time = case.table, case.fixed.time
     inside = (table.time >= time[0] - 1e-6) & (table.time <= time[-1] + 1e-6)
     names = [name for name in case.body.dofs if split_side(name)[0] in ANGLES[:2] + ANGLES[3:]]
@@ -355,6 +361,10 @@ def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:
     values, seconds = table.values[inside][:, columns], table.time[inside]
     if not walks(case.fixed) or len(columns) < 4 or np.isnan(values).any() or np.ptp(seconds) < 1.0:
         return
+    white = np.median(np.abs(beside_cubic(values)), axis=0) / WHITE
+    if white.max() > NOISE:
+        said = {"name": names[int(white.argmax())], "noise": white.max(), "limit": NOISE}
+        yield case.fault("noise.moments", "warning", said)
     highest = max(f90(column, 1.0 / float(np.diff(seconds).mean()), 2) for column in values.T)
     if highest < LOWEST_F90:
         said = {"frequency": highest, "least": LOWEST_F90}

@@ -649,7 +649,7 @@ def _missing(model: OpenSimModel, where: Where) -> Found:
     ]  # fmt: skip
     here = {stem.casefold() for stem in either}
     absent = min((sorted(_names_of(family) - here) for family in NOT_IN), key=len)
-    lost = absent if len(absent) <= 2 else []
+    lost = absent if len({name.rstrip("123") for name in absent}) <= 2 else []
     if one or lost:
         values = {"muscles": few([*map(sided, one), *lost], NAMED)}
         without = Mended(left_out=tuple(map(twin, one))) if one and not lost else None
@@ -742,12 +742,15 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
     joint_of = {joint.name: joint for joint in model.joints}
     parts, number = segments(model), model.body_number
     rotation = parts.upright.rotation[0]
-    off, turned = dict[str, float](), dict[str, float]()
+    off, turned, loose = dict[str, float](), dict[str, float](), set[str]()
+    driven = {coupler.dependent for coupler in model.couplers}
     for name, joint in joint_of.items():
         stem, side = split_side(name)
         left = joint_of.get(with_side(stem, "l"))
         if side != "r" or left is None:
             continue
+        pairs = [{*pair} for pair in zip(joint.coordinates, left.coordinates, strict=False)]
+        loose = loose.union(*(pair for pair in pairs if len(pair & driven) == 1))
         ends = ((joint.parent, left.parent), (joint.child, left.child))
         away = [np.abs(one.position - mirror * two.position).max() for one, two in ends if one.body != GROUND]
         if max(away) > JOINT:
@@ -763,6 +766,9 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
         if max(turns) > np.radians(TURNED):
             turned[stem] = float(np.degrees(max(turns)))
     where = Where(model.file)
+    if loose:
+        said = {"driven": few(sorted(loose & driven), NAMED), "loose": few(sorted(loose - driven), NAMED)}
+        yield with_cost(finding("joint_center.coupler", "warning", said, where), body, None)
     for code, sizes, limit in (("joint_center", off, JOINT), ("joint_center.axes", turned, TURNED)):
         if sizes:
             worst = max(sizes, key=lambda stem: sizes[stem])

@@ -257,10 +257,12 @@ def _changes_of_angles(names: Sequence[str], roots: Sequence[str]) -> list[tuple
     groups: list[tuple[str, tuple[str, ...]]] = [("angle_sign", (name,)) for name in (*names, *roots)]
     groups += [("angle_sign", (f"{stem}_r", f"{stem}_l")) for stem in stems]
     groups += [("columns_exchanged", pair) for pair in combinations(names, 2)]
-    return groups + [
+    groups += [
         ("columns_exchanged", (f"{one}_r", f"{one}_l", f"{two}_l", f"{two}_r"))
         for one, two in combinations(stems, 2)
     ]
+    legs = [*(f"{stem}_r" for stem in stems), *(f"{stem}_l" for stem in reversed(stems))]
+    return [*groups, ("sides_swapped.angles", tuple(legs))]
 
 
 def columns_in_radians(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
@@ -308,7 +310,7 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     changed = np.repeat(value[None], len(groups), axis=0)
     for pose_of, (code, group) in zip(changed, groups, strict=True):
         columns = [number[name] for name in group]
-        pose_of[:, columns] = value[:, columns[::-1]] if code == "columns_exchanged" else -value[:, columns]
+        pose_of[:, columns] = -value[:, columns] if code == "angle_sign" else value[:, columns[::-1]]
     both = [[number[name], number[twin(name)]] for name in names if name < twin(name) in names]
     unlike = np.full(len(groups) + 1, np.inf)
     if both and walks(fixed):

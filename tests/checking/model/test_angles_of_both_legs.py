@@ -62,6 +62,14 @@ def test_exchanged_columns_are_named(name: str, pairs: list[tuple[str, str]]) ->
 
 
 @pytest.mark.parametrize("name", WALKS)
+def test_exchanged_legs_are_named(name: str) -> None:
+    """In a symmetric walk reversed hip adductions are nearly as good an explanation."""
+    right = [column for column in walk(name)[1].names if column.endswith("_r")]
+    pairs = [(column, f"{column[:-1]}l") for column in right if f"{column[:-1]}l" in walk(name)[1].names]
+    assert [fault.code for fault in found(name, exchanged(walk(name)[1], *pairs))] == ["sides_swapped"]
+
+
+@pytest.mark.parametrize("name", WALKS)
 @pytest.mark.parametrize("column", ["hip_flexion_l", "knee_angle_r", "ankle_angle_r"])
 def test_one_column_in_radians_is_named(name: str, column: str) -> None:
     (fault,) = found(name, on_column(walk(name)[1], column, np.radians))

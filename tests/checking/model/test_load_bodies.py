@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from musclesolve.checking.model.load_balance import bodies_of_loads, feet_of_loads
+from musclesolve.checking.model.load_balance import bodies_of_loads, cut_loads, feet_of_loads
 from musclesolve.checking.model.model_case import ModelCase, Motion
 from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
@@ -100,3 +100,25 @@ def test_bodies_that_are_no_feet(squat: ModelCase) -> None:
     assert list(bodies_of_loads(replace(squat, loads=(brace, left)))) == []
     seat = replace(right, body="pelvis", point=right.point + np.array([-0.5, 0.4, 0.0]))
     assert list(bodies_of_loads(replace(squat, loads=(seat, left)))) == []
+
+
+def test_a_load_that_names_no_point_and_carries_the_body_is_found(squat: ModelCase) -> None:
+    """OpenSim lets it act at the origin of its body; a small force there may be of a device."""
+    right, left = squat.loads
+    at_origin = replace(right, point=0.0 * right.point, point_frame=right.body)
+    for force, codes in ((at_origin.force, ["load_body"]), (0.1 * at_origin.force, [])):
+        loads = (replace(at_origin, force=force), left)
+        assert [each.code for each in bodies_of_loads(replace(squat, loads=loads))] == codes
+
+
+def test_a_load_that_keeps_force_and_point_was_held(squat: ModelCase) -> None:
+    """A force alone may be constant, as of a person who is weighed."""
+    right, left = squat.loads
+    moved = replace(right, force=right.force * np.linspace(1.0, 1.2, len(TIME))[:, None])
+    held = [replace(moved, **{key: getattr(moved, key).copy() for key in ("force", "point")}) for _ in "12"]
+    for load, parts in zip(held, (("force",), ("force", "point")), strict=True):
+        for key in parts:
+            getattr(load, key)[20:35] = getattr(load, key)[20]
+    assert not list(cut_loads(replace(squat, loads=(held[0], left))))
+    (found,) = cut_loads(replace(squat, loads=(held[1], left)))
+    assert found.code == "plate_clipped" and "plate r" in found.what and found.where.times == ((0.42, 0.68),)

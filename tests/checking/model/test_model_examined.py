@@ -18,11 +18,18 @@ import musclesolve as ms
 from benchmarks.planted_model_faults import KINDS, Case, on_column, trials
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.checking.model.model_case import Motion
-from musclesolve.checking.model.muscles import Anatomy, _forces, anatomy_of, deviations, uneven_paths
+from musclesolve.checking.model.muscles import (
+    Anatomy,
+    _forces,
+    _missing,
+    anatomy_of,
+    deviations,
+    uneven_paths,
+)
 from musclesolve.checking.model.posture import f90, held_stretches, standing
 from musclesolve.files import read_mot
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.results.finding import Finding, codes
+from musclesolve.results.finding import Finding, Where, codes
 from musclesolve.sharing import expression_cost
 from musclesolve.signals import low_pass
 
@@ -215,6 +222,17 @@ def test_moments_of_a_model_with_more_limbs_are_no_fault_of_the_moments(beginnin
     assert {each.code for each in found_in(replace(case, model=part))} == {"other_coordinates"}
 
 
+def test_a_coordinate_that_moves_alone_on_one_side_is_found() -> None:
+    """Without its constraint the patella keeps the angle that the file states."""
+    case = walk()
+    couplers = tuple(each for each in case.model.couplers if each.dependent != "knee_angle_r_beta")
+    (found,) = (
+        each for each in found_in(replace(case, model=replace(case.model, couplers=couplers)))
+        if each.code == "joint_center"
+    )  # fmt: skip
+    assert "drives knee_angle_l_beta, and none drives knee_angle_r_beta" in found.what, found.what
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_a_joint_that_is_turned_otherwise_than_its_twin_is_found(axis: int) -> None:
     case = walk()
@@ -304,6 +322,36 @@ def test_muscles_of_public_models_do_not_deviate(name: str) -> None:
     body = anatomy_of(model, [name for name, muscle in model.muscles.items() if muscle.enabled])
     assert [each.said for each in deviations(body)] == []
     assert list(uneven_paths(model, set(body.names))) == []
+
+
+def test_noise_of_a_moment_is_named_and_rounding_is_none() -> None:
+    noise = 6.0 * np.random.default_rng(0).standard_normal(len(column("knee_angle_r")))
+    for change, named in ((lambda each: each + noise, {"noise"}), (np.round, set[str]())):
+        codes = {each.code for each in found_in(changed_moment("knee_angle_r", change))}
+        assert codes & {"noise"} == named, codes
+
+
+@pytest.mark.parametrize("name", ["knee_angle_r", "knee_angle_l"])
+def test_a_wrong_angle_is_no_mixture_of_moments(name: str) -> None:
+    case = walk()
+    turned = replace(case, coordinates=on_column(case.coordinates, name, lambda angle: angle + 12.0))
+    found = [
+        each for each in found_in(turned) if "of the moment of" in each.what or each.code == "angle_offset"
+    ]
+    assert {each.code for each in found} == {"angle_offset"}, [each.what for each in found]
+
+
+@pytest.mark.parametrize(
+    ("beginnings", "lost"), [(("glmed",), 1), (("iliacus", "psoas"), 1), (("glmed", "iliacus", "psoas"), 0)]
+)
+def test_the_last_muscles_of_a_set_are_missing_with_all_their_parts(
+    beginnings: tuple[str, ...], lost: int
+) -> None:
+    """Who leaves out more has a set of one's own."""
+    model = ms.read_osim(recorded("opensim_models") / "rajagopal_2016.osim")
+    muscles = {name: each for name, each in model.muscles.items() if not name.startswith(beginnings)}
+    found = list(_missing(replace(model, muscles=muscles), Where(model.file)))
+    assert [fault.code for fault, _ in found] == ["muscle_missing"] * lost
 
 
 @pytest.mark.parametrize("name", ["knee_angle_r", "hip_flexion_l"])

@@ -91,6 +91,12 @@ def of_both_sides(table: Table) -> Table:
     return table
 
 
+def offset_of_both_sides(table: Table) -> Table:
+    for side in "rl":
+        table = on_column(table, f"hip_flexion_{side}_moment", lambda each: each + 25.0)
+    return table
+
+
 def sides_exchanged_later(table: Table) -> Table:
     values, middle = table.values.copy(), len(table.time) // 2
     legs = [
@@ -149,8 +155,21 @@ def test_a_fifth_less_of_a_moment_of_the_model_itself_is_named(recorded_walk: Pa
         ),
         (added("hip_adduction_r", "hip_flexion_r", 0.3), "moment_unlike", "of the moment of hip_flexion_r"),
         (of_both_sides, "moment_scale", "hip_adduction_l and of hip_adduction_r is 1."),
+        (offset_of_both_sides, "moment_offset", "hip_flexion_l and hip_flexion_r is +2"),
     ],
-    ids=["part", "sum", "exchange", "offset", "drift", "scale", "ankle", "rotation", "leak", "plane"],
+    ids=[
+        "part",
+        "sum",
+        "exchange",
+        "offset",
+        "drift",
+        "scale",
+        "ankle",
+        "rotation",
+        "leak",
+        "plane",
+        "twins",
+    ],
 )
 def test_a_fault_of_a_column_has_its_name_and_no_other(
     name: str, change: Callable[[Table], Table], code: str, said: str

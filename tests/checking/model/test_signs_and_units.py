@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 from modeled import modeled
 from recorded_data import recorded
@@ -11,6 +13,7 @@ from recorded_data import recorded
 import musclesolve as ms
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.files import read_mot
+from musclesolve.results.finding import Finding
 
 
 @pytest.mark.parametrize("fitting", [False, True])
@@ -30,3 +33,31 @@ def test_a_reversed_knee_convention_leaves_unit_and_columns_alone(fitting: bool)
     codes = {each.code for each in findings_of_body(body)}
     assert ("moment_sign" if fitting else "angle_sign") in codes
     assert not codes & {"moment_units", "columns_exchanged", "sides_swapped"}
+
+
+def of_loads(loads: Path, gravity: float = 1.0) -> list[Finding]:
+    folder = recorded("rajagopal_walk") / "reference"
+    model = ms.read_osim(folder / "rajagopal_lai_uhlrich_2023_scaled.osim")
+    model = replace(model, gravity=gravity * model.gravity)
+    return findings_of_body(modeled(model, read_mot(folder / "opensim_ik.mot"), loads=loads))
+
+
+@pytest.mark.parametrize("share", [0.5, 3.28])
+def test_another_gravity_of_the_model_is_no_unit_of_the_loads(share: float) -> None:
+    (found,) = (
+        each
+        for each in of_loads(recorded("rajagopal_walk") / "walk_grf.mot", share)
+        if each.severity == "error"
+    )
+    assert found.code == "force_units" and f"gravity of the model is {9.80665 * share:.3g}" in found.what
+
+
+def test_loads_in_body_weights_that_load_no_plate_are_found(tmp_path: Path) -> None:
+    table = read_mot(recorded("rajagopal_walk") / "walk_grf.mot")
+    forces = [name.endswith(("_vx", "_vy", "_vz")) for name in table.names]
+    rows = np.where(forces, table.values / 834.0, table.values)[::10]
+    lines = ["time\t" + "\t".join(table.names)]
+    lines += ["\t".join(map(repr, row)) for row in np.column_stack([table.time[::10], rows]).tolist()]
+    file = tmp_path / "walk_grf.mot"
+    file.write_text("loads\nendheader\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    assert [each.code for each in of_loads(file) if each.severity == "error"] == ["contact_without_force"]
