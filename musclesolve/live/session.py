@@ -39,8 +39,8 @@ def check_streams(sources: Iterable[str], sinks: Iterable[str]) -> None:
     for role, texts in (("source", sources), ("sink", sinks)):
         for text in texts:
             _place(text, role)
-            if role == "source" and text.startswith("replay:"):
-                Document(Path(text.partition(":")[2]))
+            if text.startswith("replay:") and (trial := text.partition(":")[2]):
+                Document(Path(trial))
 
 
 def open_stream(text: str, wanted: Wanted) -> Stream:

@@ -57,19 +57,19 @@ def live(
     **stated: Any,
 ) -> None:
     """Muscle and joint forces frame by frame while the subject moves, or of a recording as if it came live."""
-    stream = LiveSettings(**stated)
-    if replay and stream.source:
+    options = LiveSettings(**stated)
+    if replay and options.source:
         raise typer.BadParameter("state one of --replay and --from")
-    if not replay and not stream.source:
+    if not replay and not options.source:
         raise typer.BadParameter("state where samples come from: --from, or --replay -o OUT for a recording")
     if replay != (output is not None):
         raise typer.BadParameter("--replay and -o belong together")
     streamed = {
         "--page": page,
         "--record": record is not None,
-        "--to": bool(stream.sink),
+        "--to": bool(options.sink),
         **{
-            f"--{name.replace('_', '-')}": stream[name] != usual.default
+            f"--{name.replace('_', '-')}": options[name] != usual.default
             for name, usual in settings_of(StreamSettings).items()
         },
     }
@@ -78,14 +78,14 @@ def live(
         raise typer.BadParameter(
             f"{option} is for what comes in real time: --from replay, in place of --replay -o OUT"
         )
-    replays = any(text.partition(":")[0] == "replay" for text in stream.source)
+    replays = any(text.partition(":")[0] == "replay" for text in options.source)
     if repeat and not replays:
         raise typer.BadParameter("--repeat belongs to --from replay")
-    if not page and (no_browser or page_settings or stream.page_port):
+    if not page and (no_browser or page_settings or options.page_port):
         raise typer.BadParameter("--no-browser, --page-settings and --page-port belong to --page")
-    if (stream.stand is None and (stream.walk or weigh)) or (stream.stand is not None and record is None):
+    if (options.stand is None and (options.walk or weigh)) or (options.stand is not None and record is None):
         raise typer.BadParameter("--walk and --weigh belong to --stand, and that to --record")
-    settings: dict[str, Any] = {name: stream[name] for name in ("lag_ms", "cutoff_hz")}
+    settings: dict[str, Any] = {name: options[name] for name in ("lag_ms", "cutoff_hz")}
     settings |= {"cost": cost, "side": side}
     if output is not None:
         _replay_into(trial, output, settings)
@@ -99,10 +99,10 @@ def live(
     from musclesolve.live.stream import run_session
     from musclesolve.recording.data import Trial
 
-    feet: Any = None if stream.plate is None else [None if foot == AUTO else foot for foot in stream.plate]
-    axes, rate, seconds = (stream.forward, stream.up), stream.rate, stream.seconds
-    check_streams(stream.source, stream.sink)  # before anything is computed or announced
-    joining: dict[str, Any] = {"wait_ms": stream.wait_ms, "plate_offset": stream.plate_offset}
+    feet: Any = None if options.plate is None else [None if foot == AUTO else foot for foot in options.plate]
+    axes, rate, seconds = (options.forward, options.up), options.rate, options.seconds
+    check_streams(options.source, options.sink)  # before anything is computed or announced
+    joining: dict[str, Any] = {"wait_ms": options.wait_ms, "plate_offset": options.plate_offset}
     with ExitStack() as closing:
         sayings: list[Callable[[str], None]] = [logging.getLogger("musclesolve").warning]
 
@@ -111,7 +111,7 @@ def live(
             for saying in sayings:
                 saying(sentence)
 
-        sinks = list(map(open_sink, stream.sink))
+        sinks = list(map(open_sink, options.sink))
         for sink in sinks:
             closing.callback(sink.close)
         sinks += [StatusLine(say), SessionWatch(say)]
@@ -120,7 +120,7 @@ def live(
         if page:  # its process loads what it needs while the trial is prepared
             from musclesolve.live.page.page_sink import LivePage
 
-            shown = LivePage(page_settings, stream.page_port, not no_browser, print_address)
+            shown = LivePage(page_settings, options.page_port, not no_browser, print_address)
             closing.callback(shown.close)
             sinks.append(shown)
             sayings.append(shown.say)
@@ -131,17 +131,17 @@ def live(
                 one = Live(of, rate_hz=rate, plates=feet, **settings)
                 report("compilation", 0.5)
                 one.warm_up()
-            if page and (replays or stream.stand):  # else once the streams are there
+            if page and (replays or options.stand):  # else once the streams are there
                 shown.begin(one)
             return one
 
-        if stream.stand is None:
+        if options.stand is None:
             ready = made(trial)
             if page and replays:  # a recording is short
                 logging.getLogger("musclesolve").info("the recording begins when a browser shows the page")
                 shown.wait_for_browser()
             wanted = Wanted.from_live(ready, *axes, repeats=repeat)
-            joined, going = open_session(wanted, stream.source, sinks, **joining)
+            joined, going = open_session(wanted, options.source, sinks, **joining)
             # from here on Ctrl-C ends the session; before it, the command
             stop = closing.enter_context(stop_signals())
             passed = run_session(ready, joined, going, stop, seconds, fresh=True)
@@ -151,12 +151,12 @@ def live(
             assert record is not None
             standing = Standing(trial, record, feet, rate, weigh)
             rate, feet = standing.rate, list(standing.plates)
-            joined, going = open_session(Wanted.from_live(standing, *axes), stream.source, sinks, **joining)
+            joined, going = open_session(Wanted.from_live(standing, *axes), options.source, sinks, **joining)
             for item in going:
                 closing.callback(item.close)
             stop = closing.enter_context(stop_signals())
             ready, chosen = stand_first(
-                standing, joined, made, seconds=stream.stand, walk=stream.walk, say=say, stop=stop
+                standing, joined, made, seconds=options.stand, walk=options.walk, say=say, stop=stop
             )
             passed = run_session(ready, chosen, going, stop, seconds, fresh=True)
     code = 0 if passed.complete else SOME_FRAMES_FAILED

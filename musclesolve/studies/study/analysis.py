@@ -464,8 +464,8 @@ def _testable(means: xr.Dataset) -> tuple[dict[str, list[str]], list[str]]:
 
 def _unusual(cycles: xr.Dataset) -> xr.Dataset:
     """Whether each cycle is far from the others of its subject, and why."""
-    marked = with_outliers(cycles)
-    return xr.Dataset({name: marked[name].variable for name in ("outlier", "outlier_reason", "distance")})
+    cycles = with_outliers(cycles)
+    return xr.Dataset({name: cycles[name].variable for name in ("outlier", "outlier_reason", "distance")})
 
 
 def _of_subjects(
