@@ -20,6 +20,7 @@ from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import SERIOUS
 from musclesolve.checking.files.times_units_axes import FAR_MASS, MASS
 from musclesolve.checking.forces.newtons_law import eroded
+from musclesolve.checking.forces.plate_axes import DEAD, LEAST_HORIZONTAL
 from musclesolve.checking.forces.plate_balance import (
     CARRIED,
     DISPLACED,
@@ -188,6 +189,19 @@ def signs_of_channels(case: ModelCase) -> Iterator[Finding]:
         values = {"axis": "xyz"[axis], "load": load.name, "gain": needed[k], "error": error[k]}
         repair = units.scaled(1.0 - 2.0 * np.eye(3)[axis], ["force"], [load.name])
         yield case.fault("force_sign.channel", "error", values, repair)
+
+
+def dead_channels(case: ModelCase) -> Iterator[Finding]:
+    """Find horizontal components that a load never has, while the body needs them."""
+    weight, known = case.fixed.model.weight, case.inside & case.covered(case.loads, case.time)
+    left = case.fixed.due[:, 3:] - case.force(case.loads)
+    upward = {load.name: case.force([load]) @ case.fixed.model.up for load in case.loads}
+    carries = {name: known & (force > SCALED * weight) for name, force in upward.items()}
+    for load in [load for load in case.loads if carries[load.name].sum() >= case.fixed.fewest]:
+        most, needed = np.abs(load.force).max(axis=0), np.sqrt(np.mean(left[carries[load.name]] ** 2, axis=0))
+        for axis in np.flatnonzero((most < DEAD * weight) & (needed > LEAST_HORIZONTAL * weight)):
+            values = {"axis": "xyz"[axis], "load": load.name, "most": most[axis], "needed": needed[axis]}
+            yield case.fault("plate_channel.loads", "error", values)
 
 
 def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
@@ -462,15 +476,20 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
 
 def cut_loads(case: ModelCase) -> Iterator[Finding]:
     """Find loads whose peaks are cut off, or whose small forces were set to zero."""
+    heavy = SCALED * case.fixed.model.weight
     for load in case.loads:
         upward, rate = load.force @ case.fixed.model.up, 1.0 / float(np.diff(load.time).mean())
         most, least = float(upward.max(initial=0.0)), max(FEWEST_CUT, FLAT_PEAK_S * rate)
         spans = [run for run in true_runs(upward == most) if run[1] - run[0] > least]
-        if spans and most > SCALED * case.fixed.model.weight:
+        if spans and most > heavy:
             times = tuple((float(load.time[first]), float(load.time[stop - 1])) for first, stop in spans)
             duration = sum(end - begin for begin, end in times)
             values = {"way": "vertical", "peak": most, "duration": duration}
             yield case.fault("plate_clipped", "error", values, times=times)
+        same = (np.diff(load.force, axis=0) == 0.0).all(axis=1) & (upward[1:] > heavy)
+        if held := [load.time[[*run]].tolist() for run in true_runs(same) if run[1] - run[0] > least]:
+            values = {"what": f"force of {load.name}", "duration": float(np.diff(held).sum())}
+            yield case.fault("plate_clipped.held", "error", values, times=tuple((a, b) for a, b in held))
         runs = [run for run in true_runs(upward > 0.0) if run[1] - run[0] > least]
         ends = [(upward[first], upward[first + 2]) for first, _ in runs if first > 0]
         ends += [(upward[stop - 1], upward[stop - 3]) for _, stop in runs if stop < len(upward)]
