@@ -32,6 +32,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, side_of, split_side, twin
+from musclesolve.checking.files.times_units_axes import LOWEST_RATE_HZ
 from musclesolve.checking.forces.newtons_law import SERIOUS, SMALLEST_S, shift_values
 from musclesolve.checking.model.given_moments import (
     FITS,
@@ -44,7 +45,7 @@ from musclesolve.checking.model.given_moments import (
 )
 from musclesolve.checking.model.load_units_and_axes import exceeds
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
-from musclesolve.checking.model.posture import ANGLES, STRIDE, held_stretches, interpolated, walks
+from musclesolve.checking.model.posture import ANGLES, STRIDE, held_stretches, rate_of_lines, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, error_if
 
@@ -101,8 +102,9 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
     names = [table.names[k] for k in columns]
     size = np.nanmax(np.abs(table.values[:, columns]), axis=0, initial=0.0) > LEAST_MOMENT_RMS
     time, moments = table.time[inside], table.values[inside][:, columns]
-    if lines := interpolated(moments, time, "moments"):
-        yield case.fault("low_rate.lines", "warning", lines)
+    if (sampled := rate_of_lines(moments, time)) < LOWEST_RATE_HZ:
+        of_lines = {"recording": "moments", "rate": sampled, "needed": LOWEST_RATE_HZ}
+        yield case.fault("low_rate.lines", "warning", of_lines)
     moves, step = (np.diff(moments, axis=0) != 0.0).any(axis=1), float(np.diff(time).mean())
     for lag in range(CUT[0], min(int(COPIED_S / step), len(time) // 2)):
         same = true_runs(moves[lag - 1 :] & (moments[lag:] == moments[:-lag]).all(axis=1))

@@ -558,8 +558,9 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             yield finding("over_filtered", "warning", said, where)
     if measured is None:
         return
-    if lines := interpolated(measured, motion.time, "coordinates"):
-        yield finding("low_rate.lines", "warning", lines, where)
+    if (rate := rate_of_lines(measured, motion.time)) < LOWEST_RATE_HZ:
+        of_lines = {"recording": "coordinates", "rate": rate, "needed": LOWEST_RATE_HZ}
+        yield finding("low_rate.lines", "warning", of_lines, where)
     held = held_stretches(measured, motion.time, motion.names)
     for name, first, last, value, rate in held:
         coordinate = fixed.model.coordinates[name]
@@ -572,16 +573,14 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             yield finding(code, error_if(long), held_at, Where(where.file, times=((first, last),)))
 
 
-def interpolated(columns: Array, time: Array, recording: str) -> dict[str, object] | None:
-    """Values of the finding that most moving columns (T, K) lie on straight lines between too few samples."""
+def rate_of_lines(columns: Array, time: Array) -> float:
+    """Rate of the samples between which most moving columns (T, K) lie on straight lines [Hz]; infinite without."""
     step, bend = np.abs(np.diff(columns, axis=0)), np.abs(np.diff(columns, 2, axis=0))
     size = np.sqrt(np.mean(bend**2, axis=0))
     straight = (np.median(bend, axis=0) < LINES * size) & (size > BENDS * np.sqrt(np.mean(step**2, axis=0)))
     straight &= np.median(step, axis=0) > LINES * step.max(axis=0)  # rounded columns rest
     rate = len(true_runs((bend > BENDS * size)[:, straight].any(axis=1))) / float(np.ptp(time))
-    if 2 * straight.sum() > (size > 0.0).sum() and rate < LOWEST_RATE_HZ:
-        return {"recording": recording, "rate": rate, "needed": LOWEST_RATE_HZ}
-    return None
+    return rate if 2 * straight.sum() > (size > 0.0).sum() else np.inf
 
 
 def _lasting(mask: Mask, time: Array) -> list[tuple[int, int]]:
