@@ -20,6 +20,7 @@ from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import SERIOUS
 from musclesolve.checking.files.times_units_axes import FAR_MASS, MASS
 from musclesolve.checking.forces.newtons_law import eroded
+from musclesolve.checking.forces.plate_axes import DEAD, LEAST_HORIZONTAL
 from musclesolve.checking.forces.plate_balance import (
     CARRIED,
     DISPLACED,
@@ -189,6 +190,19 @@ def signs_of_channels(case: ModelCase) -> Iterator[Finding]:
         values = {"axis": "xyz"[axis], "load": load.name, "gain": needed[k], "error": error[k]}
         repair = units.scaled(1.0 - 2.0 * np.eye(3)[axis], ["force"], [load.name])
         yield case.fault("force_sign.channel", "error", values, repair)
+
+
+def dead_channels(case: ModelCase) -> Iterator[Finding]:
+    """Find horizontal components that a load never has, while the body needs them."""
+    weight, known = case.fixed.model.weight, case.inside & case.covered(case.loads, case.time)
+    left = case.fixed.due[:, 3:] - case.force(case.loads)
+    upward = {load.name: case.force([load]) @ case.fixed.model.up for load in case.loads}
+    carries = {name: known & (force > SCALED * weight) for name, force in upward.items()}
+    for load in [load for load in case.loads if carries[load.name].sum() >= case.fixed.fewest]:
+        most, needed = np.abs(load.force).max(axis=0), np.sqrt(np.mean(left[carries[load.name]] ** 2, axis=0))
+        for axis in np.flatnonzero((most < DEAD * weight) & (needed > LEAST_HORIZONTAL * weight)):
+            values = {"axis": "xyz"[axis], "load": load.name, "most": most[axis], "needed": needed[axis]}
+            yield case.fault("plate_channel.loads", "error", values)
 
 
 def shear_of_loads(case: ModelCase) -> Iterator[Finding]:

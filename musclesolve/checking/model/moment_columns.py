@@ -32,6 +32,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, true_runs
 from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, side_of, split_side, twin
+from musclesolve.checking.files.times_units_axes import LOWEST_RATE_HZ
 from musclesolve.checking.forces.newtons_law import SERIOUS, SMALLEST_S, shift_values
 from musclesolve.checking.forces.plate_zero_and_saturation import beside_cubic
 from musclesolve.checking.model.given_moments import (
@@ -45,7 +46,7 @@ from musclesolve.checking.model.given_moments import (
 )
 from musclesolve.checking.model.load_units_and_axes import exceeds
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
-from musclesolve.checking.model.posture import ANGLES, STRIDE, WHITE, held_stretches, walks
+from musclesolve.checking.model.posture import ANGLES, STRIDE, WHITE, held_stretches, rate_of_lines, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, error_if
 
@@ -82,6 +83,8 @@ PART = 0.1
 CUT = 4, 5.0
 """Steps during which a moment keeps its greatest value where its peak is cut, and the change beside them over the
 rounding."""
+COPIED_S = 0.5
+"""Longest lag of rows that were pasted twice [s]: whole strides may repeat."""
 LOST = 0.3
 """Share of the frames with a foot beside the plates from which the root shows no moment: filters spread its load."""
 NOISE = 2.0
@@ -92,7 +95,7 @@ LOWEST_F90 = 4.2
 
 
 def held_moments(case: MomentCase) -> Iterator[Finding]:
-    """Find moments that keep exactly one value, zero or another, or one rate, for a part of the motion."""
+    """Find moments that keep exactly one value or rate for a part of the motion, and rows that are no samples."""
     table, shared = case.table, {f"{name}_moment" for name in case.body.dofs}
     columns = [k for k, name in enumerate(table.names) if name in shared]
     first, last = case.body.time[[0, -1]]
@@ -102,6 +105,17 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
     names = [table.names[k] for k in columns]
     size = np.nanmax(np.abs(table.values[:, columns]), axis=0, initial=0.0) > LEAST_MOMENT_RMS
     time, moments = table.time[inside], table.values[inside][:, columns]
+    if (sampled := rate_of_lines(moments, time)) < LOWEST_RATE_HZ:
+        of_lines = {"recording": "moments", "rate": sampled, "needed": LOWEST_RATE_HZ}
+        yield case.fault("low_rate.lines", "warning", of_lines)
+    moves, step = (np.diff(moments, axis=0) != 0.0).any(axis=1), float(np.diff(time).mean())
+    for lag in range(CUT[0], min(int(COPIED_S / step), len(time) // 2)):
+        same = true_runs(moves[lag - 1 :] & (moments[lag:] == moments[:-lag]).all(axis=1))
+        if copies := [run for run in same if run[1] - run[0] >= lag - 1]:
+            times = tuple((float(time[begin + lag]), float(time[stop + lag - 1])) for begin, stop in copies)
+            copied = {"first": times[0][0], "last": times[0][1], "lag": lag * step}
+            yield case.fault("frames_repeated.rows", "error", copied, times=times)
+            break
     for name, begin, end, value, rate in held_stretches(moments, time, names):
         k = names.index(name)
         if size[k] and _is_apart(time, moments[:, k], begin, end, rate):

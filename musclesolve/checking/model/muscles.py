@@ -308,7 +308,7 @@ def _arms(body: Anatomy) -> Array:
 def _moved(body: Anatomy) -> Array:
     """Moves (n + j, 6) of `Anatomy.ends` against the other ends on their bodies [mm]; 0 where it is not known.
 
-    Of the public models, the one from which the ends on a body differ least.
+    The public model is the one from which the ends on a body differ least.
     """
     public = np.full((len(PUBLIC), *body.ends.shape), np.nan)
     for k, name in enumerate((*body.names, *body.joints)):

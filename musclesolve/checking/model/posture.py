@@ -28,6 +28,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.sides import SIDES, has_side, split_side, twin, with_side
+from musclesolve.checking.files.times_units_axes import LOWEST_RATE_HZ
 from musclesolve.checking.forces.plate_zero_and_saturation import beside_cubic
 from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
@@ -136,6 +137,8 @@ Sound walks have up to 0.61, 2.1 times as much as half of the angles. The median
 through the samples beside it, over its rms."""
 HELD_S = 0.15
 """Duration from which an angle with exactly one value, or one rate, is no motion [s]."""
+LINES, BENDS = 0.02, 0.1
+"""Median bend over rms bend of straight lines, where sound files have 0.1 and more; rms bend over rms step there."""
 STRAIGHT = 0.02
 """Acceleration of a straight line over the range of an angle [1/s^2]: rounding, and motions of less than 0.02 Hz."""
 
@@ -557,6 +560,9 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             yield finding("over_filtered", "warning", said, where)
     if measured is None:
         return
+    if (rate := rate_of_lines(measured, motion.time)) < LOWEST_RATE_HZ:
+        of_lines = {"recording": "coordinates", "rate": rate, "needed": LOWEST_RATE_HZ}
+        yield finding("low_rate.lines", "warning", of_lines, where)
     held = held_stretches(measured, motion.time, motion.names)
     for name, first, last, value, rate in held:
         coordinate = fixed.model.coordinates[name]
@@ -567,6 +573,16 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             long = last - first > 2.0 * HELD_S and not rate
             code = "frozen.line" if rate else "frozen.stretch"
             yield finding(code, error_if(long), held_at, Where(where.file, times=((first, last),)))
+
+
+def rate_of_lines(columns: Array, time: Array) -> float:
+    """Rate of the samples between which most moving columns (T, K) lie on straight lines [Hz]; infinite without."""
+    step, bend = np.abs(np.diff(columns, axis=0)), np.abs(np.diff(columns, 2, axis=0))
+    size = np.sqrt(np.mean(bend**2, axis=0))
+    straight = (np.median(bend, axis=0) < LINES * size) & (size > BENDS * np.sqrt(np.mean(step**2, axis=0)))
+    straight &= np.median(step, axis=0) > LINES * step.max(axis=0)  # rounded columns rest
+    rate = len(true_runs((bend > BENDS * size)[:, straight].any(axis=1))) / float(np.ptp(time))
+    return rate if 2 * straight.sum() > (size > 0.0).sum() else np.inf
 
 
 def _lasting(mask: Mask, time: Array) -> list[tuple[int, int]]:

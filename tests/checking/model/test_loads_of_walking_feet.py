@@ -85,6 +85,26 @@ def way_of_pressure(factor: float) -> Spoil:
     return on_loads(of_all)
 
 
+def held(trial: Trial) -> Trial:
+    """The greatest load with one sample kept for 0.1 s in the middle of its longest contact."""
+    name = greatest(trial)
+
+    def of_one(load: ExternalLoad) -> ExternalLoad:
+        runs = true_runs(load.force[:, 1] > 300.0)
+        first = sum(max(runs, key=lambda run: run[1] - run[0])) // 2
+        stop, force = np.searchsorted(load.time, load.time[first] + 0.1), load.force.copy()
+        force[first:stop] = force[first]
+        return replace(load, force=force) if load.name == name else load
+
+    return on_loads(lambda loads: tuple(map(of_one, loads)))(trial)
+
+
+def dead(axis: int) -> Spoil:
+    """One horizontal component of all loads that is zero."""
+    kept = 1.0 - np.eye(3)[axis]
+    return on_loads(lambda loads: tuple(replace(load, force=load.force * kept) for load in loads))
+
+
 def between(least: float, share: float) -> Spoil:
     """Vertical forces up to a share of the greatest one, and none below the least [N]."""
 
@@ -109,8 +129,11 @@ def between(least: float, share: float) -> Spoil:
         (way_of_pressure(1.5), "pressure_way"),
         (between(0.0, 0.9), "plate_clipped"),
         (between(100.0, 1.0), "plate_clipped"),
+        (held, "plate_clipped"),
+        (dead(0), "plate_channel"),
+        (dead(2), "plate_channel"),
     ],
-    ids=["filtered", "too low", "too high", "resting", "short way", "long way", "cut", "no small forces"],
+    ids="filtered low high resting short long cut no_small_forces held no_forward no_sideward".split(),
 )
 def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) -> None:
     found = {each.code for each in findings_of_body(spoil(trials()[name]).body())} - of_sound(name)

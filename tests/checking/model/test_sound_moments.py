@@ -16,11 +16,11 @@ from sound_moments import at_steps, part, variations, windows
 import musclesolve as ms
 from benchmarks.planted_model_faults import Case, on_column, trials
 from musclesolve.checking.model.coordinates import steps_of_moments
-from musclesolve.checking.model.examine import OF_MOMENTS
+from musclesolve.checking.model.examine import OF_MOMENTS, findings_of_body
 from musclesolve.checking.model.given_moments import moment_case
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.moment_columns import held_moments
-from musclesolve.files import read_mot
+from musclesolve.files import Table, read_mot
 
 
 def case_of(name: str, folder: Path) -> Case:
@@ -115,6 +115,32 @@ def test_a_gap_hides_no_held_moment_and_is_none(tmp_path: Path) -> None:
 
     assert held(case, "hip_flexion_r_moment", lambda each: spoiled(each, len(each) // 2))
     assert not held(case, "hip_flexion_r_moment", lambda each: spoiled(each, len(each)))
+
+
+def lines(table: Table, rate: float) -> Table:
+    """A table interpolated from a lower rate [Hz]."""
+    few = np.arange(table.time[0], table.time[-1] + 1.0 / rate, 1.0 / rate)
+    columns = [np.interp(table.time, few, np.interp(few, table.time, each)) for each in table.values.T]
+    return replace(table, values=np.stack(columns, axis=1))
+
+
+@pytest.mark.parametrize("name", ["moments", "belt 1", "belt 3"])
+def test_rows_that_are_no_samples_are_named(name: str, tmp_path: Path) -> None:
+    """Moments and coordinates from 8 Hz, and 0.1 s of the moments pasted twice; sound files have neither."""
+    case = case_of(name, tmp_path)
+    assert case.moments is not None
+    twice, count = case.moments.values.copy(), round(0.1 / float(np.diff(case.moments.time).mean()))
+    middle = len(twice) // 2
+    twice[middle : middle + count] = twice[middle - count : middle]
+    said = {"low_rate", "frames_repeated"}
+    for spoiled, codes in (
+        (case, set[str]()),
+        (replace(case, moments=lines(case.moments, 8.0)), {"low_rate"}),
+        (replace(case, coordinates=lines(case.coordinates, 8.0)), {"low_rate"}),
+        (replace(case, moments=replace(case.moments, values=twice)), {"frames_repeated"}),
+    ):
+        found = findings_of_body(modeled(spoiled.model, spoiled.coordinates, spoiled.moments))
+        assert {each.code for each in found} & said == codes
 
 
 @pytest.mark.parametrize("name", ["moments", "belt 1"])
