@@ -92,9 +92,13 @@ def held(trial: Trial) -> Trial:
     def of_one(load: ExternalLoad) -> ExternalLoad:
         runs = true_runs(load.force[:, 1] > 300.0)
         first = sum(max(runs, key=lambda run: run[1] - run[0])) // 2
-        stop, force = np.searchsorted(load.time, load.time[first] + 0.1), load.force.copy()
-        force[first:stop] = force[first]
-        return replace(load, force=force) if load.name == name else load
+        stop, force, point = (
+            np.searchsorted(load.time, load.time[first] + 0.1),
+            load.force.copy(),
+            load.point.copy(),
+        )
+        force[first:stop], point[first:stop] = force[first], point[first]
+        return replace(load, force=force, point=point) if load.name == name else load
 
     return on_loads(lambda loads: tuple(map(of_one, loads)))(trial)
 
