@@ -39,8 +39,8 @@ def check_streams(sources: Iterable[str], sinks: Iterable[str]) -> None:
     for role, texts in (("source", sources), ("sink", sinks)):
         for text in texts:
             _place(text, role)
-            if role == "source" and text.startswith("replay:"):
-                Document(Path(text.partition(":")[2]))
+            if text.startswith("replay:") and (trial := text.partition(":")[2]):
+                Document(Path(trial))
 
 
 def open_stream(text: str, wanted: Wanted) -> Stream:
@@ -66,7 +66,7 @@ def _place(text: str, role: str) -> Any:
             problem=f"there is no {role} '{kind}'",
             expected=f"one of {'; '.join(adapter['address'] for adapter in kinds.values())}",
             remedy=suggestion(kind, kinds)
-            or f"{option} {kinds['udp']['example']}; --record FOLDER writes files",
+            or f"{option} {kinds['udp']['example']}" + "; --record FOLDER writes files" * (role == "sink"),
         )
     adapter = kinds[kind]
     if missing := [name for name in adapter.get("packages", ()) if importlib.util.find_spec(name) is None]:

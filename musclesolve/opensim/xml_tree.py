@@ -156,7 +156,7 @@ class Element:
                 "correct the element",
             )
         if np.abs(values).max(initial=0.0) > within:
-            expected = f"numbers up to {within:g}: lengths in m, angles in rad"
+            expected = f"numbers up to {within:g}, in m, rad or m/s^2"
             self.fail(
                 "bad_model", f"{self.text.strip()[:40]!r} is out of reach", expected, "correct the element"
             )

@@ -604,6 +604,11 @@ def test_addresses_that_are_none_are_refused(live, port):
         open_stream("upd:5005", wanted)
     with refused("unknown_name", "replay"):
         open_sink("replay")
+    for kinds, option in ((("radio:1", ""), "--from"), (("", "radio:1"), "--to")):
+        with refused("unknown_name", f"{option} udp:127.0.0.1:5005") as unknown:
+            check_streams(*([text] * bool(text) for text in kinds))
+        assert ("--record" in str(unknown.value)) == (option == "--to")  # files are no source
+    check_streams(["replay", "replay:"], [])
     for text in ("udp", "udp:host", "udp:0", "udp:99999"):
         with refused("bad_value", "udp:127.0.0.1:5005"):
             open_stream(text, wanted)

@@ -315,7 +315,7 @@ def no_file(path: Path, *suffixes: str) -> InputError:
             wanted = suffixes or RECORDED
             present = sorted(name for name in os.listdir(path) if Path(name).suffix.casefold() in wanted)
             drafts = f"; `musclesolve init {path}` drafts a trial file" if wanted == (".toml",) else ""
-            none = f"name a file elsewhere: none in {path.name} ends in {', '.join(wanted)}{drafts}"
+            none = f"name a file elsewhere: none in {path.name or path} ends in {', '.join(wanted)}{drafts}"
             remedy = f"{remedy}: {listed_beside(None, present)}" if present else none
     elif not path.name.isprintable() or ("\\" in path.name and os.sep == "/"):
         remedy = "write / instead of \\ between folders"  # "data\\trial" in double quotes has a tab

@@ -236,7 +236,7 @@ class Diagnosis:
                 where="number",
                 problem=f"there is no frame {as_text(number)} among the {count} infeasible frames of the diagnosis",
                 expected="0 to k - 1 for the k frames in `frame`; with k = 0 there is nothing to explain",
-                remedy="after a solution by soft_saturation: diagnose(problem, cost='soft_saturation')",
+                remedy="" if count else "after soft_saturation: diagnose(problem, cost='soft_saturation')",
             )
 
     def lacking(self, number: int) -> list[str]:

@@ -45,6 +45,13 @@ def test_header_of_a_table(tmp_path: Path, header: str, named: str) -> None:
     assert named in _remedy(tmp_path / "walk.csv", f"{header}\n0,1,2,3\n0.01,1,2,3\n")
 
 
+def test_the_folder_in_which_one_stands_has_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError) as refused:
+        read_markers(Path("."))
+    assert "none in . ends in" in (refused.value.remedy or "")
+
+
 def test_name_that_no_file_can_hold(tmp_path: Path) -> None:
     markers = read_markers(Path(reference_stride()).parent / "walk.trc")
     tabbed = Markers(markers.time, ("a\tb", *markers.names[1:]), markers.position, None)

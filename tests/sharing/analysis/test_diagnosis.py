@@ -350,8 +350,12 @@ def test_every_proof_of_solve_is_diagnosed():
 def test_a_cost_that_ends_at_the_strength_of_a_muscle_explains_its_frames():
     strong = Problem([[0.05, 0.03]], [75.0], [1200.0, 600.0], [1000.0, 600.0], dof=["elbow"])
     assert solve(strong, "soft_saturation").status == Status.INFEASIBLE
-    assert not diagnose(strong).frame.size
+    with refused("bad_value", "soft_saturation"):
+        diagnose(strong).lacking(0)
     found = diagnose(strong, cost="soft_saturation")
+    with refused("bad_value") as another:
+        found.lacking(1)
+    assert "soft_saturation" not in str(another.value)  # this cost has no more frames
     np.testing.assert_allclose(found.shortage, [[7.0]], atol=1e-9)
     assert found.sentence(0).startswith("elbow lacks 7.0 N m")
     active = replace(strong, lower=np.array([0.95, 0.0]))  # beyond the end of the domain, 1000 / 1200
