@@ -190,9 +190,9 @@ def with_options(command: Callable[..., None], *names: str) -> Callable[..., Non
     ]
 
     @functools.wraps(command)
-    def run(**named: Any) -> None:
-        mode.choose(**{name: named.pop(name) for name in names})
-        command(**named)
+    def run(**arguments: Any) -> None:
+        mode.choose(**{name: arguments.pop(name) for name in names})
+        command(**arguments)
 
     parameters = [*form.parameters.values(), *more]
     run.__signature__ = form.replace(parameters=parameters)  # type: ignore[attr-defined]

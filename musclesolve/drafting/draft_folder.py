@@ -159,7 +159,7 @@ def with_persons(motions: Sequence[MotionFiles]) -> list[MotionFiles]:
     names = [role.subject for role in subject_roles([(stem,) for stem in stems])]
     if len(set(names)) == 1:
         standing = ["" if files.static is None else stem_of(files.static.path) for files in motions]
-        names = [common_words(*stems) for stems in zip(stems, standing, strict=True)]
+        names = [common_words(*pair) for pair in zip(stems, standing, strict=True)]
     several = len(set(names) - {""}) > 1
     return [replace(files, person=name * several) for files, name in zip(motions, names, strict=True)]
 

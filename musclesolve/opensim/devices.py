@@ -200,12 +200,12 @@ def read_device(
         functions: Sequence[Law | None]
         if kind == "BushingForce":
             stiffness_of = (*vector("rotational_stiffness"), *vector("translational_stiffness"))
-            functions = [LinearFunction(np.array([value]), 0.0).value for value in stiffness_of]
+            functions = [LinearFunction(np.array([coefficient]), 0.0).value for coefficient in stiffness_of]
         elif kind == "ExpressionBasedBushingForce":
             functions = [formula(f"{part}_expression", *_DEFLECTIONS) for part in _PARTS]
             part_of = [slice(6)] * 6
         else:
-            named = [f"{part[0].lower()}_{part[1]}_{value}_function" for part, value in _AXES]
+            named = [f"{part[0].lower()}_{part[1]}_{coefficient}_function" for part, coefficient in _AXES]
             holders = [element.find(tag) for tag in named]
             read = [Constant(0.0) if holder is None else function_in(holder) for holder in holders]
             functions = [None if function is None else function.value for function in read]

@@ -896,16 +896,16 @@ def uncertain_peak(data: xr.Dataset, name: str, which: str) -> UncertainPeak | N
 
     The frames of its own side count, or of the last side of an OpenSim model.
     """
-    of = {"muscle" if name == "muscle_force" else "joint": which}
-    nominal = data[name].sel(of).values
+    label = {"muscle" if name == "muscle_force" else "joint": which}
+    nominal = data[name].sel(label).values
     side, sides = frames.muscle_sides(data).get(which, side_of(which)), list(map(str, data["side"].values))
     known = counted_frames(data, side if side in sides else sides[-1]) & np.isfinite(nominal)
     if not known.any():
         return None
     frame = int(np.where(known, nominal, -np.inf).argmax())
-    mean, sd = (float(data[f"{name}_{part}"].sel(of).values[frame]) for part in ("mean", "sd"))
+    mean, sd = (float(data[f"{name}_{part}"].sel(label).values[frame]) for part in ("mean", "sd"))
     shares = data.get(f"{name}_contribution")
-    own_shares = None if shares is None else shares.sel(of).isel(time=frame)
+    own_shares = None if shares is None else shares.sel(label).isel(time=frame)
     return UncertainPeak(float(data["time"].values[frame]), float(nominal[frame]), mean, sd, own_shares)
 
 

@@ -401,7 +401,7 @@ def legs(facts: Facts) -> Said:
             ]
             frames, at = sum(stretch.count for stretch in stretches), shortened(times, MOST_STRETCHES)
             yield say("failure", subject=leg.part, reason=reason, frames=frames, times=at)
-        yield from (say("reason", subject=leg.part, text=text) for text in leg.reasons)
+        yield from (say("reason", subject=leg.part, text=reason) for reason in leg.reasons)
     residual = facts.largest_kkt_residual
     yield say("largest_kkt_residual", residual if np.isfinite(residual) else None, asked=True)
 
@@ -429,16 +429,16 @@ def leg_document(leg: LegFacts) -> dict[str, Any]:
 @of_result
 def tendons(facts: Facts) -> Said:
     """State the solution of the tendons, their distance from balance, the largest strains; none for rigid ones."""
-    if (facts_ := facts.tendons) is None:
+    if (known := facts.tendons) is None:
         yield hold(None, "tendons")
         return
-    balance, strains = facts_["balance"], {name: facts_[name] for name in ("achilles", "all")}
+    balance, strains = known["balance"], {name: known[name] for name in ("achilles", "all")}
     value = {
-        "iterations": {_side(side): count for side, count in facts_["iterations"].items()},
+        "iterations": {_side(side): count for side, count in known["iterations"].items()},
         "balance_error": balance and balance["error"],
         "largest_strain": strains,
     }
-    steps = " and ".join(f"{count} ({_side(side)})" for side, count in facts_["iterations"].items())
+    steps = " and ".join(f"{count} ({_side(side)})" for side, count in known["iterations"].items())
     yield say("tendons", value, solver=facts.result.attrs.get("solver"), steps=steps)
     if balance is not None:
         leg, large = _side(balance["side"]), balance["large"] or None
@@ -631,20 +631,20 @@ def fascicles(facts: Facts) -> Said:
 @of_result
 def strides(facts: Facts) -> Said:
     """State time, duration, stance, double support and speed of every recorded stride."""
-    rows: list[dict[str, Any]] = [
+    stride_rows: list[dict[str, Any]] = [
         {"leg": _side(stride.side), "start_s": stride.start, "end_s": stride.end}
         | {measure.key: stride.measures.get(measure.variable) for measure in STRIDE_MEASURES if measure.key}
         for stride in facts.strides
     ]
-    yield hold(rows, "strides")
-    for stride in rows[:MOST_STRETCHES]:
+    yield hold(stride_rows, "strides")
+    for stride in stride_rows[:MOST_STRETCHES]:
         known = {
             key: value if isinstance(value, str) or (value is not None and np.isfinite(value)) else None
             for key, value in stride.items()
         }
         yield say("stride", known)
-    if len(rows) > MOST_STRETCHES:
-        yield say("more_strides", count=len(rows) - MOST_STRETCHES)
+    if len(stride_rows) > MOST_STRETCHES:
+        yield say("more_strides", count=len(stride_rows) - MOST_STRETCHES)
 
 
 @of_result
@@ -669,7 +669,7 @@ def notes(facts: Facts) -> Said:
     """State the notes of the analysis, and the parts that it completed."""
     for name in ("notes", "completed"):
         yield hold(listed(facts.result, name), name)
-        yield from (say(name, text=text) for text in listed(facts.result, name))
+        yield from (say(name, text=note) for note in listed(facts.result, name))
 
 
 # Remarks on what was left out or not compared; cautions are findings
@@ -724,7 +724,7 @@ def _shortening(result: xr.Dataset, muscle: str) -> Said:
 @of_result
 def residual_in_doubt(facts: Facts) -> Said:
     """Repeat the sentence on the residual, whose verdict is among the findings."""
-    yield from (say("residual", text=text) for text in _residual_beyond(facts))
+    yield from (say("residual", text=sentence) for sentence in _residual_beyond(facts))
 
 
 @of_result
@@ -850,7 +850,7 @@ def first_order(facts: UncertaintyFacts) -> Said:
 def _uncertain(at: UncertainPeak, unit: float) -> dict[str, Any]:
     """The numbers of a peak, all in the frame of the stated time."""
     shares = at.shares
-    value, mean, sd = (number / unit for number in (at.value, at.mean, at.sd))
+    value, mean, sd = (quantity / unit for quantity in (at.value, at.mean, at.sd))
     return {
         **{"time_s": at.time, "value": value, "mean": mean, "sd": sd},
         "shares_of_variance": None

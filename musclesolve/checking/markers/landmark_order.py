@@ -340,7 +340,7 @@ def _exchange(case: Case, names: tuple[str, str], standing: bool) -> tuple[Where
     remedy = f"{labels} the files"
     if in_file:
         remedy = f"{labels} this file; the standing trial has them right"
-    elif mending["change"] or not all(len(shown) == 1 for shown in shown_by):
+    elif mending["change"] or not all(len(labels_of) == 1 for labels_of in shown_by):
         remedy = f"swap the markers of {names[0]} and {names[1]} in [mapping], or their labels in the file"
     return replace(place, markers=tuple(m for markers in shown_by for m in markers)), remedy, mending
 

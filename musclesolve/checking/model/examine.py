@@ -103,7 +103,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     """
     changed, body = body.change, body.measured
     findings = _asked(coordinates.leaps_of_coordinates, body)
-    leaps = any(e.severity == "error" for e in findings)  # smaller ones hardly affect the other checks
+    leaps = any(one.severity == "error" for one in findings)  # smaller ones hardly affect other checks
     # loads that were found in moments are unknown then
     body = replace(coordinates.without_leaps(body), dynamics=None) if leaps else body
     findings += [
@@ -141,7 +141,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     if body.settings.files.predicted:
         return [*findings, *_asked(predicted_loads, body)]
     # wrong coordinates change the moments and loads that the body needs
-    wrong = any(e.severity == "error" for e in (*of_coordinates, *of_posture))
+    wrong = any(one.severity == "error" for one in (*of_coordinates, *of_posture))
     of_moments = list[Finding]()
     if moments is not None and not wrong:
         for check_moments in OF_MOMENTS:
@@ -165,7 +165,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
             left = np.nansum((under - body.moment) ** 2)
             known["place"] = bool(left < BELONGS**2 * np.nansum(body.moment**2))
         for of_loads, needs in OF_LOADS.items():
-            if all(known[e] for e in needs.split()):
+            if all(known[need] for need in needs.split()):
                 case = case.with_findings(_asked(of_loads, case))
         findings = list(case.findings)
     return [*findings, *of_moments]
@@ -200,7 +200,7 @@ def _asked(check: Callable[..., Iterator[Finding]], *examined: object) -> list[F
     with collect_errors(findings, f"check '{check.__name__}'"):
         for answer in check(*examined):
             findings.append(answer)
-    return [replace(e, severity="warning") if e.code == "check_failed" else e for e in findings]
+    return [replace(one, severity="warning") if one.code == "check_failed" else one for one in findings]
 
 
 def predicted_loads(body: ModelBody) -> Iterator[Finding]:

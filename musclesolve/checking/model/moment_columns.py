@@ -274,8 +274,8 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
 
 def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis, float, float]]:
     """Return the faults that explain what is left, with their sizes and standard errors; none if much stays left."""
-    added = np.stack([x.added(seen.time, seen.moments) for x in tried], axis=2)
-    in_part, chosen = np.array([x.in_part for x in tried]), list[int]()
+    added = np.stack([fault.added(seen.time, seen.moments) for fault in tried], axis=2)
+    in_part, chosen = np.array([fault.in_part for fault in tried]), list[int]()
     unit = np.linalg.norm(added, axis=(0, 1)) / np.sqrt(len(seen.time))  # rms [N m] at a size of 1
     other = np.ones(len(tried), bool)  # than the faults found
     moments, added = seen.of(seen.moments[:, :, None]), seen.of(added)
@@ -288,13 +288,13 @@ def _faults_of(seen: Surplus, tried: list[Hypothesis]) -> list[tuple[Hypothesis,
             power = np.maximum((others**2).sum(axis=0), 1e-9)
             size = others.T @ left / power
             share = size**2 * power / float(left @ left)
-            fair = np.array([x.admits(float(gain)) for x, gain in zip(tried, size, strict=True)])
+            fair = np.array([fault.admits(float(gain)) for fault, gain in zip(tried, size, strict=True)])
             fair &= other & (power > SHOWN * whole) & (np.abs(size) * unit > CHANGE)
             fair &= share * seen.count > evidence * (1.0 - share)
             if not fair.any():
                 break
             chosen.append(int(np.where(fair, share - PART * in_part, -1.0).argmax()))
-            other &= [not tried[chosen[-1]].is_same(x) for x in tried]
+            other &= [not tried[chosen[-1]].is_same(fault) for fault in tried]
     sizes = np.linalg.lstsq(patterns[:, chosen], rest, rcond=None)[0]
     change = dict(zip(chosen, np.abs(sizes) * unit[chosen], strict=True))
     # a small fault of a column is what a great one leaves

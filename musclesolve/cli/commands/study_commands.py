@@ -112,22 +112,23 @@ def dataset(
     finish("dataset", _made(data, computed), document, paths, exit_code_of(computed.records.values()))
 
 
-def _estimated(of: Estimate) -> Iterator[str]:
+def _estimated(total: Estimate) -> Iterator[str]:
     """Yield the estimate in lines."""
-    frames = f", {of.frames} frames in B3D files" if of.frames else ""
-    yield line("trials", f"{count_of(of.trials, 'trial')} of {count_of(of.subjects, 'subject')}{frames}")
-    done = [name for name in of.sampled if name not in of.failed]
+    frames = f", {total.frames} frames in B3D files" if total.frames else ""
+    trials, subjects = count_of(total.trials, "trial"), count_of(total.subjects, "subject")
+    yield line("trials", f"{trials} of {subjects}{frames}")
+    done = [name for name in total.sampled if name not in total.failed]
     if done:
-        s = max(of.seconds, 1.0)
+        s = max(total.seconds, 1.0)
         time = f"{s / 3600.0:.1f} h" if s >= 3600.0 else f"{s / 60.0:.1f} min" if s >= 60.0 else f"{s:.0f} s"
-        yield line("time", f"{time} with --jobs {of.jobs}")
-        yield line("size", f"{of.size / 1e6:.3g} MB")
-        end = "these results are kept" if of.kept else "in a folder apart: the data set is left as it is"
+        yield line("time", f"{time} with --jobs {total.jobs}")
+        yield line("size", f"{total.size / 1e6:.3g} MB")
+        end = "these results are kept" if total.kept else "in a folder apart: the data set is left as it is"
         yield line("computed", f"{', '.join(done)}; {end}")
     else:
         yield line("time, size", "not known: no trial that was tried has a result")
-    yield from lines("no result", (f"{name}: {reason}" for name, reason in of.failed.items()))
-    yield from lines("note", of.notes)
+    yield from lines("no result", (f"{name}: {reason}" for name, reason in total.failed.items()))
+    yield from lines("note", total.notes)
 
 
 def _made(data: DataSet, computed: ComputedStudy) -> Iterator[str]:
@@ -164,9 +165,8 @@ def _outcomes(computed: ComputedStudy) -> Iterator[str]:
     study, records = computed.study, computed.records
     excluded = [Outcome.EXCLUDED] * (len(study.trials) - len(study.included))
     yield outcomes_line([*(record.outcome for record in records.values()), *excluded])
-    if verdicts := counted_verdicts(
-        record.measures.verdict for record in records.values() if record.measures
-    ):
+    judged = (record.measures.verdict for record in records.values() if record.measures)
+    if verdicts := counted_verdicts(judged):
         yield line("verdicts", verdicts)
 
 

@@ -150,7 +150,7 @@ def calibration_lines(
         curves = calibration.isel(curve=np.flatnonzero(kinds == kind))
         if curves.sizes["curve"] > 3:
             r = {word: curves[f"correlation_{word}"].values for word in COMPARED}
-            middle = {word: np.nanmedian(x) for word, x in r.items() if np.isfinite(x).any()}
+            middle = {word: np.nanmedian(values) for word, values in r.items() if np.isfinite(values).any()}
             listed = ", ".join(f"{value:.2f} {word}" for word, value in middle.items())
             medians.append(f"{kind}: median r {listed}")
     return [

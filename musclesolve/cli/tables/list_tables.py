@@ -224,11 +224,11 @@ Moments = Mapping[str, Sequence[PassiveMoments]]
 def passive_moment_table(name: str, moments: Moments) -> Table:
     """A line for each sweep: moments at its ends, and how far the moments of the set are from the published ones."""
     rows = []
-    for of in zip(*moments.values(), strict=True):
-        sweep = of[0].sweep
+    for compared in zip(*moments.values(), strict=True):
+        sweep = compared[0].sweep
         held = ", ".join(f"{_joint(dof)} {angle:g}" for dof, angle in sweep.fixed.items())
         over = f"{_joint(sweep.dof)} {sweep.angle[0]:g} to {sweep.angle[-1]:g}; {held}"
-        cells = (text for one in of for text in (_ends(one.moment), f"{one.rms:.1f}"))
+        cells = (text for one in compared for text in (_ends(one.moment), f"{one.rms:.1f}"))
         rows.append((over, _ends(sweep.moment), *cells))
     studies = dict.fromkeys((_joint(one.sweep.dof), one.sweep.source) for one in next(iter(moments.values())))
     measured = "; ".join(f"{joint}: {source}" for joint, source in studies)
@@ -257,12 +257,12 @@ def passive_moment_csv(moments: Moments) -> bytes:
             *("riener_edrich_1999_n_m", *(f"{rule}_n_m" for rule in moments)),
         ]
     ]
-    for of in zip(*moments.values(), strict=True):
-        sweep = of[0].sweep
+    for compared in zip(*moments.values(), strict=True):
+        sweep = compared[0].sweep
         other = riener_edrich_1999(sweep.dof, sweep.angles())
         for k, angle in enumerate(sweep.angle):
             at = {**sweep.fixed, sweep.dof: angle}
-            values = (sweep.moment[k], other[k], *(one.moment[k] for one in of))
+            values = (sweep.moment[k], other[k], *(one.moment[k] for one in compared))
             angles = (f"{at.get(dof, 0.0):g}" for dof in SAGITTAL)
             rows.append([sweep.dof, *angles, sweep.source, *(f"{value:.3f}" for value in values)])
     return csv_text(rows).encode()

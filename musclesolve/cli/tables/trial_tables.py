@@ -165,8 +165,8 @@ def outcomes_line(outcomes: Iterable[Outcome]) -> str:
 def trials_remarks(records: Sequence[TrialRecord], output: Path) -> list[str]:
     """Return lines on the number of trials by outcome, the place of the table, and the next step."""
     said = [outcomes_line(record.outcome for record in records), line("files", str(output / CSV))]
-    names = {record.folder.name for record in records}
-    if others := sorted({file.parent.name for file in output.glob("*/result.nc")} - names):
+    trial_folders = {record.folder.name for record in records}
+    if others := sorted({file.parent.name for file in output.glob("*/result.nc")} - trial_folders):
         said.append(
             line("beside", f"{', '.join(others)}: of none of these trials; average would take them too")
         )

@@ -643,7 +643,7 @@ def study_trials(folder: Path, whole: bool = True) -> FoundStudy:
             files, left_over = without_copies(files, folder)
             copies += left_over
             of_files = [_of_file(path, levels) for path in files if path.suffix == ".toml"]
-            written = [t for t in of_files if t is not None]
+            written = [trial for trial in of_files if trial is not None]
             trials += written
             for path in (file for file in files if file.suffix.casefold() == SUFFIX):
                 try:

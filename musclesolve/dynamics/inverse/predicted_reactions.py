@@ -394,12 +394,12 @@ def push_limits(points: int) -> Array:
     count = points + 3
     rows = np.zeros((2, points + 6, 2, count))
     for foot in range(2):
-        of = rows[foot, :, foot]
-        of[:points, :points] = np.eye(points)
+        limits = rows[foot, :, foot]
+        limits[:points, :points] = np.eye(points)
         for place, most in enumerate((FRICTION, FRICTION, TWIST)):
             for sign in (0, 1):
-                of[points + 2 * place + sign, :points] = most
-                of[points + 2 * place + sign, points + place] = 1.0 - 2.0 * sign
+                limits[points + 2 * place + sign, :points] = most
+                limits[points + 2 * place + sign, points + place] = 1.0 - 2.0 * sign
     return rows.reshape(2 * (points + 6), 2 * count)
 
 

@@ -132,8 +132,8 @@ def _filtered_long(signal: Array, rate_hz: float, cutoff_hz: Array, order: int, 
         line = _line(columns[:, some])
         rest = columns[:, some] - line
         mirrored = np.concatenate([-rest[reach:0:-1], rest, -rest[-2 : -reach - 2 : -1]])
-        of = cutoffs[some] if cutoff_hz.ndim else cutoff_hz
-        gain = two_pass_gain(frequency[:, None], rate_hz, of, order)
+        cutoff_of_some = cutoffs[some] if cutoff_hz.ndim else cutoff_hz
+        gain = two_pass_gain(frequency[:, None], rate_hz, cutoff_of_some, order)
         smooth = np.fft.irfft(gain * np.fft.rfft(mirrored, length, axis=0), length, axis=0)
         line[1:-1] += smooth[reach + 1 : reach + len(signal) - 1]
         filtered.reshape(len(signal), -1)[:, some] = line

@@ -371,8 +371,8 @@ def pose_activations(data: xr.Dataset | Solution, frame: int = 0) -> Sheet:
     groups = dict(zip(map(str, result["muscle"].values), map(str, result["group"].values), strict=True))
     for name in muscles_by_group(list(groups), list(groups.values())):
         muscles[frames.muscle_sides(result)[name]].append(name)
-    labels = [[split_side(name)[0].replace("_", " ") for name in of] for of in muscles.values()]
-    most, alike = max(map(len, labels)), all(of == labels[0] for of in labels)
+    labels = [[split_side(name)[0].replace("_", " ") for name in of_side] for of_side in muscles.values()]
+    most, alike = max(map(len, labels)), all(of_side == labels[0] for of_side in labels)
     wide = space_for(list(chain(*labels)))
     space = {"left": wide, "right": 0.0 if alike else wide, "least": height_for(most)}
     sheet, panels = page(

@@ -129,9 +129,9 @@ def group_drawings(
     for name in variables:
         wanted = kept.get(name, [])
         if comparisons is not None:
-            of = [test for test in tests if test.variable == name]
-            primary = [test.name for test in of if test.family == "primary"]
-            if len(primary) == len(of) and (of or name not in in_set("compared")):
+            of_curve = [test for test in tests if test.variable == name]
+            primary = [test.name for test in of_curve if test.family == "primary"]
+            if len(primary) == len(of_curve) and (of_curve or name not in in_set("compared")):
                 wanted = []  # of a quantity with outcomes alone only these
             wanted = [*wanted, *primary]
         names = [key for key in _ordered(means, name) if key in wanted]
@@ -569,7 +569,7 @@ def _note(comparisons: xr.Dataset) -> str:
     level, made = float(comparisons.attrs["level"]), int(comparisons.attrs["tests"])
     first = [test for test in curve_tests(comparisons) if test.follows < 0 and np.isfinite(test.threshold)]
     if comparisons.attrs["correction"] == "bonferroni":
-        levels = " or ".join(f"{x:.2g}" for x in dict.fromkeys(test.level for test in first))
+        levels = " or ".join(f"{alpha:.2g}" for alpha in dict.fromkeys(test.level for test in first))
         return (
             f"level {100.0 * level:g} %, by Bonferroni {levels} for each of {made} tests, random field theory"
         )

@@ -143,8 +143,8 @@ def solver_times(table: pd.DataFrame) -> Sheet:
         cost: [row for row in rows if row.cost == cost and np.isfinite(row.us_per_frame)] for cost in costs
     }
     names = {
-        cost: list(dict.fromkeys(row.solver for row in sorted(of, key=lambda row: -row.us_per_frame)))
-        for cost, of in by_cost.items()
+        cost: list(dict.fromkeys(row.solver for row in sorted(rows, key=lambda row: -row.us_per_frame)))
+        for cost, rows in by_cost.items()
     }
     most = max(map(len, names.values()), default=1)
     space = {"left": space_for([row.solver for row in rows]), "least": height_for(most)}
@@ -154,7 +154,7 @@ def solver_times(table: pd.DataFrame) -> Sheet:
     sheet, panels = page(
         xr.Dataset(), "Time of the solvers per frame", lines, columns, height=0.0, space=space
     )
-    places = np.log10([row.us_per_frame for of in by_cost.values() for row in of] or [1.0])
+    places = np.log10([row.us_per_frame for rows in by_cost.values() for row in rows] or [1.0])
     ends = float(np.floor(places.min())), float(np.ceil(places.max() + 0.05))
     styles = {name: line_style(number, len(problems), name) for number, name in enumerate(problems)}
     for axes, cost in with_panels(panels, costs):
@@ -172,7 +172,7 @@ def solver_times(table: pd.DataFrame) -> Sheet:
         name: line(of=name, **_mark(styles[name]["color"], number, True))
         for number, name in enumerate(problems)
     }
-    if any(row.solved < row.frames for of in by_cost.values() for row in of):
+    if any(row.solved < row.frames for rows in by_cost.values() for row in rows):
         entries[PARTLY] = line(**_mark("black", 0, False))
     sheet.add_legend(entries)
     return sheet

@@ -148,9 +148,9 @@ def _of_choices(result: xr.Dataset, names: tuple[str, ...]) -> list[str]:
     said = []
     for name in names:
         value = choice_name(result, name)
-        text = texts()[name].get(value.removesuffix(".toml"), texts()[name].get("other")) if value else None
-        if text:
-            said.append(text.replace("{value}", value.replace("{", "(").replace("}", ")")))
+        words = texts()[name].get(value.removesuffix(".toml"), texts()[name].get("other")) if value else None
+        if words:
+            said.append(words.replace("{value}", value.replace("{", "(").replace("}", ")")))
     return said
 
 

@@ -150,34 +150,34 @@ def strides(trial: TrialFiles) -> dict[str, object]:
     """The measures of the strides of each leg beside a norm, and of each stride."""
     if not (steps := trial.facts.strides):
         raise Absent("No stride from heel strike to heel strike of one foot was recorded.")
-    known = [x for x in STRIDE_MEASURES if any(x.variable in stride.measures for stride in steps)]
+    known = [one for one in STRIDE_MEASURES if any(one.variable in stride.measures for stride in steps)]
     legs = {side: [stride for stride in steps if stride.side == side] for side in SIDE_NAMES}
-    legs = {side: of for side, of in legs.items() if of or side in trial.facts.legs}
-    norm = next((x for x in norms(current_style().norm_file) if x.values), None)
+    legs = {side: leg for side, leg in legs.items() if leg or side in trial.facts.legs}
+    norm = next((norm for norm in norms(current_style().norm_file) if norm.values), None)
     rows = []
     for measure in known:
-        every = [[stride.measures.get(measure.variable, np.nan) for stride in of] for of in legs.values()]
+        every = [[stride.measures.get(measure.variable, np.nan) for stride in leg] for leg in legs.values()]
         cells = [_mean_and_sd(np.asarray(values), measure.decimals) for values in every]
         if norm is not None:
             cells.append(_with_sd(*norm.values.get(measure.variable, (np.nan, np.nan)), measure.decimals))
         rows.append((measure.heading, *cells))
-    counts = [f"{SIDE_NAMES[side]} ({count_of(len(of), 'stride')})" for side, of in legs.items()]
+    counts = [f"{SIDE_NAMES[side]} ({count_of(len(leg), 'stride')})" for side, leg in legs.items()]
     why = (
         f"Norm: {norm.source}."
         if norm is not None
         else "A norm of these numbers comes from a norm file of the laboratory: musclesolve report --norm-file."
     )
-    for name in (SIDE_NAMES[side] for side, of in legs.items() if not of):
+    for name in (SIDE_NAMES[side] for side, leg in legs.items() if not leg):
         why = f"The {name} leg has no stride from heel strike to heel strike in the recording. {why}"
     columns = ("", *counts, *(["norm"] if norm is not None else []))
-    x = [
+    stride_rows = [
         (
             f"{SIDE_NAMES[stride.side]}, {stride.start:.3f} to {stride.end:.3f} s",
             *(cell(stride.measures.get(one.variable, np.nan), one.decimals) for one in known),
         )
         for stride in steps
     ]
-    single = PageTable("Every stride", ("stride", *(one.heading for one in known)), x)
+    single = PageTable("Every stride", ("stride", *(one.heading for one in known)), stride_rows)
     caption = (
         "Mean and standard deviation of the strides" if len(steps) > len(legs) else "Measures of the strides"
     )

@@ -103,10 +103,10 @@ def _verdicts(trials: pd.DataFrame) -> PageTable:
     movements = list(dict.fromkeys(done["movement"]))
     rows = []
     for verdict in reversed(ORDER):
-        of = done[done["verdict"] == verdict]
-        if len(of):
-            counts = [int((of["movement"] == movement).sum()) for movement in movements]
-            rows.append([LABELS[verdict], *counts, len(of), int(of["frames"].sum())])
+        judged = done[done["verdict"] == verdict]
+        if len(judged):
+            counts = [int((judged["movement"] == movement).sum()) for movement in movements]
+            rows.append([LABELS[verdict], *counts, len(judged), int(judged["frames"].sum())])
     rows += [
         [status, *("" for _ in movements), count, ""]
         for status, count in Counter(trials["status"][trials["verdict"].isna()]).items()

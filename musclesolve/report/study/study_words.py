@@ -119,14 +119,14 @@ def families_in_words(result: StudyResult, citations: Citations) -> list[dict[st
     tests = curve_tests(result.comparisons)
     families = list[dict[str, Any]]()
     for name in sorted({test.family for test in tests}, key=lambda key: key == "exploratory"):
-        of = [test for test in tests if test.family == name and test.follows < 0]
+        of_family = [test for test in tests if test.family == name and test.follows < 0]
         primary = name == "primary"
-        differing = sorted((test for test in of if test.clusters), key=_least_p)
+        differing = sorted((test for test in of_family if test.clusters), key=_least_p)
         counted_only = [test for test in differing if not primary and _is_small(test)]
         said = [_sentence(test, tests) for test in differing if test not in counted_only]
         most = len(said) if primary else MOST_SENTENCES
         without: dict[str, list[str]] = {}
-        for test in of if primary else ():
+        for test in of_family if primary else ():
             if not test.clusters and np.isfinite(test.threshold):
                 size = "" if test.interval is None else f", {_amount(test, test.interval.difference)}"
                 p = f"{_effect(test)} p {_p_words(test.p_largest)}{size}"
@@ -135,7 +135,7 @@ def families_in_words(result: StudyResult, citations: Citations) -> list[dict[st
         none = f"No difference found, with p of the largest: {curves}." if curves else ""
         title = {"primary": "Primary outcomes", "exploratory": "Exploratory"}.get(name, "")
         if name == "exploratory" and not differing:
-            none = f"None of {count_of(len(of), 'exploratory test')} finds a difference."
+            none = f"None of {count_of(len(of_family), 'exploratory test')} finds a difference."
         small = _small_words([test.unit for test in counted_only], citations)
         families.append(
             {"title": title, "found": said[:most], "more": len(said[most:]), "small": small, "none": none}

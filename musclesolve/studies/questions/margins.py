@@ -229,13 +229,13 @@ def margins(
 
 
 def _activation_limits(
-    margins: Mapping[str, tuple[SolvedGroup, StrengthMargin]],
+    margin_of: Mapping[str, tuple[SolvedGroup, StrengthMargin]],
     margin: Mapping[str, float],
     muscles_of: Callable[[str], Sequence[str]],
 ) -> Variables:
     """Least upper bounds of activation; without passive forces they are the margins of strength."""
     limits = dict(margin)
-    for name, (part, _) in margins.items():
+    for name, (part, _) in margin_of.items():
         if part.state.passive_force.any():
             muscles = [muscle for muscle in muscles_of(name) if muscle in part.state.parameters.names]
             limits[name] = greatest(strength_margin(part.problem, muscles, of="activation").strength)

@@ -120,7 +120,7 @@ def kept_result(computed: ComputedStudy, made_of: Sequence[object]) -> StudyResu
 
 def kept_content(result: StudyResult, made_of: Sequence[object]) -> bytes:
     """The content of the file from which `kept_result` reads a result."""
-    values = {field.name: getattr(result, field.name) for field in fields(result)}
+    values = {part.name: getattr(result, part.name) for part in fields(result)}
     values |= {"computed": result.computed.notes, "cycles": result.cycles is not None}
     values["files"] = {path.name: hash_of(path) for path in result.files}
     arrays, file = list[AnyArray](), io.BytesIO()
@@ -464,8 +464,8 @@ def _testable(means: xr.Dataset) -> tuple[dict[str, list[str]], list[str]]:
 
 def _unusual(cycles: xr.Dataset) -> xr.Dataset:
     """Whether each cycle is far from the others of its subject, and why."""
-    marked = with_outliers(cycles)
-    return xr.Dataset({name: marked[name].variable for name in ("outlier", "outlier_reason", "distance")})
+    cycles = with_outliers(cycles)
+    return xr.Dataset({name: cycles[name].variable for name in ("outlier", "outlier_reason", "distance")})
 
 
 def _of_subjects(

@@ -78,7 +78,7 @@ def draft_norms(
             "choose the group of the healthy subjects with --group",
         )
     percent = np.linspace(0.0, 100.0, POINTS)
-    curves_of: dict[Curve, Array] = {}
+    subject_curves: dict[Curve, Array] = {}
     left_out: dict[str, str] = {}
     for name in filter(UNITS.__contains__, names):
         unit, wanted = str(means[name].attrs.get("units", "")), UNITS[name]
@@ -86,8 +86,8 @@ def draft_norms(
         if factor is None:
             left_out[name] = unit
         else:
-            curves_of |= _curves(means, name, percent, factor)
-    curves = {key: NormCurve(mean_of_known(x), sd_of_known(x)) for key, x in curves_of.items()}
+            subject_curves |= _curves(means, name, percent, factor)
+    curves = {key: NormCurve(mean_of_known(x), sd_of_known(x)) for key, x in subject_curves.items()}
     values = {}
     for name in names:
         if name in VALUE_UNITS and np.isfinite(means[name].values).sum() >= FEWEST:
@@ -96,7 +96,7 @@ def draft_norms(
     name, source, speeds = Path(output).name, f"{count} subjects", (0.0, np.inf)
     norm = Norm(name, source, "", speeds, percent, curves, values=values, left_out=left_out)
     if set(needed := score_variables()) <= set(curves):
-        persons = ({key: curves_of[key][k] for key in needed} for k in range(count))
+        persons = ({key: subject_curves[key][k] for key in needed} for k in range(count))
         scores = [profile_score(variable_scores(curve, norm).values()) for curve in persons]
         logs = np.log(scores)
         values[LOG_SCORE] = float(logs.mean()), float(logs.std(ddof=1))

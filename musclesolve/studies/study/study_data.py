@@ -496,8 +496,8 @@ class _Layout:
             variable = cycles.variables[name].transpose(*dims)
             self._same_unit(target[name], name, variable.attrs, said["trial"])
             if kind is TEXT:
-                texts = [said["trial"]] * count if name == "cycle_trial" else variable.values
-                arrays[name] = np.array([storable(str(entry)) for entry in texts], object)
+                labels = [said["trial"]] * count if name == "cycle_trial" else variable.values
+                arrays[name] = np.array([storable(str(entry)) for entry in labels], object)
             else:
                 arrays[name] = variable.values.astype(kind)
         return arrays

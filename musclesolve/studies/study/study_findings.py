@@ -188,9 +188,9 @@ def each_once(findings_of: Mapping[str, Sequence[Finding]]) -> list[Listed]:
     alike: dict[tuple[str, str], dict[str, Finding]] = {}
     for name, findings in findings_of.items():
         for entry in findings:
-            of_kind = alike.setdefault((entry.severity, entry.code), {})
-            of_kind[name] = max((of_kind.get(name, entry), entry), key=_cost)
-    largest = [(max(of_kind.values(), key=_cost), tuple(of_kind)) for of_kind in alike.values()]
+            by_name = alike.setdefault((entry.severity, entry.code), {})
+            by_name[name] = max((by_name.get(name, entry), entry), key=_cost)
+    largest = [(max(by_name.values(), key=_cost), tuple(by_name)) for by_name in alike.values()]
     return sorted(largest, key=lambda entry: entry[0].urgency)
 
 
