@@ -284,8 +284,8 @@ def on_disk(
     version = source_version(*sources)
 
     def make(function: Callable[..., Any], *signature: Any) -> CompiledFunction:
-        types = [types_of(part) if isinstance(part, str) else [part] for part in signature]
-        return CompiledFunction(function, tuple(chain.from_iterable(types)), options, version, message)
+        kinds = [types_of(part) if isinstance(part, str) else [part] for part in signature]
+        return CompiledFunction(function, tuple(chain.from_iterable(kinds)), options, version, message)
 
     return make
 

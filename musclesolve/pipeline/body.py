@@ -254,7 +254,7 @@ class SharingGroup:
 
 def over_frames(owner: Any) -> dict[str, Any]:
     """The arrays of a part, of the state of its muscles or of its loads, all of them over frames."""
-    values = {field.name: getattr(owner, field.name) for field in fields(owner)}
+    values = {part.name: getattr(owner, part.name) for part in fields(owner)}
     return {name: array for name, array in values.items() if isinstance(array, np.ndarray)}
 
 

@@ -429,16 +429,16 @@ def leg_document(leg: LegFacts) -> dict[str, Any]:
 @of_result
 def tendons(facts: Facts) -> Said:
     """State the solution of the tendons, their distance from balance, the largest strains; none for rigid ones."""
-    if (facts_ := facts.tendons) is None:
+    if (known := facts.tendons) is None:
         yield hold(None, "tendons")
         return
-    balance, strains = facts_["balance"], {name: facts_[name] for name in ("achilles", "all")}
+    balance, strains = known["balance"], {name: known[name] for name in ("achilles", "all")}
     value = {
-        "iterations": {_side(side): count for side, count in facts_["iterations"].items()},
+        "iterations": {_side(side): count for side, count in known["iterations"].items()},
         "balance_error": balance and balance["error"],
         "largest_strain": strains,
     }
-    steps = " and ".join(f"{count} ({_side(side)})" for side, count in facts_["iterations"].items())
+    steps = " and ".join(f"{count} ({_side(side)})" for side, count in known["iterations"].items())
     yield say("tendons", value, solver=facts.result.attrs.get("solver"), steps=steps)
     if balance is not None:
         leg, large = _side(balance["side"]), balance["large"] or None

@@ -353,8 +353,8 @@ class Settings:
         """Collect the settings or tables of the subclass."""
         stated = vars(cls).items()
         for key, kind in vars(cls).get("__annotations__", {}).items():
-            if isinstance(setting := vars(cls).get(key), Setting) and not setting.kind:
-                setting.kind = USUAL_KINDS[kind.removesuffix(" | None")]
+            if isinstance(rule := vars(cls).get(key), Setting) and not rule.kind:
+                rule.kind = USUAL_KINDS[kind.removesuffix(" | None")]
         cls.__settings__ = {**cls.__settings__, **{key: s for key, s in stated if isinstance(s, Setting)}}
         cls.__tables__ = {**cls.__tables__, **{name: t for name, t in stated if isinstance(t, FileTable)}}
 

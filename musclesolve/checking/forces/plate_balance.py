@@ -505,11 +505,11 @@ def _changing(trial: Trial, measured: BalanceFit, sample: Observed, judged: list
             white = whitened(error * changed[:, None, None], time, sample.deviation)
             effect = np.pad(white, ((0, len(sample.values) - len(white)), (0, 0)))
             weighted = remainder(effect, others)
-            covariance = np.linalg.pinv(effect.T @ weighted)
-            size = covariance @ (weighted.T @ sample.values)
-            spread = covariance + usual**2 * np.eye(len(size))
+            inverse = np.linalg.pinv(effect.T @ weighted)
+            size = inverse @ (weighted.T @ sample.values)
+            spread = inverse + usual**2 * np.eye(len(size))
             if np.linalg.norm(size) > least and (clear := size @ np.linalg.solve(spread, size)) > CLEAR**2:
-                clearest.append((float(clear), name, when, size, np.sqrt(np.diag(covariance))))
+                clearest.append((float(clear), name, when, size, np.sqrt(np.diag(inverse))))
     if not clearest:
         return
     _, name, when, size, error_of = max(clearest, key=lambda entry: entry[0])
@@ -830,11 +830,9 @@ def estimate(observed: Array, terms: Sequence[BalanceTerm], free: BalanceTerm) -
     """Estimate one error from observations (N,) of variance one; all other errors follow their priors."""
     weighted = remainder(free.effect, [term for term in terms if term is not free])
     normal, right = free.effect.T @ weighted, weighted.T @ observed
-    size, covariance = np.linalg.solve(normal, right), np.linalg.inv(normal)
+    size, spread = np.linalg.solve(normal, right), np.linalg.inv(normal)
     usual = np.linalg.solve(normal + np.diag(free.prior**-2.0), right)
-    return Estimate(
-        np.asarray(size, float), np.asarray(covariance, float), 0.5 * float(right @ (size - usual))
-    )
+    return Estimate(np.asarray(size, float), np.asarray(spread, float), 0.5 * float(right @ (size - usual)))
 
 
 def remainder(observed: Array, terms: Sequence[BalanceTerm]) -> Array:

@@ -115,9 +115,9 @@ def distances(trial: Trial) -> Distances | None:
     for k, ((a, b), standing) in enumerate(pairs.items()):
         if standing and static is not None and names[a] in static and names[b] in static:
             still[k] = _distance(static[names[a]], static[names[b]])
-    of = Distances(names, one, other, still, still)
-    usual = [float(median_of_known(of_pair)) for of_pair in of.measured(trial.markers.position).T]
-    return replace(of, usual=np.array(usual))
+    of_standing = Distances(names, one, other, still, still)
+    usual = [float(median_of_known(of_pair)) for of_pair in of_standing.measured(trial.markers.position).T]
+    return replace(of_standing, usual=np.array(usual))
 
 
 def _distance(one: Array, other: Array) -> float:

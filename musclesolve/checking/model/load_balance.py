@@ -689,11 +689,11 @@ def whole_wrench(case: ModelCase) -> Iterator[Finding]:
         # where mass and loads disagree one plate alone is not accused: what it lacks may be of the mass
         names = [] if case.found("mass") else [f"place {k}" for k in judged]
         names += ["place"] * every
-        of = accusations(sample, names)
-        if not of:
+        fits = accusations(sample, names)
+        if not fits:
             break
-        name = likeliest(of)
-        offset, error = (np.array([*part, 0.0]) @ axes for part in (of[name].size, of[name].deviation))
+        name = likeliest(fits)
+        offset, error = (np.array([*part, 0.0]) @ axes for part in (fits[name].size, fits[name].deviation))
         concerned = (case.loads[int(name.split()[1])].name,) if " " in name else ()
         yield displaced(case, concerned, offset, np.abs(error), DISPLACED, "warning")
         sample = sample.freed(name, FOUND)

@@ -297,8 +297,8 @@ def _people(
         here = [trial for trial in trials if trial.role.subject == name]
         role, of_recordings = here[0].role, [trial.recording for trial in here if trial.recording is not None]
         # A study takes the mass of a model by itself; recordings and trial files beside it are to agree with it.
-        whole = of_recordings or not all("model" in trial.found.source for trial in here)
-        bodies = [stated_body(trial.found) if whole else trial.found.subject for trial in here]
+        with_body = of_recordings or not all("model" in trial.found.source for trial in here)
+        bodies = [stated_body(trial.found) if with_body else trial.found.subject for trial in here]
         row = None if known is None else known.row_of(name)
         source, of_table = of_tables.get(name, (None, {}))
         tabled = {**of_table, **({} if known is None or row is None else known.rows[row])}
@@ -319,7 +319,7 @@ def _people(
                 values[name][key] = round(float(median(sizes)), 1)
                 shown.setdefault(key, []).append(f"{name} {values[name][key]:g}")
         needed = dict.fromkeys(key for recording in of_recordings for key in recording.needs)
-        required = _BODY if whole else ()
+        required = _BODY if with_body else ()
         for key in dict.fromkeys((*required, *needed)):
             if key not in {*values[name], *tabled, *differing}:
                 lacking.setdefault(key, []).append(name)

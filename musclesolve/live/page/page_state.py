@@ -423,8 +423,8 @@ class PageState:
             "value": _number(value),
             "place": settings.place(value),
             "steps": {
-                side: [{"value": _number(step), "place": settings.place(step)} for step in of]
-                for side, of in steps.items()
+                side: [{"value": _number(step), "place": settings.place(step)} for step in of_side]
+                for side, of_side in steps.items()
             },
             "done": sum(self._done[side, settings.during] for side in sides),
         }

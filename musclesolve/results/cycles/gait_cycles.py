@@ -391,7 +391,7 @@ def of_leg(result: xr.Dataset, side: str, without_side: bool) -> xr.Dataset:
     if without_side:
         names_of = [name for name in (*LABELS, "short_name") if name in leg.coords]
         plain = {name: [str(value)[:-2] for value in leg[name].values] for name in names_of}
-        leg = leg.assign_coords({name: (leg[name].dims, texts) for name, texts in plain.items()})
+        leg = leg.assign_coords({name: (leg[name].dims, labels) for name, labels in plain.items()})
     leg = leg.sel(side=side).drop_vars("side") if "side" in leg.dims else leg
     if without_side and "heading" in result:
         seen = [name for name in ("pelvis_angle", "trunk_angle") if name in result]

@@ -175,8 +175,8 @@ class Target:
 
 def muscle_target(part: SharingGroup, muscles: Sequence[str]) -> Target:
     """The summed tension of some muscles of a part."""
-    one = np.isin(part.state.parameters.names, list(muscles)).astype(float)
-    return Target(np.broadcast_to(one, part.state.passive_force.shape), part.state.passive_force @ one)
+    mask = np.isin(part.state.parameters.names, list(muscles)).astype(float)
+    return Target(np.broadcast_to(mask, part.state.passive_force.shape), part.state.passive_force @ mask)
 
 
 def contact_target(

@@ -120,7 +120,7 @@ def kept_result(computed: ComputedStudy, made_of: Sequence[object]) -> StudyResu
 
 def kept_content(result: StudyResult, made_of: Sequence[object]) -> bytes:
     """The content of the file from which `kept_result` reads a result."""
-    values = {field.name: getattr(result, field.name) for field in fields(result)}
+    values = {part.name: getattr(result, part.name) for part in fields(result)}
     values |= {"computed": result.computed.notes, "cycles": result.cycles is not None}
     values["files"] = {path.name: hash_of(path) for path in result.files}
     arrays, file = list[AnyArray](), io.BytesIO()
