@@ -520,6 +520,8 @@ _FEET = ("calcn", "calcaneus", "foot", "hindfoot", "talus", "ankle")
 _SIDE = re.compile(r"(?:^|[^a-z])(r|l|right|left)(?:[^a-z]|$)", re.IGNORECASE)
 _FARTHEST_M = 0.4
 """Largest distance [m] of a center of pressure from the origin of its foot."""
+LABORATORY_M = 50.0
+"""Distance [m] from the origin of a laboratory beyond which nobody walks."""
 _STEEPEST = 0.5
 """Least cosine between the mean ground reaction and up."""
 _SOLE_M = 0.18
@@ -571,10 +573,15 @@ def _on_feet(
         distances = ", ".join(
             f"{np.median(np.linalg.norm(path, axis=1)):.2g} m from {foot}" for foot, path in away.items()
         )
-        at, feet_at = (
-            np.abs(place).max() for place in (load.point[on.far], [sole.heel for sole in soles.values()])
-        )
-        distances += f" (up to {at:.2g} m from the origin of the laboratory, the feet up to {feet_at:.2g} m)"
+        heels = np.concatenate([sole.heel for sole in soles.values()])
+        at, feet_at = (float(np.median(np.linalg.norm(place, axis=1))) for place in (load.point[on.far], heels))
+        distances += f" ({at:.2g} m from the origin of the laboratory, the feet {feet_at:.2g} m)"
+        if min(at, feet_at) < LABORATORY_M < max(at, feet_at):
+            what = "points of force" if at > feet_at else "translations of the coordinates"
+            raise file_error(
+                "bad_units", load.file, f"the center of pressure of {load.name} is {distances}", f"{what} in m",
+                f"divide the {what} by 1000 if they are in mm",
+            )  # fmt: skip
         raise _no_foot(load, f"its center of pressure is {distances}")
     carried = {side: under for side, under in on.under.items() if (under & on.loaded).any()}
     if not carried:

@@ -163,9 +163,9 @@ JOINTS = ("hip_flexion", "knee_angle", "ankle_angle", "subtalar_angle")
 """Coordinates of the joints whose places on their bodies are compared with public models."""
 PUBLIC = ("gait2392", "rajagopal_2016", "rajagopal_lai_uhlrich_2023")
 """Models of the `ends` in muscle_norms.toml. Scaled models differ from one of them by 0.1 mm, their sides by 9 mm."""
-FEWEST_ENDS, OWN_BODY = 6, 4.0
+FEWEST_ENDS, OWN_BODY, MOST_APART = 6, 4.0, 20.0
 """Known ends on a body from which its scale follows; median of their distances from a public model beyond which a body
-has other axes or other muscles [mm]."""
+has other axes or other muscles [mm]; distance of an end beyond which it tells no more of the model [mm]."""
 FEWEST = 24
 """Number of known names from which a model follows a public set; fewer are a model of its own."""
 SAME = 1e-6
@@ -318,15 +318,16 @@ def _moved(body: Anatomy) -> Array:
                     public[model, k, j] = place
     moved, bones = np.zeros_like(body.ends), np.array(body.bones).reshape(-1, 2)
     for bone in np.unique(bones):
-        least = OWN_BODY
+        least = np.inf
         for places in public:
             here = (bones == bone) & np.isfinite(places + body.ends).all(axis=2)
             own, at = body.ends[here], places[here]
             scales = np.array([_weighted_median(*pair) for pair in zip(own.T, at.T, strict=True)])
             if len(at) >= FEWEST_ENDS and scales.min() > 0.0:
                 away = own / scales - at
-                if (apart := float(np.median(np.abs(away)))) < least:
-                    least, moved[here] = apart, away
+                apart = float(np.minimum(np.abs(away), MOST_APART).mean())
+                if apart < least:
+                    least, moved[here] = apart, away * (np.median(np.abs(away)) < OWN_BODY)
     return moved.reshape(-1, 6)
 
 
