@@ -232,7 +232,7 @@ def stated_strains(usual: Array, stated: TendonStrain | None, levels: Sequence[L
     """The strains (n,) with the stated ones in place of `usual`, level by level, so that the more specific word holds.
 
     Args:
-        own: strains of the set or model.
+        usual: strains of the set or model.
         stated: strains stated by the user.
         levels: from the general to the specific, below "all".
         whose: name of the set or model, for messages.

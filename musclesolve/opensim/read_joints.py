@@ -354,7 +354,7 @@ def _axis(element: Element, names: tuple[str, ...]) -> TransformAxis | None:
     else:
         others = [child for child in element.children if child.tag not in ("coordinates", "axis", "function")]
         function = read_function(others[0], len(used)) if others else Constant(0.0)
-    axis = element.require("axis").vector()
+    axis = element.require("axis").numbers(3, 1e100)  # a direction of any length
     length = float(np.linalg.norm(axis))
     if not length > 0.0:
         element.fail("bad_model", "the axis has no direction", "an axis", "correct it")

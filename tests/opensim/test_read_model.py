@@ -110,6 +110,16 @@ def test_a_place_that_no_body_reaches_is_refused(tmp_path: Path, tag: str) -> No
         read_osim(save_model(tmp_path, f"{before}<{tag}>{far}<{rest}"))
 
 
+def test_an_axis_is_a_direction_of_any_length(tmp_path: Path) -> None:
+    axis_of = "<axis>0 0 1</axis>"
+    long, endless = (TEXT.replace(axis_of, f"<axis>0 0 {size}</axis>") for size in ("500", "1e200"))
+    assert long != TEXT
+    axes = [turn.axis for joint in read_osim(save_model(tmp_path, long)).joints for turn in joint.rotations]
+    np.testing.assert_allclose(np.linalg.norm(axes, axis=1), 1.0)
+    with refused("bad_model", "1e200"):
+        read_osim(save_model(tmp_path, endless))
+
+
 PIECES = st.sampled_from(
     ["", "nan", "-1", "1e999", "1 2", "true", "x", "<a/>", "</objects>", "knee_r", "9" * 400]
 )

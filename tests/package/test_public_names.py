@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 from collections.abc import Iterator
@@ -124,3 +125,17 @@ def test_what_a_user_looks_at_is_described_in_a_few_lines():
     }
     for name, (thing, words) in shown.items():
         assert words in repr(thing) and len(repr(thing)) < 400, name
+
+
+def test_the_arguments_that_a_docstring_explains_are_arguments() -> None:
+    """Keyword arguments of no name are explained beside the others."""
+    others = list[str]()
+    for path in sorted((ROOT / "musclesolve").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.args.kwarg is None:
+                _, _, after = (ast.get_docstring(node) or "").partition("Args:\n")
+                explained = re.findall(r"^    (\w+(?:, \w+)*): ", re.split(r"\n\S", after)[0], re.MULTILINE)
+                names = {argument.arg for argument in ast.walk(node.args) if isinstance(argument, ast.arg)}
+                unknown = {*", ".join(explained).split(", ")} - names - {""}
+                others += [f"{path.name}, {node.name}: {name}" for name in unknown]
+    assert not others

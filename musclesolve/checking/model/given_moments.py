@@ -234,7 +234,7 @@ def empty_columns(case: MomentCase) -> Iterator[Finding]:
 
 
 def unexplained(moments: Array, due: Array) -> float:
-    """The share of moments due that given ones leave at the best scale of any sign."""
+    """The share of the moments due that other ones leave at the best scale of any sign."""
     return 1.0 - float(np.nan_to_num(likeness_of(moments, due))) ** 2
 
 

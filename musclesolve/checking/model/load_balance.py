@@ -384,7 +384,7 @@ def place_of_points(case: ModelCase) -> Iterator[Finding]:
 def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Finding]:
     """Find pressures beside both feet, or of another way under them.
 
-    The moments that loads given (T, 6) leave are e x F + c sum (p - m) x F, with a displacement e of all points and the
+    The moments that `acting` (T, 6) leaves are e x F + c sum (p - m) x F, with a displacement e of all points and the
     scale 1 + c of their ways about the mean m of each contact. The feet show both, too.
     """
     fixed, memory = case.fixed, round(MEMORY * case.fixed.rate)

@@ -385,7 +385,7 @@ def load_dynamics(
 def device_notes(
     model: OpenSimModel, motion: CoordinateMotion, dofs: Sequence[str], stated: bool
 ) -> list[str]:
-    """Return a sentence on what the devices of a model produce about some coordinates; given: whether moments are."""
+    """Return a sentence on what the devices of a model produce about some coordinates; stated: whether moments are."""
     if not model.devices:
         return []
     try:

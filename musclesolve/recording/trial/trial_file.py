@@ -441,7 +441,7 @@ class TrialReader:
     def _all_files(
         self, mapped: MarkerMapping, functional: FunctionalTrials, muscles: Path | None
     ) -> dict[str, Path]:
-        """Return role -> path of all files; own: the user's muscle set."""
+        """Return role -> path of all files; muscles: the user's muscle set."""
         document, marker_set = self.document, self.settings.markers.set
         files = {"trial": document.path, **self.files}
         # Sources of the marker files, such as the pixels of cameras.

@@ -137,8 +137,8 @@ OF_ANALYSIS = ("file_changed", "gait_events", "muscle_parameters", "remark")
 def assemble(analysis: Analysis, examined: Sequence[Finding] | None = None, paths: bool = True) -> xr.Dataset:
     """Label all numbers of an analysis, with units and provenance.
 
-    found: findings on the recording or model; None without a check, and then the warnings of the analysis itself take
-    their place. paths: whether the paths of the muscles, for pictures, are in the result.
+    examined: findings on the recording or model; None without a check, and then the warnings of the analysis itself
+    take their place. paths: whether the paths of the muscles, for pictures, are in the result.
     """
     body, parts = analysis.body, analysis.parts
     labels = labels_of(body, analysis, paths)

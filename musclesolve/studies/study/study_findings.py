@@ -180,7 +180,7 @@ def each_once(findings_of: Mapping[str, Sequence[Finding]]) -> list[Listed]:
     from one whose verdict rests on the fault.
 
     Args:
-        found: name of a trial -> its findings.
+        findings_of: name of a trial -> its findings.
 
     Returns:
         In the order of their remedies (`Finding.urgency`).
