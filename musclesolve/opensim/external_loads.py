@@ -574,7 +574,9 @@ def _on_feet(
             f"{np.median(np.linalg.norm(path, axis=1)):.2g} m from {foot}" for foot, path in away.items()
         )
         heels = np.concatenate([sole.heel for sole in soles.values()])
-        at, feet_at = (float(np.median(np.linalg.norm(place, axis=1))) for place in (load.point[on.far], heels))
+        at, feet_at = (
+            float(np.median(np.linalg.norm(place, axis=1))) for place in (load.point[on.far], heels)
+        )
         distances += f" ({at:.2g} m from the origin of the laboratory, the feet {feet_at:.2g} m)"
         if min(at, feet_at) < LABORATORY_M < max(at, feet_at):
             what = "points of force" if at > feet_at else "translations of the coordinates"
