@@ -202,18 +202,18 @@ def examined_file(path: Path, checks: Iterable[Check], costs: bool = False) -> l
 def causes_named(trial: AnyTrial | str | Path) -> Iterator[None]:
     """Replace the refusal of a trial file by the error that `check` reports first, where they differ.
 
-    The code of the refusal stays. The refusal of an argument names no file, and stays as it is.
+    The code of the refusal stays. The refusals of arguments, which name no file, and of the trial file stay as they are.
     """
     try:
         yield
     except (InputError, PoseError) as refusal:
-        if isinstance(trial, AnyTrial) or getattr(refusal, "file", trial) is None or not is_file(Path(trial)):
+        if (
+            isinstance(trial, AnyTrial)
+            or getattr(refusal, "file", "") in (None, Path(trial))
+            or not is_file(Path(trial))
+        ):
             raise
-        found = (
-            []
-            if is_model_trial(toml_content(Path(trial)))
-            else examined_file(Path(trial), all_checks(), True)
-        )
+        found = [] if is_model_trial(toml_content(path)) else examined_file(path, all_checks(), True)
         first = next(iter(sorted_findings(found)), None)  # an error if there is one
         reason, code = getattr(refusal, "problem", str(refusal)), getattr(refusal, "code", "bad_input")
         if first is None or first.severity != "error" or first.what.startswith(reason):

@@ -182,7 +182,7 @@ CHOSEN = (0.5, 2.0)
 FIBERS = (0.2, 1.8)
 """Normalized length that no fiber has in this motion [optimal lengths]: force ends at 0.4 and 1.6, and models in
 sound walks have 0.26 to 1.6."""
-FASTEST = (3.5, 30.0)
+FASTEST = (3.5, 20.0)
 """Maximum shortening velocity of a muscle [optimal lengths/s]: 4.8 to 12 from slow to fast fibers (Umberger et al.
 2003), 10 in the public models."""
 PULLS = 0.1

@@ -88,6 +88,12 @@ def test_degrees_said_to_be_radians_are_refused(small, tmp_path: Path) -> None:
     assert "header" not in str(error.value)
 
 
+def test_degrees_that_were_converted_twice_are_refused(small, tmp_path: Path) -> None:
+    """A joint under a muscle turns by no full turn."""
+    with refused("bad_units", "ik.mot", "knee_r reaches", "more than a full turn"):
+        coordinate_motion(small, angles_file(tmp_path, small, True, np.degrees(1.0) ** 2))
+
+
 def test_units_that_the_header_does_not_state_are_those_that_the_values_show(small, tmp_path: Path) -> None:
     """Beyond a full rotation in radians: degrees. Below: radians, as OpenSim takes them. The note says why."""
     plain = coordinate_motion(small, small_motion(small))
