@@ -102,7 +102,7 @@ class Bank(Generic[Case]):
                 after = shared(spoiled)
                 size, new = change(after, before), signs(after) - signs(before)
             except InputError as error:
-                named = getattr(error, "__notes__", ()) or [(error.key or "refused").rpartition(".")[2]]
+                named = getattr(error, "__notes__", ()) or [(error.key or error.code).rpartition(".")[2]]
                 new = {(code, "error", "refused") for code in named}
             new = {sign for sign in new if sign[0] in codes or sign[0] != "emg_disagrees"}
             found = "by name" if any(code in codes for code, *_ in new) else "otherwise" if new else "silent"

@@ -469,7 +469,7 @@ def moments_late(case: Case, draw: np.random.Generator) -> Drawn:
 # Stretches, gains and whole sets
 
 
-@kind("angle_units")
+@kind("angle_units", "bad_units")
 def one_angle_in_another_unit(case: Case, draw: np.random.Generator) -> Drawn:
     name = pick(draw, [each for each in moving(case) if each.startswith(("hip", "knee", "ankle"))])
     factor = np.pi / 180.0 if degrees(case, 1.0) == 1.0 else 180.0 / np.pi
@@ -1140,7 +1140,7 @@ ROWS: dict[str, tuple[str, str, str, tuple[float, ...], Change, str]] = {
     "motion_noise": ("noise", MOTION, MOVING, (1.0, 2.0), noisy, "noise of {:g} degrees"),
     "motion_backward": ("walking_direction another_trial time_offset", MOTION, EVERY, (0.0,), backward, "backward"),
     "motion_late": ("time_offset another_trial", MOTION, EVERY, (-0.06, -0.03, 0.03, 0.06), late, "{:+g} s late"),
-    "motion_units": ("angle_units point_units", MOTION, EVERY, (57.29578, 0.01745329, 1e3), scaled, "x {:.3g}"),
+    "motion_units": ("angle_units bad_units", MOTION, EVERY, (57.29578, 0.01745329, 1e3), scaled, "x {:.3g}"),
     "angles_in_steps": ("frozen angle_resolution", MOTION, MOVING, (1.0, 3.0), in_steps, "steps of {:g} degrees"),
     "angle_noise": ("noise angle_resolution", MOTION, ONE, (1.0, 3.0), noisy, "noise of {:g} degrees"),
     "angle_gain": (f"{SLIDES} angle_offset angle_sign angle_scale", MOTION, ONE, (0.5, 0.8, 1.25), scaled, "x {:g}"),
@@ -1219,7 +1219,7 @@ def sides_of_angles(case: Case, draw: np.random.Generator) -> Drawn:
 
 
 @kind(
-    "point_units",
+    "bad_units", "angle_units",
     "foot_height",
     "pelvis_scale",
     "foot_slides",
@@ -1360,7 +1360,7 @@ LOADS: dict[str, tuple[str, tuple[float, ...], Callable[[Plate, float, np.random
     "points_ahead": (OFFSET, (-0.05, -0.03, 0.03, 0.05), channel(1, 0, np.add), "points {:+g} m ahead"),
     "points_aside": (OFFSET, (-0.04, -0.02, 0.02, 0.04), channel(1, 2, np.add), "points {:+g} m right"),
     "points_raised": ("pressure_offset foot_height", (-0.05, 0.05), channel(1, 1, np.add), "points {:+g} m higher"),
-    "points_units": ("point_units pressure_outside", (1e3, 1e-3), whole(np.multiply, 1), "points x {:g}"),
+    "points_units": ("point_units bad_units", (1e3, 1e-3), whole(np.multiply, 1), "points x {:g}"),
     "points_mirrored": (f"{AXES} pressure_outside plates_swapped", (-1.0,), channel(1, 2, np.multiply), "mirrored"),
     "way_of_pressure": ("pressure_way pressure_outside", (0.5, 0.7, 1.5), way_shrunk, "way of the pressure x {:g}"),
     "free_moment_scaled": ("free_moment moment_channel", (-1.0, 0.0, 3.0), whole(np.multiply, 2), "free moment x {:g}"),

@@ -202,16 +202,13 @@ def examined_file(path: Path, checks: Iterable[Check], costs: bool = False) -> l
 def causes_named(trial: AnyTrial | str | Path) -> Iterator[None]:
     """Replace the refusal of a trial file by the error that `check` reports first, where they differ.
 
-    The code of the refusal stays. The refusals of arguments, which name no file, and of the trial file stay as they are.
+    The code of the refusal stays. Refusals of the trial file and of arguments, which name no file, stay as they are.
     """
     try:
         yield
     except (InputError, PoseError) as refusal:
-        if (
-            isinstance(trial, AnyTrial)
-            or getattr(refusal, "file", "") in (None, Path(trial))
-            or not is_file(Path(trial))
-        ):
+        path = Path() if isinstance(trial, AnyTrial) else Path(trial)
+        if getattr(refusal, "file", "") in (None, path) or not is_file(path):
             raise
         found = [] if is_model_trial(toml_content(path)) else examined_file(path, all_checks(), True)
         first = next(iter(sorted_findings(found)), None)  # an error if there is one
