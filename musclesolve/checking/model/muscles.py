@@ -637,10 +637,9 @@ def _twice(model: OpenSimModel, body: Anatomy, used: set[str], where: Where) -> 
 
 
 def _missing(model: OpenSimModel, where: Where) -> Found:
-    """Find muscles that one side alone has, which cost the other side as much, and the last that a set lacks."""
-    stems = {
-        side: {split_side(name)[0] for name in model.muscles if split_side(name)[1] == side} for side in SIDES
-    }
+    """Find muscles that act on one side alone, which cost the other side as much, and the last that a set lacks."""
+    names = [split_side(name) for name, muscle in model.muscles.items() if muscle.enabled]
+    stems = {side: {stem for stem, own in names if own == side} for side in SIDES}
     both, either = stems["r"] & stems["l"], stems["r"] | stems["l"]
     if not both or len(both) < 0.8 * len(either):
         return

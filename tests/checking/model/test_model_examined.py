@@ -347,11 +347,13 @@ def test_a_wrong_angle_is_no_mixture_of_moments(name: str) -> None:
 def test_the_last_muscles_of_a_set_are_missing_with_all_their_parts(
     beginnings: tuple[str, ...], lost: int
 ) -> None:
-    """Who leaves out more has a set of one's own."""
+    """A muscle that is switched off lacks, too. Who leaves out more has a set of one's own."""
     model = ms.read_osim(recorded("opensim_models") / "rajagopal_2016.osim")
-    muscles = {name: each for name, each in model.muscles.items() if not name.startswith(beginnings)}
-    found = list(_missing(replace(model, muscles=muscles), Where(model.file)))
-    assert [fault.code for fault, _ in found] == ["muscle_missing"] * lost
+    left = {name: each for name, each in model.muscles.items() if not name.startswith(beginnings)}
+    off = {name: replace(each, enabled=name in left) for name, each in model.muscles.items()}
+    for muscles in (left, off):
+        found = list(_missing(replace(model, muscles=muscles), Where(model.file)))
+        assert [fault.code for fault, _ in found] == ["muscle_missing"] * lost
 
 
 @pytest.mark.parametrize("name", ["knee_angle_r", "hip_flexion_l"])
