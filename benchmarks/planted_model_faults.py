@@ -1072,42 +1072,6 @@ def late(values: np.ndarray, rate: float, size: float, draw: np.random.Generator
     return np.stack([np.interp(at - size, at, each) for each in values.T], axis=1)
 
 
-def scaled(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
-    return size * values
-
-
-def shifted(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
-    return values + size
-
-
-def drifting(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
-    return values + np.linspace(0.0, size, len(values))[:, None]
-
-
-def noisy(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
-    return values + size * draw.standard_normal(values.shape)
-
-
-def in_steps(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
-    return size * np.round(values / size)
-
-
-def smooth(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
-    return low_pass(values, rate, size)
-
-
-def cut(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
-    return np.clip(values, size * min(values.min(), 0.0), size * values.max())
-
-
-def positive(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
-    return np.abs(values)
-
-
-def backward(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
-    return values[::-1]
-
-
 def over(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
     values[since(values, draw) :] *= -1.0
     return values
@@ -1118,63 +1082,68 @@ def zero_later(values: np.ndarray, rate: float, size: float, draw: np.random.Gen
     return values
 
 
-def zero_below(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
-    return np.where(np.abs(values) < size, 0.0, values)
-
-
-def scaled_above_zero(values: np.ndarray, rate: float, size: float, draw: np.random.Generator) -> np.ndarray:
-    return np.where(values > 0.0, size, 1.0) * values
-
-
+ONE_LINE: dict[str, Change] = {
+    "scaled": lambda values, rate, size, draw: size * values,
+    "shifted": lambda values, rate, size, draw: values + size,
+    "drifting": lambda values, rate, size, draw: values + np.linspace(0.0, size, len(values))[:, None],
+    "noisy": lambda values, rate, size, draw: values + size * draw.standard_normal(values.shape),
+    "in_steps": lambda values, rate, size, draw: size * np.round(values / size),
+    "smooth": lambda values, rate, size, draw: low_pass(values, rate, size),
+    "cut": lambda values, rate, size, draw: np.clip(values, size * min(values.min(), 0.0), size * values.max()),
+    "positive": lambda values, rate, size, draw: np.abs(values),
+    "backward": lambda values, rate, size, draw: values[::-1],
+    "zero_below": lambda values, rate, size, draw: np.where(np.abs(values) < size, 0.0, values),
+    "scaled_above_zero": lambda values, rate, size, draw: np.where(values > 0.0, size, 1.0) * values,
+}  # fmt: skip
 MOTION, MOMENTS = "coordinates", "moments"
 EVERY, MOVING, ONE = "all columns", "all that move", "one"
 SLIDES = "foot_slides foot_height"
 DEGREES = "degrees"
 # kind: codes, table, columns, sizes, change, words (sizes of motions that are in degrees say so)
-ROWS: dict[str, tuple[str, str, str, tuple[float, ...], Change, str]] = {
+ROWS: dict[str, tuple[str, str, str, tuple[float, ...], Change | str, str]] = {
     "motion_twice": ("frames_repeated frames_skipped", MOTION, EVERY, (0.1, 0.2), twice_in_time, "{:g} s twice"),
     "motion_held": ("frozen frames_repeated frames_skipped", MOTION, EVERY, (0.1, 0.2), held, "held for {:g} s"),
     "motion_lost": ("frames_skipped clock_rate time_offset", MOTION, EVERY, (0.04, 0.08), lost, "without {:g} s"),
     "motion_resampled": ("over_filtered low_rate", MOTION, EVERY, (6.0, 10.0), resampled, "from {:g} Hz"),
-    "motion_filtered": ("over_filtered", MOTION, EVERY, (1.5, 2.0, 2.5), smooth, "filtered at {:g} Hz"),
-    "motion_noise": ("noise", MOTION, MOVING, (1.0, 2.0), noisy, "noise of {:g} degrees"),
-    "motion_backward": ("walking_direction another_trial time_offset", MOTION, EVERY, (0.0,), backward, "backward"),
+    "motion_filtered": ("over_filtered", MOTION, EVERY, (1.5, 2.0, 2.5), "smooth", "filtered at {:g} Hz"),
+    "motion_noise": ("noise", MOTION, MOVING, (1.0, 2.0), "noisy", "noise of {:g} degrees"),
+    "motion_backward": ("walking_direction another_trial time_offset", MOTION, EVERY, (0.0,), "backward", "backward"),
     "motion_late": ("time_offset another_trial", MOTION, EVERY, (-0.06, -0.03, 0.03, 0.06), late, "{:+g} s late"),
-    "motion_units": ("angle_units bad_units", MOTION, EVERY, (57.29578, 0.01745329, 1e3), scaled, "x {:.3g}"),
-    "angles_in_steps": ("frozen angle_resolution", MOTION, MOVING, (1.0, 3.0), in_steps, "steps of {:g} degrees"),
-    "angle_noise": ("noise angle_resolution", MOTION, ONE, (1.0, 3.0), noisy, "noise of {:g} degrees"),
-    "angle_gain": (f"{SLIDES} angle_offset angle_sign angle_scale", MOTION, ONE, (0.5, 0.8, 1.25), scaled, "x {:g}"),
+    "motion_units": ("angle_units bad_units", MOTION, EVERY, (57.29578, 0.01745329, 1e3), "scaled", "x {:.3g}"),
+    "angles_in_steps": ("frozen angle_resolution", MOTION, MOVING, (1.0, 3.0), "in_steps", "steps of {:g} degrees"),
+    "angle_noise": ("noise angle_resolution", MOTION, ONE, (1.0, 3.0), "noisy", "noise of {:g} degrees"),
+    "angle_gain": (f"{SLIDES} angle_offset angle_sign angle_scale", MOTION, ONE, (0.5, 0.8, 1.25), "scaled", "x {:g}"),
     "angle_late": (f"{SLIDES} time_offset", MOTION, ONE, (-0.05, 0.05), late, "{:+g} s late"),
     "angle_jumps": (f"{SLIDES} single_leap angle_offset", MOTION, ONE, (-10.0, 20.0), jumped, "{:+g} degrees later"),
     "angle_spiked": ("single_leap noise", MOTION, ONE, (-30.0, 15.0, 30.0), spiked, "{:+g} degrees once"),
-    "angle_cut": (f"{SLIDES} frozen angle_scale", MOTION, ONE, (0.5, 0.7, 0.85), cut, "cut at {:g} of its range"),
-    "angle_filtered": (f"{SLIDES} over_filtered angle_scale", MOTION, ONE, (1.5, 2.5), smooth, "filtered at {:g} Hz"),
-    "angle_positive": (f"{SLIDES} angle_sign noise", MOTION, ONE, (0.0,), positive, "without its sign"),
+    "angle_cut": (f"{SLIDES} frozen angle_scale", MOTION, ONE, (0.5, 0.7, 0.85), "cut", "cut at {:g} of its range"),
+    "angle_filtered": (f"{SLIDES} over_filtered angle_scale", MOTION, ONE, (1.5, 2.5), "smooth", "filtered at {:g} Hz"),
+    "angle_positive": (f"{SLIDES} angle_sign noise", MOTION, ONE, (0.0,), "positive", "without its sign"),
     "angle_held": ("frozen", MOTION, ONE, (0.1, 0.2), held, "held for {:g} s"),
-    "angle_drifts": (f"{SLIDES} angle_offset", MOTION, ONE, (-20.0, 10.0), drifting, "drifts by {:+g} degrees"),
+    "angle_drifts": (f"{SLIDES} angle_offset", MOTION, ONE, (-20.0, 10.0), "drifting", "drifts by {:+g} degrees"),
     "moments_twice": ("moment_unlike frames_repeated", MOMENTS, EVERY, (0.1, 0.2), twice_in_time, "{:g} s twice"),
     "moments_held": ("moment_unlike frozen frames_repeated", MOMENTS, EVERY, (0.1, 0.2), held, "held for {:g} s"),
     "moments_lost": ("time_offset clock_rate frames_skipped", MOMENTS, EVERY, (0.04, 0.08), lost, "without {:g} s"),
     "moments_resampled": ("over_filtered low_rate", MOMENTS, EVERY, (5.0, 8.0), resampled, "from {:g} Hz"),
-    "moments_filtered": ("over_filtered", MOMENTS, EVERY, (1.5, 2.0, 2.5), smooth, "filtered at {:g} Hz"),
-    "moments_backward": ("time_offset another_trial", MOMENTS, EVERY, (0.0,), backward, "backward"),
-    "moments_units": ("moment_units moment_scale mass", MOMENTS, EVERY, (1e3, 1e-3, 0.0133, 0.738), scaled, "x {:g}"),
-    "moments_scaled": ("mass moment_scale moment_units", MOMENTS, EVERY, (0.75, 0.85, 1.15, 1.3), scaled, "x {:g}"),
-    "moments_in_steps": ("moment_unlike noise", MOMENTS, EVERY, (5.0, 15.0), in_steps, "in steps of {:g} N m"),
-    "moments_zero_below": ("moment_zero moment_unlike", MOMENTS, EVERY, (10.0, 25.0), zero_below, "zero below {:g}"),
-    "moments_noisy": ("noise moment_unlike", MOMENTS, EVERY, (5.0, 15.0), noisy, "noise of {:g} N m"),
+    "moments_filtered": ("over_filtered", MOMENTS, EVERY, (1.5, 2.0, 2.5), "smooth", "filtered at {:g} Hz"),
+    "moments_backward": ("time_offset another_trial", MOMENTS, EVERY, (0.0,), "backward", "backward"),
+    "moments_units": ("moment_units moment_scale mass", MOMENTS, EVERY, (1e3, 1e-3, 0.0133, 0.738), "scaled", "x {:g}"),
+    "moments_scaled": ("mass moment_scale moment_units", MOMENTS, EVERY, (0.75, 0.85, 1.15, 1.3), "scaled", "x {:g}"),
+    "moments_in_steps": ("moment_unlike noise", MOMENTS, EVERY, (5.0, 15.0), "in_steps", "in steps of {:g} N m"),
+    "moments_zero_below": ("moment_zero moment_unlike", MOMENTS, EVERY, (10.0, 25.0), "zero_below", "zero below {:g}"),
+    "moments_noisy": ("noise moment_unlike", MOMENTS, EVERY, (5.0, 15.0), "noisy", "noise of {:g} N m"),
     "moment_zero": ("moment_zero", MOMENTS, ONE, (0.0, 0.3, 0.5, 0.7), zero_later, "zero from {:g} of the time on"),
-    "moment_scaled": ("moment_scale moment_sign", MOMENTS, ONE, (-1.0, 0.5, 0.7, 1.5, 2.0), scaled, "x {:g}"),
-    "moment_offset": ("moment_offset", MOMENTS, ONE, (-25.0, -15.0, 15.0, 25.0), shifted, "{:+g} N m"),
-    "moment_drifts": ("moment_offset moment_scale moment_unlike", MOMENTS, ONE, (-40.0, 20.0), drifting, "drifts"),
+    "moment_scaled": ("moment_scale moment_sign", MOMENTS, ONE, (-1.0, 0.5, 0.7, 1.5, 2.0), "scaled", "x {:g}"),
+    "moment_offset": ("moment_offset", MOMENTS, ONE, (-25.0, -15.0, 15.0, 25.0), "shifted", "{:+g} N m"),
+    "moment_drifts": ("moment_offset moment_scale moment_unlike", MOMENTS, ONE, (-40.0, 20.0), "drifting", "drifts"),
     "moment_over": ("moment_sign moment_scale moment_unlike", MOMENTS, ONE, (0.0,), over, "reversed later"),
-    "moment_cut": ("moment_unlike", MOMENTS, ONE, (0.5, 0.7), cut, "cut at {:g} of its range"),
+    "moment_cut": ("moment_unlike", MOMENTS, ONE, (0.5, 0.7), "cut", "cut at {:g} of its range"),
     "moment_jumps": ("moment_offset moment_unlike single_leap", MOMENTS, ONE, (-40.0, 20.0), jumped, "{:+g} N m later"),
     "moment_spiked": ("single_leap noise", MOMENTS, ONE, (-60.0, 30.0, 60.0), spiked, "{:+g} N m once"),
     "moment_late": ("time_offset moment_unlike", MOMENTS, ONE, (-0.06, 0.04, 0.06), late, "{:+g} s late"),
-    "moment_positive": ("moment_sign moment_unlike moment_scale", MOMENTS, ONE, (0.0,), positive, "without its sign"),
-    "moment_one_way": ("moment_scale moment_unlike", MOMENTS, ONE, (0.5, 1.8), scaled_above_zero, "x {:g} above zero"),
-    "moment_filtered": ("over_filtered moment_unlike", MOMENTS, ONE, (1.5, 2.5), smooth, "filtered at {:g} Hz"),
+    "moment_positive": ("moment_sign moment_unlike moment_scale", MOMENTS, ONE, (0.0,), "positive", "without its sign"),
+    "moment_one_way": ("moment_scale moment_unlike", MOMENTS, ONE, (0.5, 1.8), "scaled_above_zero", "x {:g} above zero"),
+    "moment_filtered": ("over_filtered moment_unlike", MOMENTS, ONE, (1.5, 2.5), "smooth", "filtered at {:g} Hz"),
 }  # fmt: skip
 
 
@@ -1191,7 +1160,8 @@ def row(name: str) -> Callable[[Case, np.random.Generator], Drawn]:
         columns = [table.names.index(each) for each in names]
         size, rate = pick(draw, sizes), 1.0 / float(np.diff(table.time).mean())
         by = degrees(case, size) if which == MOTION and DEGREES in words else size
-        changed = change(table.values[:, columns].copy(), rate, by, draw)
+        of_table = ONE_LINE[change] if isinstance(change, str) else change
+        changed = of_table(table.values[:, columns].copy(), rate, by, draw)
         values = table.values[: len(changed)].copy()
         values[:, columns] = changed
         time, lines = table.time[: len(values)], table.lines[: len(values)]
@@ -1219,7 +1189,8 @@ def sides_of_angles(case: Case, draw: np.random.Generator) -> Drawn:
 
 
 @kind(
-    "bad_units", "angle_units",
+    "bad_units",
+    "angle_units",
     "foot_height",
     "pelvis_scale",
     "foot_slides",
