@@ -1142,7 +1142,7 @@ ROWS: dict[str, tuple[str, str, str, tuple[float, ...], Change | str, str]] = {
     "moment_spiked": ("single_leap noise", MOMENTS, ONE, (-60.0, 30.0, 60.0), spiked, "{:+g} N m once"),
     "moment_late": ("time_offset moment_unlike", MOMENTS, ONE, (-0.06, 0.04, 0.06), late, "{:+g} s late"),
     "moment_positive": ("moment_sign moment_unlike moment_scale", MOMENTS, ONE, (0.0,), "positive", "without its sign"),
-    "moment_one_way": ("moment_scale moment_unlike", MOMENTS, ONE, (0.5, 1.8), "scaled_above_zero", "x {:g} above zero"),
+    "moment_one_way": ("moment_scale moment_unlike", MOMENTS, ONE, (0.5, 1.8), "scaled_above_zero", "x {:g} above 0"),
     "moment_filtered": ("over_filtered moment_unlike", MOMENTS, ONE, (1.5, 2.5), "smooth", "filtered at {:g} Hz"),
 }  # fmt: skip
 

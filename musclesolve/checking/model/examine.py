@@ -60,6 +60,7 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     load_balance.signs_of_channels: "mass ground file",
     # the place of the pressure identifies the foot, also with late loads; a scale needs the right foot and time
     units.shift_of_loads: "mass file",
+    load_balance.lean_of_loads: "mass ground file",
     load_balance.plate_scales: "mass",
     load_balance.loads_in_swing: "mass ground file",
     coordinates.feet_on_plates: "mass ground file",

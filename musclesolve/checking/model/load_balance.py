@@ -36,7 +36,7 @@ from musclesolve.checking.forces.plate_balance import (
     observed,
     shear_values,
 )
-from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S
+from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S, beside_cubic
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import likeness_of
 from musclesolve.checking.model.model_case import (
@@ -55,6 +55,7 @@ from musclesolve.checking.model.muscles import size_of
 from musclesolve.checking.model.posture import (
     SPEED,
     STANCE,
+    WHITE,
     knows_the_ground,
     lasts_a_stride,
     pressure_along_feet,
@@ -86,10 +87,14 @@ FEWEST_CUT, CLIFF_N, CLIFF = 4, 60.0, 0.7
 """Samples for which a force that is cut off keeps its greatest value; force at the ends of all contacts [N], and over
 its change in the next two samples, from which smaller ones were set to zero. Usual thresholds are 5 to 25 N. A force
 that rises evenly has up to 0.5, sound files 0.24."""
+NOISE_N = 8.0
+"""White noise of a force on a foot [N rms]; files of walks have up to 0.6, a landing at 100 frames a second 2."""
 LEVEL = np.array([1.0, 0.0, 1.0])
 """Horizontal components of a force in the ground."""
 SHORTEST_SHEAR = 0.6
 """Duration from which the scale of horizontal forces is known [s]: about a stance."""
+LEANS = 0.025
+"""Horizontal share of the vertical force that no acceleration needs: sound walks have 0.004 (standard error 0.01)."""
 ALONE = 0.1
 """A plate carries the body alone where all others together carry less than this share of its greatest force."""
 UNEQUAL = 0.08
@@ -333,6 +338,35 @@ def cutoff_of_flight(case: ModelCase) -> Iterator[Finding]:
     yield finding("cutoff.flight", "warning", values, place)
 
 
+def lean_of_loads(case: ModelCase) -> Iterator[Finding]:
+    """Find a horizontal share c of the vertical force R that accelerates nothing: m a = R - c (R . up) e.
+
+    Plates, or coordinates, that are tilted show it, and vertical forces that leak into horizontal channels.
+    """
+    fit, up = units.best_fit(case), case.fixed.model.up
+    if fit is None or fit.misfit > units.UNCLEAR or case.found("time_offset", "plate_axes", "force_sign"):
+        return
+    whole = fit.scale * case.acting(case.loads)
+    left, kept = case.left_by(case.loads, whole, 1.0)
+    kept &= np.linalg.norm(left[:, 3:], axis=1) < CAP * case.fixed.model.weight
+    if kept.sum() < case.fixed.fewest:
+        return
+    patterns, axes = (whole[kept, 3:] @ up)[:, None, None], np.flatnonzero(LEVEL)
+    shares = [
+        standard_errors(patterns, left[kept, 3 + axis, None], round(MEMORY * case.fixed.rate))
+        for axis in axes
+    ]
+    (share, error), axis = max(zip(shares, axes, strict=True), key=lambda one: abs(float(one[0][0][0])))
+    if abs(by := float(share[0])) > max(LEANS, units.CLEAR * float(error[0])):
+        values = {"share": -by, "error": float(error[0]), "axis": "xyz"[axis], "limit": LEANS}
+        values["angle"] = float(np.degrees(np.arctan(abs(by))))
+        lean = by * np.eye(3)[axis]
+        repair = units.each_load(
+            lambda load: replace(load, force=load.force + np.outer(load.force @ up, lean))
+        )
+        yield case.fault("leaning_force.loads", "warning", values, repair)
+
+
 def _levers(force: Array) -> Array:
     """Moments (T, 3, 2) of forces (T, 3) displaced by a meter along x and along z of the ground."""
     return np.stack([np.cross(axis, force) for axis in np.eye(3)[[0, 2]]], axis=2)
@@ -476,7 +510,7 @@ def points_under_feet(case: ModelCase) -> Iterator[Finding]:
 
 
 def cut_loads(case: ModelCase) -> Iterator[Finding]:
-    """Find loads whose peaks are cut off, which were held, or whose small forces were set to zero."""
+    """Find loads whose peaks are cut off, which were held or are noise, or whose small forces were set to zero."""
     for load in case.loads:
         upward, rate = load.force @ case.fixed.model.up, 1.0 / float(np.diff(load.time).mean())
         most, least = float(upward.max(initial=0.0)), max(FEWEST_CUT, FLAT_PEAK_S * rate)
@@ -490,6 +524,18 @@ def cut_loads(case: ModelCase) -> Iterator[Finding]:
                 duration = sum(end - begin for begin, end in times)
                 values = {"way": "vertical", "what": f"load {load.name}", "peak": most, "duration": duration}
                 yield case.fault(code, "error", values, times=times)
+        loaded = load.force[upward > LOADED * case.fixed.model.weight]
+        white = (
+            np.median(np.abs(beside_cubic(loaded)), axis=0) / WHITE if len(loaded) > least else np.zeros(3)
+        )
+        if white.max() > NOISE_N:
+            values = {
+                "load": load.name,
+                "noise": white.max(),
+                "axis": "xyz"[white.argmax()],
+                "limit": NOISE_N,
+            }
+            yield case.fault("noise.loads", "warning", values)
         runs = [run for run in true_runs(upward > 0.0) if run[1] - run[0] > least]
         ends = [(upward[first], upward[first + 2]) for first, _ in runs if first > 0]
         ends += [(upward[stop - 1], upward[stop - 3]) for _, stop in runs if stop < len(upward)]

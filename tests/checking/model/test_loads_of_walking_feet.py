@@ -109,6 +109,27 @@ def dead(axis: int) -> Spoil:
     return on_loads(lambda loads: tuple(replace(load, force=load.force * kept) for load in loads))
 
 
+def leaning(share: float) -> Spoil:
+    """All loads with a share of the vertical force ahead."""
+    ahead = np.array([share, 0.0, 0.0])
+    return on_loads(
+        lambda loads: tuple(replace(load, force=load.force + load.force[:, 1:2] * ahead) for load in loads)
+    )
+
+
+def noisy(size: float) -> Spoil:
+    """Loads with white noise [N] while a foot is on the plate."""
+    draw = np.random.default_rng(3)
+
+    def of_one(load: ExternalLoad) -> ExternalLoad:
+        return replace(
+            load,
+            force=load.force + size * draw.standard_normal(load.force.shape) * (load.force[:, 1:2] > 20.0),
+        )
+
+    return on_loads(lambda loads: tuple(map(of_one, loads)))
+
+
 def between(least: float, share: float) -> Spoil:
     """Vertical forces up to a share of the greatest one, and none below the least [N]."""
 
@@ -136,8 +157,11 @@ def between(least: float, share: float) -> Spoil:
         (held, "plate_clipped"),
         (dead(0), "plate_channel"),
         (dead(2), "plate_channel"),
+        (leaning(0.05), "leaning_force"),
+        (leaning(-0.05), "leaning_force"),
+        (noisy(25.0), "noise"),
     ],
-    ids="filtered low high resting short long cut no_small_forces held no_forward no_sideward".split(),
+    ids="filtered low high resting short long cut no_small_forces held no_forward no_sideward ahead behind noise".split(),
 )
 def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) -> None:
     found = {each.code for each in findings_of_body(spoil(trials()[name]).body())} - of_sound(name)
