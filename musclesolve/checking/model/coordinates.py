@@ -17,6 +17,7 @@ that it moves and on the filter: 15 degrees of an ankle change 1 N m, of a hip 6
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -116,8 +117,14 @@ def length_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
 
 
 def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
-    """Find coordinates without any motion beside others that move."""
+    """Find coordinates without any motion beside others that move, and angles of a walk that are copies of others."""
     angles = _joint_angles(body, fixed)
+    copies = [
+        f"{one} and {two}" for one, two in combinations(angles, 2)
+        if np.ptp(angles[one]) > MOVING_RANGE and np.abs(angles[one] - angles[two]).max() < np.degrees(CONSTANT)
+    ]  # fmt: skip
+    if copies and walks(fixed):
+        yield finding("angle_copied", "error", {"pairs": few(copies, 4)}, Where(body.motion.file))
     ranges = {name: float(np.ptp(values)) for name, values in angles.items()}
     if not any(size > MOVING_RANGE for size in ranges.values()):
         return

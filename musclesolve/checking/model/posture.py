@@ -264,8 +264,11 @@ def _changes_of_angles(names: Sequence[str], roots: Sequence[str]) -> list[tuple
         ("columns_exchanged", (f"{one}_r", f"{one}_l", f"{two}_l", f"{two}_r"))
         for one, two in combinations(stems, 2)
     ]
-    legs = [*(f"{stem}_r" for stem in stems), *(f"{stem}_l" for stem in reversed(stems))]
-    return [*groups, ("sides_swapped.angles", tuple(legs))]
+    hips = [stem for stem in stems if stem.startswith("hip")]
+    for part in (hips, [stem for stem in stems if stem not in hips], stems):
+        legs = [*(f"{stem}_r" for stem in part), *(f"{stem}_l" for stem in reversed(part))]
+        groups.append(("sides_swapped.angles" if part is stems else "columns_exchanged", tuple(legs)))
+    return [(code, group) for code, group in groups if group]
 
 
 def columns_in_radians(body: ModelBody, fixed: Motion) -> Iterator[Finding]:

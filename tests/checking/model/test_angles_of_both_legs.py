@@ -14,7 +14,7 @@ from recorded_data import recorded
 
 import musclesolve as ms
 from benchmarks.planted_model_faults import on_column, trials
-from musclesolve.checking.model.coordinates import angle_units
+from musclesolve.checking.model.coordinates import angle_units, frozen_coordinates
 from musclesolve.checking.model.model_case import Motion
 from musclesolve.checking.model.posture import feet_on_floor, unlike_twins
 from musclesolve.files import Table, read_mot
@@ -53,12 +53,21 @@ def exchanged(table: Table, *pairs: tuple[str, str]) -> Table:
         [("knee_angle_l", "ankle_angle_l")],
         [("hip_flexion_r", "hip_flexion_l")],
         [("hip_flexion_r", "knee_angle_r"), ("hip_flexion_l", "knee_angle_l")],
+        [("knee_angle_r", "knee_angle_l"), ("ankle_angle_r", "ankle_angle_l")],
     ],
 )
 def test_exchanged_columns_are_named(name: str, pairs: list[tuple[str, str]]) -> None:
     (fault,) = found(name, exchanged(walk(name)[1], *pairs))
     said = ", and ".join(" and ".join(pair) for pair in pairs)
     assert fault.code == "columns_exchanged" and f"with {said} exchanged" in fault.what, fault.what
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_an_angle_that_is_a_copy_of_another_one_is_named(name: str) -> None:
+    table = walk(name)[1]
+    copied = on_column(table, "knee_angle_r", lambda _: table.values[:, table.names.index("knee_angle_l")])
+    assert [fault.code for fault in frozen_coordinates(*moved(name, copied))] == ["angle_copied"]
+    assert not list(frozen_coordinates(*moved(name, table)))
 
 
 @pytest.mark.parametrize("name", WALKS)

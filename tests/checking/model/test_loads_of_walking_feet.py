@@ -161,7 +161,10 @@ def between(least: float, share: float) -> Spoil:
         (leaning(-0.05), "leaning_force"),
         (noisy(25.0), "noise"),
     ],
-    ids="filtered low high resting short long cut no_small_forces held no_forward no_sideward ahead behind noise".split(),
+    ids=[
+        *"filtered low high resting short long cut no_small_forces held".split(),
+        *"no_forward no_sideward ahead behind noise".split(),
+    ],
 )
 def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) -> None:
     found = {each.code for each in findings_of_body(spoil(trials()[name]).body())} - of_sound(name)
