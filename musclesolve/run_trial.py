@@ -8,7 +8,8 @@ from typing import Any
 import xarray as xr
 
 from musclesolve._util.messages import Progress, no_progress
-from musclesolve.checking.check import causes_named, findings_of
+from musclesolve.checking.check import findings_of
+from musclesolve.checking.named_causes import causes_named
 from musclesolve.constants import ELASTIC, RIGID, USUAL_COST, USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.forces import prepare

@@ -5,8 +5,7 @@ A fault costs the largest change of a joint moment by its repair.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, singledispatch
 from pathlib import Path
@@ -34,7 +33,6 @@ from musclesolve.checking.case import (
 from musclesolve.checking.markers.trajectories import fill_and_complete, remove_and_fill_jumps
 from musclesolve.checking.observed_body import forget
 from musclesolve.dynamics.inverse.newton_euler import net_moments
-from musclesolve.errors import InputError, PoseError
 from musclesolve.forces import mechanics_of, prepare
 from musclesolve.motion.anatomy.anatomy import anatomy
 from musclesolve.pipeline.body import Body
@@ -42,7 +40,7 @@ from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics, carries_foot
 from musclesolve.pipeline.recorded_body import RecordedBody
 from musclesolve.recording.data import SIDES, AnyTrial, Side, Trial
 from musclesolve.recording.gaps.gap_filling import completed_trial
-from musclesolve.recording.text.text_file import file_path, is_file, toml_content
+from musclesolve.recording.text.text_file import file_path, toml_content
 from musclesolve.recording.trial.trial_file import as_read
 from musclesolve.results.dataset.assemble import shared_result, without_remarks
 from musclesolve.results.dataset.result_quantities import listed
@@ -196,27 +194,6 @@ def examined_file(path: Path, checks: Iterable[Check], costs: bool = False) -> l
         examined = examine(case, checks, PREPARE)
         return list(with_costs(examined) if costs else examined.findings)
     return failed
-
-
-@contextmanager
-def causes_named(trial: AnyTrial | str | Path) -> Iterator[None]:
-    """Replace the refusal of a trial file by the error that `check` reports first, where they differ.
-
-    The code of the refusal stays. Refusals of the trial file and of arguments, which name no file, stay as they are.
-    """
-    try:
-        yield
-    except (InputError, PoseError) as refusal:
-        path = Path() if isinstance(trial, AnyTrial) else Path(trial)
-        if getattr(refusal, "file", "") in (None, path) or not is_file(path):
-            raise
-        found = [] if is_model_trial(toml_content(path)) else examined_file(path, all_checks(), True)
-        first = next(iter(sorted_findings(found)), None)  # an error if there is one
-        reason, code = getattr(refusal, "problem", str(refusal)), getattr(refusal, "code", "bad_input")
-        if first is None or first.severity != "error" or first.what.startswith(reason):
-            raise
-        file, where = first.where.file, str(replace(first.where, file=None)) or None
-        raise InputError(first.what, code=code, file=file, where=where, remedy=first.remedy) from refusal
 
 
 def check(path: str | Path, progress: Progress | None = None) -> Report:

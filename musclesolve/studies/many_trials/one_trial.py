@@ -16,7 +16,8 @@ import xarray as xr
 from muscle_db import MuscleDatabaseError
 from muscle_db.regular_file import FileState, UnsuitableFileError, noted_files
 from musclesolve._util.messages import Progress, no_progress
-from musclesolve.checking.check import causes_named, findings_of
+from musclesolve.checking.check import findings_of
+from musclesolve.checking.named_causes import causes_named
 from musclesolve.constants import RESULT_FILE, SEED
 from musclesolve.errors import BusyError, InputError, MuscleSolveError, file_error
 from musclesolve.forces import prepare

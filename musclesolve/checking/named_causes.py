@@ -1,0 +1,36 @@
+"""A trial that is refused names the cause that `check` finds, not its first consequence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from musclesolve.checking.check import all_checks, examined_file
+from musclesolve.errors import InputError, PoseError
+from musclesolve.recording.data import AnyTrial
+from musclesolve.recording.text.text_file import is_file, toml_content
+from musclesolve.results.finding import sorted_findings
+from musclesolve.settings.trial import is_model_trial
+
+
+@contextmanager
+def causes_named(trial: AnyTrial | str | Path) -> Iterator[None]:
+    """Replace the refusal of a trial file by the error that `check` reports first, where they differ.
+
+    The code of the refusal stays. Refusals of the trial file and of arguments, which name no file, stay as they are.
+    """
+    try:
+        yield
+    except (InputError, PoseError) as refusal:
+        path = Path() if isinstance(trial, AnyTrial) else Path(trial)
+        if getattr(refusal, "file", "") in (None, path) or not is_file(path):
+            raise
+        found = [] if is_model_trial(toml_content(path)) else examined_file(path, all_checks(), True)
+        first = next(iter(sorted_findings(found)), None)  # an error if there is one
+        reason, code = getattr(refusal, "problem", str(refusal)), getattr(refusal, "code", "bad_input")
+        if first is None or first.severity != "error" or first.what.startswith(reason):
+            raise
+        file, where = first.where.file, str(replace(first.where, file=None)) or None
+        raise InputError(first.what, code=code, file=file, where=where, remedy=first.remedy) from refusal
