@@ -117,8 +117,7 @@ def length_units(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
 
 def frozen_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """Find coordinates without any motion beside others that move."""
-    angles = _joint_angles(body, fixed)
-    ranges = {name: float(np.ptp(values)) for name, values in angles.items()}
+    ranges = {name: float(np.ptp(values)) for name, values in _joint_angles(body, fixed).items()}
     if not any(size > MOVING_RANGE for size in ranges.values()):
         return
     angle, known = body.motion.by_name(body.motion.value), body.model.coordinates
@@ -275,8 +274,7 @@ def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
         if now is not None and (then := _moments(without_leaps(body, places))) is not None:
             cost = largest(body, now - then)
             grave = cost is not None and cost.size > SERIOUS * body.mass
-        where = Where(motion.file, times=times)
-        yield finding("single_leap", error_if(grave), said, where, cost=cost)
+        yield finding("single_leap", error_if(grave), said, Where(motion.file, times=times), cost=cost)
 
 
 def steps_of_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
@@ -343,8 +341,7 @@ def without_leaps(body: ModelBody, places: Sequence[int] = ()) -> ModelBody:
     values = motion.by_name(_without(motion.measured, leaps))
     every = coordinate_motion(body.model, {"time": motion.time, **values}, motion.cutoff_hz)
     every = replace(every, file=motion.file)
-    used = every.frames(np.isin(every.time, body.motion.time))
-    return replace(body, motion=used, every_motion=every)
+    return replace(body, motion=every.frames(np.isin(every.time, body.motion.time)), every_motion=every)
 
 
 def leaps_of_moments(case: MomentCase) -> Iterator[Finding]:
