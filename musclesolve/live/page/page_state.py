@@ -430,13 +430,12 @@ class PageState:
 
     def status(self, now: float) -> dict[str, Any]:
         """Counts, and how old the newest sample is at a reading of `perf_counter` [s]."""
-        recent = [failed for _, failed in self._recent]
         return {
             "age": now - self.received if self.frames else None,
-            "rate": len([at for at, _ in self._recent if at > now - RATE_OVER]) / RATE_OVER,
+            "rate": sum(at > now - RATE_OVER for at, _ in self._recent) / RATE_OVER,
             "frames": self.frames,
             "invalid": self.invalid,
-            "recentInvalid": sum(recent),
+            "recentInvalid": sum(failed for _, failed in self._recent),
             "lost": self.lost,
             "seconds": None if self._row is None else float(self._row["seconds"]),
         }
