@@ -32,5 +32,7 @@ def causes_named(trial: AnyTrial | str | Path) -> Iterator[None]:
         reason, code = getattr(refusal, "problem", str(refusal)), getattr(refusal, "code", "bad_input")
         if first is None or first.severity != "error" or first.what.startswith(reason):
             raise
+        if isinstance(refusal, PoseError) and first.code == "pose":
+            raise  # it holds the frames and points
         file, where = first.where.file, str(replace(first.where, file=None)) or None
         raise InputError(first.what, code=code, file=file, where=where, remedy=first.remedy) from refusal

@@ -220,8 +220,7 @@ class StudyDesk:
     @property
     def command(self) -> str:
         """The command line that computes the same in the folder of the desk."""
-        paths = self.folder / NAME, self.output
-        names = [path.relative_to(self._root.path).as_posix() for path in paths]
+        names = [path.relative_to(self._root.path).as_posix() for path in (self.folder / NAME, self.output)]
         return shlex.join(["musclesolve", "study", names[0], "-o", names[1]])
 
     @property
@@ -402,8 +401,7 @@ class Desk:
     @property
     def results(self) -> dict[str, Path]:
         """The results in the folder, by the name of their folder."""
-        files = sorted((self.folder.path / RESULTS).glob("*/result.nc"))
-        return {path.parent.name: path for path in files}
+        return {path.parent.name: path for path in sorted((self.folder.path / RESULTS).glob("*/result.nc"))}
 
     def in_folder(self, path: Path) -> str:
         """A path in the form of a command line in the folder."""

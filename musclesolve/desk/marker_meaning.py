@@ -433,8 +433,7 @@ def landmark_paths(trial: Trial, markers: Markers) -> dict[str, Array]:
 
 def in_words(name: str) -> str:
     """A landmark in words: "asis_r" is "Right anterior superior iliac spine"."""
-    words = landmarks()[name].description
-    return capitalized(words)
+    return capitalized(landmarks()[name].description)
 
 
 def names_of(stem: str) -> list[str]:

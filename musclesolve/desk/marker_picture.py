@@ -121,11 +121,10 @@ class Picture:
         points = points[np.isfinite(points).all(axis=1)]
         floor, height = self.extent
         middle = np.median(points, axis=0) if len(points) else np.zeros(3)
-        center = [float(middle[0]), float(middle[1]), floor + 0.47 * height]
         return {
             "markers": _rounded(markers),
             "landmarks": _rounded(landmarks),
-            "center": _rounded([center])[0],
+            "center": _rounded([[float(middle[0]), float(middle[1]), floor + 0.47 * height]])[0],
         }
 
 

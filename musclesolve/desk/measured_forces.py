@@ -182,8 +182,7 @@ def _paths(trial: Trial) -> list[tuple[str, Side, Array]]:
         for plate in trial.forces:
             if plate.side == side:
                 point = np.where(plate.force[:, 2:3] > 50.0, plate.point[:, :2], np.nan)
-                step = max(1, plate.time.size // 400)
-                paths.append(("center of pressure", side, point[::step]))
+                paths.append(("center of pressure", side, point[:: max(1, plate.time.size // 400)]))
     return paths
 
 
@@ -262,8 +261,7 @@ class TimeCurves(Element, component="time_curves.js"):
 def _thinned(name: str, color: str, time: Array, value: Array) -> dict[str, Any]:
     """Thin a curve: the largest value of each stretch of time remains, so that no peak is lost."""
     step = -(-time.size // MOST_POINTS)
-    ends = range(0, time.size, step)
     value = np.nan_to_num(value, nan=-np.inf)
-    peaks = [k + int(np.argmax(value[k : k + step])) for k in ends]
+    peaks = [k + int(np.argmax(value[k : k + step])) for k in range(0, time.size, step)]
     values = [None if value[k] == -np.inf else round(float(value[k]), 1) for k in peaks]
     return {"name": name, "color": color, "time": [round(float(time[k]), 4) for k in peaks], "value": values}

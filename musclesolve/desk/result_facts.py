@@ -80,10 +80,9 @@ def compared_costs(path: Path) -> ComparedFacts:
     peaks = [
         {peak.joint: peak.body_weights for peak in under.contact_peaks} for under in facts.under.values()
     ]
-    joints = dict.fromkeys(joint for of in peaks for joint in of)
     rows = [
         _compared(f"contact force, {split_side(joint)[0]}", joint, [of.get(joint) for of in peaks], "BW")
-        for joint in joints
+        for joint in dict.fromkeys(joint for of in peaks for joint in of)
     ]
     for group, values in facts.rows("function_group").items():
         rows.append(_compared(split_side(group)[0], group, [float(row[0]) for row in values], "N"))
@@ -95,9 +94,8 @@ def compared_results(path: Path) -> ComparedFacts:
     compared = read_result(path)
     rows = []
     for row in peak_rows(compared):
-        contact = row["quantity"] == "contact_force"
         unit = str(compared[row["quantity"]].attrs["units"])
-        name = f"contact force, {row['name']}" if contact else row["name"]
+        name = f"contact force, {row['name']}" if row["quantity"] == "contact_force" else row["name"]
         rows.append(_compared(name, f"_{row['leg'][0]}", row["peaks"], unit))
     rows.sort(key=lambda row: not row["name"].startswith("contact force"))
     return ComparedFacts([str(name) for name in compared["result"].values], rows, listed(compared, "unlike"))

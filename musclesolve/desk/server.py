@@ -110,9 +110,8 @@ def serve(folder: Path, port: int, opens: bool, announce: Callable[[str], None])
         desk = Desk(folder)
         with contextlib.closing(_listening(port)) as listening:
             port, token = listening.getsockname()[1], secrets.token_urlsafe(24)
-            guarded = Guard(_application(desk, token), token, port, LARGEST + (1 << 20))
             config = uvicorn.Config(
-                guarded,
+                Guard(_application(desk, token), token, port, LARGEST + (1 << 20)),
                 log_level="critical",
                 access_log=False,
                 timeout_graceful_shutdown=1,

@@ -594,8 +594,7 @@ def marker_tables(choice: MarkerChoice) -> tuple[DraftTable, ...]:
             "Markers that keep their distances in the motion, and those that they have in the standing trial."
         )
         carries = "Only the standing trial shows these; the cluster carries them on."
-        members = {marker for markers in choice.clusters.values() for marker in markers}
-        if members & choice.carried.keys():
+        if {marker for markers in choice.clusters.values() for marker in markers} & choice.carried.keys():
             carries += (
                 " It is assumed that the axis of the ankle runs through both malleoli and the axis of the knee through"
                 " both epicondyles: the medial ones are fixed in foot and shank."

@@ -94,8 +94,7 @@ def emg_channels(names: Iterable[str], recorded: bool = False) -> EmgChannels:
     telling = max(long, sum(count == len(SIDES) for count in of_sides.values())) >= TELLING
     if len(muscles) < _SHARE * (len(names) - copies) and not in_name and not telling:
         return EmgChannels()
-    unknown = tuple(others if muscles else in_name)
-    return EmgChannels(muscles, sides, unknown, by_company=tuple(company))
+    return EmgChannels(muscles, sides, tuple(others if muscles else in_name), by_company=tuple(company))
 
 
 def _muscle_and_side(
@@ -161,8 +160,7 @@ def offered_muscles(name: str) -> tuple[tuple[str, ...], Side | None]:
         begins = known.startswith(stem) or stem.startswith(known)
         if begins and common >= SHORTEST_OFFERED and len(muscles) == 1:
             shared[muscles[0]] = max(common, shared.get(muscles[0], 0))
-    ordered = sorted(shared, key=lambda muscle: -shared[muscle])
-    return tuple(ordered[:MOST_OFFERED]), side
+    return tuple(sorted(shared, key=lambda muscle: -shared[muscle])[:MOST_OFFERED]), side
 
 
 def _lettered(whole: str, known: Mapping[str, tuple[str, ...]]) -> tuple[tuple[str, ...], Side | None]:

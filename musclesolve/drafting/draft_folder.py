@@ -172,8 +172,7 @@ def _completed(contents: FolderContents, study: FoundStudy) -> FolderContents:
     folder = contents.folder
     if not contents.markers and not contents.unread:
         places = [levels for levels in study.recordings.values() if not any(map(is_static_folder, levels))]
-        persons = {role.subject for role in subject_roles(places)}
-        if len(persons) == 1 and not study.trials:
+        if len({role.subject for role in subject_roles(places)}) == 1 and not study.trials:
             about = [stated.path for stated in contents.subjects]
             contents = folder_contents(folder, [*sorted(study.recordings), *about])
             contents.left_out += study.copies
@@ -209,10 +208,9 @@ def write_drafts(draft: FolderDraft, force: bool = False) -> list[Path]:
             "write to another file with -o, or replace it with --force",
         )
     folder = draft.trials[0].path.parent
-    kinds = {"trial": RecordedSettings, MODEL_KIND: ModelSettings}
     schemas = {
         schema_name(kind): schema_text(file).encode("utf-8")
-        for kind, file in kinds.items()
+        for kind, file in {"trial": RecordedSettings, MODEL_KIND: ModelSettings}.items()
         if any(trial.text.startswith(schema_line(kind)) for trial in draft.trials)
     }
     write_files(folder / FOLDER, schemas)
@@ -223,8 +221,7 @@ def _draft_model(trial: FoundTrial, path: Path, mass: float | None) -> TrialDraf
     """Draft the trial file of an OpenSim model."""
     tables = model_tables(trial, path, mass)
     todos = tuple(todo for table in tables for todo in table.todos)
-    text = draft_text(TITLE, tables, MODEL_KIND)
-    return TrialDraft(path, text, tuple(recognized(trial)), todos, tables)
+    return TrialDraft(path, draft_text(TITLE, tables, MODEL_KIND), tuple(recognized(trial)), todos, tables)
 
 
 def _no_motion(contents: FolderContents, roles: FileRoles, study: FoundStudy) -> InputError:
@@ -494,9 +491,8 @@ def _recognized(
             source = f", {foot.source}" if foot.source else ""
             yield "forces", f"{files.forces.path.name}, {foot.plate.label}: {side}{source}"
     if files.emg is not None:
-        channels = files.emg.channels
         left = {name for several in files.emg.left_out.values() for name in several}
-        used = [name for name in channels.muscles if name not in left]
+        used = [name for name in files.emg.channels.muscles if name not in left]
         yield "EMG", f"{files.emg.path.name}: {', '.join(used) or 'no channel names a muscle'}"
         if reasons := files.emg.left_out:
             yield "EMG left out", left_out_text(reasons)

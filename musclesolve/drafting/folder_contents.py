@@ -417,8 +417,7 @@ LARGEST_BODY = 4.0
 
 def too_large(markers: Markers) -> str:
     """The fault of markers in another unit than their file states, "" where they may be on a subject."""
-    seen = np.isfinite(markers.position).all(axis=2).sum(axis=1) > 0
-    position = markers.position[seen]
+    position = markers.position[np.isfinite(markers.position).all(axis=2).sum(axis=1) > 0]
     if not len(position):
         return ""
     low, high = np.nanmin(position, axis=1), np.nanmax(position, axis=1)

@@ -303,9 +303,8 @@ def _foot_found(
     units: tuple[Line, ...] = ()
     if factor is not None:
         point *= factor
-        why = f"the points of force move by {spread:.3g} under one foot"
         (unit,) = (name for name, length in METERS.items() if length == factor)
-        units = (Line("point_unit", unit, why),)
+        units = (Line("point_unit", unit, f"the points of force move by {spread:.3g} under one foot"),)
         most = np.quantile(np.abs(moment[loaded]), 0.9) if loaded.any() else 0.0
         if most > LARGEST_MOMENT:
             moment *= factor

@@ -182,9 +182,8 @@ def _mass(
     unstated = _unstated("mass_kg", about)
     todo = f"enter the body mass with shoes [kg]: {unstated}, and"
     if not ways:
-        plates = files.motion.plates or files.forces is not None or files.plates is not None
         why = "no plate shows it"
-        if plates:
+        if files.motion.plates or files.forces is not None or files.plates is not None:
             why = "no stride and no rest of the body is known to be on the plates alone"
         return Line("mass_kg", None, "", f"{todo} {why}", open=True)
     agreeing = (way for way, other in combinations(ways, 2) if abs(way.number / other.number - 1.0) < AGREE)
@@ -243,8 +242,7 @@ def _measured_masses(files: MotionFiles, case: Case | None) -> Iterator[Value]:
     if case is not None:
         yield from _over_strides(case)
         yield from _by_newtons_law(case)
-    moving = _on_plates(files.motion, files.forces)
-    yield from carried_all_the_time(*moving, files.motion.path.name)
+    yield from carried_all_the_time(*_on_plates(files.motion, files.forces), files.motion.path.name)
     force = np.zeros((0, 3)) if files.static is None else _on_plates(files.static, files.static_forces)[0]
     weight = np.linalg.norm(force, axis=1)
     if files.static is not None and weight.size and weight.std() <= LONGEST_SHIFT * weight.mean():

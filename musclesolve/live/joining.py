@@ -141,8 +141,7 @@ class Wanted:
                 expected="two axes of the streams, square to each other",
                 remedy="look up in the capture software which axis points up, and state both",
             )
-        rotation = rotation_of(document, laboratory.changed(forward=axes[0], up=axes[1]))
-        return cls(live, rotation, repeats)
+        return cls(live, rotation_of(document, laboratory.changed(forward=axes[0], up=axes[1])), repeats)
 
     def markers(self, position: ArrayLike, meters: float = 1.0) -> Array:
         """Positions (n, 3) in the axes of the stream and a unit of so many meters -> global frame [m].
@@ -485,14 +484,12 @@ class Joined:
             reading = past.at(self._on_clock(markers, key), 0.5 / live.rate)
             if reading is None:
                 continue
-            kept = values[reading.kind]
-            np.copyto(kept, reading.values, where=np.isfinite(reading.values))
+            np.copyto(values[reading.kind], reading.values, where=np.isfinite(reading.values))
             received, measured = max(received, reading.received), measured or reading.kind == "emg"
         waited = max(min(self._ready(markers), perf_counter()) - received, 0.0)
         self._last, self._newest = markers.time, markers
-        emg = values["emg"] if measured else None
         assert self._carrier is not None
-        sample = Sample(markers.time, markers.values, values["plates"], emg)
+        sample = Sample(markers.time, markers.values, values["plates"], values["emg"] if measured else None)
         late, self._late = tuple(self._late.items()), {}
         return Arrival(sample, received, self._streams[self._carrier].clock, waited, late)
 

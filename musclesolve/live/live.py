@@ -317,8 +317,7 @@ class Live:
         self.model = mechanics.model
         self._poses = SamplePoses(recording, mechanics, self.rate, self.bridge)
         self.marker_bodies = self._poses.marker_bodies
-        walk = self._poses.walk
-        self.labels = MarkerLabels(recording, self.markers, walk, self.rate, self._poses.moves)
+        self.labels = MarkerLabels(recording, self.markers, self._poses.walk, self.rate, self._poses.moves)
         self._feet = np.array([self.model.body(f"foot_{side}") for side in SIDES])
         self._emg = StreamEmg(self.body, max(self.bridge, 1.5 / self.rate))
         self.channels = self._emg.channels
@@ -571,8 +570,7 @@ class Live:
         forces = distal_loads(model, bodies, external)
         moments = generalized_loads(model, motion, forces)
         fading = 0.5 ** (1.0 / (PEAK_HALF_LIFE * self.rate))
-        greatest = math.hypot(*(pushed[0, :3] + pushed[1, :3]))
-        self._peak_force = max(self._peak_force * fading, greatest)
+        self._peak_force = max(self._peak_force * fading, math.hypot(*(pushed[0, :3] + pushed[1, :3])))
         if plausible is not None and not predicted:
             lost = self._bare.unmeasured(motion.q[0], motion.qd[0], wrench, moments[0, joints + 2])
             bare = [SIDE_NAMES[side] for side, gone in zip(SIDES, lost & known, strict=True) if gone]
@@ -583,8 +581,7 @@ class Live:
         balanced = True
         if predicted:
             lacking, force = moments[:, joints:], pushed[:, :3].sum(axis=0)[None]
-            support = Support.from_wrenches(motion.time, lacking, force, self._weight, None)
-            if not support.carries[0]:
+            if not Support.from_wrenches(motion.time, lacking, force, self._weight, None).carries[0]:
                 balanced, notes = False, (*notes, NOT_CARRIED)
         elif known.all():
             limit = BALANCE_LIMIT * max(self._weight, self._peak_force)
@@ -656,8 +653,7 @@ def _check_live(trial: Trial, plates: Sequence[Side | None] | None) -> None:
             check_choice(side, f"plates[{k}]", SIDES)
     check_rigid(trial, "live muscle forces")
     check_consistent(trial, "live analysis")
-    usual_values = {"method": "nearest", "derivatives": "constraints", "residual": "kept"}
-    for key, usual in usual_values.items():
+    for key, usual in {"method": "nearest", "derivatives": "constraints", "residual": "kept"}.items():
         stated = trial.settings.consistency[key]
         if stated != usual:
             raise trial.document.error(

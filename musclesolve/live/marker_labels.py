@@ -309,10 +309,8 @@ class MarkerLabels:
         position = markers[self._order] if self._exchanged else markers
         last, before = self._tracks
         on = position - 2.0 * last + before
-        far = np.sqrt(np.vecdot(on, on))
-        jumping = far > self._small
-        usable = ~self._off & np.isfinite(position[:, 0])
-        residual = self._residual(position, usable)
+        jumping = np.sqrt(np.vecdot(on, on)) > self._small
+        residual = self._residual(position, ~self._off & np.isfinite(position[:, 0]))
         looks = self._number % self._every == 0
         if self._out or jumping.any() or (residual > self._limits).any():
             position = self._looked_at(time, position, on, jumping)
@@ -429,8 +427,7 @@ class MarkerLabels:
         others = {k for group in self.groups for k in group.members if seen[k]}
         pairs = np.array(sorted({(min(i, j), max(i, j)) for i in ones for j in others if i != j}))
         tried = np.repeat(position[None], len(pairs), axis=0)
-        rows = np.arange(len(pairs))[:, None]
-        tried[rows, pairs] = position[pairs[:, ::-1]]
+        tried[np.arange(len(pairs))[:, None], pairs] = position[pairs[:, ::-1]]
         after = self._residual(tried, seen).T  # (pairs, groups)
         touched = np.array([np.isin(pairs, group.members).any(axis=1) for group in self.groups]).T
         better = (after < BETTER * before) | ~touched
@@ -464,8 +461,7 @@ class MarkerLabels:
         worst = 0.0
         for group in self.groups:
             for marker in set(markers) & set(group.members):
-                k = group.place(marker)
-                usual = np.linalg.norm(group.shape - group.shape[k], axis=1)
+                usual = np.linalg.norm(group.shape - group.shape[group.place(marker)], axis=1)
                 now = np.linalg.norm(position[list(group.members)] - position[marker], axis=1)
                 if np.isfinite(now - usual).any():
                     worst = max(worst, float(np.nanmax(np.abs(now - usual))))

@@ -312,8 +312,7 @@ class Recorder:
         known |= by_formula(known, "live")
         values = [np.reshape(known[name], (count, -1)) for name in _recorded()]
         rows = np.column_stack([part, times - live.lag, stamp, latency, *values])
-        lines = rows_text(rows, self._decimals, ",").split(b"\n")
-        for frame, row in zip(frames, lines, strict=False):
+        for frame, row in zip(frames, rows_text(rows, self._decimals, ",").split(b"\n"), strict=False):
             words = ",".join(STATUS_NAMES[int(code)].lower() for code in frame.status)
             self._frames.waiting += b"%s,%s\n" % (row, words.encode())
         for item in items:

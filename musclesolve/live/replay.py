@@ -257,8 +257,7 @@ def replay(
                 report("live", 0.1 + 0.8 * number / count)
             yield sample
 
-    frames = PassedFrames(live, in_time(), count)
-    return Replay(live, frames, perf_counter() - begun, live.findings)
+    return Replay(live, PassedFrames(live, in_time(), count), perf_counter() - begun, live.findings)
 
 
 def _with_moments(block: RecordedBody, live: Live, frames: slice | Indices, replayed: Replay) -> RecordedBody:

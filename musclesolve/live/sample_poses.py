@@ -106,8 +106,7 @@ class MarkerBodies:
     @staticmethod
     def _local(position: Array, rotation: Array, translation: Array) -> Array:
         """Places of markers in the standing layout of every body, (T, n, B, 3) [m]."""
-        away = position[:, :, None] - translation[:, None]
-        return np.einsum("tbyx,tnby->tnbx", rotation, away)
+        return np.einsum("tbyx,tnby->tnbx", rotation, position[:, :, None] - translation[:, None])
 
     @classmethod
     def _mean(cls, *poses: Array) -> Array:

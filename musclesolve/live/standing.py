@@ -154,11 +154,10 @@ class Standing:
         # data that the standing will supply are not required of the template
         self._stated = stated
         entries = [] if self._predicts else stated.get("force") or [{}] * len(self.plates)
-        columns = [plate_columns(k) | dict(entry) for k, entry in enumerate(entries)]
         self.document.content = self._content(USUAL_MASS) | {
             "force": [
-                {"side": SIDES[0]} | {key: value for key, value in column.items() if key != "plate"}
-                for column in columns
+                {"side": SIDES[0]} | plate_columns(k) | {key: entry[key] for key in entry if key != "plate"}
+                for k, entry in enumerate(entries)
             ]
         }
         if "plates" in stated:  # corrections of a recording, which a source asks for

@@ -88,8 +88,7 @@ def figures_again(
         files = figure_files(result, progress, only)
         all_files = files_of(RECORDING, MODEL_KIND)
     else:
-        figures = drawable_of(result, drawings(UNCERTAINTIES), only)
-        files = figures_of(result, figures, progress)
+        files = figures_of(result, drawable_of(result, drawings(UNCERTAINTIES), only), progress)
         all_files = files_of(UNCERTAINTIES)
     return files, in_every_format(files if only else all_files)
 

@@ -213,11 +213,10 @@ def _trials(sources: Sequence[ReportFile]) -> list[TrialFiles]:
     for kind, choices in ((UNCERTAINTY, CHOICES), (COMPARISON, CHOICES[1:])):
         for source in (source for source in sources if source.kind == kind):
             for trial in trials:
-                same = identity(trial.base) == identity(source.data)
                 agree = all(
                     str(trial.base.attrs.get(name)) == str(source.data.attrs.get(name)) for name in choices
                 )
-                if same and agree and getattr(trial, kind) is None:
+                if identity(trial.base) == identity(source.data) and agree and getattr(trial, kind) is None:
                     break
             else:
                 base = first_cost(source.data) if kind == COMPARISON else source.data
@@ -228,8 +227,7 @@ def _trials(sources: Sequence[ReportFile]) -> list[TrialFiles]:
 
 def identity(data: xr.Dataset) -> frozenset[str]:
     """The hashes of the input files of a dataset; without hashes its trial file."""
-    hashes = frozenset(sha for _, _, sha in inputs_of(data))
-    return hashes or frozenset(listed(data, "trial_file"))
+    return frozenset(sha for _, _, sha in inputs_of(data)) or frozenset(listed(data, "trial_file"))
 
 
 def first_cost(comparison: xr.Dataset) -> xr.Dataset:

@@ -710,8 +710,7 @@ class Facts:
             map(float, self.result[f"fascicle_{name}"].values)
             for name in ("rms_error", "mean_error", "correlation")
         )
-        agreements = map(FascicleAgreement, muscles, *measures)
-        return dict(zip(names, agreements, strict=True))
+        return dict(zip(names, map(FascicleAgreement, muscles, *measures), strict=True))
 
     @cached_property
     def tendons(self) -> dict[str, Any] | None:

@@ -184,13 +184,11 @@ class Finding:
         where["markers"] = tuple(where["markers"])
         where["times"] = tuple((a, b) for a, b in where["times"] if a is not None and b is not None)
         where["trials"] = tuple(where.get("trials", ()))
-        named = {name: document.get(name, "") for name in ("code", "severity", "what", "remedy", "side")}
-        change = tuple((tuple(entry["place"]), entry["value"]) for entry in document.get("change", ()))
         return cls(
-            **named,
+            **{name: document.get(name, "") for name in ("code", "severity", "what", "remedy", "side")},
             where=Where(**where),
             cost=None if cost is None else Cost(**cost),
-            change=change,
+            change=tuple((tuple(entry["place"]), entry["value"]) for entry in document.get("change", ())),
             decides=bool(document.get("decides", False)),
         )
 

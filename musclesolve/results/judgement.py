@@ -192,12 +192,11 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """Return what JSON can hold."""
         assert self.judgement is not None
-        findings = [finding.as_dict() for finding in self.findings]
         return {
             "trial": str(self.path),
             "ok": self.ok,
             "verdict": self.verdict,
-            "findings": findings,
+            "findings": [finding.as_dict() for finding in self.findings],
             "judgement": self.judgement.as_dict(),
         }
 

@@ -348,8 +348,7 @@ def choices(facts: Facts) -> Said:
     yield say("frames", {"count": time.size, "start_s": time[0], "end_s": time[-1]})
     yield from (say("analyzed", text=sentence) for sentence in listed(result, "analyzed"))
     if facts.predicted:
-        origin = text(result, "ground_reactions")
-        values: dict[str, Any] = {"origin": origin}
+        values: dict[str, Any] = {"origin": text(result, "ground_reactions")}
         for side, (frames, steps) in facts.predicted.items():
             values |= {f"frames_{side}": frames, f"steps_{side}": steps}
         feet = " and ".join(

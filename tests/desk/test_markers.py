@@ -105,7 +105,9 @@ def test_axes_that_are_not_stated_or_wrong_are_those_that_the_markers_show(desk:
     assert not meaning_of(desk).axes_to_state and state(desk) == "done"
 
 
-@pytest.mark.parametrize(("marker", "said"), [("nowhere", "is not in"), ("heel_r", "same point as 'heel_r'")])
+@pytest.mark.parametrize(
+    ("marker", "said"), [("nowhere", "in no frame"), ("heel_r", "same point as 'heel_r'")]
+)
 def test_a_marker_that_is_absent_or_used_twice_is_reported_at_its_landmark(
     desk: Desk, marker: str, said: str
 ):

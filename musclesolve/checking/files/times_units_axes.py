@@ -67,8 +67,7 @@ def sample_times(case: Case) -> Iterator[Finding]:
         if markers is not None and (uneven := _uneven(markers.time, markers.path)):
             # Without holes the clock of the time column was uneven, not the cameras.
             steady = np.linspace(markers.time[0], markers.time[-1], markers.time.size)
-            restamped = replace(markers, time=steady)
-            repaired = even(markers) if uneven.code == "frames_missing" else restamped
+            repaired = even(markers) if uneven.code == "frames_missing" else replace(markers, time=steady)
             yield replace(uneven, repair=replace_fields(**{role: repaired}))
     files, names = {plate.path: plate for plate in case.trial.forces}, ("force", "point", "moment")
     for path, plate in files.items():
@@ -123,10 +122,9 @@ def copied_frames(case: Case) -> Iterator[Finding]:
         return
     repeated = np.concatenate([[False], still])
     flat = at_times(markers.time[~repeated], position[~repeated], markers.time)
-    values = {"count": still.sum(), "reach": REACH}
     where = Where(markers.path, times=time_spans(repeated, markers.time))
     repair = replace_fields(markers=replace(markers, position=flat.reshape(markers.position.shape)))
-    yield finding("frames_repeated", "error", values, where, repair)
+    yield finding("frames_repeated", "error", {"count": still.sum(), "reach": REACH}, where, repair)
 
 
 def skips(position: Array) -> tuple[Indices, Array]:
@@ -165,8 +163,7 @@ def lost_frames(case: Case) -> Iterator[Finding]:
     time = markers.time.copy()
     for k, count in zip(at, lost, strict=True):
         time[k + 1 :] += count / markers.rate
-    frames = count_of(sum(lost), "frame")
-    values = {"points": "markers", "ratio": ratio[0], "lost": frames}
+    values = {"points": "markers", "ratio": ratio[0], "lost": count_of(sum(lost), "frame")}
     where = Where(markers.path, times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at))
     repair = replace_fields(markers=even(replace(markers, time=time)))
     # Frames lost before the time range shift the whole range against the forces.
@@ -578,9 +575,8 @@ def unusual_values(case: Case) -> Iterator[Finding]:
     for key, values in unusual.items():
         yield finding(f"subject.{key}", "warning", values, case.key("subject", key))
     if not isinstance(factor, str) and not STRENGTH[0] <= factor <= STRENGTH[1]:
-        place = case.key("muscles", "strength")
         values = {"factor": factor, "low": STRENGTH[0], "high": STRENGTH[1]}
-        yield finding("strength", "warning", values, place)
+        yield finding("strength", "warning", values, case.key("muscles", "strength"))
 
 
 @check_at(Stage.ANALYSIS)

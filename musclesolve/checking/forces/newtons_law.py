@@ -141,8 +141,7 @@ def along_walking_direction(required: Law, horizontal: Array) -> Array:
 
 def total_force(case: Case, time: Array) -> Array:
     """Return the sum of all plates (T, 3) [N] at some times."""
-    parts = [at_times(plate.time, smooth_force(plate), time) for plate in case.trial.forces]
-    return np.sum(parts, axis=0)
+    return np.sum([at_times(plate.time, smooth_force(plate), time) for plate in case.trial.forces], axis=0)
 
 
 @once
@@ -319,8 +318,7 @@ def frame_rate(case: Case) -> Iterator[Finding]:
         time, ends = (start + (np.asarray(t) - start) * markers.rate / rate for t in (markers.time, span))
         changes: dict[str, Any] = {"markers": replace(markers, time=time), "legs": {}}
         changes["time_range"] = float(ends[0]), float(ends[1])
-        at_rate = replace(trial, **changes, analyzed=())
-        shift = time_offset(at_rate)
+        shift = time_offset(replace(trial, **changes, analyzed=()))
         if shift is not None and abs(shift[0]) < UPRIGHT_S:
             fits.append((rate, changes))
     if len(fits) == 1 and abs(fits[0][0] / markers.rate - 1.0) > OTHER_RATE:
@@ -381,14 +379,13 @@ def synchrony(case: Case) -> Iterator[Finding]:
 def early_or_late(case: Case, shift: float, limit: float = SMALLEST_S) -> Finding:
     """Return the finding of forces that come later than the markers by a shift beyond a limit [s]."""
     plates = case.trial.forces
-    repair = in_order(*(change_plate(index, time=plate.time - shift) for index, plate in enumerate(plates)))
     offset = round(case.trial.settings.plates.offset_s - shift, 3)
     return finding(
         "time_offset",
         error_if(abs(shift) >= SERIOUS),
         shift_values(shift, limit) | {"early": EARLY_S},
         Where(plates[0].path),
-        repair,
+        in_order(*(change_plate(index, time=plate.time - shift) for index, plate in enumerate(plates))),
         change={("plates", "offset_s"): offset},
     )
 

@@ -124,9 +124,8 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
             return
     for index in best[0]:
         values = {"now": min(now, 9.99), "change": best[1], "then": tried[best]}
-        where = on_plate(case.trial.forces[index])
         repair = _change_axes(case, index, np.array(TABLES["changes"][best[1]], float))
-        yield finding("plate_axes.changed", "error", values, where, repair)
+        yield finding("plate_axes.changed", "error", values, on_plate(case.trial.forces[index]), repair)
 
 
 def _reversed_under_feet(case: Case) -> Iterator[Finding]:

@@ -808,8 +808,7 @@ def whitened(values: Array, time: Array, deviation: Array) -> Array:
     Whitening restarts after a gap between frames.
     """
     scaled = values / deviation.reshape(1, -1, *[1] * (values.ndim - 2))
-    step = np.diff(time)
-    phi = np.exp(-step / CORRELATION).reshape(-1, *[1] * (values.ndim - 1))
+    phi = np.exp(-np.diff(time) / CORRELATION).reshape(-1, *[1] * (values.ndim - 1))
     white = scaled.copy()
     white[1:] = (scaled[1:] - phi * scaled[:-1]) / np.sqrt(1.0 - phi**2)
     return np.asarray(white.reshape(len(values) * values.shape[1], *values.shape[2:]))

@@ -90,9 +90,8 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
     """Return (time, force (3,)) of the unloaded plate, one for every swing in which it keeps to a line."""
     time = case.trial.markers.time
     shown = plate.force if plate.unloaded is None else plate.unloaded
-    air = eroded(foot.air, round(MARGIN * case.trial.markers.rate))
     zeros, known = [], np.isfinite(shown[:, 0]) & ~plate.in_gap(plate.time)
-    for start, end in time_spans(air, time):
+    for start, end in time_spans(eroded(foot.air, round(MARGIN * case.trial.markers.rate)), time):
         samples = shown[known & (plate.time >= start) & (plate.time <= end)]
         if end - start < SWING or len(samples) < 5:
             continue
@@ -222,15 +221,12 @@ def plate_sides(case: Case) -> Iterator[Finding]:
         if not spans:
             continue
         all_contacts = len(spans) == contacts
-        values = {"side": SIDE_NAMES[plate.side], "other": SIDE_NAMES[other], "letter": other}
-        where = replace(case.key("force", "side", index, plate=plate), times=tuple(spans))
-        repair = change_plate(index, side=other) if all_contacts else None
         stated = all_contacts and len(case.settings.force) == len(case.trial.forces)
         yield finding(
             "plates_swapped" if all_contacts else "plates_swapped.contacts",
             "error",
-            values,
-            where,
-            repair,
+            {"side": SIDE_NAMES[plate.side], "other": SIDE_NAMES[other], "letter": other},
+            replace(case.key("force", "side", index, plate=plate), times=tuple(spans)),
+            change_plate(index, side=other) if all_contacts else None,
             change={("force", index, "side"): other} if stated else None,
         )

@@ -86,8 +86,7 @@ def held_samples(case: Case) -> Iterator[Finding]:
             # The first of the equal frames was measured.
             values = {"name": name, "count": held.sum()}
             where = Where(markers.path, markers=(name,), times=time_spans(held, markers.time))
-            repair = remove_samples(name, held & np.roll(held, 1))
-            yield finding("frozen", "error", values, where, repair)
+            yield finding("frozen", "error", values, where, remove_samples(name, held & np.roll(held, 1)))
 
 
 def _jumps_after(path: Array, last: int) -> bool:
@@ -138,8 +137,7 @@ def merged_markers(case: Case) -> Iterator[Finding]:
                 of, error = pairs.names, pairs.measured(case.trial.markers.position)[together] - pairs.usual
                 off = {label: float(misfit(error, pairs, of.index(label)).mean()) for label in (name, other)}
                 ghost = max(off, key=lambda label: off[label])
-            repair = remove_samples(ghost, together)
-            merged = finding("markers_merged", "error", values, where, repair)
+            merged = finding("markers_merged", "error", values, where, remove_samples(ghost, together))
             yield merged
             # Which one is a ghost is decided without the ghosts that are known.
             case = case.repaired(merged)
@@ -461,7 +459,6 @@ def _events(path: Array, jumped: Mask, together: int) -> list[tuple[int, int, Ar
     usual = np.stack([np.interp(at, quiet, step[quiet, axis]) for axis in range(3)], axis=1)
     excess = np.where(marked[:, None], np.nan_to_num(step - usual), 0.0)
     steps = np.flatnonzero(marked)
-    groups = np.split(steps, np.flatnonzero(np.diff(steps) > together) + 1)
     return [
         (
             int(group[0]),
@@ -469,7 +466,7 @@ def _events(path: Array, jumped: Mask, together: int) -> list[tuple[int, int, Ar
             excess[group].sum(axis=0),
             float(np.linalg.norm(np.cumsum(excess[group], axis=0), axis=1).max()),
         )
-        for group in groups
+        for group in np.split(steps, np.flatnonzero(np.diff(steps) > together) + 1)
     ]
 
 

@@ -275,15 +275,14 @@ def leaps_of_coordinates(body: ModelBody) -> Iterator[Finding]:
     motion = body.every_motion
     if motion.measured is None:
         return
-    leaps = list(_in_degrees(body, motion.measured, _leaps_of(body)))
+    leaps = list(_in_degrees(body, motion.measured, _leaps_of(body, motion.measured)))
     now = _moments(body) if leaps else None
     for places, said, size, times in leaps:
         cost, grave = None, size > LARGE
         if now is not None and (then := _moments(without_leaps(body, places))) is not None:
             cost = largest(body, now - then)
             grave = cost is not None and cost.size > SERIOUS * body.mass
-        where = Where(motion.file, times=times)
-        yield finding("single_leap", error_if(grave), said, where, cost=cost)
+        yield finding("single_leap", error_if(grave), said, Where(motion.file, times=times), cost=cost)
 
 
 def steps_of_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
@@ -291,7 +290,7 @@ def steps_of_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     motion = body.every_motion
     if motion.measured is None or len(motion.time) < FEWEST:
         return
-    values = _without(motion.measured, _leaps_of(body))
+    values = _without(motion.measured, _leaps_of(body, motion.measured))
     rest = np.abs(beside_cubic(values))
     steps = rest > np.maximum(np.where(_angles(body), *LEAST), TIMES * np.quantile(rest, USUAL, axis=0))
     leaps = sorted(_in_degrees(body, values, steps & _is_free(body)), key=lambda entry: -entry[2])
@@ -334,24 +333,20 @@ def _is_free(body: ModelBody) -> Mask:
     return ~np.isin(body.every_motion.names, [coupler.dependent for coupler in body.model.couplers])
 
 
-def _leaps_of(body: ModelBody) -> Mask:
-    """Samples of the measured coordinates that leap alone; what follows from others is not read from the file."""
-    motion = body.every_motion
-    if motion.measured is None:
-        return np.zeros((0, len(motion.names)), bool)
-    return single_leaps(motion.measured, np.where(_angles(body), *LEAST)) & _is_free(body)
+def _leaps_of(body: ModelBody, measured: Array) -> Mask:
+    """Samples (T, K) of the coordinates that leap alone; what follows from others is not read from the file."""
+    return single_leaps(measured, np.where(_angles(body), *LEAST)) & _is_free(body)
 
 
 def without_leaps(body: ModelBody, places: Sequence[int] = ()) -> ModelBody:
     """The body along its coordinates without single leaps, of all columns or some; its loads act as they did."""
-    motion = body.every_motion
-    assert motion.measured is not None
-    leaps = _leaps_of(body) & (np.isin(np.arange(len(motion.names)), places) if places else True)
-    values = motion.by_name(_without(motion.measured, leaps))
+    motion, measured = body.every_motion, body.every_motion.measured
+    assert measured is not None
+    leaps = _leaps_of(body, measured) & (np.isin(np.arange(len(motion.names)), places) if places else True)
+    values = motion.by_name(_without(measured, leaps))
     every = coordinate_motion(body.model, {"time": motion.time, **values}, motion.cutoff_hz)
     every = replace(every, file=motion.file)
-    used = every.frames(np.isin(every.time, body.motion.time))
-    return replace(body, motion=used, every_motion=every)
+    return replace(body, motion=every.frames(np.isin(every.time, body.motion.time)), every_motion=every)
 
 
 def leaps_of_moments(case: MomentCase) -> Iterator[Finding]:

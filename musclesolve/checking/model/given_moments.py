@@ -229,8 +229,7 @@ def empty_columns(case: MomentCase) -> Iterator[Finding]:
         size = float(np.sqrt(np.mean(due**2)))
         if size > LEAST_MOMENT_RMS and not np.nan_to_num(column).any():
             cost = moment_cost(float(np.abs(due).max()), name, case.fixed.model.mass)
-            values = {"name": name, "size": size}
-            yield finding("moment_zero", "error", values, case.where, cost=cost)
+            yield finding("moment_zero", "error", {"name": name, "size": size}, case.where, cost=cost)
 
 
 def unexplained(moments: Array, due: Array) -> float:
@@ -270,9 +269,8 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
     likeness = likeness_of(moments, due)
     columns = [name for name in case.table.names if name.endswith(COLUMN_ENDINGS)]
     if likeness < OPPOSITE:
-        repair = changed_columns(columns, -1.0)
         values = {"names": "all moments", "likeness": likeness}
-        yield case.fault("moment_sign", "error", values, repair)
+        yield case.fault("moment_sign", "error", values, changed_columns(columns, -1.0))
         return
     signed = [likeness_of(one, other) > OPPOSITE for one, other in zip(moments.T, due.T, strict=True)]
     moments, due = moments[:, signed], due[:, signed]

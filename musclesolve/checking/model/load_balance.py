@@ -281,8 +281,7 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
     whole: InverseDynamics = case.body.dynamics.dynamics
     motion = replace(case.fixed.motion, time=known_times(case.loads, time))
     dynamics = LoadDynamics(case.fixed.model, motion, whole, case.loads)
-    wrench = case.fixed.need - dynamics.body_wrench
-    dynamics = replace(dynamics, dynamics=replace(whole, wrench=wrench))
+    dynamics = replace(dynamics, dynamics=replace(whole, wrench=case.fixed.need - dynamics.body_wrench))
     for foot, standing in dynamics.unmeasured_feet.items():
         standing = standing & case.covered(case.loads, time)
         if standing.sum() / case.fixed.rate >= UNMEASURED_S:
@@ -701,14 +700,13 @@ def balance_of_model(case: ModelCase) -> tuple[BalanceFit, Array] | None:
         if share > SMALLEST_BODY:
             rate = fixed.about_root(fixed.need[:, fixed.model.body_number[name]])
             segments[name] = turned(rate - share * fixed.due)[known]
-    total = turned(np.sum(acting, axis=0))
     fit = BalanceFit(
         time=time[known],
         residual=turned(left)[known],
         size=fixed.model.weight * np.array([1.0, 1.0, 1.0, *[fixed.height / ROOT_HEIGHT] * 3]),
         wrench=[turned(part)[known] for part in acting],
         twist=[turned(part)[known] for part in twists],
-        change=np.gradient(total, time, axis=0)[known],
+        change=np.gradient(turned(np.sum(acting, axis=0)), time, axis=0)[known],
         segments=segments,
     )
     return fit, axes

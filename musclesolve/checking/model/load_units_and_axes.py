@@ -204,8 +204,7 @@ def point_unit(case: ModelCase) -> Iterator[Finding]:
     now = nearness(case, case.loads)
     if not now > AWAY:
         return
-    units = {"millimeters": 0.001, "centimeters": 0.01, "kilometers": 1000.0}
-    for unit, factor in units.items():
+    for unit, factor in {"millimeters": 0.001, "centimeters": 0.01, "kilometers": 1000.0}.items():
         repair = scaled(factor, ["point"])
         if any(nearness(case, turned(axes, ["point"])(repair(case.loads))) < BELOW for axes in SIGNED_AXES):
             values = {"now": now, "unit": unit, "factor": factor, "limit": AWAY}
@@ -220,8 +219,7 @@ def moment_unit(case: ModelCase) -> Iterator[Finding]:
         most = float(np.quantile(np.linalg.norm(load.moment, axis=1), 0.99))
         if most > TWISTED * force > 0.0 and load.force.any():
             values = {"load": load.name, "moment": most, "limit": TWISTED * force}
-            repair = scaled(0.001, ["moment"], [load.name])
-            yield case.fault("moment_units.loads", "error", values, repair)
+            yield case.fault("moment_units.loads", "error", values, scaled(0.001, ["moment"], [load.name]))
 
 
 SIGNED_AXES = [
@@ -235,8 +233,7 @@ SIGNED_AXES = [
 def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find the axes in which forces accelerate the body and points lie under its feet."""
     force, due = case.force(case.loads), case.fixed.due[:, 3:]
-    weight = case.fixed.model.weight
-    spread = np.maximum(due.std(axis=0), 0.02 * weight)
+    spread = np.maximum(due.std(axis=0), 0.02 * case.fixed.model.weight)
     great = np.linalg.norm(force, axis=1) > SCALED * np.quantile(np.linalg.norm(force, axis=1), 0.9)
     if great.sum() < case.fixed.fewest:
         return
@@ -244,12 +241,11 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
 
     # misfits (48, T) of forces in all axes, each component over its spread
     off = (size * force @ np.transpose(SIGNED_AXES, (0, 2, 1)) - due) / spread
-    misfits = np.minimum((off**2).mean(axis=2), 4.0)
     # frames in which some axes fit: not those in which a foot stands beside the plates
     fitting = np.linalg.norm(size * force, axis=1) > SCALED * np.linalg.norm(due, axis=1)
     if fitting.sum() < case.fixed.fewest:
         return
-    scores = misfits[:, fitting].mean(axis=1)
+    scores = np.minimum((off**2).mean(axis=2), 4.0)[:, fitting].mean(axis=1)
     same = int(scores.argmin()) if scores.min() < BETTER * scores[0] and scores[0] > UNLIKE else 0
     force_axes, now = SIGNED_AXES[same], nearness(case, case.loads)
     if np.array_equal(force_axes, -np.eye(3)):
@@ -396,9 +392,8 @@ def _fit_from(case: ModelCase, shift: float) -> Fit | None:
     inside &= np.linalg.norm(force, axis=1) > LOADED * case.fixed.model.weight
     if not inside.any():
         return None
-    none = case.misfit(0.0 * force, 1.0, inside)
     misfit = case.misfit(force, scale, inside)
-    if misfit > (1.0 - EXPLAINED) * none:
+    if misfit > (1.0 - EXPLAINED) * case.misfit(0.0 * force, 1.0, inside):
         return None
     return Fit(shift, drift, float(scale), errors, misfit)
 
@@ -436,8 +431,7 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
         return
     if sliding(case, fit.shift, fit.drift) > sliding(case) + STANDS:
         return  # with a missing load a shift would put other loads onto swinging feet
-    middle = float(case.time.mean())
-    repair = delayed(fit.shift, fit.drift, middle)
+    repair = delayed(fit.shift, fit.drift, float(case.time.mean()))
     if residual_moment(case, fit.scale, repair(case.loads)) > UNBALANCED:
         return  # a wrong pose of the trunk has other accelerations
     limit = min(DRIFTS, 2.0 * SERIOUS / float(np.ptp(case.time)))

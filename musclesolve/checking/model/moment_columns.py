@@ -127,8 +127,7 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
         rounding = float(steps.min(where=steps > 0.0, initial=np.inf))
         for most in (np.fmax.reduce(moment), np.fmin.reduce(moment)):
             for first, stop in true_runs(moment == most):
-                ends = [steps[k] for k in (first - 1, stop - 1) if 0 <= k < len(steps)]
-                beside = min(ends, default=0.0)
+                beside = min([steps[k] for k in (first - 1, stop - 1) if 0 <= k < len(steps)], default=0.0)
                 if stop - first > CUT[0] and beside > CUT[1] * rounding and abs(most) > LEAST_MOMENT_RMS:
                     begin, end = time[[first, stop - 1]]
                     said = {"name": name.removesuffix("_moment"), "first": begin, "last": end, "value": most}

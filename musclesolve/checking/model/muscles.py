@@ -235,8 +235,7 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
         angles = np.array(POSES.get(split_side(name)[0], (0.0,) * COUNT))
         poses[name] = np.radians(angles) * flexion.get(name, 1.0)
     geometry = opensim_geometry(model, poses, free, names, reported=False)
-    signs = np.array([flexion.get(name, 1.0) for name in free])
-    arm = geometry.moment_arm * signs[:, None]
+    arm = geometry.moment_arm * np.array([flexion.get(name, 1.0) for name in free])[:, None]
     stems = tuple(dict.fromkeys(split_side(name)[0] for name in free))
     arms, other = np.zeros((COUNT, len(stems), len(names))), np.zeros(len(names))
     for k, (stem, side) in enumerate(map(split_side, free)):
@@ -782,9 +781,6 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
             forward, along, right = np.diag(axes.T @ mass.inertia @ axes)
             if along > min(forward, right):
                 odd.append(f"{name} has {along:.2g} kg m2 about it and {min(forward, right):.2g} across")
-    if odd:
-        values = {"segments": few(odd, NAMED)}
-        yield with_cost(finding("segment_mass.inertia", "warning", values, where), body, None)
     uneven = [
         f"{with_side(stem, 'r')} {mass.mass:.3g} kg, {with_side(stem, 'l')} {other.mass:.3g} kg"
         for name, mass in model.masses.items()
@@ -792,6 +788,7 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
         if side == "r" and (other := model.masses.get(with_side(stem, "l"))) is not None
         and abs(mass.mass - other.mass) > MASS * max(mass.mass, other.mass)
     ]  # fmt: skip
-    if uneven:
-        values = {"segments": few(uneven, NAMED)}
-        yield with_cost(finding("segment_mass", "warning", values, where), body, None)
+    for code, said_of in (("segment_mass.inertia", odd), ("segment_mass", uneven)):
+        if said_of:
+            values = {"segments": few(said_of, NAMED)}
+            yield with_cost(finding(code, "warning", values, where), body, None)

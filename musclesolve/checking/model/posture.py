@@ -566,8 +566,7 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     if (rate := rate_of_lines(measured, motion.time)) < LOWEST_RATE_HZ:
         of_lines = {"recording": "coordinates", "rate": rate, "needed": LOWEST_RATE_HZ}
         yield finding("low_rate.lines", "warning", of_lines, where)
-    held = held_stretches(measured, motion.time, motion.names)
-    for name, first, last, value, rate in held:
+    for name, first, last, value, rate in held_stretches(measured, motion.time, motion.names):
         coordinate = fixed.model.coordinates[name]
         at_end = min(abs(value - coordinate.lower), abs(value - coordinate.upper)) < 1e-4
         if name in body.dofs and coordinate.rotational and not at_end:

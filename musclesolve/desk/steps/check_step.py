@@ -73,14 +73,11 @@ class Check(StepView):
 
     def _on_task(self) -> None:
         if self._state != self._shown:
-            if self._unknown and not self.desk.runner.busy and not self._was_canceled:
+            task = self.desk.runner.task
+            canceled = task is not None and task.name == "check" and task.canceled
+            if self._unknown and not self.desk.runner.busy and not canceled:
                 self._begin()  # another task was running before
             self._said.refresh()
-
-    @property
-    def _was_canceled(self) -> bool:
-        task = self.desk.runner.task
-        return task is not None and task.name == "check" and task.canceled
 
     def _todos(self) -> None:
         opens = self.desk.opened.opens

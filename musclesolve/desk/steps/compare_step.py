@@ -31,8 +31,7 @@ def columns_of(facts: ComparedFacts) -> list[dict[str, Any]]:
     """Columns of the table of peaks: each result, and its difference from the first."""
     names = [*NAMES, column("unit", "Unit", align="left")]
     for number, name in enumerate(facts.columns):
-        shown = name.replace("_", " ")
-        names.append(column(f"peak_{number}", shown))
+        names.append(column(f"peak_{number}", name.replace("_", " ")))
         if number:
             names.append(column(f"change_{number}", "difference [%]"))
     return names
@@ -73,9 +72,8 @@ class Compare:
             "The moments do not determine the muscle forces: a cost decides. What changes with the cost is a "
             "conclusion about the cost."
         )
-        names = {name: name.replace("_", " ") for name in self._costs} | cost_names()
         select = ui.select(
-            names,
+            {name: name.replace("_", " ") for name in self._costs} | cost_names(),
             value=self._costs,
             multiple=True,
             label=f"Costs, two to {MOST}",
@@ -86,8 +84,7 @@ class Compare:
         self._command()
         with ui.row():
             ui.button("Compare the costs", on_click=self._compare).props("unelevated icon=compare")
-        folder = self.desk.comparison
-        self._shown_comparison(folder / COMPARISON, "compared_costs")
+        self._shown_comparison(self.desk.comparison / COMPARISON, "compared_costs")
 
     def _chosen(self, names: list[str]) -> None:
         self._costs = list(names)

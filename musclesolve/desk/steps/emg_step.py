@@ -45,8 +45,7 @@ def signals_of(file: EmgFile, names: list[str]) -> dict[str, tuple[str, str, boo
     if not there:
         return {}
     values = np.stack([table[name] for name in there], axis=-1)
-    processed = are_envelopes(values, table.rate)
-    _, states = channel_states(values, table.time, processed, [None] * len(there))
+    _, states = channel_states(values, table.time, are_envelopes(values, table.rate), [None] * len(there))
     return {
         name: (_picture(name, table.time, values[:, k]), _trouble(states[k]), bool(states[k].unusable))
         for k, name in enumerate(there)
@@ -121,8 +120,7 @@ def suggested(file: EmgFile) -> dict[str, Shown]:
     """Return the muscles that the names of the channels suggest."""
     channels = file.channels
     known = {name: Shown(channels.muscles[name], channels.sides.get(name, "")) for name in channels.muscles}
-    unknown = {name: Shown((), offered_muscles(name)[1] or "") for name in channels.unknown}
-    return known | unknown
+    return known | {name: Shown((), offered_muscles(name)[1] or "") for name in channels.unknown}
 
 
 def in_words(muscles: tuple[str, ...]) -> str:

@@ -62,8 +62,7 @@ class Export(StepView):
         return begin
 
     def _report(self, result: Path) -> None:
-        others = (result.with_name(UNCERTAINTY), self.desk.comparison / COMPARISON)
-        files = report_inputs(result, others)
+        files = report_inputs(result, (result.with_name(UNCERTAINTY), self.desk.comparison / COMPARISON))
         self._part(
             "Report",
             "One page for any browser, which needs nothing but itself: verdict, moving picture, figures, tables, "
@@ -113,11 +112,10 @@ class Export(StepView):
 
     def _figures(self, result: Path) -> None:
         folder = result.with_name("figures")
-        where = ["plot", self.desk.in_folder(result), "-o", self.desk.in_folder(folder), "--format", "svg"]
         self._part(
             "Figures",
             "SVG and PDF for papers, PNG for slides; a format replaces the files of the last one.",
-            where,
+            ["plot", self.desk.in_folder(result), "-o", self.desk.in_folder(folder), "--format", "svg"],
         )
         with ui.row():
             for name in FORMATS:

@@ -43,10 +43,9 @@ class Plates(StepView):
 
     def _plates(self, seen: MeasuredForces) -> None:
         if not seen.plates:
-            predicted = seen.trial.settings.files.predicted
             ui.label(
                 PREDICTED_NOTE
-                if predicted
+                if seen.trial.settings.files.predicted
                 else "No force plates were found: bring the file of the forces, and draft the trial file anew."
             )
             return

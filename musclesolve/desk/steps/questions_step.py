@@ -76,8 +76,7 @@ class Questions:
             area.props("autogrow").classes("ms-wide")
             area.on("blur", lambda: self._stated(area.value or ""))
         words = ["musclesolve", "run", trial.path.name, "-o", self.desk.in_folder(self.desk.output)]
-        line = shlex.join([*words, "--questions", name])
-        same_command(line)
+        same_command(shlex.join([*words, "--questions", name]))
         with ui.row():
             ui.button("Answer", on_click=self._answer).props("unelevated icon=help_outline")
         if is_answered(self.desk, name):

@@ -56,8 +56,7 @@ class StudyStep:
         self._people(document, content)
         heading("Check")
         with ui.row():  # the button stays while fields change: a click right after a change counts
-            begin = ui.button("Check the study", on_click=self._begin)
-            begin.props("outline icon=fact_check")
+            ui.button("Check the study", on_click=self._begin).props("outline icon=fact_check")
         self._checking = Work(self.view, ("check_study",), self._check)
         self._checking.show()
         heading("Run")
@@ -415,8 +414,7 @@ class StudyStep:
                         if len(change) == 1
                         else f"Take it at {len(change)} places"
                     )
-                    mend = ui.button(title, on_click=lambda: self._mend(change))
-                    mend.props("outline dense icon=build")
+                    ui.button(title, on_click=lambda: self._mend(change)).props("outline dense icon=build")
                 if severity == "error":
                     leave = ui.button("Leave out", on_click=lambda: self._exclude(reasons))
                     leave.props("outline dense").props["aria-label"] = f"Leave out {', '.join(names)}"

@@ -161,14 +161,13 @@ def draft_study(
         others = [table for table in read if table is not known]
         of_tables = _of_tables(others, trials, source_names(sources) if several else {})
     people = _people(trials, known, of_tables)
-    about = (*_about_models(trials), *_about_people(known, target))
     lines = (
         Line(name, values, people.comments[name], "; ".join(people.doubts[name]))
         for name, values in people.values.items()
     )
     blocks = (
         *([_design(trials, known)] if sources is None else []),  # a data set compares nothing
-        DraftTable("subjects", tuple(lines), about),
+        DraftTable("subjects", tuple(lines), (*_about_models(trials), *_about_people(known, target))),
         *settings_tables(of_recordings, common, len(trials)),
         DraftTable("trials", tuple(_trials(trials, common, target)), todo=_predicted(trials)),
     )
@@ -224,8 +223,7 @@ def write_study(draft: StudyDraft, force: bool = False) -> list[Path]:
     ):
         if there and not force:
             raise file_error("occupied_folder", place, *texts)
-    schema = study_schema(unit_settings()).encode("utf-8")
-    write_files(place / FOLDER, {schema_name("study"): schema})
+    write_files(place / FOLDER, {schema_name("study"): study_schema(unit_settings()).encode("utf-8")})
     files = {draft.path.name: draft.text} | ({TABLE: draft.table} if draft.table else {})
     return write_files(place, {name: text.encode("utf-8") for name, text in files.items()})
 
@@ -425,8 +423,7 @@ def _named_trials(rows: Iterable[tuple[tuple[str, ...], Role, _Place]]) -> list[
         stem = re.sub(r"[^\w-]", "_", normalize("NFC", "_".join([*parts, called]))).strip("_") or "trial"
         count[stem.casefold()] += 1
         times = count[stem.casefold()]
-        name = safe(stem if times == 1 else f"{stem}_{times}")
-        trials.append(_StudyTrial(name, role, place, recording))
+        trials.append(_StudyTrial(safe(stem if times == 1 else f"{stem}_{times}"), role, place, recording))
     return sorted(trials, key=lambda trial: natural_place(trial.name))
 
 
@@ -447,8 +444,7 @@ def _recognized(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> I
             unit = "subjects" if what == "groups" else "trials"
             listed = [f"{name or 'not known'} ({values[name]})" for name in in_order(set(values))]
             yield what, f"{_few(listed)} {unit}"
-    reasons = Counter(trial.found.exclude for trial in trials if trial.found.exclude)
-    for reason, count in reasons.items():
+    for reason, count in Counter(trial.found.exclude for trial in trials if trial.found.exclude).items():
         yield "excluded", f"{count} trial{'s' * (count > 1)}: {reason}"
     if known is not None:
         yield "of the subjects", f"{known.path.name}: {', '.join(known.columns)}"

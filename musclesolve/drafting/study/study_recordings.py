@@ -128,9 +128,8 @@ def _standing(
             (k for k, (a, b) in enumerate(zip(folders, key[0], strict=False)) if a != b), len(folders)
         )
 
-    there = [(other, part.static) for other, part in read.items() if part.static is not None]
     return min(
-        there,
+        [(other, part.static) for other, part in read.items() if part.static is not None],
         key=lambda entry: (not stands_by_name(entry[1].path), entry[0][1] != key[1], -common(entry[0][0])),
         default=None,
     )

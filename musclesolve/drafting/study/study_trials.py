@@ -597,11 +597,10 @@ def searching(folder: Path, expected: str) -> Iterator[None]:
 
 def without_copies(files: Sequence[Path], folder: Path) -> tuple[list[Path], list[str]]:
     """Files of a folder without the recordings that are copies of others, and a sentence on each of these."""
-    recorded = (path for path in files if suffix_of(path) in (*_MARKERS, *TABLES, *STORAGE))
     copies = {
         path: f"{path.relative_to(folder).as_posix()} is a copy of {first.name}, byte by byte"
-        for path in recorded
-        if (first := _original(path)) is not path
+        for path in files
+        if suffix_of(path) in (*_MARKERS, *TABLES, *STORAGE) and (first := _original(path)) is not path
     }
     return [path for path in files if path not in copies], list(copies.values())
 
@@ -766,8 +765,7 @@ def _of_file(path: Path, levels: tuple[str, ...]) -> FoundTrial | None:
     subject = subject if isinstance(subject, dict) else {}
     stated = {key: subject[key] for key in _SUBJECT_KEYS if key in subject}
     notes = []
-    document = Document(path)
-    if "markers" in content["files"] and (errors := examined(document, RecordedSettings)[1]):
+    if "markers" in content["files"] and (errors := examined(Document(path), RecordedSettings)[1]):
         notes.append(
             f"{path.name} is not complete: {errors[0].problem} (musclesolve check {shlex.quote(path.name)})"
         )

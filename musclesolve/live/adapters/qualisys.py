@@ -164,8 +164,7 @@ class QualisysStream:
             if len(part[1]) != self._labels:  # another marker set: connect again, and read the settings
                 self._connection.disconnect()
                 return []
-            positions = np.array([*part[1], (np.nan, np.nan, np.nan)], float)
-            position = positions[self._columns]
+            position = np.array([*part[1], (np.nan, np.nan, np.nan)], float)[self._columns]
             readings.append(Reading("markers", time, self._wanted.markers(position, MM), received))
         return readings
 
@@ -197,9 +196,8 @@ class QualisysStream:
         """
         loaded = (np.abs(plates[:, 2]) > SURE) & (self._sense == 0.0)
         corners = (self._corners - middle[:, None]) @ self._wanted.rotation.T
-        reach = np.abs(corners).max(axis=1)[:, :2] + OFF_PLATE
         away = plates[:, 3:5] - (middle @ self._wanted.rotation.T)[:, :2]
-        beside = (np.abs(away) > reach).any(axis=1)
+        beside = (np.abs(away) > (np.abs(corners).max(axis=1)[:, :2] + OFF_PLATE)).any(axis=1)
         self._beside[loaded] = np.where(beside, self._beside + 1.0, 0.0)[loaded]
         if (self._beside >= READINGS).any():
             number = int(np.argmax(self._beside))

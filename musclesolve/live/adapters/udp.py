@@ -95,9 +95,8 @@ class UdpStream:
             data = self._socket.recv(LARGEST_DATAGRAM)
         except TimeoutError:
             return []
-        received = perf_counter()
         try:
-            return self._readings(data, received)
+            return self._readings(data, perf_counter())
         except Malformed as error:
             what = str(error)
             self.malformed[

@@ -109,8 +109,7 @@ class PageSettings:
 
     def write(self, file: Path) -> None:
         """Write them to a file, whole or not at all."""
-        text = json.dumps(asdict(self), indent=2) + "\n"
-        write_files(file.parent, {file.name: text.encode()})
+        write_files(file.parent, {file.name: (json.dumps(asdict(self), indent=2) + "\n").encode()})
 
     def place(self, value: float) -> str:
         """The place of a value: "in" the band, "above" or "below"; "open" without a band, "unknown" without value."""

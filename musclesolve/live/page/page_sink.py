@@ -75,9 +75,8 @@ class LivePage:
         setup, kind = PageSetup.from_live(live), row_type(live)
         settings = PageSettings.read(self.settings, setup.keys)
         token = secrets.token_urlsafe(24)
-        order = Order(setup, settings, self.settings, kind, self.port, token, self.opens)
         try:
-            self._connection.send(order)
+            self._connection.send(Order(setup, settings, self.settings, kind, self.port, token, self.opens))
             answer, text = self._connection.recv()
         except (EOFError, OSError):
             raise input_error(

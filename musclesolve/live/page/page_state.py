@@ -382,12 +382,11 @@ class PageState:
         settings, quantity = self.settings, self.every[self.settings.quantity]
         if settings.value == "now":
             return {side: [] for side in SIDES}
-        keys = {side: quantity.on(side) for side in SIDES}
         return {
             side: [self._of_span(span, key) for span in self._spans[side, settings.during]]
             if key in self.columns
             else []
-            for side, key in keys.items()
+            for side, key in {side: quantity.on(side) for side in SIDES}.items()
         }
 
     def _of_span(self, span: Span, key: str) -> float:
@@ -431,14 +430,12 @@ class PageState:
 
     def status(self, now: float) -> dict[str, Any]:
         """Counts, and how old the newest sample is at a reading of `perf_counter` [s]."""
-        recent = [failed for _, failed in self._recent]
-        fresh = [at for at, _ in self._recent if at > now - RATE_OVER]
         return {
             "age": now - self.received if self.frames else None,
-            "rate": len(fresh) / RATE_OVER,
+            "rate": sum(at > now - RATE_OVER for at, _ in self._recent) / RATE_OVER,
             "frames": self.frames,
             "invalid": self.invalid,
-            "recentInvalid": sum(recent),
+            "recentInvalid": sum(failed for _, failed in self._recent),
             "lost": self.lost,
             "seconds": None if self._row is None else float(self._row["seconds"]),
         }

@@ -86,8 +86,7 @@ def serve(connection: Connection, memory: Any) -> None:
         except OSError as error:
             connection.send(("refused", os.strerror(error.errno) if error.errno else str(error)))
             return
-        port = listening.getsockname()[1]
-        server = PageServer(order, FrameRing(memory, order.kind), port)
+        server = PageServer(order, FrameRing(memory, order.kind), listening.getsockname()[1])
         connection.send(("ready", server.address))
         if order.opens:
             Thread(target=webbrowser.open, args=(server.address,), daemon=True).start()

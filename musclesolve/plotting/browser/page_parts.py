@@ -27,10 +27,9 @@ _STATED = re.compile(r"""[=:] ?"(#[0-9a-fA-F]{6}|#[0-9a-fA-F]{3})\"""")
 
 def dark_rules(page: str) -> str:
     """Return CSS rules that replace every color of the drawings in a page, where the system is dark."""
-    colors = sorted({color.lower() for color in _STATED.findall(page)})
     rules = (
         f'  svg [{name}="{color}" i] {{ {name}: {dark_color(color)}; }}'
-        for color in colors
+        for color in sorted({color.lower() for color in _STATED.findall(page)})
         for name in ("fill", "stroke")
     )
     return "\n".join(("@media screen and (prefers-color-scheme: dark) {", *rules, "}"))

@@ -454,9 +454,8 @@ class Legs:
         if (strides := self.x.strides.get(side)) is not None:
             areas = [(PERCENTS, strides.mean(values))]
         for place, below in areas:
-            label = series(side, what)
             style: dict[str, Any] = {"color": SIDE_COLOR[side], "alpha": SHADE, "linewidth": 0.0}
-            axes.fill_between(place, below, zorder=0.5, label=label, **style)
+            axes.fill_between(place, below, zorder=0.5, label=series(side, what), **style)
 
     def legend(
         self,

@@ -109,10 +109,9 @@ class Numbers:
     @property
     def texts(self) -> dict[str, str]:
         """All numbers as text: "data" in single precision, "whole" the whole numbers, both little-endian in base 64."""
-        names = {"data": "<f4", "whole": "<u2"}
         return {
             name: base64.b64encode(b"".join(self._parts[kind])).decode("ascii")
-            for name, kind in names.items()
+            for name, kind in {"data": "<f4", "whole": "<u2"}.items()
         }
 
 
@@ -228,8 +227,7 @@ class Panel:
             part = slice(begin, end)
             kept = needed(places[part], low[part], high[part])
             numbers = [self.figure.numbers.add(line[part][kept]) for line in (places, low, high)]
-            mark = {"k": "area", "x": numbers[0], "y": numbers[1], "y2": numbers[2]}
-            self._add(mark, style)
+            self._add({"k": "area", "x": numbers[0], "y": numbers[1], "y2": numbers[2]}, style)
 
     def axhline(self, y: float, **style: Any) -> None:
         """A line across the panel."""

@@ -270,8 +270,7 @@ def joint_powers(result: xr.Dataset) -> Sheet:
     moments = {side: support_moment(result, side) for side in legs.sides}
     known = {side: moment / mass for side, moment in moments.items() if moment is not None}
     rows, title = len(joints) + 1, "Joint powers, support moment" if known else "Joint powers"
-    height = min(1.0, 0.12 + 0.19 * rows)
-    sheet, panels = page(result, title, rows, 2, height=height, labels=True)
+    sheet, panels = page(result, title, rows, 2, height=min(1.0, 0.12 + 0.19 * rows), labels=True)
     totals: dict[str, Array] = {}
     for row, joint in zip(panels, joints, strict=False):
         if of_mass:
@@ -542,9 +541,8 @@ def _paths(result: xr.Dataset, sides: list[str]) -> dict[str, Array]:
     if "heading" in result:
         # The mean heading throughout: a place turned by a changing angle would wander.
         angle = result["heading"].values
-        mean = np.arctan2(np.sin(angle).mean(), np.cos(angle).mean())
         straight = result[[name for name in ("heading", "pelvis_angle") if name in result]].assign(
-            heading=xr.full_like(result["heading"], mean)
+            heading=xr.full_like(result["heading"], np.arctan2(np.sin(angle).mean(), np.cos(angle).mean()))
         )
     place = along_heading(straight, result[PATH])
     paths = {side: place.sel(side=side).transpose("time", "axis").values[:, :2] for side in sides}

@@ -152,8 +152,7 @@ def fibers_and_tendons(result: xr.Dataset) -> Sheet:
     }
     energy = result["tendon_energy"].transpose("time", "muscle").values
     peak = np.where(np.isfinite(energy), energy, 0.0).max(axis=0)
-    by_energy = result["muscle"].values[np.argsort(-peak, kind="stable")]
-    order = [*achilles(result), *map(str, by_energy)]
+    order = [*achilles(result), *map(str, result["muscle"].values[np.argsort(-peak, kind="stable")])]
     stems = list(dict.fromkeys(split_side(name)[0] for name in order))[:ROWS]
     height = min(1.0, 0.12 + 0.12 * len(stems))
     sheet, panels = page(result, FIBER_TITLE, len(stems), len(quantities), height=height)

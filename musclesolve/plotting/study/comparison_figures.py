@@ -91,16 +91,14 @@ def average_angles_and_moments(average: xr.Dataset) -> Sheet:
 @native
 def average_activations(average: xr.Dataset) -> Sheet:
     """Draw the activation of each muscle, 0 to 1."""
-    titles = ("Mean muscle activation", ACTIVATION)
-    return every_muscle(average, "activation", titles, Grid(top=1.0))
+    return every_muscle(average, "activation", ("Mean muscle activation", ACTIVATION), Grid(top=1.0))
 
 
 @native
 def average_muscle_forces(average: xr.Dataset) -> Sheet:
     """Draw the force of each muscle in newton or the unit of the average, every panel with its own scale."""
     unit = average["muscle_force"].attrs.get("units", "N")
-    labels = {"N": FORCE, "%": "force [% of maximum isometric force]"}
-    label = labels.get(unit, f"force [{unit}]")
+    label = {"N": FORCE, "%": "force [% of maximum isometric force]"}.get(unit, f"force [{unit}]")
     return every_muscle(average, "muscle_force", ("Mean muscle force", label), OWN_SCALES)
 
 

@@ -379,9 +379,8 @@ def _panels(
     """A page with as many panels side by side as leave every heading two lines, or with these columns."""
     style, several, sharey = current_style(), columns > 1, "row" if columns > 1 else False
     if not several:
-        most = 2 if style.narrow else 3 if len(names) < 13 else 4
         labels = [LABELS.get(variable, {}).get(name, name).replace("_", " ") for name in names]
-        columns = fitting_columns(labels, most, 2)
+        columns = fitting_columns(labels, 2 if style.narrow else 3 if len(names) < 13 else 4, 2)
     rows = len(names) if several else max(1, -(-len(names) // columns))
     height = min(1.0, 0.12 + ((0.11 if several else 0.135) + 0.06 * strip) * rows)
     space = {"below": below, "least": 0.5}

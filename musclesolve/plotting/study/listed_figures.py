@@ -95,9 +95,8 @@ def passive_moment_figure(name: str, moments: Mapping[str, Sequence[PassiveMomen
         check_type(moment, PassiveMoments, "moments", expected)
     first = next(iter(moments.values()))
     rows = [[k for k, computed in enumerate(first) if computed.sweep.dof == dof] for dof in SAGITTAL]
-    columns = max(map(len, rows))
     described = xr.Dataset(attrs={"muscle_database": name})
-    sheet, panels = page(described, "Passive joint moments", len(rows), columns, height=0.75)
+    sheet, panels = page(described, "Passive joint moments", len(rows), max(map(len, rows)), height=0.75)
     for row, numbers in zip(panels, rows, strict=True):
         row[0].set_ylabel("passive moment [N m]")
         for panel, k in with_panels(row, numbers):

@@ -73,8 +73,7 @@ def _bars(axes: Axes, answer: xr.Dataset) -> None:
     axes.set_yticks(range(len(kept)), names)
     axes.set_ylim(*axes.get_ylim()[::-1])
     axes.set_xlim(0.0, 108.0)
-    weak = answer.attrs["weak"] != "none"
-    of = "strength that is left" if weak else "strength of the trial"
+    of = "strength that is left" if answer.attrs["weak"] != "none" else "strength of the trial"
     sheet_of(axes).label_below(axes, f"least strength [% of the {of}]")
     heading(axes, "least strength", "pale: single muscles; not shown: muscles that the motion does without")
 
@@ -143,13 +142,11 @@ def contributions(answer: xr.Dataset, side: str) -> Sheet:
     The bands are between contact models.
     """
     together = question_tables.grouped(answer)
-    center = along_heading(together, together["center_acceleration"])
-    together = together.assign(center_acceleration=center)
+    together = together.assign(center_acceleration=along_heading(together, together["center_acceleration"]))
     stance = question_tables.in_stance(together, side)["center_acceleration"]
     shown = _largest_groups(together, side, [stance.sel(axis=["x", "z"])])
-    space = {"left": 0.1, "below": 0.25}
     title = f"Contributions to the acceleration of the center of mass: {SIDE_NAMES.get(side, side)} leg"
-    sheet, panels = page(answer, title, 2, 1, height=0.75, labels=True, space=space)
+    sheet, panels = page(answer, title, 2, 1, height=0.75, labels=True, space={"left": 0.1, "below": 0.25})
     whole = together["center_acceleration"].sum("group", skipna=False).isel(contact=0)
     entries: dict[str, Any] = {}
     touching = answer["touching"].sel(side=side)
@@ -385,8 +382,7 @@ def _correlations(axes: Axes, trade_off: xr.Dataset) -> None:
 
 def _quartiles(trade_off: xr.Dataset, name: str) -> Array:
     """Lower quartile, median and upper quartile over the channels at each weight, (3, W); NaN without any."""
-    rows = trade_off[name].transpose("weight", "channel").values
-    known = [row[np.isfinite(row)] for row in rows]
+    known = [row[np.isfinite(row)] for row in trade_off[name].transpose("weight", "channel").values]
     return np.stack(
         [np.percentile(row, (25, 50, 75)) if row.size else np.full(3, np.nan) for row in known], axis=1
     )
@@ -462,9 +458,8 @@ def calibration_factors(calibration: xr.Dataset) -> Sheet:
     axes.plot(np.exp(calibration["value"].values), place, "o", color=COLORS["fitted"], markersize=4)
     axes.axvline(1.0, color=NOTE_COLOR, linewidth=0.8)
     axes.set_xscale("log")
-    ticks = [0.1, 0.2, 0.5, 0.7, 1.0, 1.4, 2.0, 5.0]
     low, high = axes.get_xlim()
-    kept = [tick for tick in ticks if low <= tick <= high]
+    kept = [tick for tick in [0.1, 0.2, 0.5, 0.7, 1.0, 1.4, 2.0, 5.0] if low <= tick <= high]
     axes.set_xticks(kept, [f"{tick:g}" for tick in kept])
     axes.minorticks_off()
     axes.set_yticks(place, [name.replace("_", " ") for name in names])

@@ -100,7 +100,6 @@ def uncertainty_muscle_forces(samples: xr.Dataset) -> Sheet:
 def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
     """Draw the magnitude of the force at each joint [body weights] with its bands, a column for each leg."""
     legs, weight = Legs.from_result(samples, abscissa(samples, averaged=False)), body_weight(samples)
-    title = _title(CONTACT_TITLE, samples)
 
     def fill(axes: Axes, side: str, name: str) -> None:
         _banded(axes, legs, side, "contact_force", {"joint": name}, 1.0 / weight)
@@ -112,7 +111,7 @@ def uncertainty_contact_forces(samples: xr.Dataset) -> Sheet:
             note = f"peak{stance} {at.value / weight:.1f} ± {at.sd / weight:.1f} body weights"
         heading(axes, _in_words(name), note)
 
-    sheet = _joint_panels(legs, title, fill)
+    sheet = _joint_panels(legs, _title(CONTACT_TITLE, samples), fill)
     legs.legend(sheet, stance=True)
     return sheet
 
@@ -335,8 +334,7 @@ def force_sensitivity_map(
         check_parts(found, missing)
     if f"by_{parameter}" not in found:
         raise unknown_name(parameter, "parameter", PARAMETERS)
-    sides = [str(name) for name in found["side"].values]
-    check_known([side], "side", sides)
+    check_known([side], "side", [str(name) for name in found["side"].values])
     leg = found.sel(side=side)
     there = leg["unique"].values
     if not there.any():

@@ -111,9 +111,8 @@ def _sentences(trial: TrialFiles) -> list[str]:
         moments = [model[role] for role in ("loads", "moments") if role in roles]
         if text(result, "ground_reactions") == PREDICTED:
             moments = [always["inverse_predicted"]]
-        passive = _of_choices(result, ("muscle_parameters", "passive"))
         software = _of_choices(result, ("simulator",)) or [model["software"]]
-        sentences = [*software, *filtered, *moments, *passive]
+        sentences = [*software, *filtered, *moments, *_of_choices(result, ("muscle_parameters", "passive"))]
     else:
         sentences = [always["software"], always["subject"], *_of_choices(result, MARKERS)]
         inertia = "inertia_of_child" if "Jensen" in text(result, "inertia_table") else "inertia"
@@ -239,9 +238,8 @@ def cost_words(name: str) -> str:
     summands = name.split(" + ")
     if len(summands) > 1:
         return ", plus ".join(map(cost_words, summands))
-    kind = name.partition("(")[0].rpartition(" * ")[2]
     try:
-        cost = find_cost(kind)
+        cost = find_cost(name.partition("(")[0].rpartition(" * ")[2])
     except InputError:
         return name or "a cost that the result does not name"
     formula, source = cost.formula, f"({cost.source})" if cost.source else ""

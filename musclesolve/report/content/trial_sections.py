@@ -220,14 +220,13 @@ def sheet(trial: TrialFiles) -> dict[str, object]:
             "GDI* " + ", ".join(f"{SIDE_NAMES[side]} {index:.0f}" for side, index in scores.index.items())
         )
     title = "Movement analysis profile: root mean square difference from the norm [deg]"
-    columns = ("angle", *(SIDE_NAMES[side] for side in legs))
     source = scores.norm.source if scores.norm is not None else ""
     lacking = " ".join(
         f"The {SIDE_NAMES[side]} leg has no score: no whole stride of it has all nine angles."
         for side in trial.facts.legs
         if side in SIDES and side not in legs
     )
-    tables = [PageTable(title, columns, rows)]
+    tables = [PageTable(title, ("angle", *(SIDE_NAMES[side] for side in legs)), rows)]
     return {"tables": tables, "score": ", ".join(words), "why": "", "norm": source, "lacking": lacking}
 
 
@@ -448,10 +447,9 @@ def fascicles(trial: TrialFiles) -> dict[str, object]:
         for name, fascicle in trial.facts.fascicles.items()
     ]
     columns = ("column", "muscle", "rms error [mm]", "mean error [mm]", "r")
-    title = "Fiber length less measured fascicle length, valid frames"
     error = number(trial.base, "fascicle_error_m")
     return {
-        "tables": [PageTable(title, columns, rows)],
+        "tables": [PageTable("Fiber length less measured fascicle length, valid frames", columns, rows)],
         "error": "" if error is None else f"{1000.0 * error:.3g}",
     }
 
@@ -478,7 +476,6 @@ def uncertainty(trial: TrialFiles) -> dict[str, object]:
     muscle_rows = [_uncertain(name, known[name], 1.0, 0) for name in least]
     failed = int(data.attrs.get("failed_samples", 0))
     designed = "designed " if data.attrs.get("sampling") == DESIGNED else ""
-    near = "".join(said.sentence for said in first_order(facts))
     return {
         "tables": [
             *([PageTable("Contact forces [body weights]", columns, rows)] if rows else []),
@@ -487,7 +484,7 @@ def uncertainty(trial: TrialFiles) -> dict[str, object]:
         ],
         "samples": f"{data.attrs['samples']} {designed}samples"
         + (f", {failed} of which failed" if failed else ""),
-        "first_order": near,
+        "first_order": "".join(said.sentence for said in first_order(facts)),
         "why_not": data.attrs.get("without_contributions", ""),
     }
 

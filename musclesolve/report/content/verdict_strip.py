@@ -100,12 +100,11 @@ def _axis(ends: tuple[float, float], y: float) -> Markup:
     step = next(
         (size for size in TICK_STEPS if span / size <= MOST_TICKS), 10.0 ** np.ceil(np.log10(span / 10.0))
     )
-    ticks = step * np.arange(np.ceil(ends[0] / step), np.floor(ends[1] / step) + 1)
     marks = Markup("").join(
         Markup(
             '<path d="M{0:.1f} {1:.0f}v5"/><text class="tick" x="{0:.1f}" y="{2:.0f}">{3:g}</text>'
         ).format(_place(float(tick), ends), y, y + 17.0, round(float(tick), 6))
-        for tick in ticks
+        for tick in step * np.arange(np.ceil(ends[0] / step), np.floor(ends[1] / step) + 1)
     )
     line = Markup('<path d="M{:.1f} {:.0f}H{:.1f}"/>').format(LEFT, y, WIDTH - RIGHT)
     name = Markup('<text x="0" y="{:.0f}">time [s]</text>').format(y + 17.0)

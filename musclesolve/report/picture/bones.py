@@ -268,8 +268,7 @@ def _knee(femur: Placement, tibia: Placement, table: Mapping[str, object]) -> Kn
     groove = np.asarray(table["groove"], dtype=float)
     along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(groove, axis=0), axis=1))])
     x, z = interpolated(along, groove, np.linspace(0.0, along[-1], POSES)).T
-    down = femur.about["scale"]["z"][2]
-    back = femur.placed(np.stack([x, np.zeros(POSES), z - down], axis=1))
+    back = femur.placed(np.stack([x, np.zeros(POSES), z - femur.about["scale"]["z"][2]], axis=1))
     # square to the groove after it is scaled, forward where it runs down
     across = femur.axes[:, 1]
     normal = np.cross(np.gradient(back, axis=0), across)
@@ -277,8 +276,7 @@ def _knee(femur: Placement, tibia: Placement, table: Mapping[str, object]) -> Kn
     normal *= np.sign(normal[0] @ femur.axes[:, 0])
     center = back + femur.scale[0] * float(table["back"]) * normal  # type: ignore[arg-type]
     (apex_x, apex_z), (tub_x, tub_z) = (np.asarray(table[key], dtype=float) for key in ("apex", "tuberosity"))
-    upward = np.cross(normal, across)
-    apex = center + femur.scale[0] * apex_x * normal + femur.scale[2] * apex_z * upward
+    apex = center + femur.scale[0] * apex_x * normal + femur.scale[2] * apex_z * np.cross(normal, across)
     insertion = tibia.placed(np.array([tub_x, 0.0, tub_z]))
     length = femur.scale[2] * float(table["ligament"])  # type: ignore[arg-type]
     return Knee(femur.segment, tibia.segment, center, apex, normal, across, insertion, length)

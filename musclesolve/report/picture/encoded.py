@@ -226,8 +226,7 @@ def shape_colors(shapes: Shapes) -> list[str]:
 
 def quaternions(rotation: Array) -> Array:
     """(..., 4) x, y, z, w of rotations (..., 3, 3); the identity where one is NaN."""
-    known = np.isfinite(rotation).all(axis=(-2, -1), keepdims=True)
-    r = np.where(known, rotation, np.eye(3))
+    r = np.where(np.isfinite(rotation).all(axis=(-2, -1), keepdims=True), rotation, np.eye(3))
     return np.roll(to_quaternion(r.reshape(-1, 3, 3)), -1, axis=1).reshape(*r.shape[:-2], 4)
 
 

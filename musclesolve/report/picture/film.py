@@ -254,8 +254,7 @@ class View:
     def height(self) -> float:
         """Height from the floor to the top of the head [m]."""
         every = np.concatenate([self.data.position, self.data.path], axis=1)
-        top = float(np.nanmax(every[..., 2], initial=self.data.floor + 1.0))
-        return top - self.data.floor + 0.08
+        return float(np.nanmax(every[..., 2], initial=self.data.floor + 1.0)) - self.data.floor + 0.08
 
     @cached_property
     def reach(self) -> float:
@@ -351,8 +350,7 @@ class View:
         angle = np.linspace(0.0, 2.0 * np.pi, RIM + 1)[:, None]
         rims = shapes.rims(frame, np.cos(angle) * self.axes[0] + np.sin(angle) * self.axes[1])
         ends = np.stack([rims[:, :-1], rims[:, 1:]], axis=2).reshape(-1, 2, 3)
-        hues = np.repeat(shape_colors(shapes), RIM)
-        return ends, np.full(len(ends), width), _rgb(hues)
+        return ends, np.full(len(ends), width), _rgb(np.repeat(shape_colors(shapes), RIM))
 
     def _muscles(self, frame: int) -> tuple[Array, Array, Array]:
         """Pieces between neighboring points of one muscle, as wide as its belly there [m]."""
@@ -483,8 +481,7 @@ def _activations(figure: Any, result: xr.Dataset, marked: Array) -> bool:
     """Four panels; whether they have EMG."""
     time, chosen = result["time"].values, list(curves(result))
     for number, (name, activation, envelope, r) in enumerate(chosen):
-        top = 0.735 - number * 0.205
-        axes = figure.add_axes((0.68, top, 0.295, 0.145), facecolor=PAPER)
+        axes = figure.add_axes((0.68, 0.735 - number * 0.205, 0.295, 0.145), facecolor=PAPER)
         if envelope is not None:
             axes.fill_between(time, 0.0, envelope, color=EMG, linewidth=0.0)
             axes.text(1.0, 1.05, f"r = {r:.2f}", fontsize=8, ha="right", transform=axes.transAxes, color=SOFT)

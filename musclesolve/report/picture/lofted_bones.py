@@ -300,8 +300,7 @@ def nearest_points(points: Array, mesh: Mesh, ways: Array | None = None) -> tupl
         feet.append(start + np.clip(share, 0.0, 1.0)[:, None] * edge)
     far = np.linalg.norm(p - feet, axis=2)  # of the foot and of three edges
     far[0, ~inside] = np.inf
-    best = far.argmin(axis=0)
-    every, on = far.min(axis=0), np.stack(feet)[best, np.arange(len(p))]
+    every, on = far.min(axis=0), np.stack(feet)[far.argmin(axis=0), np.arange(len(p))]
     cosine = 1.0 if ways is None else np.vecdot(ways[point], normal) / np.sqrt(square)
     order = np.lexsort((every + 0.5 * FACING * (1.0 - cosine), point))
     first = order[np.flatnonzero(np.diff(point[order], prepend=-1))]

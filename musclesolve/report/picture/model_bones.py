@@ -177,8 +177,7 @@ def merged(vertices: Array, faces: Indices, cell: float) -> Mesh:
 
     cell: edge of the cells, in the unit of the vertices.
     """
-    grid = np.floor((vertices - vertices.min(axis=0)) / cell + 0.5).astype(np.int64)
-    cells = _alike(grid)
+    cells = _alike(np.floor((vertices - vertices.min(axis=0)) / cell + 0.5).astype(np.int64))
     counts = np.bincount(cells)
     means = np.stack([np.bincount(cells, column, len(counts)) / counts for column in vertices.T], axis=1)
     corners = cells[faces]
@@ -255,8 +254,7 @@ def model_surfaces(
     parts: dict[str, list[Mesh]] = {}
     for bone in attached:
         if bone.file in meshes:
-            faces = len(meshes[bone.file][1])
-            share = max(LEAST_FACES, int(faces * MOST_FACES / max(total, MOST_FACES)))
+            share = max(LEAST_FACES, int(len(meshes[bone.file][1]) * MOST_FACES / max(total, MOST_FACES)))
             parts.setdefault(bone.frame.body, []).append(
                 placed_mesh(bone, simplified(meshes[bone.file], share))
             )

@@ -91,7 +91,6 @@ def shapes_of(result: xr.Dataset) -> Shapes | None:
     prefixes = list(np.atleast_1d(result.attrs["prefixes"]))
     carriers = map(str, result["surface_prefix"].values)
     owner = [-1 if still else prefixes.index(body) for still, body in zip(ground, carriers, strict=True)]
-    half = np.where(flat, np.where(ground, ON_GROUND, ON_BODY), 0.0)
     return Shapes(
         tuple(str(name) for name in result["surface"].values[kept]),
         center[kept],
@@ -99,7 +98,7 @@ def shapes_of(result: xr.Dataset) -> Shapes | None:
         result["surface_semi_axes"].values[kept],
         result["surface_order"].values[kept],
         result["surface_radius"].values[kept],
-        half[kept],
+        np.where(flat, np.where(ground, ON_GROUND, ON_BODY), 0.0)[kept],
         result["surface_body"].values[kept].astype(np.intp),
         np.array(owner, np.intp)[kept],
         result["body_place"].values,

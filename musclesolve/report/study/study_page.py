@@ -86,8 +86,7 @@ def _plausible(result: StudyResult) -> list[PageTable]:
         return []
     label = {}
     for trial in study.included:
-        group = str(study.of_subject(trial.subject, "group", ""))
-        label[trial.name] = group, trial.condition
+        label[trial.name] = str(study.of_subject(trial.subject, "group", "")), trial.condition
     of_cells = counted(verdicts, label)
     counts = {
         ", ".join(plain(part) for part in cell if part) or "all": of_cells[cell]

@@ -210,10 +210,9 @@ def _statistics(parts: Sequence[Array]) -> list[Array]:
 
 def common(cycles: Sequence[xr.Dataset]) -> dict[str, object]:
     """Attributes with the same value in all cycles."""
-    first = cycles[0].attrs
     return {
         key: value
-        for key, value in first.items()
+        for key, value in cycles[0].attrs.items()
         if key not in SENTENCES and all(np.array_equal(cycle.attrs.get(key, ()), value) for cycle in cycles)
     }
 

@@ -318,8 +318,7 @@ def curves_of(variable: xr.DataArray) -> Iterator[tuple[str, xr.DataArray]]:
         yield str(variable.name), variable
         return
     for labels in itertools.product(*(variable[dim].values.tolist() for dim in others)):
-        where = dict(zip(others, labels, strict=True))
-        yield " ".join(map(str, labels)), variable.sel(where, drop=True)
+        yield " ".join(map(str, labels)), variable.sel(dict(zip(others, labels, strict=True)), drop=True)
 
 
 def _curves(
@@ -551,11 +550,10 @@ def _attributes(
 
     def frames_of_cycles(mask: Mask, what: str) -> list[str]:
         """A sentence for every cycle with frames of the mask."""
-        counts = [(cycle, int(mask[cycle.index].sum())) for cycle in used]
         return [
             f"{_cycle_name(leg, cycle.start, cycle.end)}: {count_of(count, 'frame')} {what}"
-            for cycle, count in counts
-            if count
+            for cycle in used
+            if (count := int(mask[cycle.index].sum()))
         ]
 
     return {

@@ -177,10 +177,9 @@ def _contacts(seen: SeenMotion, side: str) -> Intervals:
     """Contacts of a foot from their beginning to take-off; without any, to the lowest point of the hips."""
     if side not in seen.force:
         return Intervals(movements.JUMP, [], why_none="the ground force of this foot is not known")
-    on = np.nan_to_num(seen.force[side]) > seen.threshold
     height, time = seen.hips[:, 2], seen.time
     whole, landings = list[Interval](), list[Interval]()
-    for first, stop in true_runs(on):
+    for first, stop in true_runs(np.nan_to_num(seen.force[side]) > seen.threshold):
         if first == 0 or (stop - first) * seen.period < SHORTEST_STANCE:
             continue  # a contact that began before the frames has no strike
         lowest = first + int(np.argmin(height[first:stop]))

@@ -41,8 +41,7 @@ def unit_settings() -> type[Settings]:
 def chosen_units(units: Mapping[str, str] | None = None) -> dict[str, str]:
     """The unit of every kind: the units of a study, replaced by the requested ones."""
     chosen = {name: next(iter(kind.units)) for name, kind in KINDS.items()}
-    stated = check_type(units or {}, Mapping, "units", "a dict: kind -> unit")
-    for kind, unit in stated.items():
+    for kind, unit in check_type(units or {}, Mapping, "units", "a dict: kind -> unit").items():
         known = list(KINDS[kind].units) if kind in KINDS else list(KINDS)
         if kind not in KINDS or unit not in known:
             what = f"the kind of quantity {as_text(kind)}"

@@ -71,8 +71,7 @@ def status_names(result: xr.Dataset, side: str) -> NDArray[np.str_]:
     """
     status = result["status"]
     values = np.atleast_1d(status.attrs["flag_values"])
-    flags = str(status.attrs["flag_meanings"]).lower().split()
-    meaning = dict(zip(map(int, values), flags, strict=True))
+    meaning = dict(zip(map(int, values), str(status.attrs["flag_meanings"]).lower().split(), strict=True))
     codes, place = np.unique(_of_leg(status, side), return_inverse=True)
     return np.array([meaning[int(code)] for code in codes], dtype=np.str_)[place]
 
@@ -184,8 +183,7 @@ def unsolved(result: xr.Dataset, side: str) -> Mask:
 
 def stance(result: xr.Dataset, side: str) -> Mask:
     """Frames with the foot on the ground: vertical ground reaction above 20 N, shape (T,)."""
-    vertical = result["ground_reaction_force"].sel(side=side, axis="z").values
-    return np.asarray(vertical > LOADED_FROM_N)
+    return np.asarray(result["ground_reaction_force"].sel(side=side, axis="z").values > LOADED_FROM_N)
 
 
 def predicted(result: xr.Dataset, side: str) -> Mask:

@@ -77,7 +77,6 @@ def leg_problem(
     arm = leg["moment_arm"].values
     needed = leg["joint_moment"].values - np.einsum("tkm,tm->tk", arm, leg["passive_force"].values)
     usable = frames.credible(result, side)
-    again = {} if trial is None else _again(leg, trial, side, tuple(muscles), tuple(dofs))
     return Problem(
         moment_arm=arm,
         moment=np.where(usable[:, None], needed, np.nan),
@@ -96,7 +95,7 @@ def leg_problem(
         fiber_length=leg["fiber_length"].values if "fiber_length" in leg else None,
         joint_angle=leg["joint_angle"].values if "joint_angle" in leg else None,
         time=leg["time"].values,
-        **again,
+        **{} if trial is None else _again(leg, trial, side, tuple(muscles), tuple(dofs)),
     )
 
 

@@ -142,11 +142,10 @@ def _of_ground(analysis: Analysis, body: ModelBody) -> dict[str, Variable]:
         point[lost | (force[:, place, 2] <= LOADED_FROM_N), place] = np.nan
         force[lost, place] = np.nan
     over = ("time", "side", "axis")
-    predicted = np.full(force.shape[:2], body.settings.files.predicted)
     return {
         "ground_reaction_force": (over, force),
         "center_of_pressure": (over, point),
-        "ground_predicted": (over[:2], predicted),
+        "ground_predicted": (over[:2], np.full(force.shape[:2], body.settings.files.predicted)),
     }
 
 
@@ -198,8 +197,7 @@ def model_axes(body: ModelBody) -> dict[str, Array]:
         kind = next((kind for kind in labels.SEGMENT_OF if kind in stem.lower()), None)
         if joint.name in body.joints and kind is not None and side in labels.MEDIAL:
             segment = (parts.proximal_segment if kind == "ankle" else parts.distal_segment)(joint)
-            rotation = TO_GLOBAL @ parts.axes(motion.rotation, segment)
-            forward, up, right = np.moveaxis(rotation, 2, 0)
+            forward, up, right = np.moveaxis(TO_GLOBAL @ parts.axes(motion.rotation, segment), 2, 0)
             axes[joint.name] = np.stack([-up, forward, -labels.MEDIAL[side] * right], axis=1)
     return axes
 
@@ -359,9 +357,7 @@ def simulated_labels(body: SimulatedBody, analysis: Analysis, paths: bool) -> La
     lines: VariablesAndAttributes = {}, {}
     if paths and drawing.paths:
         owners = np.concatenate([np.repeat(name, path.shape[1]) for name, path in drawing.paths.items()])
-        position = np.concatenate(list(drawing.paths.values()), axis=1).astype(np.float32)
-        lines = path_labels(owners, position)
-    inputs = [f"{role} {path.name} sha256:{sha256(path)}" for role, path in body.files.items()]
+        lines = path_labels(owners, np.concatenate(list(drawing.paths.values()), axis=1).astype(np.float32))
     return Labels(
         variables={
             **skeleton,
@@ -375,7 +371,7 @@ def simulated_labels(body: SimulatedBody, analysis: Analysis, paths: bool) -> La
             "subject": body.files["model"].stem,
             "model_file": os.path.realpath(body.files["model"]),
             "simulator": model.program,
-            "inputs": inputs,
+            "inputs": [f"{role} {path.name} sha256:{sha256(path)}" for role, path in body.files.items()],
             "muscle_database": body.files["model"].name,
             "trial_file": os.path.realpath(body.files["coordinates"]),
             "subject_mass_kg": model.mass,

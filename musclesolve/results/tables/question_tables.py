@@ -133,20 +133,18 @@ def assistance_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     torque = answer["assistance"]
     facts = []
     for side in map(str, answer["side"].values):
-        lacking = ~answer["possible"].sel(side=side)
         part = torque.isel(dof=[k for k, dof in enumerate(answer["dof"].values) if side_of(str(dof)) == side])
-        helped = part.isel(time=np.flatnonzero(lacking.values))
+        helped = part.isel(time=np.flatnonzero((~answer["possible"].sel(side=side)).values))
         for dof in map(str, helped["dof"].values):
             values = helped.sel(dof=dof).values
             if len(values) and np.isfinite(values).all():
-                at = float(helped["time"].values[int(np.abs(values).argmax())])
                 facts.append(
                     {
                         "dof": dof,
                         "frames": len(values),
                         "least_nm": min(float(values.min()), 0.0),
                         "greatest_nm": max(float(values.max()), 0.0),
-                        "time_s": at,
+                        "time_s": float(helped["time"].values[int(np.abs(values).argmax())]),
                     }
                 )
     return facts
@@ -184,10 +182,9 @@ def margin_lines(answer: xr.Dataset) -> list[str]:
     of, least = str(answer.attrs["path_of"]), float(answer["strength"].values[-1])
     peak = answer["peak_activation"]
     rise = peak.isel(strength=-1) - peak.isel(strength=0)
-    order = np.argsort(-np.nan_to_num(rise.values, neginf=0.0, posinf=0.0))
     taking = [
         f"{answer['muscle'].values[k]} ({float(peak[0, k]):.2f} to {float(peak[-1, k]):.2f})"
-        for k in order[:5]
+        for k in np.argsort(-np.nan_to_num(rise.values, neginf=0.0, posinf=0.0))[:5]
         if rise.values[k] > TAKES_OVER
     ]
     what = ", ".join(taking) or "no muscle rise by more than 0.05"
@@ -304,7 +301,6 @@ def scenario_tables(answer: xr.Dataset) -> list[Table]:
         "one motion under each scenario: frames; effort as a share of now; peaks of joint contact force "
         f"[body weights]{', ' * bool(sides)}{'/'.join(sides)}"
     )
-    formats = ("", *["d"] * len(counts), *[".2f"] * (1 + len(joints)))
     torques = [
         (fact["scenario"], dof, low, high)
         for fact in facts
@@ -312,7 +308,7 @@ def scenario_tables(answer: xr.Dataset) -> list[Table]:
     ]
     devices = pd.DataFrame(torques, columns=["scenario", "joint", "least [N m]", "greatest [N m]"])
     return [
-        show(title, table.reset_index(), formats),
+        show(title, table.reset_index(), ("", *["d"] * len(counts), *[".2f"] * (1 + len(joints)))),
         *([show("torques of devices", devices, ("", "", ".1f", ".1f"))] if torques else []),
     ]
 
@@ -399,8 +395,7 @@ def _by_group(of: xr.DataArray, side: str) -> dict[str, xr.DataArray]:
 
     names = [str(name) for name in of["group"].values if name not in OTHER_PARTS]
     shown = {name: of.sel(group=name) for name in names if side_of(name) == side}
-    other = [name for name in names if side_of(name) != side]
-    shown[OTHER_LEG] = of.sel(group=other).sum("group")
+    shown[OTHER_LEG] = of.sel(group=[name for name in names if side_of(name) != side]).sum("group")
     shown |= {name: of.sel(group=name) for name in OTHER_PARTS}
     shown[ALL] = of.sum("group")
     return shown
@@ -415,8 +410,7 @@ def contribution_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     """
     facts = []
     for side, stance in _stances(answer):
-        center = along_heading(stance, stance["center_acceleration"])
-        for group, at in _by_group(center, side).items():
+        for group, at in _by_group(along_heading(stance, stance["center_acceleration"]), side).items():
             forward, up = at.sel(axis="x"), at.sel(axis="z")
             facts.append(
                 {
@@ -595,11 +589,10 @@ def coordination_document(answer: xr.Dataset) -> dict[str, Any]:
 
 def coordination_lines(answer: xr.Dataset) -> list[str]:
     """Lines on the numbers of synergies with the variance they account for, and on limits of the figures."""
-    document = coordination_document(answer)
     text = [
         f"{SIDE_NAMES.get(side, side)} {leg['synergies']}: {100.0 * leg['variance_accounted']:.0f} % of the variance, "
         f"at least {100.0 * leg['least_of_muscle']:.0f} % of each muscle"
-        for side, leg in document["sides"].items()
+        for side, leg in coordination_document(answer)["sides"].items()
     ]
     note = (
         "Synergies of computed activations describe few joint moments, too: no proof of neural organization."
@@ -636,10 +629,9 @@ def over_stance(answer: xr.Dataset) -> xr.Dataset:
     time, known = answer["time"].values, center.notnull().all(["contact", "group", "axis"]).values
     curves, counts = [], []
     for side in map(str, answer["side"].values):
-        touching = answer["touching"].sel(side=side).values
         runs = [
             (first, stop)
-            for first, stop in true_runs(touching)
+            for first, stop in true_runs(answer["touching"].sel(side=side).values)
             if first > 0 and stop < len(time) and known[first:stop].all() and stop - first > 3
         ]
         sampled = []
@@ -685,10 +677,9 @@ def _contributions_said(answer: xr.Dataset) -> Iterator[str]:
         parts = []
         for what, sign in (("support", 1.0), ("propulsion", 1.0), ("braking", -1.0)):
             values = {item["group"]: sign * item[f"{what}_m_s2"][0] for item in of_leg}
-            most = sorted(values, key=lambda group: -values[group])[: MOST_SAID - 1]
             said = [
                 f"{split_side(group)[0].replace('_', ' ')} ({sign * values[group]:.1f} m/s2)"
-                for group in most
+                for group in sorted(values, key=lambda group: -values[group])[: MOST_SAID - 1]
                 if values[group] >= 0.05
             ]
             if said:
