@@ -19,20 +19,20 @@ from musclesolve.settings.trial import is_model_trial
 def causes_named(trial: AnyTrial | str | Path) -> Iterator[None]:
     """Replace the refusal of a trial file by the error that `check` reports first, where they differ.
 
-    The code of the refusal stays. Refusals of the trial file and of arguments, which name no file, stay as they are.
+    The code of the refusal stays. Refusals of settings, and of arguments, which name no file, stay as they are.
     """
     try:
         yield
     except (InputError, PoseError) as refusal:
         path = Path() if isinstance(trial, AnyTrial) else Path(trial)
-        if getattr(refusal, "file", "") in (None, path) or not is_file(path):
+        if getattr(refusal, "file", path) is None or not is_file(path):
             raise
         found = [] if is_model_trial(toml_content(path)) else examined_file(path, all_checks(), True)
         first = next(iter(sorted_findings(found)), None)  # an error if there is one
         reason, code = getattr(refusal, "problem", str(refusal)), getattr(refusal, "code", "bad_input")
         if first is None or first.severity != "error" or first.what.startswith(reason):
             raise
-        if isinstance(refusal, PoseError) and first.code == "pose":
-            raise  # it holds the frames and points
+        if first.code == "trial_file" or (isinstance(refusal, PoseError) and first.code == "pose"):
+            raise  # a setting; or the refusal holds frames and points
         file, where = first.where.file, str(replace(first.where, file=None)) or None
         raise InputError(first.what, code=code, file=file, where=where, remedy=first.remedy) from refusal
