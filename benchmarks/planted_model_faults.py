@@ -505,7 +505,7 @@ def angles_on_a_line(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(case, coordinates=on_column(table, name, straight)), f"{name} on a straight line for 0.3 s"
 
 
-@kind("foot_height", "direction", "angle_offset", "mass", "foot_slides", "pressure_outside")
+@kind("foot_height", "walking_direction", "angle_offset", "mass", "foot_slides", "pressure_outside")
 def pelvis_off(case: Case, draw: np.random.Generator) -> Drawn:
     name = pick(
         draw,
@@ -636,7 +636,7 @@ def clock(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"times x {rate:g}"
 
 
-@kind("foot_slides", "pelvis_scale", "foot_height", "clock_rate")
+@kind("foot_slides", "pelvis_scale", "foot_height", "clock_rate", "frozen")
 def way_of_pelvis(case: Case, draw: np.random.Generator) -> Drawn:
     name = pick(
         draw, [each for each in ("pelvis_tx", "pelvis_ty", "pelvis_tz") if each in case.coordinates.names]
@@ -1122,7 +1122,7 @@ ROWS: dict[str, tuple[str, str, str, tuple[float, ...], Change | str, str]] = {
     "angle_held": ("frozen", MOTION, ONE, (0.1, 0.2), held, "held for {:g} s"),
     "angle_drifts": (f"{SLIDES} angle_offset", MOTION, ONE, (-20.0, 10.0), "drifting", "drifts by {:+g} degrees"),
     "moments_twice": ("moment_unlike frames_repeated", MOMENTS, EVERY, (0.1, 0.2), twice_in_time, "{:g} s twice"),
-    "moments_held": ("moment_unlike frozen frames_repeated", MOMENTS, EVERY, (0.1, 0.2), held, "held for {:g} s"),
+    "moments_held": ("moment_zero moment_unlike frozen", MOMENTS, EVERY, (0.1, 0.2), held, "held for {:g} s"),
     "moments_lost": ("time_offset clock_rate frames_skipped", MOMENTS, EVERY, (0.04, 0.08), lost, "without {:g} s"),
     "moments_resampled": ("over_filtered low_rate", MOMENTS, EVERY, (5.0, 8.0), resampled, "from {:g} Hz"),
     "moments_filtered": ("over_filtered", MOMENTS, EVERY, (1.5, 2.0, 2.5), "smooth", "filtered at {:g} Hz"),
@@ -1194,7 +1194,6 @@ def sides_of_angles(case: Case, draw: np.random.Generator) -> Drawn:
     "foot_height",
     "pelvis_scale",
     "foot_slides",
-    "direction",
     "walking_direction",
     "columns_exchanged",
 )
