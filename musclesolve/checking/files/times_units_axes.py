@@ -255,7 +255,9 @@ def marker_units(case: Case) -> Iterator[Finding]:
         feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
         tops = [shoulder(case.trial, side, markers) for side in SIDES]
         spines = [landmark(case.trial, f"asis_{side}", markers) for side in SIDES]
-        low, high, hips = ([each for each in points if each is not None] for points in (feet, tops, spines))
+        low, high, hips = (
+            [point for point in of_part if point is not None] for of_part in (feet, tops, spines)
+        )
         if not low or not (high or hips):
             continue
         # Independent of the axes.

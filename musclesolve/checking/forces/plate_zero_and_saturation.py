@@ -190,10 +190,10 @@ def points_of_other_plates(case: Case) -> Iterator[Finding]:
         if plate.side not in feet or not np.array_equal(plate.time, other.time):
             continue
         alone = (plate.force[:, 2] > least) & (other.force[:, 2] < least)
-        away = (feet[plate.side].from_middle(each.point[alone], plate.time[alone]) for each in (plate, other))
-        own, better = (float(median_of_known(distance)) for distance in away)
-        if own > FOOT_REACH and better < min(0.5 * own, FOOT_REACH):
-            values, repair = {"own": own, "better": better}, change_plate(index, point=other.point)
+        away = (feet[plate.side].from_middle(one.point[alone], plate.time[alone]) for one in (plate, other))
+        far, near = (float(median_of_known(distance)) for distance in away)
+        if far > FOOT_REACH and near < min(0.5 * far, FOOT_REACH):
+            values, repair = {"own": far, "better": near}, change_plate(index, point=other.point)
             yield finding("plates_swapped.points", "error", values, on_plate(plate), repair)
 
 

@@ -320,19 +320,19 @@ def _moved(body: Anatomy) -> Array:
         least = np.inf
         for places in public:
             here = (bones == bone) & np.isfinite(places + body.ends).all(axis=2)
-            own, at = body.ends[here], places[here]
-            scales = np.array([_weighted_median(*pair) for pair in zip(own.T, at.T, strict=True)])
+            ends, at = body.ends[here], places[here]
+            scales = np.array([_weighted_median(*pair) for pair in zip(ends.T, at.T, strict=True)])
             if len(at) >= FEWEST_ENDS and scales.min() > 0.0:
-                away = own / scales - at
+                away = ends / scales - at
                 apart = float(np.minimum(np.abs(away), MOST_APART).mean())
                 if apart < least:
                     least, moved[here] = apart, away * (np.median(np.abs(away)) < OWN_BODY)
     return moved.reshape(-1, 6)
 
 
-def _weighted_median(own: Array, public: Array) -> float:
-    """The factor s with the least sum of absolute differences own - s public."""
-    ratio, weight = own / np.where(public == 0.0, np.inf, public), np.abs(public)
+def _weighted_median(ends: Array, public: Array) -> float:
+    """The factor s with the least sum of absolute differences ends - s public."""
+    ratio, weight = ends / np.where(public == 0.0, np.inf, public), np.abs(public)
     order = np.argsort(ratio)
     middle = np.searchsorted(np.cumsum(weight[order]), 0.5 * weight.sum())
     return float(ratio[order][middle]) if weight.any() else 0.0
@@ -638,7 +638,7 @@ def _twice(model: OpenSimModel, body: Anatomy, used: set[str], where: Where) -> 
 def _missing(model: OpenSimModel, where: Where) -> Found:
     """Find muscles that act on one side alone, which cost the other side as much, and the last that a set lacks."""
     names = [split_side(name) for name, muscle in model.muscles.items() if muscle.enabled]
-    stems = {side: {stem for stem, own in names if own == side} for side in SIDES}
+    stems = {side: {stem for stem, of in names if of == side} for side in SIDES}
     both, either = stems["r"] & stems["l"], stems["r"] | stems["l"]
     if not both or len(both) < 0.8 * len(either):
         return
