@@ -253,7 +253,7 @@ def read_clusters(
                 (name_of_table, name),
                 f"the value is {_short(value)}",
                 "a list of three or more different markers",
-                "add a marker to it, or remove the cluster",
+                "list three or more different markers, or remove the cluster",
             )
     return {name: tuple(value) for name, value in table.items()}
 

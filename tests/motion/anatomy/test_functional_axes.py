@@ -307,7 +307,11 @@ def test_markers_that_are_lost_too_often_are_refused(tmp_path: Path) -> None:
             "no cluster shows how the left shank moves",
             'shank_l = ["shank_l_1", "shank_l_2", "shank_l_3", "shank_l_4"]',
         ),
-        (('"thigh_l_1", "thigh_l_2", "thigh_l_3"', '"thigh_l_1"'), "the value is", "add a marker to it"),
+        (
+            ('"thigh_l_1", "thigh_l_2", "thigh_l_3"', '"thigh_l_1"'),
+            "the value is",
+            "list three or more different markers",
+        ),
     ],
 )
 def test_a_trial_file_that_asks_in_vain_is_refused(
