@@ -319,7 +319,7 @@ def read_mot(path: str | Path) -> Table:
                 (path, number),
                 f"the first column is '{names[0]}'",
                 "time",
-                "export the time as the first column, and name it time",
+                "separate columns by tabs or blanks; export the time first, and name it time",
             )
         check_unique([name for name in names if name.casefold() == "time"], "column", path, number)
         second = seconds_of(names[0], path, number)
