@@ -172,7 +172,7 @@ def opening(path: Path, *suffixes: str) -> Iterator[None]:
             path,
             f"the file cannot be read ({reason.strerror})",
             "a file that you may read",
-            "copy it elsewhere",
+            "copy it elsewhere; instead of a link, name the file to which it leads",
         ) from None
     except InputError:
         raise
