@@ -515,8 +515,8 @@ def cut_loads(case: ModelCase) -> Iterator[Finding]:
         upward, rate = load.force @ case.fixed.model.up, 1.0 / float(np.diff(load.time).mean())
         most, least = float(upward.max(initial=0.0)), max(FEWEST_CUT, FLAT_PEAK_S * rate)
         rests = (np.diff(np.hstack([load.force, load.point]), axis=0) == 0.0).all(axis=1)
-        highest = (upward == most) & (most > SCALED * case.fixed.model.weight)
         held = np.append(False, rests) & (upward > LOADED * case.fixed.model.weight)
+        highest = (upward == most) & (most > SCALED * case.fixed.model.weight) & ~held
         for code, samples in (("plate_clipped", highest), ("plate_clipped.held", held)):
             spans = [(first, stop - 1) for first, stop in true_runs(samples) if stop - first > least]
             if spans:

@@ -175,3 +175,18 @@ def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) 
 def test_the_usual_filter_of_forces_has_no_finding(name: str) -> None:
     found = {each.code for each in findings_of_body(filtered(6.0)(trials()[name]).body())}
     assert not found - of_sound(name)
+
+
+def test_a_load_held_at_its_peak_was_not_cut() -> None:
+    name = next(iter(trials()))
+    sound = trials()[name]
+
+    def at_peak(load: ExternalLoad) -> ExternalLoad:
+        first, force, point = int(load.force[:, 1].argmax()), load.force.copy(), load.point.copy()
+        rows = (load.time >= load.time[first]) & (load.time < load.time[first] + 0.1)
+        force[rows], point[rows] = force[first], point[first]
+        return replace(load, force=force, point=point) if load.name == greatest(sound) else load
+
+    body = on_loads(lambda loads: tuple(map(at_peak, loads)))(sound).body()
+    said = [each.what for each in findings_of_body(body) if each.code == "plate_clipped"]
+    assert len(said) == 1 and "held" in said[0], said
