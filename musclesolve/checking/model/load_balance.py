@@ -87,6 +87,8 @@ FEWEST_CUT, CLIFF_N, CLIFF = 4, 60.0, 0.7
 """Samples for which a force that is cut off keeps its greatest value; force at the ends of all contacts [N], and over
 its change in the next two samples, from which smaller ones were set to zero. Usual thresholds are 5 to 25 N. A force
 that rises evenly has up to 0.5, sound files 0.24."""
+STATED = 0.9
+"""Share of the loaded samples in which a load rests from which it was stated as constant, and not held."""
 NOISE_N = 8.0
 """White noise of a force on a foot [N rms]; files of walks have up to 0.6, a landing at 100 frames a second 2."""
 LEVEL = np.array([1.0, 0.0, 1.0])
@@ -515,8 +517,10 @@ def cut_loads(case: ModelCase) -> Iterator[Finding]:
         upward, rate = load.force @ case.fixed.model.up, 1.0 / float(np.diff(load.time).mean())
         most, least = float(upward.max(initial=0.0)), max(FEWEST_CUT, FLAT_PEAK_S * rate)
         rests = (np.diff(np.hstack([load.force, load.point]), axis=0) == 0.0).all(axis=1)
-        held = np.append(False, rests) & (upward > LOADED * case.fixed.model.weight)
-        highest = (upward == most) & (most > SCALED * case.fixed.model.weight) & ~held
+        loaded = upward > LOADED * case.fixed.model.weight
+        still = np.append(False, rests) & loaded
+        held = still & (still.sum() < STATED * loaded.sum())
+        highest = (upward == most) & (most > SCALED * case.fixed.model.weight) & ~still
         for code, samples in (("plate_clipped", highest), ("plate_clipped.held", held)):
             spans = [(first, stop - 1) for first, stop in true_runs(samples) if stop - first > least]
             if spans:
@@ -524,10 +528,8 @@ def cut_loads(case: ModelCase) -> Iterator[Finding]:
                 duration = sum(end - begin for begin, end in times)
                 values = {"way": "vertical", "what": f"load {load.name}", "peak": most, "duration": duration}
                 yield case.fault(code, "error", values, times=times)
-        loaded = load.force[upward > LOADED * case.fixed.model.weight]
-        white = (
-            np.median(np.abs(beside_cubic(loaded)), axis=0) / WHITE if len(loaded) > least else np.zeros(3)
-        )
+        force = load.force[loaded]
+        white = np.median(np.abs(beside_cubic(force)), axis=0) / WHITE if len(force) > least else np.zeros(3)
         if white.max() > NOISE_N:
             values = {
                 "load": load.name,

@@ -120,5 +120,7 @@ def test_a_load_that_keeps_force_and_point_was_held(squat: ModelCase) -> None:
         for key in parts:
             getattr(load, key)[20:35] = getattr(load, key)[20]
     assert not list(cut_loads(replace(squat, loads=(held[0], left))))
+    constant = replace(right, force=0.0 * right.force + [0.0, 400.0, 0.0], point=0.0 * right.point)
+    assert not list(cut_loads(replace(squat, loads=(constant, left))))
     (found,) = cut_loads(replace(squat, loads=(held[1], left)))
     assert found.code == "plate_clipped" and "plate r" in found.what and found.where.times == ((0.42, 0.68),)
