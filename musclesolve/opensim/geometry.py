@@ -15,7 +15,7 @@ tangent points failed, the length of the path is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -58,6 +58,17 @@ class OpenSimGeometry:
     opensim_arm: Array
 
 
+def beyond_a_turn(
+    model: OpenSimModel, muscles: Iterable[str], names: Iterable[str], values: Array
+) -> Iterator[tuple[str, Array]]:
+    """Yield coordinates (K) that turn a joint under a muscle by more than a full turn, with these angles [rad]."""
+    crossed = frozenset().union(*(model.crossing[muscle] for muscle in muscles))
+    for name, column in zip(names, values.T, strict=True):
+        beyond = column[np.abs(column) > FULL_TURN]
+        if beyond.size and name in crossed and model.coordinates[name].rotational:
+            yield name, beyond
+
+
 def opensim_geometry(
     model: OpenSimModel,
     values: Mapping[str, Array],
@@ -84,11 +95,10 @@ def opensim_geometry(
     if not chosen:
         raise input_error("opensim.no_muscle_named", file=model.file)
     all_values = coordinate_values(model, values)
-    crossed = frozenset().union(*(model.crossing[muscle.name] for muscle in chosen))
-    for name, column in zip(model.coordinates, all_values.T, strict=True):
-        beyond = column[np.abs(column) > FULL_TURN]
-        if beyond.size and name in crossed and model.coordinates[name].rotational:
-            raise input_error("dynamics.angle_beyond_a_turn", where=name, angle=beyond[0])
+    for name, angles in beyond_a_turn(
+        model, [muscle.name for muscle in chosen], model.coordinates, all_values
+    ):
+        raise input_error("dynamics.angle_beyond_a_turn", where=name, angle=angles[0])
     names = tuple(values if coordinates is None else one_or_several(coordinates))
     check_known(names, "coordinate", model.coordinates, f" in {model.name!r}")
     drawn = [muscle for muscle in chosen if muscle.by_function is None]

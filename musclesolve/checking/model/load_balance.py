@@ -36,7 +36,7 @@ from musclesolve.checking.forces.plate_balance import (
     observed,
     shear_values,
 )
-from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S, beside_cubic
+from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import likeness_of
 from musclesolve.checking.model.model_case import (
@@ -55,11 +55,11 @@ from musclesolve.checking.model.muscles import size_of
 from musclesolve.checking.model.posture import (
     SPEED,
     STANCE,
-    WHITE,
     knows_the_ground,
     lasts_a_stride,
     pressure_along_feet,
     walks,
+    white_noise,
 )
 from musclesolve.motion.events.foot_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
 from musclesolve.motion.motion_plausibility import CUTOFF_WITH_FLIGHT_HZ
@@ -339,27 +339,34 @@ def cutoff_of_flight(case: ModelCase) -> Iterator[Finding]:
     yield finding("cutoff.flight", "warning", values, place)
 
 
+def _residual(case: ModelCase) -> tuple[float, Array, Array, Mask]:
+    """The scale of the loads, their wrench and what it leaves (T, 6), and frames that show it; none without a fit."""
+    fit = units.best_fit(case)
+    if fit is None or fit.misfit > units.UNCLEAR:
+        return 1.0, *np.zeros((2, len(case.time), 6)), np.zeros(len(case.time), bool)
+    acting = fit.scale * case.acting(case.loads)
+    left, kept = case.left_by(case.loads, acting, 1.0)
+    kept &= np.linalg.norm(left[:, 3:], axis=1) < CAP * case.fixed.model.weight
+    return fit.scale, acting, left, kept
+
+
 def lean_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find a horizontal share c of the vertical force R that accelerates nothing: m a = R - c (R . up) e.
 
     Plates, or coordinates, that are tilted show it, and vertical forces that leak into horizontal channels.
     """
-    fit, up = units.best_fit(case), case.fixed.model.up
-    if fit is None or fit.misfit > units.UNCLEAR or case.found("time_offset", "plate_axes", "force_sign"):
+    if case.found("time_offset", "plate_axes", "force_sign"):
         return
-    whole = fit.scale * case.acting(case.loads)
-    left, kept = case.left_by(case.loads, whole, 1.0)
-    kept &= np.linalg.norm(left[:, 3:], axis=1) < CAP * case.fixed.model.weight
+    (_, acting, left, kept), up = _residual(case), case.fixed.model.up
     if kept.sum() < case.fixed.fewest:
         return
-    patterns, axes = (whole[kept, 3:] @ up)[:, None, None], np.flatnonzero(LEVEL)
-    shares = [
-        standard_errors(patterns, left[kept, 3 + axis, None], round(MEMORY * case.fixed.rate))
-        for axis in axes
-    ]
-    (share, error), axis = max(zip(shares, axes, strict=True), key=lambda one: abs(float(one[0][0][0])))
-    if abs(by := float(share[0])) > max(LEANS, units.CLEAR * float(error[0])):
-        values = {"share": -by, "error": float(error[0]), "axis": "xyz"[axis], "limit": LEANS}
+    patterns, axes = (acting[kept, 3:] @ up)[:, None, None], np.flatnonzero(LEVEL)
+    memory = round(MEMORY * case.fixed.rate)
+    shares = {axis: standard_errors(patterns, left[kept, 3 + axis, None], memory) for axis in axes}
+    axis = max(shares, key=lambda axis: abs(float(shares[axis][0][0])))
+    by, error = (float(part[0]) for part in shares[axis])
+    if abs(by) > max(LEANS, units.CLEAR * error):
+        values = {"share": -by, "error": error, "axis": "xyz"[axis], "limit": LEANS}
         values["angle"] = float(np.degrees(np.arctan(abs(by))))
         lean = by * np.eye(3)[axis]
         repair = units.each_load(
@@ -375,18 +382,12 @@ def _levers(force: Array) -> Array:
 
 def place_of_points(case: ModelCase) -> Iterator[Finding]:
     """Find points of force away from the places that balance the motion, of all plates and of each plate."""
-    fit = units.best_fit(case)
-    if fit is None or fit.misfit > units.UNCLEAR:
-        return
-    whole, weight = case.acting(case.loads), case.fixed.model.weight
-    left, kept = case.left_by(case.loads, whole, fit.scale)
-    acting = fit.scale * whole
-    kept &= np.linalg.norm(left[:, 3:], axis=1) < CAP * weight
-    kept &= np.linalg.norm(acting[:, 3:], axis=1) > SCALED * weight
+    (scale, acting, left, kept), weight = _residual(case), case.fixed.model.weight
+    kept = kept & (np.linalg.norm(acting[:, 3:], axis=1) > SCALED * weight)
     if kept.sum() < case.fixed.fewest:
         return
     left, memory = left[kept, :3], round(MEMORY * case.fixed.rate)
-    forces = [fit.scale * case.force([load])[kept] for load in case.loads]
+    forces = [scale * case.force([load])[kept] for load in case.loads]
     impulses = np.array([np.linalg.norm(force, axis=1).sum() for force in forces]) / case.fixed.rate
     shows = impulses > CARRIED * weight
 
@@ -529,7 +530,7 @@ def cut_loads(case: ModelCase) -> Iterator[Finding]:
                 values = {"way": "vertical", "what": f"load {load.name}", "peak": most, "duration": duration}
                 yield case.fault(code, "error", values, times=times)
         force = load.force[loaded]
-        white = np.median(np.abs(beside_cubic(force)), axis=0) / WHITE if len(force) > least else np.zeros(3)
+        white = white_noise(force) if len(force) > least else np.zeros(3)
         if white.max() > NOISE_N:
             values = {
                 "load": load.name,

@@ -34,7 +34,6 @@ from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, side_of, split_side, twin
 from musclesolve.checking.files.times_units_axes import LOWEST_RATE_HZ
 from musclesolve.checking.forces.newtons_law import SERIOUS, SMALLEST_S, shift_values
-from musclesolve.checking.forces.plate_zero_and_saturation import beside_cubic
 from musclesolve.checking.model.given_moments import (
     FITS,
     LEAST_MOMENT_RMS,
@@ -46,7 +45,14 @@ from musclesolve.checking.model.given_moments import (
 )
 from musclesolve.checking.model.load_units_and_axes import exceeds
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
-from musclesolve.checking.model.posture import ANGLES, STRIDE, WHITE, held_stretches, rate_of_lines, walks
+from musclesolve.checking.model.posture import (
+    ANGLES,
+    STRIDE,
+    held_stretches,
+    rate_of_lines,
+    walks,
+    white_noise,
+)
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, error_if
 
@@ -374,7 +380,7 @@ def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:
     values, seconds = table.values[inside][:, columns], table.time[inside]
     if not walks(case.fixed) or len(columns) < 4 or np.isnan(values).any() or np.ptp(seconds) < 1.0:
         return
-    white = np.median(np.abs(beside_cubic(values)), axis=0) / WHITE
+    white = white_noise(values)
     if white.max() > NOISE:
         said = {"name": names[int(white.argmax())], "noise": white.max(), "limit": NOISE}
         yield case.fault("noise.moments", "warning", said)

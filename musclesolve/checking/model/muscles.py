@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -220,6 +220,32 @@ class Anatomy:
         """Position of each muscle."""
         return {name: k for k, name in enumerate(self.names)}
 
+    @cached_property
+    def moved(self) -> Array:
+        """Moves (n + j, 6) of the ends against the other ends on their bodies [mm]; 0 where it is not known.
+
+        The public model is the one from which the ends on a body differ least.
+        """
+        public = np.full((len(PUBLIC), *self.ends.shape), np.nan)
+        for k, name in enumerate((*self.names, *self.joints)):
+            for model, known in enumerate((_norms_of(name) or {}).get("ends", ())):
+                for j, (bone, *place) in enumerate(known):
+                    if self.bones[k][j] in (bone, with_side(bone, split_side(name)[1])):
+                        public[model, k, j] = place
+        moved, bones = np.zeros_like(self.ends), np.array(self.bones).reshape(-1, 2)
+        for bone in np.unique(bones):
+            least = np.inf
+            for places in public:
+                here = (bones == bone) & np.isfinite(places + self.ends).all(axis=2)
+                ends, at = self.ends[here], places[here]
+                scales = np.array([_weighted_median(*pair) for pair in zip(ends.T, at.T, strict=True)])
+                if len(at) >= FEWEST_ENDS and scales.min() > 0.0:
+                    away = ends / scales - at
+                    apart = float(np.minimum(np.abs(away), MOST_APART).mean())
+                    if apart < least:
+                        least, moved[here] = apart, away * (np.median(np.abs(away)) < OWN_BODY)
+        return moved.reshape(-1, 6)
+
 
 def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
     """The muscles of a model by name, in the poses.
@@ -304,32 +330,6 @@ def _arms(body: Anatomy) -> Array:
     return 1000.0 * body.arm.transpose(2, 0, 1).reshape(len(body.names), -1) / body.size
 
 
-def _moved(body: Anatomy) -> Array:
-    """Moves (n + j, 6) of `Anatomy.ends` against the other ends on their bodies [mm]; 0 where it is not known.
-
-    The public model is the one from which the ends on a body differ least.
-    """
-    public = np.full((len(PUBLIC), *body.ends.shape), np.nan)
-    for k, name in enumerate((*body.names, *body.joints)):
-        for model, known in enumerate((_norms_of(name) or {}).get("ends", ())):
-            for j, (bone, *place) in enumerate(known):
-                if body.bones[k][j] in (bone, with_side(bone, split_side(name)[1])):
-                    public[model, k, j] = place
-    moved, bones = np.zeros_like(body.ends), np.array(body.bones).reshape(-1, 2)
-    for bone in np.unique(bones):
-        least = np.inf
-        for places in public:
-            here = (bones == bone) & np.isfinite(places + body.ends).all(axis=2)
-            ends, at = body.ends[here], places[here]
-            scales = np.array([_weighted_median(*pair) for pair in zip(ends.T, at.T, strict=True)])
-            if len(at) >= FEWEST_ENDS and scales.min() > 0.0:
-                away = ends / scales - at
-                apart = float(np.minimum(np.abs(away), MOST_APART).mean())
-                if apart < least:
-                    least, moved[here] = apart, away * (np.median(np.abs(away)) < OWN_BODY)
-    return moved.reshape(-1, 6)
-
-
 def _weighted_median(ends: Array, public: Array) -> float:
     """The factor s with the least sum of absolute differences ends - s public."""
     ratio, weight = ends / np.where(public == 0.0, np.inf, public), np.abs(public)
@@ -342,7 +342,7 @@ def _weighted_median(ends: Array, public: Array) -> float:
 class Invariant:
     """A quantity of muscles: the difference of twins and the distance beyond the public models that no muscle has.
 
-    relative: share of the value that is added to both limits.
+    relative: share of the value that is added to both limits. words: with the coordinate, end or axis of the column.
     """
 
     code: str
@@ -357,15 +357,16 @@ class Invariant:
 
 INVARIANTS = (
     Invariant(
-        "muscle_anatomy", lambda body: _moved(body)[: len(body.names)], "ends", 12.0, 12.0, 0.0,
-        "against the other ends on its body",
-        lambda value: f"{value:+.0f} mm",
+        "muscle_anatomy", lambda body: body.moved[: len(body.names)], "ends", 12.0, 12.0, 0.0,
+        "{end} along {axis} against the other ends on its body", lambda value: f"{value:+.0f} mm",
     ),
     Invariant(
         "muscle_anatomy", lambda body: 1000.0 * body.length.T / body.size, "path", 12.0, 30.0, 0.05, "length",
         lambda value: f"{value:.0f} mm",
     ),
-    Invariant("muscle_anatomy", _arms, "arm", 3.0, 8.0, 0.1, "moment arm", lambda value: f"{value:+.0f} mm"),
+    Invariant(
+        "muscle_anatomy", _arms, "arm", 3.0, 8.0, 0.1, "moment arm about {stem}", lambda value: f"{value:+.0f} mm",
+    ),
     Invariant(
         "muscle_strength", lambda body: np.log(np.maximum(body.force * body.fiber, 1e-9))[:, None], "strength",
         np.log(1.2), np.log(2.0), 0.0, "force times optimal length", lambda value: f"{np.exp(value):.3g} N m",
@@ -424,7 +425,6 @@ class Deviation:
     muscle: str
     ratio: float
     said: str
-    stem: str = ""  # coordinate of an arm
     twin: bool = False
     change: float = 0.0  # to the value of the twin, or the middle of the public models
 
@@ -471,10 +471,11 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             if not of_twin and not away[k].max() > 1.0:
                 continue
             column = int((apart if of_twin else away)[k].argmax())
-            coordinate = body.stems[column % len(body.stems)] if invariant.key == "arm" else ""
-            about = f"{invariant.words} about {coordinate}" if coordinate else invariant.words
-            if invariant.key == "ends":
-                about = f"{'origin' if column < 3 else 'insertion'} along {'xyz'[column % 3]} {about}"
+            end, stem = (
+                "origin" if column < 3 else "insertion",
+                (*body.stems, "")[column % max(len(body.stems), 1)],
+            )
+            about = invariant.words.format(stem=stem, end=end, axis="xyz"[column % 3])
             said = f"{sided(name)}: {about} {invariant.shown(now[k, column])}"
             if of_twin:
                 said += f", {sided(body.names[other])} {invariant.shown(now[other, column])}"
@@ -486,7 +487,7 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 said += f", {factor:.2g} times what the other muscles of this model suggest"
             ratio = float(max(apart[k].max() if of_twin else 0.0, away[k].max()))
             to = now[other, column] - now[k, column] if of_twin else middle[k, column] - values[k, column]
-            yield Deviation(invariant.code, name, ratio, said, coordinate, bool(of_twin), float(to))
+            yield Deviation(invariant.code, name, ratio, said, bool(of_twin), float(to))
 
 
 Found = Iterator[tuple[Finding, Mended | None]]
@@ -558,7 +559,7 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
 def _moved_joints(anatomy: Anatomy, where: Where) -> Found:
     """Find joints that lie elsewhere on a body, on both sides alike, than the ends of its muscles suggest."""
     count, number = len(anatomy.names), {name: k for k, name in enumerate(anatomy.joints)}
-    away = _moved(anatomy)[count:]
+    away = anatomy.moved[count:]
     said = list[str]()
     for name, k in number.items():
         if split_side(name)[1] == "r" and (other := number.get(twin(name))) is not None:

@@ -577,6 +577,11 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             yield finding(code, error_if(long), held_at, Where(where.file, times=((first, last),)))
 
 
+def white_noise(columns: Array) -> Array:
+    """Rms (K,) of the white noise of columns (T, K)."""
+    return np.asarray(np.median(np.abs(beside_cubic(columns)), axis=0) / WHITE)
+
+
 def rate_of_lines(columns: Array, time: Array) -> float:
     """Rate of the samples between which most moving columns (T, K) lie on straight lines [Hz]; infinite without."""
     step, bend = np.abs(np.diff(columns, axis=0)), np.abs(np.diff(columns, 2, axis=0))

@@ -24,7 +24,7 @@ from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.signals.low_pass import HALF_POWER, low_pass
 from musclesolve.opensim.functions import PiecewisePolynomial, Scaled
-from musclesolve.opensim.geometry import FULL_TURN
+from musclesolve.opensim.geometry import beyond_a_turn
 from musclesolve.opensim.model import Coordinate, OpenSimModel
 from musclesolve.recording.data import Table
 from musclesolve.recording.text.number_rows import check_used
@@ -149,7 +149,14 @@ def coordinate_motion(
     values[:, angles], turn_notes = _without_turns(
         table, [name for name, angle in zip(names, angles, strict=True) if angle], values[:, angles], degrees
     )
-    _check_turns(model, table, names, values)
+    for name, beyond in beyond_a_turn(model, model.muscles, names, values):
+        raise input_error(
+            "bad_units",
+            file=_file(table),
+            problem=f"{name} reaches {np.degrees(np.abs(beyond).max()):.4g} degrees, more than a full turn",
+            expected="angles in degrees with inDegrees=yes in the header, in radians with inDegrees=no",
+            remedy=f"write {name} in the unit of the header: degrees may have been taken for radians and converted",
+        )
     spline_notes = _within_splines(model, names, values, angles if degrees else np.ones_like(angles))
     notes = [*table.sentences, *unit_notes, *spline_notes, *turn_notes]
     moved = [
@@ -192,20 +199,6 @@ def coordinate_motion(
     return CoordinateMotion(
         time, names, filtered, *rates, cutoff_hz, _file(table), tuple(notes), resampled, values
     )
-
-
-def _check_turns(model: OpenSimModel, table: Table, names: Sequence[str], values: Array) -> None:
-    """Refuse a motion (T, K) that turns a joint under a muscle by more than a full turn."""
-    crossed = frozenset().union(*(model.crossing[name] for name in model.muscles))
-    for name, column in zip(names, values.T, strict=True):
-        if name in crossed and model.coordinates[name].rotational and np.abs(column).max() > FULL_TURN:
-            raise input_error(
-                "bad_units",
-                file=_file(table),
-                problem=f"{name} reaches {np.degrees(np.abs(column).max()):.4g} degrees, more than a full turn",
-                expected="angles in degrees with inDegrees=yes in the header, in radians with inDegrees=no",
-                remedy=f"write {name} in the unit of the header: degrees may have been taken for radians and converted",
-            )
 
 
 def _within_splines(model: OpenSimModel, names: Sequence[str], values: Array, converted: Mask) -> list[str]:

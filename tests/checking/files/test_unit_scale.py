@@ -67,25 +67,26 @@ def test_markers_are_brought_to_meters_from_their_unit(per_meter: float, tmp_pat
         assert set(report.codes) == {"marker_units"}, str(report)
 
 
+def scaled_without(lines: str, per_meter: float, folder: Path) -> Path:
+    """The stride with positions times a factor, its trial file without the lines of a pattern."""
+    copy = TrialCopy(STRIDE)
+    copy.put(per_meter * copy.walk.position)
+    path = copy.write(folder)
+    text = re.sub(rf"(?m)^{lines}$", "", path.read_text(encoding="utf-8"))
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
 @pytest.mark.parametrize("per_meter", [0.1, 1.0, 1000.0])
 def test_a_factor_of_ten_or_more_shows_without_a_stature(per_meter: float, tmp_path: Path) -> None:
     """As in a drafted file; before, every pair of markers was called merged, and the cause was not said."""
-    copy = TrialCopy(STRIDE)
-    copy.put(per_meter * copy.walk.position)
-    path = copy.write(tmp_path)
-    text = re.sub(r"(?m)^stature_m.*$", "", path.read_text(encoding="utf-8"))
-    path.write_text(text, encoding="utf-8")
-    report = examined(path)
+    report = examined(scaled_without("stature_m.*", per_meter, tmp_path))
     assert set(report.codes) == {"trial_file", *["marker_units"] * (per_meter != 1.0)}, str(report)
 
 
 @pytest.mark.parametrize("per_meter", [0.001, 0.1, 1.0, 10.0])
 def test_a_factor_of_ten_or_more_shows_without_shoulders(per_meter: float, tmp_path: Path) -> None:
-    copy = TrialCopy(STRIDE)
-    copy.put(per_meter * copy.walk.position)
-    path = copy.write(tmp_path)
-    text = re.sub(r"(?m)^(shoulder|elbow|wrist)\w* = .*$", "", path.read_text(encoding="utf-8"))
-    path.write_text(text, encoding="utf-8")
+    path = scaled_without(r"(shoulder|elbow|wrist)\w* = .*", per_meter, tmp_path)
     named = [entry.what for entry in examined(path).of("error") if entry.code == "marker_units"]
     assert len(named) == (per_meter != 1.0) and all("front spines" in what for what in named)
 
