@@ -967,7 +967,7 @@ def legs_scaled(case: Case, draw: np.random.Generator) -> Drawn:
     return case, f"both {stem} x {factor:g}"
 
 
-@kind("gravity", "mass", "unbalanced", "root_carries", "moment_units")
+@kind("gravity", "unsupported")
 def gravity(case: Case, draw: np.random.Generator) -> Drawn:
     vector = pick(draw, ((0.0, 0.0, 0.0), (0.0, 0.0, -9.80665), (0.0, -1.62, 0.0), (0.0, 9.80665, 0.0)))
     return replace(case, model=replace(case.model, gravity=np.array(vector))), f"gravity {vector}"

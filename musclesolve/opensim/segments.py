@@ -9,7 +9,7 @@ line of its joints and about the axis of the knee.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 
@@ -85,15 +85,23 @@ class Segments:
 
     def _foot(self, shank: str, knee: Joint) -> Array:
         """Mass center (3,) of the bodies beyond a shank in the pose `upright` [m]."""
+        return self._mass_center(self._feet(shank, knee))[1]
+
+    def _feet(self, shank: str, knee: Joint) -> list[str]:
+        """The bodies beyond a shank."""
+        leaving = self._leaving(shank, knee)
+        return [body for joint, far in leaving for body in self._beyond(far.body, joint)]
+
+    def _mass_center(self, bodies: Iterable[str]) -> tuple[float, Array]:
+        """Mass of bodies [kg] and its center (3,) in the pose `upright` [m], zeros without a mass."""
         weighted, mass = np.zeros(3), 0.0
-        for joint, far in self._leaving(shank, knee):
-            for body in self._beyond(far.body, joint):
-                if (part := self.model.masses.get(body)) is not None and part.mass > 0.0:
-                    number = self.model.body_number[body]
-                    place = self.upright.rotation[0, number] @ part.center
-                    weighted += part.mass * (place + self.upright.position[0, number])
-                    mass += part.mass
-        return weighted / mass if mass else weighted
+        for body in bodies:
+            if own := self._mass(body):
+                number = self.model.body_number[body]
+                place = self.upright.rotation[0, number] @ self.model.masses[body].center
+                weighted += own * (place + self.upright.position[0, number])
+                mass += own
+        return mass, weighted / mass if mass else weighted
 
     @cached_property
     def _pelvis(self) -> frozenset[str]:
@@ -242,6 +250,42 @@ class Segments:
         """Distance from a joint to the farthest joint at the distal end of its distal segment [m]; None without one."""
         end = self._end(joint, self.distal(joint))
         return None if end is None else float(np.linalg.norm(end - self.center(joint)))
+
+    def proportions(self, knee: Joint) -> Iterator[tuple[str, tuple[float, ...]]]:
+        """Yield the heaviest body of the thigh and of the shank, where both have mass, with proportions.
+
+        Mass of the segment over the mass of the next distal one; way of the mass center from the proximal to the distal
+        joint and its distance from their line, greatest radius of gyration, over the distance of the joints; moment of
+        inertia of the body about the line over the least one across.
+        """
+        shank, thigh = self.distal_segment(knee), self.proximal_segment(knee)
+        groups = {thigh: self.rigid(thigh), shank: self.rigid(shank)}
+        masses = [self._mass_center(bodies) for bodies in (*groups.values(), self._feet(shank, knee))]
+        ends = (self.proximal(knee), self.distal(knee))
+        if not all(mass > 0.0 for mass, _ in masses):
+            return
+        for k, (group, frame) in enumerate(zip(groups.values(), ends, strict=True)):
+            center, far, (mass, place) = self.center(knee), self._end(knee, frame), masses[k]
+            if far is None:
+                continue
+            proximal, line = (far, center - far) if k == 0 else (center, far - center)
+            length, away = float(np.linalg.norm(line)), place - proximal
+            along = float(away @ line) / length**2
+            body = max(sorted(group), key=self._mass)
+            inertia, number = self.model.masses[body].inertia, self.model.body_number[body]
+            axes = self.upright.rotation[0, number].T @ self.axes(self.upright.rotation, body)[0]
+            forward, upward, right = np.diag(axes.T @ inertia @ axes)
+            gyration = np.sqrt(max(forward, upward, right) / self._mass(body))
+            yield (
+                body,
+                (
+                    mass / masses[k + 1][0],
+                    along,
+                    float(np.linalg.norm(away - along * line)) / length,
+                    float(gyration) / length,
+                    float(upward / min(forward, right)) if min(forward, right) > 0.0 else 0.0,
+                ),
+            )
 
     def patella(self, knee: Joint) -> frozenset[str]:
         """Bodies jointed to the thigh that move with the knee, through a coupler or by the knee's own coordinates."""

@@ -19,7 +19,7 @@ from musclesolve.checking.model import (
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import MomentCase, moment_case
 from musclesolve.checking.model.model_case import ModelCase, Motion, with_held
-from musclesolve.constants import LOADED_FROM_N
+from musclesolve.constants import LOADED_FROM_N, STANDARD_GRAVITY
 from musclesolve.errors import InputError
 from musclesolve.motion.motion_plausibility import sole_warnings
 from musclesolve.opensim.external_loads import feet_of, load_in_ground
@@ -27,7 +27,7 @@ from musclesolve.opensim.inverse_dynamics import needed_coordinates
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
 from musclesolve.pipeline.opensim.loads_without_plates import sole_points
 from musclesolve.pipeline.opensim.model_body import ModelBody
-from musclesolve.results.finding import Finding, Where, finding
+from musclesolve.results.finding import Finding, Where, error_if, finding
 
 OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
     muscles.muscles_of_model,
@@ -78,6 +78,10 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
 """Check of loads -> what it needs: a freely moving body with known masses; forces and points in the axes of the ground;
 a file of loads (moments have checks of their own, and do not show the level of the ground); places of points, which
 moments show only where they belong to this model, motion and filter."""
+ON_GROUND = (9.7, 9.9)
+"""Gravity on the ground [m/s2]."""
+ALONG = float(np.sqrt(0.5))
+"""Cosine of 45 degrees: a body stands along an axis."""
 HELD_MASS = 0.15
 """Share of the mass whose unknown motion leaves moments of legs testable; two arms have about a tenth."""
 BELONGS = 0.02
@@ -105,7 +109,11 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     known, and only times and names are compared.
     """
     changed, body = body.change, body.measured
-    findings = _asked(coordinates.leaps_of_coordinates, body)
+    findings = _asked(gravity_of_model, body)
+    if findings:
+        usual = np.array([0.0, -STANDARD_GRAVITY, 0.0])
+        body = replace(body, model=replace(body.model, gravity=usual))
+    findings += _asked(coordinates.leaps_of_coordinates, body)
     leaps = any(one.severity == "error" for one in findings)  # smaller ones hardly affect other checks
     # loads that were found in moments are unknown then
     body = replace(coordinates.without_leaps(body), dynamics=None) if leaps else body
@@ -208,6 +216,22 @@ def _asked(check: Callable[..., Iterator[Finding]], *examined: object) -> list[F
         for answer in check(*examined):
             findings.append(answer)
     return [replace(one, severity="warning") if one.code == "check_failed" else one for one in findings]
+
+
+def gravity_of_model(body: ModelBody) -> Iterator[Finding]:
+    """Compare the size of gravity with its size on the ground, and its direction with legs along the y axis."""
+    model = body.model
+    gravity, roots, feet = float(np.linalg.norm(model.gravity)), model.roots, feet_of(model).values()
+    values = {"gravity": gravity, "standard": STANDARD_GRAVITY, "vector": model.gravity.round(3).tolist()}
+    if not ON_GROUND[0] < gravity < ON_GROUND[1]:
+        yield finding("gravity", error_if(body.dynamics is not None), values, Where(model.file))
+    elif model.up[1] < ALONG and roots and feet:
+        root, *ends = (
+            body.pose.position[:, model.body_number[name]] for name in (roots[0].outboard.body, *feet)
+        )
+        legs = np.mean(root - np.mean(ends, axis=0), axis=0)
+        if legs[1] > ALONG * np.linalg.norm(legs) and legs @ model.up < ALONG * np.linalg.norm(legs):
+            yield finding("gravity.direction", "warning", values, Where(model.file))
 
 
 def predicted_loads(body: ModelBody) -> Iterator[Finding]:

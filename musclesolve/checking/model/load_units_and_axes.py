@@ -137,11 +137,6 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
     factor, mass = float(np.median(due[great] / size[great])), case.fixed.model.mass
     if 1.0 / OTHER_UNIT < factor < OTHER_UNIT:
         return
-    gravity, repair = float(np.linalg.norm(case.fixed.model.gravity)), scaled(factor, roles_of_unit(case))
-    if abs(np.log(factor * STANDARD_GRAVITY / gravity)) < np.log(NEAR):
-        of_model = {"gravity": gravity, "standard": STANDARD_GRAVITY}
-        yield case.fault("force_units.gravity", "error", of_model, repair)
-        return
     units = {
         "kilonewtons": 1000.0,
         "newtons per kilogram": mass,

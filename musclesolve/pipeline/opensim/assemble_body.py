@@ -222,7 +222,7 @@ _UPRIGHT = 0.5
 
 def _axes_notes(model: OpenSimModel, with_moments: bool) -> list[str]:
     """Return a note where gravity is not along -y of the ground; refuses loads, which act in other axes there."""
-    if not model.gravity.any() or model.up[1] > _UPRIGHT:
+    if model.up[1] > _UPRIGHT or (with_moments and not model.gravity.any()):
         return []
     x, y, z = (f"{part:g}" for part in model.gravity)
     if not with_moments:

@@ -49,7 +49,17 @@ def test_another_gravity_of_the_model_is_no_unit_of_the_loads(share: float) -> N
         for each in of_loads(recorded("rajagopal_walk") / "walk_grf.mot", share)
         if each.severity == "error"
     )
-    assert found.code == "force_units" and f"gravity of the model is {9.80665 * share:.3g}" in found.what
+    assert found.code == "gravity" and f"gravity of the model is {9.80665 * share:.3g}" in found.what
+
+
+@pytest.mark.parametrize("gravity", [(0.0, -1.62, 0.0), (0.0, 9.80665, 0.0), (0.0, 0.0, -9.80665)])
+def test_gravity_is_named_beside_given_moments(gravity: tuple[float, float, float]) -> None:
+    folder = recorded("rajagopal_walk") / "reference"
+    model = ms.read_osim(folder / "rajagopal_lai_uhlrich_2023_scaled.osim")
+    coordinates, moments = read_mot(folder / "opensim_ik.mot"), read_mot(folder / "opensim_id.sto")
+    sound = {each.code for each in findings_of_body(modeled(model, coordinates, moments))}
+    body = modeled(replace(model, gravity=np.array(gravity)), coordinates, moments)
+    assert {each.code for each in findings_of_body(body)} - sound == {"gravity"}
 
 
 def test_loads_in_body_weights_that_load_no_plate_are_found(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,6 +16,7 @@ import musclesolve as ms
 from musclesolve.checking.model.coordinates import single_leaps
 from musclesolve.checking.model.examine import findings_of_body
 from musclesolve.files import Table, read_mot
+from musclesolve.opensim.model import BodyMass
 
 ROW = 60
 
@@ -139,11 +141,20 @@ def test_a_column_that_leaps_for_several_frames_is_named(frames: int) -> None:
     assert any(abs(at - coordinates.time[ROW]) < 0.015 for times in step.where.times for at in times)
 
 
-def test_a_thigh_with_the_inertia_of_another_axis_is_named() -> None:
+@pytest.mark.parametrize(
+    ("stem", "change"),
+    [
+        ("femur", lambda mass: replace(mass, inertia=mass.inertia[np.ix_([1, 2, 0], [1, 2, 0])])),
+        ("femur", lambda mass: replace(mass, center=0.0 * mass.center)),
+        ("tibia", lambda mass: replace(mass, mass=3.0 * mass.mass, inertia=3.0 * mass.inertia)),
+        ("tibia", lambda mass: replace(mass, inertia=10.0 * mass.inertia)),
+    ],
+)
+def test_masses_of_both_sides_that_no_limb_has_are_named(
+    stem: str, change: Callable[[BodyMass], BodyMass]
+) -> None:
     model, coordinates, moments = walk()
-    thigh = model.masses["femur_r"]
-    order = np.ix_([1, 2, 0], [1, 2, 0])
-    wrong = {**model.masses, "femur_r": replace(thigh, inertia=thigh.inertia[order])}
-    body = modeled(replace(model, masses=wrong), coordinates, moments)
+    wrong = {name: change(model.masses[name]) for name in (f"{stem}_r", f"{stem}_l")}
+    body = modeled(replace(model, masses={**model.masses, **wrong}), coordinates, moments)
     said = [each for each in findings_of_body(body) if each.code == "segment_mass"]
-    assert [each.severity for each in said] == ["warning"] and "femur_r" in said[0].what
+    assert [each.severity for each in said] == ["warning"] and f"{stem}_r" in said[0].what
