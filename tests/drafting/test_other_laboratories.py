@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from capture_exports import flat, lines, qualisys, written
+from drafted_folders import drafted
+from recorded_data import recorded
 
 import musclesolve as ms
 from musclesolve.drafting.column_names import plates_of
@@ -49,6 +52,13 @@ def test_a_marker_out_of_sight_of_codamotion_is_a_gap(tmp_path: Path, walk: Mark
     expected[3:5, 2] = np.nan
     assert found.names == walk.names
     np.testing.assert_allclose(found.position, expected, atol=1e-8)
+
+
+def test_plates_without_a_mapped_foot_name_the_mapping(tmp_path: Path) -> None:
+    """A channel that the file lacks leaves the first plate; the names of the markers show no foot."""
+    shutil.copytree(recorded("foreign_recordings/missing_channels"), tmp_path / "walk")
+    (found,) = (each for each in ms.check(drafted(tmp_path / "walk")).findings if each.code == "plate_feet")
+    assert "heel or toe are missing" in found.what and found.remedy.startswith("map heel and toe")
 
 
 def test_trajectories_of_workstation_state_no_unit(tmp_path: Path, walk: Markers) -> None:

@@ -327,6 +327,7 @@ BRIEF, LIGHT = 0.05, 50.0
 IDLE = 0.2
 # Least vertical force that has a center of pressure [N], and horizontal moment that is none [N m].
 _BEARS, _NEGLIGIBLE = 1.0, 0.01
+NO_FEET = "the markers of heel or toe are missing"
 # Share of the force on a plate that is vertical, at least, where the axes are right.
 _UPRIGHT = 0.7
 # The center of pressure of a foot is never farther from the line of its heel and toe [m].
@@ -587,7 +588,7 @@ def _foot_of(recording: PlateRecording, samples: slice, feet: Feet, rate: float)
     distance = np.stack([feet[side].distance(point, time) for side in SIDES])
     known = np.isfinite(distance).all(axis=0) & (weight > 0.0)
     if not known.any():
-        return None, "the markers of heel or toe are missing"
+        return None, NO_FEET
     distance, weight = distance[:, known], weight[known]
     share = float(weight[distance[0] <= distance[1]].sum() / weight.sum())
     side = SIDES[0] if share >= 0.5 else SIDES[1]

@@ -33,6 +33,7 @@ from musclesolve.recording.data import (
     pulls_down,
 )
 from musclesolve.recording.plates.foot_contacts import (
+    NO_FEET,
     NOWHERE,
     Contact,
     Feet,
@@ -449,12 +450,15 @@ def _assigned_plates(
             )
     forces = tuple(force for r in recordings for force in on_feet(r, steps[r.plate.number]))
     if not forces and not others:
+        reasons = [*dict.fromkeys(step.reason for step in significant)]
         raise file_error(
             "unassigned_plate",
             (path, "FORCE_PLATFORM"),
-            ": ".join(["no foot stands on a plate", *dict.fromkeys(step.reason for step in significant)]),
+            ": ".join(["no foot stands on a plate", *reasons]),
             "a step on a plate",
-            "choose another recording, or other forces in [files]",
+            "map heel and toe of both feet, whose markers must be seen during the contact"
+            if NO_FEET in reasons
+            else "choose another recording, or other forces in [files]",
         )
     notes = [
         f"The {SIDE_NAMES[side]} foot was found on {places}."
