@@ -553,7 +553,10 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
             yield finding(code, "warning", values, where), _as_twins(code, listed)
     if chosen:
         values = {"muscles": few(map(sided, chosen), NAMED), "count": len(chosen)}
-        yield finding("muscle_strength.chosen", "note", values, where), None
+        most = 2 * len(chosen) > len(anatomy.names)
+        changes = {name: float(np.log(factor)) for name, factor in chosen.items() if factor > 1.0}
+        mended = Mended({"muscle_strength": changes}) if most else None
+        yield finding("muscle_strength.chosen", "warning" if most else "note", values, where), mended
 
 
 def _moved_joints(anatomy: Anatomy, where: Where) -> Found:
@@ -604,18 +607,18 @@ def uneven_paths(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str
             yield one, f"{said(one)}, {said(two)}", shorter
 
 
-def _chosen_strength(body: Anatomy) -> list[str]:
-    """Muscles of a side whose strengths differ from their twins by a factor that several of them share."""
+def _chosen_strength(body: Anatomy) -> dict[str, float]:
+    """Muscles of a side -> strength of their twins over theirs, a factor that several of them share."""
     number, factors = body.number, {}
     for name, k in number.items():
         other = body.force[number.get(twin(name), k)]
-        factors[name] = round(float(body.force[k] / other), 2) if other > 0.0 else 1.0
+        factors[name] = round(float(other / body.force[k]), 2) if body.force[k] > 0.0 else 1.0
     count = Counter(factors.values())
     shared = {
         factor for factor in count
         if factor != 1.0 and count[factor] >= SHARED and CHOSEN[0] <= factor <= CHOSEN[1]
     }  # fmt: skip
-    return [name for name, factor in factors.items() if factor in shared]
+    return {name: factor for name, factor in factors.items() if factor in shared}
 
 
 def _twice(model: OpenSimModel, body: Anatomy, used: set[str], where: Where) -> Found:

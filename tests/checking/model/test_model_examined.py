@@ -50,6 +50,7 @@ FOUND = (
     "sides_exchanged",
     "twice",
     "missing",
+    "strengths_of_a_side",
     "joint_moved",
     "locked",
     "motion_filtered",
