@@ -58,6 +58,8 @@ CLEARLY = 0.02
 # Way of the center of pressure in a step over the distance from heel to toe marker: 14 sound steps overground have 0.57
 # to 0.73, a flat foot 0.48, a shank and foot as light as a prosthesis 0.40.
 WAY = 0.38, 1.0
+# Way below which the center of pressure rests [m]: in parts of contacts of sound walks it goes 70 mm and more.
+RESTS = 0.01
 # Backward travel of the center of pressure in a contact from which it is reversed [m].
 BACK = -0.05
 # Horizontal force on a foot that rolls, as a share of the vertical one: in its second half forward more than in its
@@ -188,8 +190,8 @@ def quarters(values: Array) -> float:
     return float(values[-quarter:].mean() - values[:quarter].mean())
 
 
-def _rolling(case: Case, index: int, plate: PlateForce) -> list[Track]:
-    """Return the tracks of whole contacts of forward walking.
+def _rolling(case: Case, index: int, plate: PlateForce, whole: bool = True) -> list[Track]:
+    """Return the tracks of contacts of forward walking: of whole ones, or of parts, too.
 
     Only contacts in which the pelvis moves forward over the foot count (assumed without a pelvis), on a treadmill as
     well: a subject who walks backward, jumps or squats rolls over the foot differently.
@@ -199,7 +201,7 @@ def _rolling(case: Case, index: int, plate: PlateForce) -> list[Track]:
     for track in tracks(case, index, plate):
         if pelvis is not None:
             first, last = at_times(time, pelvis[:, :2], track.time[[0, -1]]) - track.heel[[0, -1]]
-        if track.whole and (pelvis is None or (last - first) @ track.axis > OVER):
+        if (track.whole or not whole) and (pelvis is None or (last - first) @ track.axis > OVER):
             rolling.append(track)
     return rolling
 
@@ -212,15 +214,23 @@ def way_of_pressure(case: Case) -> Iterator[Finding]:
     """
     unclear = runs(case.trial) or case.found("low_rate")
     for index, plate in enumerate(case.trial.forces):
-        rolling = _rolling(case, index, plate)
-        if not rolling:
+        parts = _rolling(case, index, plate, False)
+        rolling = [track for track in parts if track.whole]
+        if not parts:
             continue
-        travel = float(np.median([quarters(track.along) for track in rolling]))
-        ways = [np.ptp(np.quantile(track.along, ENDS)) / np.median(track.length) for track in rolling]
-        if not (WAY[0] <= (share := float(np.median(ways))) <= WAY[1] or unclear):
-            values = {"share": share, "low": WAY[0], "high": WAY[1]}
+        moved = max(float(np.ptp(np.quantile(track.point, ENDS, axis=0), axis=0).max()) for track in parts)
+        if moved < RESTS:
+            values = {"load": "the plate", "foot": f"the {SIDE_NAMES[plate.side]} foot", "way": moved}
+            yield finding("frozen.pressure", "error", values, on_plate(plate))
+            continue
+        ways = [
+            np.ptp(np.quantile(track.along, ENDS)) / np.median(track.length) for track in rolling or parts
+        ]
+        share, low = float(np.median(ways)), WAY[0] if rolling else 0.0
+        if not (low <= share <= WAY[1] or unclear):
+            values = {"share": share, "low": low, "high": WAY[1]}
             yield finding("pressure_way", "warning", values, on_plate(plate))
-        if travel < BACK:
+        if rolling and (travel := float(np.median([quarters(track.along) for track in rolling]))) < BACK:
             axis = np.abs(np.sum([track.axis for track in rolling], axis=0)).argmax()
             point = plate.point.copy()
             for first, stop in true_runs(plate.force[:, 2] > touch(case.trial)):

@@ -11,14 +11,14 @@ from trial_copy import TrialCopy
 from musclesolve.synthetic.places import plate_middles
 
 
-def ways(copy: TrialCopy, sides: str, factor: float, folder: Path) -> list[str]:
-    """The plates with another way after the points of some plates were scaled about the middle of each contact."""
+def ways(copy: TrialCopy, sides: str, factor: float, folder: Path, code: str = "pressure_way") -> list[str]:
+    """The plates with a finding after the points of some plates were scaled about the middle of each contact."""
     for plate in (plate for side in sides for plate in copy.plates(side)):
         point = copy.plate(plate, "point")
         middle = plate_middles(copy.plate(plate, "force")[:, 2], point)
         copy.set_plate(plate, "point", middle + factor * (point - middle))
     findings = copy.examined(folder).findings
-    return sorted(str(each.where.plate) for each in findings if each.code == "pressure_way")
+    return sorted(str(each.where.plate) for each in findings if each.code == code)
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,14 @@ def test_balance_and_foot_show_the_way_of_one_plate(side: str, factor: float, tm
 def test_the_way_on_a_treadmill(factor: float, tmp_path: Path) -> None:
     copy = TrialCopy(recorded("treadmill_emg/s01") / "trial.toml")
     assert ways(copy, "l", factor, tmp_path) == ["left"] * (factor != 1.0)
+
+
+@pytest.mark.parametrize(
+    ("factor", "code"), [(0.0, "frozen"), (1.0, "frozen"), (1.0, "pressure_way"), (2.0, "pressure_way")]
+)
+def test_the_part_of_a_contact_shows_a_pressure_that_rests_or_goes_too_far(
+    factor: float, code: str, tmp_path: Path
+) -> None:
+    """The right foot leaves this plate while it is loaded."""
+    copy = TrialCopy(recorded("instrumented_knee") / "walk_ss1.toml")
+    assert bool(ways(copy, "r", factor, tmp_path, code)) == (factor != 1.0)
