@@ -255,8 +255,8 @@ class Segments:
         """Yield the heaviest body of the thigh and of the shank, where both have mass, with proportions.
 
         Mass of the segment over the mass of the next distal one; way of the mass center from the proximal to the distal
-        joint and its distance from their line, greatest radius of gyration, over the distance of the joints; moment of
-        inertia of the body about the line over the least one across.
+        joint and its distance from their line, over the distance of the joints; moment of inertia of the body about the
+        line over the least one across.
         """
         shank, thigh = self.distal_segment(knee), self.proximal_segment(knee)
         groups = {thigh: self.rigid(thigh), shank: self.rigid(shank)}
@@ -275,14 +275,12 @@ class Segments:
             inertia, number = self.model.masses[body].inertia, self.model.body_number[body]
             axes = self.upright.rotation[0, number].T @ self.axes(self.upright.rotation, body)[0]
             forward, upward, right = np.diag(axes.T @ inertia @ axes)
-            gyration = np.sqrt(max(forward, upward, right) / self._mass(body))
             yield (
                 body,
                 (
                     mass / masses[k + 1][0],
                     along,
                     float(np.linalg.norm(away - along * line)) / length,
-                    float(gyration) / length,
                     float(upward / min(forward, right)) if min(forward, right) > 0.0 else 0.0,
                 ),
             )

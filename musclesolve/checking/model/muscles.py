@@ -743,11 +743,34 @@ LIMB = {
     "its mass over the mass of the next segment": (1.3, 4.8),
     "the place of its mass center from the proximal to the distal joint": (0.25, 0.62),
     "the distance of its mass center from the line of its joints over its length": (0.0, 0.12),
-    "its greatest radius of gyration over its length": (0.0, 0.5),
     "its moment of inertia about its own line over the least one across": (0.0, 1.0),
 }
 """Proportions of a thigh or shank, see `Segments.proportions`. Public models have 2.3 to 2.5, 0.39 to 0.53, at most
-0.02, 0.19 to 0.38 and 0.3; people have 2.1 to 3.5 and 0.36 to 0.45 (Dempster 1955; de Leva 1996)."""
+0.02, and 0.3; people have 2.1 to 3.5 and 0.36 to 0.45 (Dempster 1955; de Leva 1996)."""
+HEAVY, SPREAD = 1.0, 1.2
+"""Mass of a body [kg] from which its inertia is judged, and the greatest radius of gyration over the distance of the
+farthest joint or muscle point from the mass center: public models have 0.41 to 0.75."""
+CENTER = 0.03
+"""Difference of the mass centers of the sides on their bodies [m]; public models have at most 0.002."""
+
+
+def _spread(model: OpenSimModel) -> Iterator[str]:
+    """Say which bodies have the inertia of a larger body."""
+    places: dict[str, list[Array]] = {name: [] for name in model.bodies}
+    for frame in (
+        frame for joint in model.joints for frame in (joint.parent, joint.child) if frame.body != GROUND
+    ):
+        places[frame.body].append(frame.position)
+    for point in (point for muscle in model.muscles.values() for point in muscle.points):
+        if point.location is not None and point.frame.body != GROUND:
+            places[point.frame.body].append(point.frame.place(point.location))
+    for name, mass in model.masses.items():
+        if mass.mass > HEAVY and len(places[name]) >= 3:
+            reach = float(np.linalg.norm(np.array(places[name]) - mass.center, axis=1).max())
+            gyration = float(np.sqrt(np.linalg.eigvalsh(mass.inertia)[-1] / mass.mass))
+            if gyration > SPREAD * reach:
+                far = f"its radius of gyration is {gyration:.2f} m, and its joints and muscles lie within {reach:.2f} m"
+                yield f"{name}: {far} of its mass center"
 
 
 def joints_of_model(body: ModelBody) -> Iterator[Finding]:
@@ -793,15 +816,20 @@ def joints_of_model(body: ModelBody) -> Iterator[Finding]:
         for knee in parts.knees
         for name, proportions in parts.proportions(knee)
         for (words, (low, high)), proportion in zip(LIMB.items(), proportions, strict=True)
-        if proportion is not None and not low <= proportion <= high
+        if not low <= proportion <= high
     ]
-    uneven = [
-        f"{with_side(stem, 'r')} {mass.mass:.3g} kg, {with_side(stem, 'l')} {other.mass:.3g} kg"
-        for name, mass in model.masses.items()
-        for stem, side in (split_side(name),)
-        if side == "r" and (other := model.masses.get(with_side(stem, "l"))) is not None
-        and abs(mass.mass - other.mass) > MASS * max(mass.mass, other.mass)
-    ]  # fmt: skip
+    odd += _spread(model)
+    uneven = []
+    for name, mass in model.masses.items():
+        stem, side = split_side(name)
+        if side == "r" and (other := model.masses.get(pair := with_side(stem, "l"))) is not None:
+            apart = float(np.abs(np.abs(mass.center) - np.abs(other.center)).max())
+            if abs(mass.mass - other.mass) > MASS * max(mass.mass, other.mass):
+                uneven.append(f"{name} {mass.mass:.3g} kg, {pair} {other.mass:.3g} kg")
+            elif apart > CENTER:
+                uneven.append(
+                    f"mass centers of {name} and {pair} {1000.0 * apart:.0f} mm apart on their bodies"
+                )
     for code, said_of in (("segment_mass.limb", odd), ("segment_mass", uneven)):
         if said_of:
             values = {"segments": few(said_of, NAMED)}

@@ -147,7 +147,7 @@ def test_a_column_that_leaps_for_several_frames_is_named(frames: int) -> None:
         ("femur", lambda mass: replace(mass, inertia=mass.inertia[np.ix_([1, 2, 0], [1, 2, 0])])),
         ("femur", lambda mass: replace(mass, center=0.0 * mass.center)),
         ("tibia", lambda mass: replace(mass, mass=3.0 * mass.mass, inertia=3.0 * mass.inertia)),
-        ("tibia", lambda mass: replace(mass, inertia=10.0 * mass.inertia)),
+        ("calcn", lambda mass: replace(mass, inertia=10.0 * mass.inertia)),
     ],
 )
 def test_masses_of_both_sides_that_no_limb_has_are_named(
@@ -158,3 +158,12 @@ def test_masses_of_both_sides_that_no_limb_has_are_named(
     body = modeled(replace(model, masses={**model.masses, **wrong}), coordinates, moments)
     said = [each for each in findings_of_body(body) if each.code == "segment_mass"]
     assert [each.severity for each in said] == ["warning"] and f"{stem}_r" in said[0].what
+
+
+def test_a_mass_center_beside_the_one_of_the_other_side_is_named() -> None:
+    model, coordinates, moments = walk()
+    foot = model.masses["calcn_l"]
+    moved = replace(foot, center=foot.center + [0.05, 0.0, 0.0])
+    body = modeled(replace(model, masses={**model.masses, "calcn_l": moved}), coordinates, moments)
+    said = [each.what for each in findings_of_body(body) if each.code == "segment_mass"]
+    assert said == ["mass centers of calcn_r and calcn_l 50 mm apart on their bodies"]
