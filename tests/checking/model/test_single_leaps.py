@@ -166,4 +166,5 @@ def test_a_mass_center_beside_the_one_of_the_other_side_is_named() -> None:
     moved = replace(foot, center=foot.center + [0.05, 0.0, 0.0])
     body = modeled(replace(model, masses={**model.masses, "calcn_l": moved}), coordinates, moments)
     said = [each.what for each in findings_of_body(body) if each.code == "segment_mass"]
-    assert said == ["mass centers of calcn_r and calcn_l 50 mm apart on their bodies"]
+    (what,) = said
+    assert what.startswith("mass centers of calcn_r and calcn_l 50 mm apart on their bodies")
