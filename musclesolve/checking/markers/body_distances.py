@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from musclesolve._util.arrays import (
 )
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.long_arrays import in_blocks
+from musclesolve._util.messages import few
 from musclesolve.checking.case import (
     ROLES,
     TABLES,
@@ -329,6 +330,9 @@ MOVED, FEWEST_LEFT = 0.03, 3
 # Change of a distance in most frames from which a marker was moved [m], and within which the others stay: 43 bodies of
 # nine sound recordings have up to 0.009, and 0.0114 in windows of 0.6 s.
 CHANGED, STAYS = 0.015, 0.010
+# Median distance of the places of a joint to which the markers of its two segments carry it [m], and the landmarks of
+# the foot that carry an ankle.
+APART, FOOT = 0.015, ("heel", "toe", "metatarsal_5")
 # Right and left knee, and right and left ankle, are of the same width to this [m]: epicondyles and malleoli lie under
 # the skin, so that their markers can hardly sit farther out or in.
 WIDER = 0.014
@@ -431,6 +435,38 @@ def moved_markers(case: Case) -> Iterator[Finding]:
                 values = {"name": name, "size": off, "by": " from the standing trial", "limit": limit}
                 yield finding("marker_moved", "warning", values, Where(static.path, markers=some))
                 reported.update(some)
+
+
+@check_at(Stage.STANDING_PLACES)
+def joints_apart(case: Case) -> Iterator[Finding]:
+    """Find a joint that the markers of its two segments carry to different places from the standing trial."""
+    trial, static = case.trial, case.trial.static
+    reported = {m for f in case.findings for m in f.where.markers}
+    if static is None or case.found("static_of_another", "pair_swapped", "labels_exchanged", "landmark_order"):
+        return
+    for side, joint in product(SIDES, ("knee", "ankle")):
+        names = [f"{joint}_{end}_{side}" for end in ("lateral", "medial")]
+        shown_by = [m for name in names for m in trial.mapping.get(name, ())]
+        if len(shown_by) != 2 or len(own := {trial.carried.get(m, "") for m in shown_by}) != 1 or own == {""}:
+            continue
+        (proximal,) = own
+        ankle = next(iter(trial.mapping.get(f"ankle_lateral_{side}", ())), "")
+        foot = [m for part in FOOT for m in trial.mapping.get(f"{part}_{side}", ()) if m in trial.markers]
+        distal = trial.carried.get(ankle, "") if joint == "knee" else "foot"
+        clusters = {**trial.clusters, "foot": tuple(foot)}
+        if distal == proximal or len(clusters.get(distal, ())) < 3:
+            continue
+        other = replace(trial, clusters=clusters, carried={**trial.carried, **dict.fromkeys(shown_by, distal)})
+        here, there = (shown(one, names) for one in (trial, other))
+        if here is None or there is None:
+            continue
+        apart = np.linalg.norm(np.mean(here, axis=0) - np.mean(there, axis=0), axis=1)
+        some = (*clusters[proximal], *clusters[distal])
+        if (off := float(median_of_known(apart))) > APART and reported.isdisjoint(some):
+            values = {"joint": f"{SIDE_NAMES[side]} {joint}", "size": off, "limit": APART}
+            values |= {"one": few(clusters[proximal], 4), "other": few(clusters[distal], 4)}
+            yield finding("marker_moved.joint", "warning", values, Where(static.path, markers=some))
+            reported.update(some)
 
 
 def _changed(walk: Markers, static: Markers, names: list[str]) -> tuple[float, tuple[str, ...]]:

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from recorded_data import recorded
 
+from musclesolve._util.arrays import median_of_known
 from musclesolve.checking.case import Case, Role, change_markers, load
-from musclesolve.checking.markers.body_distances import moved_markers, soles_when_standing
+from musclesolve.checking.markers.body_distances import joints_apart, moved_markers, soles_when_standing
 from musclesolve.data import reference_stride
 from musclesolve.files import Markers
 
@@ -87,3 +88,18 @@ def test_a_forefoot_of_another_pitch_while_standing_is_found(walk: Case) -> None
 def test_a_heel_that_is_never_put_down_is_no_moved_marker(walk: Case) -> None:
     assert not [*soles_when_standing(walk)]
     assert not [*soles_when_standing(added(walk, "markers", "RCAL", np.array([0.0, 0.0, 0.05])))]
+
+
+@pytest.mark.parametrize(("marker", "joint"), [("LTH2", "left knee"), ("RTB2", "right knee")])
+def test_a_marker_of_a_cluster_that_moved_since_standing_carries_the_joint_away(
+    walk: Case, marker: str, joint: str
+) -> None:
+    """Three markers that are displaced across their plane keep their distances within 15 mm."""
+    assert not list(joints_apart(walk))
+    side, kind = marker[0], marker[1:-1]
+    first, second, third = (median_of_known(walk.trial.static[f"{side}{kind}{k}"]) for k in (1, 2, 3))
+    across = np.cross(second - first, third - first)
+    moved = added(walk, "static", marker, 0.03 * across / np.linalg.norm(across))
+    assert not named(moved)
+    (found,) = joints_apart(moved)
+    assert found.code == "marker_moved" and joint in found.what and marker in found.where.markers
