@@ -163,7 +163,7 @@ def test_masses_of_both_sides_that_no_limb_has_are_named(
 def test_a_mass_center_beside_the_one_of_the_other_side_is_named() -> None:
     model, coordinates, moments = walk()
     foot = model.masses["calcn_l"]
-    moved = replace(foot, center=foot.center + [0.05, 0.0, 0.0])
+    moved = replace(foot, center=foot.center + 0.05 * np.eye(3)[0])
     body = modeled(replace(model, masses={**model.masses, "calcn_l": moved}), coordinates, moments)
     said = [each.what for each in findings_of_body(body) if each.code == "segment_mass"]
     (what,) = said
