@@ -4,8 +4,6 @@ Axes (A) of all joints stand one after the other, the axes of a joint from its p
 is the rate of an axis by a coordinate. Twists and wrenches are about the origin of the ground (`kinematics`).
 """
 
-from __future__ import annotations
-
 from math import cos, sin
 from pathlib import Path
 from typing import NamedTuple

@@ -6,8 +6,6 @@ that is not taken has finite derivatives. The path is the shortest one: its deri
 objects follow from the expression, tangent points included.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any, NamedTuple

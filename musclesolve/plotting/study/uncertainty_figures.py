@@ -1,7 +1,5 @@
 """Uncertainty: forces with their bands, the share of each source of error, and maps of sensitivity."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
