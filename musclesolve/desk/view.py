@@ -153,8 +153,6 @@ class View:
         ui.on(PLACE, lambda event: self._back(event.args))
         self._state_place("replaceState")
 
-    # ---- the address
-
     @property
     def place(self) -> dict[str, str]:
         """Trial and step that are shown, as the address of the page states them."""
@@ -189,8 +187,6 @@ class View:
         self._say_no_more()
         self.focus = Focus()
         self.refresh()
-
-    # ---- what steps use
 
     def go(self, name: str, focus: Focus | None = None) -> None:
         """Show a step, from its beginning unless it is shown already."""
@@ -295,8 +291,6 @@ class View:
         self.refresh_steps()
         self._decisions.refresh()
         self._trial_text.refresh()
-
-    # ---- parts of the page
 
     @ui.refreshable_method
     def _header(self) -> None:
@@ -442,8 +436,6 @@ class View:
         )
         self.editor.show(trial.path, trial.text, self._apply, self._trial_text.refresh, "Apply")
         ui.label(f"The same by hand: {self.desk.command}").classes("ms-command")
-
-    # ---- what happens
 
     def _apply(self, text: str) -> None:
         with self.saying():

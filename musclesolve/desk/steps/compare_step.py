@@ -62,8 +62,6 @@ class Compare:
                 with ui.tab_panel(title).classes("ms-part-of-step"):
                     draw()
 
-    # ---- costs
-
     def _of_costs(self) -> None:
         hint(
             "The moments do not determine the muscle forces: a cost decides. What changes with the cost is a "
@@ -107,8 +105,6 @@ class Compare:
                     remedy="choose some from the list",
                 )
             self.desk.compare(self._costs)
-
-    # ---- results
 
     def _of_results(self) -> None:
         hint("Results of other trials, or of this one under other choices, over their gait cycles.")
@@ -171,8 +167,6 @@ class Compare:
                 results={name: results[name] for name in self._results if name in results},
                 folder=self.desk.folder.path / RESULTS / "compared",
             )
-
-    # ---- what was found
 
     def _shown_comparison(self, path: Path, read: Callable[[Path], ComparedFacts]) -> None:
         """Show what is read from a file, as soon as it is read, and then the figures."""

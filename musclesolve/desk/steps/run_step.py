@@ -127,8 +127,6 @@ class Run(StepView):
     def _command(self) -> None:
         same_command(self.desk.command)
 
-    # ---- the computation
-
     def _begin(self) -> None:
         with self.view.saying():
             self.desk.run()

@@ -88,8 +88,6 @@ class StudyStep:
             self.desk.changed("text", by=self.view)
         (anew or self.view.refresh)()
 
-    # ---- folder and draft
-
     def _folder(self) -> None:
         root, there = self.desk.folder.path, self.study.document is not None
         with ui.expansion(f"Folder: {self.study.folder}", value=not there).classes("w-full"):
@@ -189,8 +187,6 @@ class StudyStep:
             self.view.say(f"Enter the name of the marker of {place[-1]} as it stands in the recordings.")
             return
         self._change(lambda document: document.state(place, name))
-
-    # ---- trials
 
     @ui.refreshable_method
     def _trials(self) -> None:
@@ -302,8 +298,6 @@ class StudyStep:
         self._lacking.refresh()
         self._checking.draw.refresh()
 
-    # ---- subjects
-
     def _people(self, document: StudyDocument, study: Study) -> None:
         rules = {**settings_of(SubjectSettings), **settings_of(SubjectLineSettings)}
         heading("Subjects")
@@ -361,8 +355,6 @@ class StudyStep:
             f"Missing: {lacking_text(absent)}." if absent else "Nothing that the recordings need is missing."
         )
         ui.label(said).classes("ms-suggested" if absent else "ms-complete").props('role="status"')
-
-    # ---- check and run
 
     def _check(self) -> None:
         check = self.study.checked
