@@ -182,8 +182,7 @@ def place_points(rotation, position, body, local, placed):
 @compiled_in_order
 def weigh(muscles, n, weight, wrench, total):
     """Sum (6,) of the wrenches (G, 6) of muscle n on its bodies with weights (B,)."""
-    for k in range(6):
-        total[k] = 0.0
+    total[:] = 0.0
     for g in range(muscles.first_group[n], muscles.first_group[n + 1]):
         if weight[muscles.body[g]] != 0.0:
             for k in range(6):
