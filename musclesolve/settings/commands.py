@@ -156,16 +156,8 @@ class SyntheticSettings(Settings):
     noise_px: float = setting(
         "noise of the image points of cameras, standard deviation [px]", default=0.0, within=(0.0, 100.0)
     )
-    forward: str = same(
-        LaboratorySettings,
-        "forward",
-        about="axis of the files along which the subject walks",
-        required=False,
-        default="+x",
-    )
-    up: str = same(
-        LaboratorySettings, "up", about="axis of the files that points up", required=False, default="+z"
-    )
+    forward: str = same(LaboratorySettings, "forward", required=False, default="+x")
+    up: str = same(LaboratorySettings, "up", required=False, default="+z")
     heading_deg: float = setting(
         "initial walking direction, to the left of forward [deg]", default=0.0, within=(-360.0, 360.0)
     )
