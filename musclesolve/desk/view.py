@@ -221,6 +221,15 @@ class View:
         else:
             self._say_no_more()
 
+    def doing(self, do: Callable[[], object]) -> Callable[[], None]:
+        """Return what a button does: an error of the input is said in the window."""
+
+        def action() -> None:
+            with self.saying():
+                do()
+
+        return action
+
     def say(self, text: str, bad: bool = False, goes_on: bool = False) -> None:
         """Show a message in place of the one before.
 

@@ -35,6 +35,7 @@ class StudyStep:
 
     def __init__(self, view: View) -> None:
         self.view, self.desk, self.study = view, view.desk, view.desk.study
+        self._begin = view.doing(self.study.check)
         self._chosen = set[str]()
         self._dragged = ""
 
@@ -415,18 +416,12 @@ class StudyStep:
         self._change(lambda document: document.state_all(change), self._begin)
         self.view.refresh()
 
-    def _begin(self) -> None:
-        with self.view.saying():
-            self.study.check()
-
     def _run(self) -> None:
-        def begin() -> None:
-            with self.view.saying():
-                self.study.run()
-
         page = self.study.page
         with ui.row().classes("ms-turn-small"):
-            ui.button("Run the study", on_click=begin).props("unelevated icon=play_arrow")
+            ui.button("Run the study", on_click=self.view.doing(self.study.run)).props(
+                "unelevated icon=play_arrow"
+            )
             if page is not None:
                 ui.link(
                     "Open the page in a tab of its own", address(self.desk.folder.path, page), new_tab=True
