@@ -22,11 +22,7 @@ from musclesolve.settings.trial import QUESTIONS, ModelSettings, RecordedSetting
 
 def _completing(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[[str], list[str]]:
     """Return the completion of an option by the shell: names in a module, which is imported only at completion."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [name for name in names(import_module(module)) if name.startswith(incomplete)]
-
-    return complete
+    return lambda incomplete: [name for name in names(import_module(module)) if name.startswith(incomplete)]
 
 
 cost_names = _completing("musclesolve.sharing.cost.cost_registry", lambda costs: costs.costs())

@@ -128,11 +128,7 @@ def sampled(curves: SampledCurves) -> Callable[[Any], Any]:
         (members, hermite(grid.first, grid.last, height[:, members[0]], slope[:, members[0]]))
         for members in alike.values()
     ]
-
-    def value(x: Any) -> Any:
-        return in_order([(members, spline(x[members])) for members, spline in splines])
-
-    return value
+    return lambda x: in_order([(members, spline(x[members])) for members, spline in splines])
 
 
 def in_order(parts: list[tuple[list[int], Any]]) -> Any:
