@@ -1,7 +1,5 @@
 """The error of the muscle database, with place, expected value and remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path

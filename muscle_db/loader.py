@@ -7,8 +7,6 @@ says why fields differ, and makes a `Deviation` of every difference. `anatomy_of
 short name to action, hold for the muscles of the same names.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass, replace
@@ -16,7 +14,7 @@ from functools import lru_cache
 from importlib import resources
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from muscle_db.errors import MuscleDatabaseError, nearest
 from muscle_db.model import (
@@ -189,7 +187,7 @@ class _Common:
     names: Names
 
     @classmethod
-    def from_table(cls, root: TomlTable) -> _Common:
+    def from_table(cls, root: TomlTable) -> Self:
         """Entries for all muscles of a file."""
         reference = _reference(root.table("reference"))
         dofs = root.names("dofs") if "dofs" in root.values else LEG_DOFS

@@ -3,8 +3,6 @@
 Values made of files of a package, kept where Python keeps its own bytecode: the next process need not make them.
 """
 
-from __future__ import annotations
-
 import marshal
 import os
 import re

@@ -1,7 +1,5 @@
 """Reads paths: points, frames that move with a joint angle, wrap objects, and the wraps of muscles."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple

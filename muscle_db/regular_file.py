@@ -4,8 +4,6 @@ A device, a pipe or a file of another kind may have no end, or block its reader 
 with this module, too; it is here because `muscle_db` does not import `musclesolve`.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Iterator

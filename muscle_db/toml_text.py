@@ -1,7 +1,5 @@
 """A muscle set as the text of a file for `load`: one line per point, and per angle of moving points and frames."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence

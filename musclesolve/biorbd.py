@@ -4,11 +4,9 @@ The force of a muscle grows linearly with its activation, so that its capacity i
 F(0), at the length and velocity of the pose. No external forces act: the model hangs, or moves freely.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -38,7 +36,7 @@ class BiorbdModel(SimulatedModel):
     file: Path | None = None
 
     @classmethod
-    def read(cls, path: str | Path) -> BiorbdModel:
+    def read(cls, path: str | Path) -> Self:
         """The model of a file (.bioMod).
 
         Raises:

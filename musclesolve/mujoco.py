@@ -10,13 +10,11 @@ Equality constraints J qd = 0 leave the rates qd = B qd_i of independent coordin
 the forces of the constraints do no work. Tendons of MuJoCo's muscles are rigid.
 """
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import qr
@@ -80,7 +78,7 @@ class MujocoModel(SimulatedModel):
             )
 
     @classmethod
-    def read(cls, path: str | Path) -> MujocoModel:
+    def read(cls, path: str | Path) -> Self:
         """The model of a file (.xml, .mjb).
 
         Raises:

@@ -1,7 +1,5 @@
 """The front door: `run` and `share_model` compute muscle forces, label them and judge them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

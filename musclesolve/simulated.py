@@ -1,7 +1,5 @@
 """Results of models of MuJoCo and biorbd: from the files of a model, its motion and its loads."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -73,9 +73,7 @@ def options(kind: type[Settings], arguments: Mapping[str, tuple[str, str]]) -> s
     """Return the table of options that state settings of a kind of file."""
     known = {key: tables_of(kind)[at].settings[key] for at, key in arguments.values()}
     return HEAD.replace("key", "option", 1) + "".join(
-        row(setting.option or f"--{key.replace('_', '-')}", setting)
-        for key, setting in known.items()
-        if setting.kind in TYPES
+        row(setting.option_of(key), setting) for key, setting in known.items() if setting.kind in TYPES
     )
 
 

@@ -7,8 +7,6 @@ Its space on the disk is reserved before an array is made; where there is none, 
 in memory.
 """
 
-from __future__ import annotations
-
 import ctypes
 import mmap
 import os

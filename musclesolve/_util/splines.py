@@ -9,11 +9,9 @@ times this if they are as far apart as the hole is long: 0.6 to 6 % at the cut-o
 cut-off. The error of a straight line is (2 pi c SHARE)^2 / 8, 20 and 5 %.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -134,7 +132,7 @@ class HoleLimits:
     longest: float
 
     @classmethod
-    def from_times(cls, time: Array, cutoff_hz: float) -> HoleLimits:
+    def from_times(cls, time: Array, cutoff_hz: float) -> Self:
         """Limits of a table with rows at times (S,) [s]; a usual step is not a hole, whatever its length."""
         usual = _USUAL * float(np.median(np.diff(time))) if len(time) > 1 else 0.0
         return cls(usual, max(usual, SHARE / cutoff_hz + SAME_TIME))

@@ -16,17 +16,13 @@ from musclesolve._util.messages import capitalized
 from musclesolve.errors import input_error
 from musclesolve.plotting.page.page_style import A4_PAGE, PageStyle
 from musclesolve.settings.commands import CommandSettings
-from musclesolve.settings.schema import KINDS, Setting, Settings, tables_of
+from musclesolve.settings.schema import KINDS, REPEATABLE, Setting, Settings, tables_of
 from musclesolve.settings.trial import QUESTIONS, ModelSettings, RecordedSettings
 
 
 def _completing(module: str, names: Callable[[Any], Iterable[str]]) -> Callable[[str], list[str]]:
     """Return the completion of an option by the shell: names in a module, which is imported only at completion."""
-
-    def complete(incomplete: str) -> list[str]:
-        return [name for name in names(import_module(module)) if name.startswith(incomplete)]
-
-    return complete
+    return lambda incomplete: [name for name in names(import_module(module)) if name.startswith(incomplete)]
 
 
 cost_names = _completing("musclesolve.sharing.cost.cost_registry", lambda costs: costs.costs())
@@ -89,8 +85,6 @@ NAMES = {
 """Completion of the shell for the option of a setting."""
 
 
-REPEATABLE = ("name_list", "numbers", "number_or_weights")
-"""Kinds of settings whose option may be repeated."""
 TYPES: dict[str, Any] = {
     "text": str | None,
     "number": float | None,
@@ -121,7 +115,7 @@ def setting_option(file: type[Settings], table: str, key: str, replaces: bool = 
         return [choice for choice in setting.choices if choice.startswith(incomplete)]
 
     return typer.Option(
-        setting.option or f"--{key.replace('_', '-')}",
+        setting.option_of(key),
         help=text.replace("[", "\\["),
         metavar="|".join((*setting.words, "NUMBER")) if setting.words else setting.metavar or metavar,
         autocompletion=chosen if setting.choices else NAMES.get(key),

@@ -199,8 +199,6 @@ class StudyDesk:
         write_study(draft, replace)
         self.document = StudyDocument(draft.path)
 
-    # ---- what follows from it
-
     @property
     def output(self) -> Path:
         """Folder of all that is computed of the study."""
@@ -309,8 +307,6 @@ class Desk:
         if trials := self.trials:
             self.open(trials[0])
 
-    # ---- trial files
-
     @property
     def opened(self) -> TrialDocument:
         """The open trial file, where a step that needs one is shown."""
@@ -372,8 +368,6 @@ class Desk:
         except MuscleSolveError:
             self.trial = None
             self.changed("trial")
-
-    # ---- what follows from it
 
     @property
     def is_model(self) -> bool:
@@ -557,8 +551,6 @@ class Desk:
         with self.changing() as trial:
             trial.reload()
         return trial
-
-    # ---- listeners
 
     def listen(self, key: object, listener: Callable[[Change], None]) -> None:
         """Call `listener` after every change that is not by `key` itself."""

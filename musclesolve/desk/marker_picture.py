@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from nicegui.element import Element
-from nicegui.events import GenericEventArguments
 
 from musclesolve._util.arrays import Array, mean_of_known
 from musclesolve._util.sides import has_side
@@ -145,11 +144,7 @@ class MarkerScene(Element, component="marker_scene.js"):
         self._props |= {name: [] for name in ("names", "kinds", "lines", "axes", "marked", "offered")}
         self._props |= {"colors": COLORS, "all": False, "shifts": False}
         self._props["label"] = "The markers, which are being read."
-
-        def pick(event: GenericEventArguments) -> Any:
-            return on_pick(list(event.args["names"]))
-
-        self.on("pick", pick)
+        self.on("pick", lambda event: on_pick(list(event.args["names"])))
 
     def change(self, **shown: Any) -> None:
         """Change what is shown.

@@ -9,7 +9,7 @@ from threading import Thread
 from time import monotonic
 from typing import Any
 
-from musclesolve._util.worker_pool import DONE, PROGRESS, RAISED, Helper
+from musclesolve._util.worker_pool import DONE, PROGRESS, Helper
 from musclesolve.errors import BusyError, MuscleSolveError
 
 TASKS = ("musclesolve.desk.tasks", "compute")
@@ -138,12 +138,10 @@ class Runner:
                     if content[1] != self.task.fraction:
                         self.task.moved = monotonic()
                     self.task.stage, self.task.fraction = content
-                elif kind == DONE and isinstance(content, Exception):
+                elif isinstance(content, Exception):  # raised, or returned as an error of the input
                     self._end(error=content)
                 elif kind == DONE:
                     self._end(value=content)
-                elif kind == RAISED:
-                    self._end(error=content)
         except MuscleSolveError as death:
             self._helper = None
             if self.busy:

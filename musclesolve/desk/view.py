@@ -153,8 +153,6 @@ class View:
         ui.on(PLACE, lambda event: self._back(event.args))
         self._state_place("replaceState")
 
-    # ---- the address
-
     @property
     def place(self) -> dict[str, str]:
         """Trial and step that are shown, as the address of the page states them."""
@@ -190,8 +188,6 @@ class View:
         self.focus = Focus()
         self.refresh()
 
-    # ---- what steps use
-
     def go(self, name: str, focus: Focus | None = None) -> None:
         """Show a step, from its beginning unless it is shown already."""
         before, self.step = self.step, next(step for step in self.steps if step.name == name)
@@ -224,6 +220,15 @@ class View:
             self.say(str(error), bad=True)
         else:
             self._say_no_more()
+
+    def doing(self, do: Callable[[], object]) -> Callable[[], None]:
+        """Return what a button does: an error of the input is said in the window."""
+
+        def action() -> None:
+            with self.saying():
+                do()
+
+        return action
 
     def say(self, text: str, bad: bool = False, goes_on: bool = False) -> None:
         """Show a message in place of the one before.
@@ -295,8 +300,6 @@ class View:
         self.refresh_steps()
         self._decisions.refresh()
         self._trial_text.refresh()
-
-    # ---- parts of the page
 
     @ui.refreshable_method
     def _header(self) -> None:
@@ -442,8 +445,6 @@ class View:
         )
         self.editor.show(trial.path, trial.text, self._apply, self._trial_text.refresh, "Apply")
         ui.label(f"The same by hand: {self.desk.command}").classes("ms-command")
-
-    # ---- what happens
 
     def _apply(self, text: str) -> None:
         with self.saying():

@@ -7,11 +7,10 @@ plates are the columns that [[force]] of the trial file names, or `force`, `poin
 plate 1. Labels of EMG are the names of the channels.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -68,7 +67,7 @@ class Layout:
     scale: Array
 
     @classmethod
-    def from_channels(cls, channels: Sequence[Channel], wanted: Wanted, stream: str) -> Layout:
+    def from_channels(cls, channels: Sequence[Channel], wanted: Wanted, stream: str) -> Self:
         """The layout of a stream, by the descriptions of its channels."""
         live = wanted.live
         # (marker, axis), ("force 1", axis) or ("emg", channel) -> column

@@ -14,8 +14,6 @@ seconds, a reading of stream s is at the time t + d_s - d_m of the clock of the 
 the two shortest ways, on one network some tenths of a millisecond.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect
 from collections import deque
@@ -25,7 +23,7 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
 from time import perf_counter
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -124,7 +122,7 @@ class Wanted:
     @classmethod
     def from_live(
         cls, live: Expected, forward: str | None = None, up: str | None = None, *, repeats: bool = False
-    ) -> Wanted:
+    ) -> Self:
         """Return the wanted data with the axes of the files of the trial ([laboratory]), or others such as "+x".
 
         Raises:

@@ -14,8 +14,6 @@ The place of a marker that is left out is the one that three or more others of i
 little against them; else it is taken as hidden. It is taken again once it has been in its place for some samples.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 

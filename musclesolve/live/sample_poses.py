@@ -9,9 +9,8 @@ triangle (least squares, `register`), without a limit in time; else on the body 
 for a moment only.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -52,7 +51,7 @@ class MarkerBodies:
     place: Array
 
     @classmethod
-    def from_poses(cls, position: Array, rotation: Array, translation: Array) -> MarkerBodies:
+    def from_poses(cls, position: Array, rotation: Array, translation: Array) -> Self:
         """The bodies against which markers move least.
 
         Args:
@@ -67,7 +66,7 @@ class MarkerBodies:
     @classmethod
     def from_standing(
         cls, trial: Recording, model: Model, position: Array, pose: tuple[Array, Array]
-    ) -> MarkerBodies:
+    ) -> Self:
         """The bodies of the needed markers on a subject who stands.
 
         Args:

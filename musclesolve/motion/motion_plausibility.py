@@ -9,10 +9,9 @@ tilted floor, or in tilted axes, the places at which feet stand lie on a slope. 
 between the places. Feet in video may slide: the speed of a standing sole is the speed of its slowest point.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -141,7 +140,7 @@ class Support:
     @classmethod
     def from_wrenches(
         cls, time: Array, lacking: Array, force: Array, weight: float, cutoff_hz: float | None
-    ) -> Support:
+    ) -> Self:
         """Support from lacking force and moment (T, 6) [N, N m], force of both feet (T, 3) [N] and weight [N]."""
         force_lacking, moment_lacking, supplied = (
             np.linalg.norm(vectors, axis=1) / weight for vectors in (lacking[:, :3], lacking[:, 3:], force)

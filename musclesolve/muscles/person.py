@@ -7,12 +7,10 @@ A fitted parameter j is the natural logarithm of a factor that some muscles shar
 where E_ij is 1 where the factor j is on this quantity of this muscle, else 0, and C (p, p) is the covariance of ln f.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -111,7 +109,7 @@ class PersonMuscles:
         """
         return parameters.with_factors(self.factors(quantity, parameters.names) for quantity in QUANTITIES)
 
-    def with_numbers(self, parent: MuscleParameters) -> PersonMuscles:
+    def with_numbers(self, parent: MuscleParameters) -> Self:
         """The person with the numbers that differ from the numbers of the parent's muscles, for the file."""
         names, changed = parent.names, self.applied(parent)
         numbers: dict[str, dict[str, dict[str, float]]] = {}
@@ -126,7 +124,7 @@ class PersonMuscles:
                 }
         return replace(self, numbers={name: numbers[name] for name in names if name in numbers})
 
-    def renamed(self, names: Mapping[str, str]) -> PersonMuscles:
+    def renamed(self, names: Mapping[str, str]) -> Self:
         """The person with other names of muscles; muscles that `names` lacks are left out."""
         parameters = tuple(
             replace(part, muscles=tuple(names[muscle] for muscle in part.muscles if muscle in names))

@@ -4,8 +4,6 @@ Such a force acts on a coordinate, along a path, or between two frames. OpenSim'
 its setup excludes all forces; the usual setup excludes muscles only.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Functions of coordinates in joints, couplers and moving points: value and derivatives."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 from math import factorial

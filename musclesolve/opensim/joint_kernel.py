@@ -4,8 +4,6 @@ Axes (A) of all joints stand one after the other, the axes of a joint from its p
 is the rate of an axis by a coordinate. Twists and wrenches are about the origin of the ground (`kinematics`).
 """
 
-from __future__ import annotations
-
 from math import cos, sin
 from pathlib import Path
 from typing import NamedTuple
@@ -184,8 +182,7 @@ def place_points(rotation, position, body, local, placed):
 @compiled_in_order
 def weigh(muscles, n, weight, wrench, total):
     """Sum (6,) of the wrenches (G, 6) of muscle n on its bodies with weights (B,)."""
-    for k in range(6):
-        total[k] = 0.0
+    total[:] = 0.0
     for g in range(muscles.first_group[n], muscles.first_group[n + 1]):
         if weight[muscles.body[g]] != 0.0:
             for k in range(6):

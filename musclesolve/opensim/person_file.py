@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from musclesolve.errors import InputError, file_error
 from musclesolve.muscles.muscle_parameters import MuscleParameters
 from musclesolve.muscles.person import QUANTITIES, FittedParameter, PersonMuscles
 from musclesolve.opensim.find_muscle_set import MODEL, find_muscle_set
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.opensim.xml_tree import Element, parse_xml
 from musclesolve.recording.schema import Document, key_text, validated, value_text
 from musclesolve.recording.text.text_file import (
@@ -42,9 +43,6 @@ from musclesolve.recording.trial.settings import is_own_set, parent_of_person
 from musclesolve.settings.other_files import ParameterSettings, PersonFileSettings
 from musclesolve.settings.schema import is_number
 from musclesolve.version import __version__
-
-if TYPE_CHECKING:
-    from musclesolve.opensim.model import OpenSimModel
 
 HEADING = "# The muscles of one person. A trial file uses them by [muscles] database, the command share by --muscles."
 _ROUNDED = 1e-3

@@ -10,8 +10,6 @@ no work along these rates: generalized forces of the independent coordinates do 
 coordinates are the columns on which a QR decomposition of C pivots in the default pose.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise

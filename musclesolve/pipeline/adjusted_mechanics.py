@@ -1,7 +1,5 @@
 """Mechanics beside the measured ones: predicted ground reactions, and a motion changed for a smaller residual."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -3,11 +3,9 @@
 Activations are the envelopes of EMG. The fibers of muscles are compared with fascicle lengths.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -56,7 +54,7 @@ class MeasuredActivation:
     @classmethod
     def from_emg(
         cls, emg: Emg, muscles: Channels, sides: Sequence[str], fitted: Mapping[str, Any] | None = None
-    ) -> MeasuredActivation:
+    ) -> Self:
         """Make the envelopes of the sound channels that belong to some legs; others are left out (`Emg.unusable`).
 
         fitted: EMG parameters from a calibration of the person: "channels" by name with their "largest" envelope in the
@@ -100,7 +98,7 @@ class MeasuredActivation:
             tuple(emg.names[k] for k in chosen if emg.names[k] in gains),
         )
 
-    def without(self, channel: int) -> MeasuredActivation:
+    def without(self, channel: int) -> Self:
         """Leave out one channel, by its number."""
         remaining = [k for k in range(len(self.channels)) if k != channel]
         return replace(
@@ -259,9 +257,7 @@ class MeasuredFascicles:
     error: float  # standard deviation of a length [m]
 
     @classmethod
-    def from_fascicles(
-        cls, fascicles: Fascicles, muscles: Sequence[str], sides: Sequence[str]
-    ) -> MeasuredFascicles:
+    def from_fascicles(cls, fascicles: Fascicles, muscles: Sequence[str], sides: Sequence[str]) -> Self:
         """Select the measured fascicles of some sides; muscles: one for every channel, from `fascicle_muscles`."""
         chosen = [k for k, name in enumerate(muscles) if side_of(name) in sides]
         return cls(

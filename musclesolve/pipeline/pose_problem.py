@@ -1,7 +1,5 @@
 """The force-sharing problem of joint angles, rates and moments that are at hand, without a recording."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

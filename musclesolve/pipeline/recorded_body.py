@@ -1,7 +1,5 @@
 """The body of a recording: the human of natural coordinates in motion, its muscles, and its measurements."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial

@@ -1,11 +1,9 @@
 """A model of another program, MuJoCo or biorbd, along its positions: its muscles as a body that shares moments."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import ClassVar, NamedTuple, Protocol
+from typing import ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -238,7 +236,7 @@ class SimulatedBody:
         sharing: Sharing,
         files: Mapping[str, Path],
         notes: Sequence[str],
-    ) -> SimulatedBody:
+    ) -> Self:
         """Groups of coordinates and muscles that no muscle connects are the parts."""
         whole = motion.group
         groups = separate_groups(acting(whole.state.moment_arm))

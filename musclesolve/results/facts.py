@@ -33,6 +33,7 @@ from musclesolve.results.dataset.result_quantities import (
     moved_points,
     number,
     pelvis_residual,
+    shared_dofs,
     text,
 )
 from musclesolve.results.finding import FINDINGS, Finding, finding, stored_findings
@@ -126,19 +127,12 @@ class LegFacts:
         residual = self.result["kkt_residual"].sel(side=self.side).values
         return float(residual[frames.valid(self.result, self.side)].max())
 
-    @property
-    def _shared(self) -> list[str]:
-        """Coordinates whose moments are shared among muscles."""
-        if "shared_dofs" in self.result.attrs:
-            return listed(self.result, "shared_dofs")
-        return [str(dof) for dof in self.result["dof"].values]
-
     @cached_property
     def _unserved(self) -> list[str]:
         """Coordinates whose moments no muscle can produce; empty if the side has only such coordinates."""
         if not (unserved := listed(self.result, "unserved_dofs")):
             return []
-        served = any(side_of(dof) == self.side and dof not in unserved for dof in self._shared)
+        served = any(side_of(dof) == self.side and dof not in unserved for dof in shared_dofs(self.result))
         return unserved if served else []
 
     @cached_property
@@ -149,7 +143,7 @@ class LegFacts:
         Coordinates whose moments no muscle can produce (`unserved_dofs`) are excluded: a warning of the result names
         them.
         """
-        every = [dof for dof in self._shared if dof not in self._unserved]
+        every = [dof for dof in shared_dofs(self.result) if dof not in self._unserved]
         for dofs in ([dof for dof in every if side_of(dof) == self.side], every):
             moment = self.result["reserve_moment"].sel(dof=dofs).transpose("time", "dof").values
             size = np.where(self._helped[:, None] & np.isfinite(moment), np.abs(moment), 0.0)

@@ -1,7 +1,5 @@
 """A finding: a fault of a trial or its result, its place, its cost, and the remedy; see judgement.py."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -9,7 +7,7 @@ from math import isfinite
 from numbers import Real
 from pathlib import Path
 from string import Formatter
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import capitalized, shortened
@@ -137,7 +135,7 @@ class Finding:
         first = self.decides or (self.code, self.severity) == ("trial_file", "error")
         return SEVERITIES.index(self.severity), not first, -(ratio or 0.0), place, -lasting
 
-    def since(self, start: float) -> Finding:
+    def since(self, start: float) -> Self:
         """The finding with times that count from `start` [s]."""
         times = tuple((first - start, last - start) for first, last in self.where.times)
         return replace(self, where=replace(self.where, times=times))
@@ -177,7 +175,7 @@ class Finding:
         }
 
     @classmethod
-    def from_dict(cls, document: Mapping[str, Any]) -> Finding:
+    def from_dict(cls, document: Mapping[str, Any]) -> Self:
         """Return the finding of a document of `as_dict`."""
         where, cost = dict(document["where"]), document.get("cost")
         where["file"] = Path(where["file"]) if where["file"] else None

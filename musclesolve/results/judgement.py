@@ -19,8 +19,6 @@ The verdict on the trial is the worst of its legs; it is usable in part where on
 Consequences of an error are no separate findings: a leg with an error has the findings of the first kind alone.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -156,16 +156,8 @@ class SyntheticSettings(Settings):
     noise_px: float = setting(
         "noise of the image points of cameras, standard deviation [px]", default=0.0, within=(0.0, 100.0)
     )
-    forward: str = same(
-        LaboratorySettings,
-        "forward",
-        about="axis of the files along which the subject walks",
-        required=False,
-        default="+x",
-    )
-    up: str = same(
-        LaboratorySettings, "up", about="axis of the files that points up", required=False, default="+z"
-    )
+    forward: str = same(LaboratorySettings, "forward", required=False, default="+x")
+    up: str = same(LaboratorySettings, "up", required=False, default="+z")
     heading_deg: float = setting(
         "initial walking direction, to the left of forward [deg]", default=0.0, within=(-360.0, 360.0)
     )
@@ -175,12 +167,9 @@ class SyntheticSettings(Settings):
     )
     steps: tuple[str, ...] | None = setting(
         "a contact that is measured by a force plate, such as r2, the second one of the right foot; all contacts when "
-        "absent. With it the trial file has no [time]: the range is for the reader to determine",
-        option="--step",
+        "absent. With it the trial file has no [time]: the range is for the reader to determine"
     )
-    faults: tuple[str, ...] = setting(
-        "a fault to plant (`musclesolve faults` lists them)", default=(), option="--fault"
-    )
+    faults: tuple[str, ...] = setting("a fault to plant (`musclesolve faults` lists them)", default=())
     seed: int = setting("seed of the random numbers", default=SEED, minimum=0)
     decimals: int = setting("decimals of a marker coordinate in millimeters", default=4, within=(0, 12))
 
@@ -200,7 +189,7 @@ class ManyTrialsSettings(Settings):
 
     jobs: int | None = setting("number of trials computed at a time; default: one per core", minimum=1)
     scheduler: str | None = setting("compute on a cluster: address of a dask.distributed scheduler")
-    again: bool = setting("recompute trials whose result is up to date", default=False, option="--again")
+    again: bool = setting("recompute trials whose result is up to date", default=False)
 
 
 class SampleSettings(Settings):
@@ -247,29 +236,20 @@ class PlotSettings(FigureSettings):
         default=True,
         option="--titles/--no-titles",
     )
-    figures: tuple[str, ...] = setting(
-        "name of a figure, such as activations; default: all", default=(), option="--figure"
-    )
-    norms: bool = setting(
-        "draw published bands of walking behind the curves", default=True, option="--norms/--no-norms"
-    )
-    norm_file: str | None = setting(
-        "norm file of a laboratory (CSV), drawn before the published norms", option="--norm-file"
-    )
+    figures: tuple[str, ...] = setting("name of a figure, such as activations; default: all", default=())
+    norms: bool = setting("draw published bands of walking behind the curves", default=True)
+    norm_file: str | None = setting("norm file of a laboratory (CSV), drawn before the published norms")
     muscles: tuple[str, ...] = setting(
         "a muscle, or a group of them, on the pages of muscles; default: all, in a column (up to 140 mm) the "
         "strongest of each group",
         default=(),
-        option="--muscle",
     )
 
 
 class CompareSettings(Settings):
     """Options of `compare`."""
 
-    costs: tuple[str, ...] = setting(
-        "a cost function; give the option twice or more", required=True, option="--cost"
-    )
+    costs: tuple[str, ...] = setting("a cost function; give the option twice or more", required=True)
 
 
 EMG_WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -283,7 +263,6 @@ class EmgCommandSettings(Settings):
         f"a weight of EMG; default: {', '.join(f'{weight:g}' for weight in EMG_WEIGHTS)}",
         default=EMG_WEIGHTS,
         minimum=0.0,
-        option="--weight",
     )
 
 
@@ -305,9 +284,7 @@ class MuscleCalibrationSettings(Settings):
 class BodyCalibrationSettings(Settings):
     """Options of `calibrate-body`."""
 
-    plate_force: bool = setting(
-        "fit a gain and a zero of each plate's vertical force too", default=False, option="--plate-force"
-    )
+    plate_force: bool = setting("fit a gain and a zero of each plate's vertical force too", default=False)
     mass_sd: float = setting(
         "relative standard deviation of the body mass; its default belongs to a body weighed within some days of the "
         "recording, clothes and markers apart (the mass of one person differs by 1 to 2 % between days)",
@@ -325,23 +302,18 @@ class BenchmarkSettings(Settings):
     """Options of `benchmark`."""
 
     frames: int = setting("maximum number of frames per solver", default=10_000, minimum=1)
-    costs: tuple[str, ...] = setting(
-        f"a cost function; default: {', '.join(BENCHMARK_COSTS)}", default=(), option="--cost"
-    )
-    solvers: tuple[str, ...] = setting("a solver; default: all", default=(), option="--solver")
+    costs: tuple[str, ...] = setting(f"a cost function; default: {', '.join(BENCHMARK_COSTS)}", default=())
+    solvers: tuple[str, ...] = setting("a solver; default: all", default=())
 
 
 class AverageSettings(Settings):
     """Options of `average`."""
 
-    partial: bool = setting(
-        "include gait cycles of which the frames cover less than 95 %", default=False, option="--partial"
-    )
+    partial: bool = setting("include gait cycles of which the frames cover less than 95 %", default=False)
     units: tuple[str, ...] = setting(
         "unit of a kind of quantity, such as moment='N m/(kg m)', force=N/kg, muscle_force=BW; of several persons "
         "N m/kg, BW, % and W/kg unless given",
         default=(),
-        option="--unit",
         metavar="KIND=UNIT",
     )
 
@@ -403,7 +375,7 @@ class ExportSettings(Settings):
         f"format of the files: {', '.join(EXPORT_FORMATS)}; default: the suffix of the output"
     )
     variables: tuple[str, ...] | None = setting(
-        "a series of the result; default: all; STO: the series of most use", option="--variable"
+        "a series of the result; default: all; STO: the series of most use"
     )
     names: str | None = setting(
         "names, signs and axes: gait2392, rajagopal or own; default: as in the model of the muscle set in STO and MOT "
@@ -418,11 +390,7 @@ VALUES_FORMATS = ("csv", "parquet")
 class StudyOptions(SampleSettings):
     """Options of `study`."""
 
-    reports: bool = setting(
-        "write a report of every trial, which the page leads to",
-        default=True,
-        option="--reports/--no-reports",
-    )
+    reports: bool = setting("write a report of every trial, which the page leads to", default=True)
     values_format: str = setting(
         "format of the table of peaks and other values of every cycle",
         default="csv",
@@ -442,12 +410,9 @@ class DataSetOptions(Settings):
         f"what is kept of each trial: {', '.join(KEPT)}, or a variable of a result, such as fiber_length; "
         "default: the six words",
         default=KEPT,
-        option="--keep",
     )
     estimate: bool = setting(
-        "compute a few trials, print how long the others take and how large they are, and end",
-        default=False,
-        option="--estimate",
+        "compute a few trials, print how long the others take and how large they are, and end", default=False
     )
 
 
@@ -466,10 +431,8 @@ class MarginSettings(Settings):
         "largest contact force of a joint, such as knee=2.5; now: no more than in the trial",
         metavar="JOINT=BODY_WEIGHTS",
     )
-    pairs: bool = setting("also pairs of groups that are weak together", default=False, option="--pairs")
-    lengths: bool = setting(
-        "also how short and long tendons and fibers of the groups may be", default=False, option="--lengths"
-    )
+    pairs: bool = setting("also pairs of groups that are weak together", default=False)
+    lengths: bool = setting("also how short and long tendons and fibers of the groups may be", default=False)
 
 
 class WhatIfSettings(Settings):

@@ -166,6 +166,8 @@ KINDS = {
 """The kinds of values that a setting may have."""
 LISTS = ("name_list", "columns", "triple", "numbers")
 """Kinds whose values are lists in a file and tuples in the program."""
+REPEATABLE = ("name_list", "numbers", "number_or_weights")
+"""Kinds of settings whose option may be repeated."""
 USUAL_KINDS = {
     **{"float": "number", "int": "whole", "str": "text", "bool": "truth"},
     **{"tuple[str, ...]": "name_list", "tuple[float, ...]": "numbers", "str | tuple[str, ...]": "columns"},
@@ -191,7 +193,7 @@ class Setting:
             used, only with forces from "columns" (a file of text) or "plates" (C3D). of: kinds of bodies with this
             error: "recording", an OpenSim model with "moments" or "loads", a "person"; empty: all. of_run: whether
             `run` has it as an option, which replaces the value in the trial file; `share` has all of a model. option:
-            its name in commands, "--KEY" if empty; metavar: the form of its value in their help, by its kind if empty;
+            its name in commands, by KEY if empty; metavar: the form of its value in their help, by its kind if empty;
             argument: the keyword of Python functions, KEY if empty.
     """
 
@@ -221,6 +223,13 @@ class Setting:
     def changed(self, **rules: Any) -> Setting:
         """Return the setting with some rules changed."""
         return Setting(**(vars(self) | rules))
+
+    def option_of(self, key: str) -> str:
+        """The option of the setting at a key: in the singular if repeatable, with its opposite if true by default."""
+        name = f"--{key.replace('_', '-')}"
+        if self.kind in REPEATABLE:
+            name = name.removesuffix("s")
+        return self.option or (f"{name}/--no-{name[2:]}" if self.default is True else name)
 
     @property
     def unit(self) -> str:

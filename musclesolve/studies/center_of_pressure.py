@@ -11,8 +11,6 @@ The point is only reported: the residual has other causes, too (masses, accelera
 correction attributes all of them to the center of pressure.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

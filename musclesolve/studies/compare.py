@@ -23,7 +23,7 @@ from musclesolve.recording.data import AnyTrial
 from musclesolve.recording.trial.trial_file import read_trial
 from musclesolve.results.dataset.assemble import assemble
 from musclesolve.results.dataset.quantities import QUANTITIES, following
-from musclesolve.results.dataset.result_quantities import is_elastic
+from musclesolve.results.dataset.result_quantities import is_elastic, shared_dofs
 from musclesolve.results.tables.comparison_tables import agreement, agreement_csv
 from musclesolve.sharing.arguments import members
 from musclesolve.sharing.cost.cost_base import Cost, fit
@@ -105,7 +105,7 @@ def co_contraction(result: xr.Dataset) -> dict[str, xr.DataArray]:
     backward = (-moment).clip(min=0.0).sum("muscle", skipna=True)
     total, less = forward + backward, xr.where(forward < backward, forward, backward)
     reaches = result["moment_arm"] != 0
-    shared = result["dof"].isin(np.atleast_1d(result.attrs.get("shared_dofs", result["dof"].values)))
+    shared = result["dof"].isin(shared_dofs(result))
     known = shared & (force.notnull() | ~reaches).all("muscle") & (total > LEAST_MOMENT)
     index = (2.0 * less / total.where(known)).transpose(..., "time", "dof")
     return {"co_contraction": index.assign_attrs(QUANTITIES["co_contraction"].attrs)}

@@ -9,8 +9,6 @@ the others enter directly, F0 and the optimal fiber length also through the cost
 sharing/solution_derivatives.py. Joint moments do not depend on muscles.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 The verdict on the trial holds for every answer, and stands in its attributes.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

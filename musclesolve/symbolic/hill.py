@@ -4,8 +4,6 @@ Arguments are columns (n, 1) of expressions. The formulas and their sources are 
 muscles/curves and muscles/elastic/elastic_muscles.py.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple

@@ -6,8 +6,6 @@ that is not taken has finite derivatives. The path is the shortest one: its deri
 objects follow from the expression, tangent points included.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any, NamedTuple
@@ -130,11 +128,7 @@ def sampled(curves: SampledCurves) -> Callable[[Any], Any]:
         (members, hermite(grid.first, grid.last, height[:, members[0]], slope[:, members[0]]))
         for members in alike.values()
     ]
-
-    def value(x: Any) -> Any:
-        return in_order([(members, spline(x[members])) for members, spline in splines])
-
-    return value
+    return lambda x: in_order([(members, spline(x[members])) for members, spline in splines])
 
 
 def in_order(parts: list[tuple[list[int], Any]]) -> Any:

@@ -76,9 +76,6 @@ def fault(code: str | None) -> Callable[[Spoil], Spoil]:
     return register
 
 
-# ---- the functions of faults.toml
-
-
 def scale_plates(
     copy: Copy, factor: float | Sequence[float], roles: Sequence[str], side: Side | None = None
 ) -> None:
@@ -246,9 +243,6 @@ for _name, _entry in bundled_toml(__package__, "faults.toml").items():
     _FAULTS[_name] = Fault(_name, _entry["about"], _entry.get("code"), _spoil)
 
 
-# ---- forces: axes, time, contacts
-
-
 def _longest(copy: Copy, plate: int, *, loaded: bool) -> tuple[int, int]:
     """Return the contact, or the swing between two contacts, with the largest part in the time range."""
     time = copy.forces.time
@@ -350,9 +344,6 @@ def forces_cut(copy: Copy) -> None:
 def truncated_forces(copy: Copy) -> None:
     """The force file ends in the middle of a row, after 95 % of it."""
     copy.afterward.append((FORCES, lambda text: text[: int(0.95 * len(text))]))
-
-
-# ---- markers: places, merged and held ones, lost and repeated frames
 
 
 def _standing_marker(copy: Copy, landmark: str) -> tuple[str, Array]:
@@ -511,9 +502,6 @@ def static_is_no_text(copy: Copy) -> None:
     copy.afterward.append((STATIC, lambda text: "PK\x03\x04\0\0" + text[:500]))
 
 
-# ---- EMG: electrodes, amplifier, mains
-
-
 def _spoil_first_channel(copy: Copy, change: Callable[[Array, Array], Array]) -> None:
     """Replace the signal (S,) of the first channel that the trial file names by change(signal, time (S,) [s])."""
     if copy.emg is None:
@@ -557,9 +545,6 @@ _OF_EMG: dict[str, tuple[str, Callable[[Array, Array], Array]]] = {
 for _name, (_what, _change) in _OF_EMG.items():
     _about = f"The first channel of EMG {_what}."
     _FAULTS[_name] = Fault(_name, _about, _name, partial(_spoil_first_channel, change=_change))
-
-
-# ---- the trial file: axes, sides, the mapping
 
 
 @fault("up_axis")

@@ -22,12 +22,10 @@ constraints and would only make gradients of active constraints dependent; it is
 curve is flat at its start, so that only the bound determines z.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import casadi
 import numpy as np
@@ -60,7 +58,7 @@ class Program:
     row: Array
 
     @classmethod
-    def from_problem(cls, problem: MotionProblem, cost: MotionCost) -> Program:
+    def from_problem(cls, problem: MotionProblem, cost: MotionCost) -> Self:
         """The program of the frames of a motion."""
         row = np.abs(problem.lever).max(axis=2)
         # the steepest slope of any muscle in any frame at a typical load

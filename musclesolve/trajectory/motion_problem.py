@@ -29,11 +29,9 @@ with derivatives. Over the maximum isometric force F0, a muscle in one frame has
 and is in balance where f(z) = a g(z, y) + p(z) at the activation a.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -200,7 +198,7 @@ class TimeBasis:
     ends: Array
 
     @classmethod
-    def from_times(cls, time: Array) -> TimeBasis:
+    def from_times(cls, time: Array) -> Self:
         """The basis of frames at times (T,) [s], four or more."""
         from scipy.interpolate import BSpline
 
@@ -224,7 +222,7 @@ class TimeBasis:
         return cls(first.astype(np.intp), value, rate, knots, inner[[0, -1]])
 
     @classmethod
-    def from_frame_count(cls, count: int) -> TimeBasis:
+    def from_frame_count(cls, count: int) -> Self:
         """The basis of three or more frames without a spline: z_t = c_t, without rates."""
         rows = np.arange(count)
         first = np.clip(rows - 1, 0, count - ROW)
@@ -457,7 +455,7 @@ class MotionProblem:
             emg=self.emg,
         )
 
-    def frames(self, which: Indices | slice) -> MotionProblem:
+    def frames(self, which: Indices | slice) -> Self:
         """Some of the frames as a separate motion."""
         per_frame = (
             *("time", "moment_arm", "moment", "musculotendon_length", "musculotendon_velocity"),
@@ -496,7 +494,7 @@ class MotionCost:
     along_fibers: bool
 
     @classmethod
-    def from_cost(cls, problem: MotionProblem, cost: str | Cost) -> MotionCost:
+    def from_cost(cls, problem: MotionProblem, cost: str | Cost) -> Self:
         """Separate a cost into costs of force and of activation."""
         isometric = problem.isometric
         for single in single_costs(find_cost(cost)):

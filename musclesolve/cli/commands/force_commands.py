@@ -1,13 +1,12 @@
 """Commands that compute muscle forces: `demo`, `run` and `share`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.table import Table
 
 from musclesolve._util.sides import BOTH
 from musclesolve.cli.finished_result import finish_result, report_pages
@@ -32,9 +31,6 @@ from musclesolve.plotting.page.page_style import PageStyle, page_style
 from musclesolve.settings.commands import CommandSettings, FigureSettings, command_arguments
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import ModelSettings, RecordedSettings, run_arguments, share_arguments
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 
 def demo(

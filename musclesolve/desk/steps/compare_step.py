@@ -1,18 +1,18 @@
 """Compare: the trial under several costs, or results of the folder beside each other."""
 
-from __future__ import annotations
-
 import asyncio
 import shlex
 import shutil
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nicegui import ui
 
 from musclesolve.constants import COMPARISON_FILE, USUAL_COST
 from musclesolve.desk.fields import OTHERS, same_command
+from musclesolve.desk.result_facts import ComparedFacts, compared_costs, compared_results
 from musclesolve.desk.steps.result_step import NAMES, column, figures, loaded_page, peaks
 from musclesolve.desk.steps.run_step import about_cost, cost_names
 from musclesolve.desk.steps.work import Loaded, Work, load
@@ -20,9 +20,6 @@ from musclesolve.desk.view import Step, View, hint
 from musclesolve.desk.work_folder import RESULTS, checked_name
 from musclesolve.errors import input_error
 from musclesolve.studies.compare_results import MOST
-
-if TYPE_CHECKING:
-    from musclesolve.desk.result_facts import ComparedFacts
 
 COMPARISON, COMPARED = COMPARISON_FILE, "compared.nc"
 
@@ -65,8 +62,6 @@ class Compare:
                 with ui.tab_panel(title).classes("ms-part-of-step"):
                     draw()
 
-    # ---- costs
-
     def _of_costs(self) -> None:
         hint(
             "The moments do not determine the muscle forces: a cost decides. What changes with the cost is a "
@@ -84,7 +79,7 @@ class Compare:
         self._command()
         with ui.row():
             ui.button("Compare the costs", on_click=self._compare).props("unelevated icon=compare")
-        self._shown_comparison(self.desk.comparison / COMPARISON, "compared_costs")
+        self._shown_comparison(self.desk.comparison / COMPARISON, compared_costs)
 
     def _chosen(self, names: list[str]) -> None:
         self._costs = list(names)
@@ -111,8 +106,6 @@ class Compare:
                 )
             self.desk.compare(self._costs)
 
-    # ---- results
-
     def _of_results(self) -> None:
         hint("Results of other trials, or of this one under other choices, over their gait cycles.")
         results = self.desk.results
@@ -136,7 +129,7 @@ class Compare:
                 )
         if self.desk.result is not None:
             self._keeping()
-        self._shown_comparison(self.desk.folder.path / RESULTS / "compared" / COMPARED, "compared_results")
+        self._shown_comparison(self.desk.folder.path / RESULTS / "compared" / COMPARED, compared_results)
 
     def _keeping(self) -> None:
         with ui.row().classes("ms-turn-small"):
@@ -175,20 +168,11 @@ class Compare:
                 folder=self.desk.folder.path / RESULTS / "compared",
             )
 
-    # ---- what was found
-
-    def _shown_comparison(self, path: Path, reader: str) -> None:
-        """Show what the reader of this name in `result_facts` reads, as soon as it is read, and then the figures."""
+    def _shown_comparison(self, path: Path, read: Callable[[Path], ComparedFacts]) -> None:
+        """Show what is read from a file, as soon as it is read, and then the figures."""
         if not path.is_file():
             return
-
-        def read() -> ComparedFacts:
-            from musclesolve.desk import result_facts  # takes seconds, in a thread
-
-            facts: ComparedFacts = getattr(result_facts, reader)(path)
-            return facts
-
-        table = Loaded(read, _show_peaks)
+        table = Loaded(partial(read, path), _show_peaks)
         page = loaded_page(self.desk, partial(figures, path, True), "Figures of the comparison", "ms-page")
         table.draw()
         page.draw()

@@ -173,8 +173,6 @@ class Events:
             elif not alike:
                 hint("none")
 
-    # ---- what happens
-
     async def _moved(self, name: str, time: float | None) -> None:
         if self.seen is None or time is None:
             return

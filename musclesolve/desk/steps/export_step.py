@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -55,11 +56,7 @@ class Export(StepView):
         )
 
     def _begin(self, title: str, name: str, **arguments: Any) -> Callable[[], None]:
-        def begin() -> None:
-            with self.view.saying():
-                self.desk.start(title, name, **arguments)
-
-        return begin
+        return self.view.doing(partial(self.desk.start, title, name, **arguments))
 
     def _report(self, result: Path) -> None:
         files = report_inputs(result, (result.with_name(UNCERTAINTY), self.desk.comparison / COMPARISON))

@@ -132,8 +132,6 @@ class MarkersStep:
         self.chosen.draw()
         self._look_soon()
 
-    # ---- what is known
-
     def _known(self, draw: Callable[[Meaning], None]) -> Callable[[], None]:
         """Return what draws a part once it is known what the markers mean."""
         return lambda: None if self.meaning is None else draw(self.meaning)
@@ -205,8 +203,6 @@ class MarkersStep:
             marked=[*self.view.focus.markers, *(mapped.markers if mapped else ())],
             offered=list(markers_of(mapped.suggestion) if mapped else ()),
         )
-
-    # ---- changes
 
     async def _state(self, changes: Mapping[Place, Any], focus: Place | None = None) -> bool:
         """State values of the trial file, and find what the markers mean by them; focus: the input that has it then."""
@@ -285,8 +281,6 @@ class MarkersStep:
         with self.root:
             ui.run_javascript(f"getHtmlElement({self.cells[name].button.id})?.focus({{preventScroll: true}})")
 
-    # ---- the picture
-
     def _controls(self) -> None:
         picture, frame = self.picture, self.shown.frame
         if self.meaning is None or picture is None or frame is None:
@@ -336,8 +330,6 @@ class MarkersStep:
     async def _show_other(self, event: Any) -> None:
         self.shown.which, self.shown.frame = event.value, None
         await self._look()
-
-    # ---- what is chosen
 
     def _chosen(self) -> None:
         meaning, shown = self.meaning, self.shown
@@ -472,8 +464,6 @@ class MarkersStep:
         notes += [f"is {shows}"] if shows not in (None, landmark) else []
         return f"{marker} ({', '.join(notes)})" if notes else marker
 
-    # ---- the list
-
     def _list(self) -> None:
         hint("Green: by the trial file; blue: by the marker set; dashed: suggested; red: missing or wrong.")
         with ui.element("table").classes("ms-landmarks"):
@@ -540,8 +530,6 @@ class MarkersStep:
                 lambda: self._state(meaning.changes_of(suggestions)),
             )
 
-    # ---- what is wrong
-
     def _what_is_wrong(self) -> None:
         if self.fault:
             show_fault(self.fault)
@@ -581,8 +569,6 @@ class MarkersStep:
                 "Use these axes",
                 lambda: self._state({("laboratory", key): axis for key, axis in axes.items()}),
             )
-
-    # ---- set, axes, clusters
 
     def _set(self, meaning: Meaning) -> None:
         hint(

@@ -1,7 +1,5 @@
 """Result: the computation, verdict, moving picture, figures and peaks of the result of the trial."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

@@ -127,16 +127,10 @@ class Run(StepView):
     def _command(self) -> None:
         same_command(self.desk.command)
 
-    # ---- the computation
-
-    def _begin(self) -> None:
-        with self.view.saying():
-            self.desk.run()
-
     def _button(self) -> None:
         with ui.row().classes("ms-turn-small"):
             title = "Run" if self.desk.result is None else "Run again"
-            ui.button(title, on_click=self._begin).props("unelevated icon=play_arrow")
+            ui.button(title, on_click=self.view.doing(self.desk.run)).props("unelevated icon=play_arrow")
             failed = self.desk.run_failure is not None
             if isinstance(self.desk.checked, Report) and not self.desk.checked.ok:
                 ui.label("The check has found errors: the result would be wrong.").classes("ms-bad")

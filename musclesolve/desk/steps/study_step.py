@@ -35,6 +35,7 @@ class StudyStep:
 
     def __init__(self, view: View) -> None:
         self.view, self.desk, self.study = view, view.desk, view.desk.study
+        self._begin = view.doing(self.study.check)
         self._chosen = set[str]()
         self._dragged = ""
 
@@ -87,8 +88,6 @@ class StudyStep:
             do(self._document)
             self.desk.changed("text", by=self.view)
         (anew or self.view.refresh)()
-
-    # ---- folder and draft
 
     def _folder(self) -> None:
         root, there = self.desk.folder.path, self.study.document is not None
@@ -189,8 +188,6 @@ class StudyStep:
             self.view.say(f"Enter the name of the marker of {place[-1]} as it stands in the recordings.")
             return
         self._change(lambda document: document.state(place, name))
-
-    # ---- trials
 
     @ui.refreshable_method
     def _trials(self) -> None:
@@ -302,8 +299,6 @@ class StudyStep:
         self._lacking.refresh()
         self._checking.draw.refresh()
 
-    # ---- subjects
-
     def _people(self, document: StudyDocument, study: Study) -> None:
         rules = {**settings_of(SubjectSettings), **settings_of(SubjectLineSettings)}
         heading("Subjects")
@@ -361,8 +356,6 @@ class StudyStep:
             f"Missing: {lacking_text(absent)}." if absent else "Nothing that the recordings need is missing."
         )
         ui.label(said).classes("ms-suggested" if absent else "ms-complete").props('role="status"')
-
-    # ---- check and run
 
     def _check(self) -> None:
         check = self.study.checked
@@ -423,18 +416,12 @@ class StudyStep:
         self._change(lambda document: document.state_all(change), self._begin)
         self.view.refresh()
 
-    def _begin(self) -> None:
-        with self.view.saying():
-            self.study.check()
-
     def _run(self) -> None:
-        def begin() -> None:
-            with self.view.saying():
-                self.study.run()
-
         page = self.study.page
         with ui.row().classes("ms-turn-small"):
-            ui.button("Run the study", on_click=begin).props("unelevated icon=play_arrow")
+            ui.button("Run the study", on_click=self.view.doing(self.study.run)).props(
+                "unelevated icon=play_arrow"
+            )
             if page is not None:
                 ui.link(
                     "Open the page in a tab of its own", address(self.desk.folder.path, page), new_tab=True

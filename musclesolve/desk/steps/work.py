@@ -1,7 +1,5 @@
 """Parts of several steps: the running task and its end, the verdict on the result, the list of many trials."""
 
-from __future__ import annotations
-
 import asyncio
 import csv
 import io

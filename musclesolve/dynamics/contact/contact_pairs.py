@@ -9,12 +9,10 @@ d' is the rate of the depth and d'- the one at which the contact began (Lankaran
 lacks K d^n (correction C13). N is never negative: surfaces do not stick to each other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -135,7 +133,7 @@ class BodyStates:
     motions: BodyMotions
 
     @classmethod
-    def from_models(cls, models: Sequence[Model], states: Sequence[tuple[Array, Array]]) -> BodyStates:
+    def from_models(cls, models: Sequence[Model], states: Sequence[tuple[Array, Array]]) -> Self:
         """Motions of the bodies from positions and velocities (N, 3) [m, m/s] of every model."""
         from musclesolve.dynamics.kernel.entry import MOVE
 
@@ -213,7 +211,7 @@ class ContactPairs:
         models: Mapping[str, Model],
         surfaces: Sequence[Surface],
         pairs: Mapping[tuple[str, str], ContactLaw],
-    ) -> ContactPairs:
+    ) -> Self:
         """Pairs by the names of their surfaces, each with its law.
 
         Raises:

@@ -6,10 +6,9 @@ iteration (Silva 2003, 2.37) needs one factorization of a positive definite matr
 elements, and is tested against the direct route.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Self
 
 import numpy as np
 
@@ -88,7 +87,7 @@ class CompiledEquations:
     column: Indices
 
     @classmethod
-    def build(cls, rows: Constraints, bodies: Indices) -> CompiledEquations:
+    def build(cls, rows: Constraints, bodies: Indices) -> Self:
         """Equations from constraints and the slots of the bodies (B, 6)."""
         linear, slot = np.nonzero(rows.weights)
         start = np.searchsorted(linear, np.arange(len(rows.weights) + 1))

@@ -8,12 +8,10 @@ An end is a linear combination of the natural coordinates (Silva 2003, 2.47), so
 -dL/dq times the tension, follow from the same weights.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -48,7 +46,7 @@ class JointMoments:
     courses: dict[int, Curve]
 
     @classmethod
-    def build(cls, model: Model, moments: Mapping[str, Course], time: Array | None = None) -> JointMoments:
+    def build(cls, model: Model, moments: Mapping[str, Course], time: Array | None = None) -> Self:
         """Moments [N m] by the names of degrees of freedom.
 
         Constants, functions of time, or samples at `time` (T,) [s], interpolated by cubic splines.
@@ -85,7 +83,7 @@ class ExternalForces:
     courses: tuple[Curve, ...]
 
     @classmethod
-    def build(cls, model: Model, time: Array, wrenches: list[Wrench]) -> ExternalForces:
+    def build(cls, model: Model, time: Array, wrenches: list[Wrench]) -> Self:
         """Forces and moments from samples at times (T,) [s].
 
         Raises:
@@ -198,7 +196,7 @@ class SpringDampers:
     shift: Array
 
     @classmethod
-    def build(cls, model: Model, springs: Sequence[SpringDamper]) -> SpringDampers:
+    def build(cls, model: Model, springs: Sequence[SpringDamper]) -> Self:
         """Springs by the names of the bodies at their ends.
 
         Raises:

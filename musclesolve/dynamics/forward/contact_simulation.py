@@ -6,8 +6,6 @@ approach is stored for the law of contact (Silva 2003, 4.3), and the integrator 
 surfaces have parted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """Inverse dynamics by projection on the allowed directions of motion: the net moment of every degree of freedom."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from musclesolve._util.arrays import Array

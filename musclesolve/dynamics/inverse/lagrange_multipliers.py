@@ -15,10 +15,9 @@ Where its axes are not perpendicular, w = a_1 s_1 + a_2 s_2 requires the couples
 axes, b_k . a_l = 1 for k = l, else 0, so that each moment works on its own angle alone and s_k = b_k . w.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -63,7 +62,7 @@ class Couples:
     groups: tuple[Indices, ...]
 
     @classmethod
-    def build(cls, model: Model) -> Couples:
+    def build(cls, model: Model) -> Self:
         """Couples of every joint of a model."""
         proximal, distal = acting_bodies(model)
         spread = np.zeros((len(model.topology.bodies), len(distal)))

@@ -1,8 +1,6 @@
 """The arrays of the compiled parts of a simulation."""
 
-from __future__ import annotations
-
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -35,14 +33,14 @@ class BodyMotions(NamedTuple):
     work: Array  # (3, 3, 3)
 
     @classmethod
-    def allocate(cls, count: int) -> BodyMotions:
+    def allocate(cls, count: int) -> Self:
         """Bodies at rest in the standing pose."""
         rotation = np.zeros((count, 3, 3))
         rotation[:, (0, 1, 2), (0, 1, 2)] = 1.0
         return cls(rotation, np.zeros((count, 3)), np.zeros((count, 6)), np.empty((3, 3, 3)))
 
     @classmethod
-    def unset(cls, count: int) -> BodyMotions:
+    def unset(cls, count: int) -> Self:
         """Arrays for a number of bodies, without values."""
         return cls(np.empty((count, 3, 3)), np.empty((count, 3)), np.empty((count, 6)), np.empty((3, 3, 3)))
 
@@ -87,7 +85,7 @@ class Touches(NamedTuple):
     slip: Array  # (P, 3) [m/s]
 
     @classmethod
-    def allocate(cls, count: int) -> Touches:
+    def allocate(cls, count: int) -> Self:
         """Arrays of zeros for a number of pairs."""
         return cls(np.zeros(count), np.zeros(count), *np.zeros((3, count, 3)))
 
@@ -215,7 +213,7 @@ class PoseWork(NamedTuple):
     base: Array  # (3, 3)
 
     @classmethod
-    def allocate(cls, frames: int, joints: int, targets: int, free: int) -> PoseWork:
+    def allocate(cls, frames: int, joints: int, targets: int, free: int) -> Self:
         """Arrays for a tree and targets of these sizes."""
         speeds = joints + 6
         return cls(
@@ -241,7 +239,7 @@ class MovingTree(NamedTuple):
     axes: Array  # (5, 3)
 
     @classmethod
-    def allocate(cls, frames: int) -> MovingTree:
+    def allocate(cls, frames: int) -> Self:
         """Arrays for a number of frames."""
         return cls(
             *(np.empty((frames, 3, 3)), *np.empty((5, frames, 3))), *(*np.empty((3, 3, 3)), np.empty((5, 3)))
@@ -267,6 +265,6 @@ class SegmentArrays(NamedTuple):
     center_acceleration: Array  # (T, B, 3) [m/s2]
 
     @classmethod
-    def allocate(cls, frames: int, bodies: int) -> SegmentArrays:
+    def allocate(cls, frames: int, bodies: int) -> Self:
         """Arrays for numbers of frames and bodies."""
         return cls(np.empty((frames, bodies, 3, 3)), *np.empty((4, frames, bodies, 3)))

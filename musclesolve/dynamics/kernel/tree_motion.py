@@ -126,8 +126,7 @@ def move_slots(tree, points, q, qd, qdd, work):
         if s < points:
             set_accelerated(q[s], f, work, qd[s], qdd[s])
             continue
-        for x in range(3):
-            qd[s, x] = qdd[s, x] = 0.0
+        qd[s], qdd[s] = 0.0, 0.0
         add_cross(work.spin[f], q[s], 1.0, qd[s])
         add_cross(work.twist[f], q[s], 1.0, qdd[s])
         add_cross(work.spin[f], qd[s], 1.0, qdd[s])

@@ -16,11 +16,9 @@ The row of an angle has two solutions. A constraint with such rows also gives th
 (`HasClosureErrors`), which `assembly` uses.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Self, runtime_checkable
 
 import numpy as np
 
@@ -180,7 +178,7 @@ class AngleDriver:
         v: Direction,
         u: Direction,
         course: DrivenCourse,
-    ) -> AngleDriver:
+    ) -> Self:
         """The driver of the angle between lines by the names of their points or vectors.
 
         Raises:

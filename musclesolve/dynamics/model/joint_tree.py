@@ -8,11 +8,9 @@ A spherical joint has three axes fixed in its parent. Its coordinates are the ro
 parent (angle times axis), and its three speeds the relative angular velocity, both by components on these axes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -57,7 +55,7 @@ class Tree:
     axis_weights: Array
 
     @classmethod
-    def build(cls, topology: Topology, standing: Array) -> Tree:
+    def build(cls, topology: Topology, standing: Array) -> Self:
         """Joint arrays of a topology for a standing layout (N, 3)."""
         numbers = joint_numbers(topology)
         length = np.linalg.norm(lines_of(standing[None], numbers["axis"])[0], axis=1)

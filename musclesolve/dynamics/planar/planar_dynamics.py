@@ -19,10 +19,9 @@ represent several lines that share its force in fixed parts (muscles merged at e
 mean of their lengths with these weights, and its column of B is -dL/dp, by virtual work.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -53,7 +52,7 @@ class Load:
     moment: Array
 
     @classmethod
-    def at(cls, segment: str, force: Array, point: Array) -> Load:
+    def at(cls, segment: str, force: Array, point: Array) -> Self:
         """A force (T, 2) at a point (T, 2)."""
         return cls(segment, force, point[:, 0] * force[:, 1] - point[:, 1] * force[:, 0])
 

@@ -10,12 +10,10 @@ the next row of a ring and then counts it. A reader that is too slow loses the o
 `LiveDrawing` has rows of frames as data of the moving picture: the same drawing as of a result, one pose at a time.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +83,7 @@ class LiveDrawing:
     knee_widths: dict[str, float]
 
     @classmethod
-    def from_live(cls, live: Live, weight: float) -> LiveDrawing:
+    def from_live(cls, live: Live, weight: float) -> Self:
         """The drawing of a session."""
         mechanics = live.body.mechanics
         middle = len(mechanics.motion.time) // 2
@@ -234,7 +232,7 @@ class PageSetup:
     firm: float
 
     @classmethod
-    def from_live(cls, live: Live) -> PageSetup:
+    def from_live(cls, live: Live) -> Self:
         """The setup of the page for a session."""
         weight, loads = live.model.weight, FootLoads.from_trial(live.trial)
         return cls(

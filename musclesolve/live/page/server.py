@@ -163,8 +163,6 @@ class PageServer:
         server.should_exit = True
         await serving
 
-    # ---- pages
-
     def _refusal(self, request: HTTPConnection) -> str:
         """The reason why a request is refused, "" for none."""
         token = request.query_params.get("token", "")
@@ -214,8 +212,6 @@ class PageServer:
                 script=Markup(_source("link.js", "feedback.js", "subject.js")),
             )
         )
-
-    # ---- messages
 
     async def _pump(self) -> None:
         """Read the ring, and wake the browsers sixty times a second at most."""

@@ -1,9 +1,8 @@
 """Landmarks from markers: filtered, carried over from standing by clusters, cropped to the time range."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -91,7 +90,7 @@ class MarkerMap:
     weights: Array
 
     @classmethod
-    def from_recording(cls, recording: Recording, markers: Sequence[str], standing: Points) -> MarkerMap:
+    def from_recording(cls, recording: Recording, markers: Sequence[str], standing: Points) -> Self:
         """The map for the markers of a motion (n,) from the median positions (3,) [m] of the markers in standing."""
         number = {marker: k for k, marker in enumerate(markers)}
         after = cluster_rounds(recording.clusters, recording.carried, number)

@@ -8,12 +8,10 @@ points are the ends and, twice each, points between an end and (xc, yc) at the s
 with xa = x0 + c (xc - x0), xb = x1 + c (xc - x1); y likewise. x(u) increases, so that y is a function of x.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -98,9 +96,7 @@ class Tabulated:
     slope: Array  # (nodes,)
 
     @classmethod
-    def from_points(
-        cls, points: Sequence[CurvePoint], curviness: Sequence[float], nodes: int = 4097
-    ) -> Tabulated:
+    def from_points(cls, points: Sequence[CurvePoint], curviness: Sequence[float], nodes: int = 4097) -> Self:
         """The curve through points, with the curviness of each corner between them."""
         first, last = float(points[0].x), float(points[-1].x)
         grid = np.linspace(first, last, nodes)

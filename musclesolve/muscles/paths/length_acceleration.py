@@ -26,8 +26,6 @@ Where a path begins or ceases to touch an object the length has a second derivat
 they where a conditional point switches. The result is the derivative of the side on which the pose is computed to be.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

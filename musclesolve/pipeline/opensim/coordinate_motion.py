@@ -7,12 +7,10 @@ model was not built for motions beyond the range: paths, splines of coupled moti
 and moment arms may be implausible.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Self, Union
 
 import numpy as np
 
@@ -85,7 +83,7 @@ class CoordinateMotion:
         """Columns of `value`, `speed` or `acceleration`, (T,), by coordinate."""
         return dict(zip(self.names, array.T, strict=True))
 
-    def frames(self, which: Mask | slice) -> CoordinateMotion:
+    def frames(self, which: Mask | slice) -> Self:
         """The coordinates in the frames of a mask (T,) or a slice."""
         selected = {name: getattr(self, name)[which] for name in ("time", "value", "speed", "acceleration")}
         return replace(self, **selected, measured=None if self.measured is None else self.measured[which])

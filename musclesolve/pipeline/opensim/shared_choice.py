@@ -1,7 +1,5 @@
 """Coordinates and muscles of an OpenSim model that take part in the force sharing, and the muscles along a motion."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property

@@ -183,8 +183,6 @@ class Panel:
         self.strips: list[tuple[float, float, Panel]] = []  # lower edge, height and content of panels below
         self.transAxes = SHARES
 
-    # ---- marks
-
     def plot(self, x: Any, y: Any, *, transform: object = None, **style: Any) -> None:
         """A curve through points (K,), or marks at them; not a number where there is none."""
         places, values = np.broadcast_arrays(np.atleast_1d(np.asarray(x, float)), np.asarray(y, float))
@@ -289,8 +287,6 @@ class Panel:
             }
         )
 
-    # ---- scales
-
     def set_xlim(self, left: float | None = None, right: float | None = None) -> None:
         """Ends of the horizontal axis."""
         self._x.state(left, right)
@@ -334,8 +330,6 @@ class Panel:
 
     def grid(self, *style: Any, **more: Any) -> None:
         """Ignored: the browser draws the grid."""
-
-    # ---- texts and the rest
 
     def set_xlabel(self, text: str) -> None:
         """Label of the horizontal axis."""

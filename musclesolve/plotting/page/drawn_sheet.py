@@ -14,8 +14,6 @@ Axes keep their size, their ticks and the style of the user. Title, header and n
 entries of its legend appear in `ax.legend()`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -73,10 +73,6 @@ def line_scale() -> float:
     return float(changed_setting("lines.linewidth") or 1.5) / 1.5
 
 
-def _usual_size() -> float:
-    return float(changed_setting("font.size") or RULES["font_pt"].default)
-
-
 def _usual_width() -> float:
     """Width of a page [mm]: of "figure.figsize" if a user has changed it. The height follows from what is drawn."""
     size = changed_setting("figure.figsize")
@@ -94,7 +90,9 @@ class PageStyle:
     # of the page; columns of journals are 80 to 90 mm wide, whole pages 170 to 190 mm
     width_mm: float = field(default_factory=_usual_width)
     # of headings, labels and legends in print; notes are a little smaller
-    font_pt: float = field(default_factory=_usual_size)
+    font_pt: float = field(
+        default_factory=lambda: float(changed_setting("font.size") or RULES["font_pt"].default)
+    )
     # whether the page has title and identity of the result; a paper has them in the caption
     titled: bool = RULES["titled"].default
     file_format: str = RULES["file_format"].default

@@ -54,6 +54,7 @@ from musclesolve.results.dataset.result_quantities import (
     leg_joint,
     magnitude,
     powered_joints,
+    shared_dofs,
     support_moment,
     text,
     without_turns,
@@ -141,8 +142,7 @@ def _note_turns(axes: Axes, stem: str, turned: set[str]) -> None:
 @native
 def joint_moments(result: xr.Dataset) -> Sheet:
     """Internal moment of each degree of freedom that the muscles share [N m], both legs in one panel."""
-    shared = [str(dof) for dof in np.atleast_1d(result.attrs.get("shared_dofs", result["dof"].values))]
-    return quantity_curves(result, "joint_moment", shared)
+    return quantity_curves(result, "joint_moment", shared_dofs(result))
 
 
 @native

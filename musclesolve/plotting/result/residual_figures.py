@@ -32,6 +32,7 @@ from musclesolve.results.dataset.result_quantities import (
     body_weight,
     moved_points,
     pelvis_residual,
+    shared_dofs,
 )
 from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.solution import Solution
@@ -118,7 +119,7 @@ def reserves_and_residual(result: xr.Dataset) -> Sheet:
         _residual(result, legs, *panels[0])
         legs.legend(sheet, measured=True, events=True)
         return sheet
-    shared = [str(dof) for dof in result.attrs.get("shared_dofs", result["dof"].values)]
+    shared = shared_dofs(result)
     dofs = [dof for dof in OPPOSITE if any(f"{dof}_{side}" in shared for side in legs.sides)]
     rows, title = -(-len(dofs) // 2) + 1, "Reserve moments and residual at the pelvis"
     sheet, panels = page(result, title, rows, 2, height=0.25 * rows, labels=True)

@@ -1,9 +1,7 @@
 """Uncertainty: forces with their bands, the share of each source of error, and maps of sensitivity."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -43,10 +41,6 @@ from musclesolve.results.dataset.checked import check_parts
 from musclesolve.results.dataset.result_quantities import body_weight
 from musclesolve.results.facts import uncertain_peak
 from musclesolve.sharing.status import Status
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 
 BANDS = ((*BAND_95, 0.16), (0.25, 0.75, 0.30))
 """Lower and upper quantile of each band, and its opacity; the second one lies on the first."""

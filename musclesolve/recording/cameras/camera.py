@@ -3,9 +3,8 @@
 Cameras may be placed by hand, without calibration: for synthetic recordings, teaching and planning a laboratory.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -73,7 +72,7 @@ class Camera:
         object.__setattr__(self, "front", front)
 
     @classmethod
-    def from_matrix(cls, name: str, matrix: Array, front: Array) -> Camera:
+    def from_matrix(cls, name: str, matrix: Array, front: Array) -> Self:
         """Make a camera from its projection matrix.
 
         Args:

@@ -1,10 +1,9 @@
 """Rigid registration: least-squares displacements of reference shapes to every frame at once."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import Self
 
 import numpy as np
 
@@ -81,7 +80,7 @@ class Shapes:
     first: Indices
 
     @classmethod
-    def from_bodies(cls, bodies: Mapping[str, tuple[Array, Sequence[int]]]) -> Shapes:
+    def from_bodies(cls, bodies: Mapping[str, tuple[Array, Sequence[int]]]) -> Self:
         """Shapes from the points (k, 3) [m] of each body and their places (k,) among the measured points."""
         sizes = [len(shape) for shape, _ in bodies.values()]
         return cls(

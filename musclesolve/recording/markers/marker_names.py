@@ -551,21 +551,10 @@ def check_own_set(file: Document) -> None:
     letters = content.get("letters", {"r": "R", "l": "L"})
     right = isinstance(letters, dict) and set(letters) == set(SIDES)
     if not right or not all(isinstance(letter, str) and letter for letter in letters.values()):
-        raise file.fault(
-            "bad_value",
-            "letters",
-            f"the value is {as_text(letters)}",
-            'r = "R" and l = "L", or others',
-            "start from a bundled set: musclesolve markers NAME shows one",
-        )
+        raise _wrong(file, "letters", f"the value is {as_text(letters)}", 'r = "R" and l = "L", or others')
     if letters["r"] == letters["l"]:
-        raise file.fault(
-            "conflict",
-            ("letters", "l"),
-            "right and left have one letter",
-            "two letters",
-            "correct one of them",
-        )
+        problem, place = "right and left have one letter", ("letters", "l")
+        raise file.fault("conflict", place, problem, "two letters", "correct one of them")
     sided = _table(file, "sided", content.get("sided", {}))
     for key in sided:
         if key not in TABLES:
@@ -595,13 +584,8 @@ def check_own_set(file: Document) -> None:
                         [value], "there is no cluster", _stems(sorted(clusters), suffix), table, key
                     )
                 elif not isinstance(value, list) or not all(isinstance(name, str) and name for name in value):
-                    raise file.fault(
-                        "bad_value",
-                        (table, key),
-                        f"the value is {as_text(value)}",
-                        "a list of marker names",
-                        "start from a bundled set: musclesolve markers NAME shows one",
-                    )
+                    problem = f"the value is {as_text(value)}"
+                    raise _wrong(file, (table, key), problem, "a list of marker names")
 
 
 def _stems(names: Iterable[str], suffix: str) -> list[str]:
@@ -610,14 +594,13 @@ def _stems(names: Iterable[str], suffix: str) -> list[str]:
 
 def _table(file: Document, name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise file.fault(
-            "bad_value",
-            name,
-            "this is not a table",
-            f"[{name}] and its keys below",
-            "start from a bundled set: musclesolve markers NAME shows one",
-        )
+        raise _wrong(file, name, "this is not a table", f"[{name}] and its keys below")
     return value
+
+
+def _wrong(file: Document, place: str | tuple[str, str], problem: str, expected: str) -> InputError:
+    remedy = "start from a bundled set: musclesolve markers NAME shows one"
+    return file.fault("bad_value", place, problem, expected, remedy)
 
 
 def first_way(ways: Iterable[Any], markers: set[str]) -> Any:

@@ -12,8 +12,6 @@ If a name is repeated in a file, the right column is unknown, so that the name h
 one of them. A recording with an unused repeated name is not refused; its use is refused by ``repeated_name``.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import os
@@ -24,7 +22,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, cast
+from typing import BinaryIO, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -352,7 +350,7 @@ class RowReader:
         self._stream.close()
         self._bytes.close()
 
-    def __enter__(self) -> RowReader:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -11,13 +11,11 @@ whose volume beyond the tendon is DRAWN V. The belly is as long as its fibers, o
 length of the muscles of the leg (Ward et al. 2009, Clin Orthop 467:1074-82), but no longer than WHOLE of the path.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import xarray as xr
@@ -126,7 +124,7 @@ class Bellies:
     tendon: Array
 
     @classmethod
-    def sized(cls, strength: Array, fiber: Array, path: Array, first: Indices) -> Bellies:
+    def sized(cls, strength: Array, fiber: Array, path: Array, first: Indices) -> Self:
         """Bellies from maximum isometric forces (n,) [N], optimal fiber lengths (n,) [m], paths (T, P, 3) [m]."""
         strength, fiber = (
             np.where(np.isfinite(size) & (size > 0.0), size, instead)

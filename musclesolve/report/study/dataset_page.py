@@ -1,7 +1,5 @@
 """The page and the card of a data set: what may be used, what was found, peaks beside implants, unusual subjects."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import Counter
 from collections.abc import Iterator, Mapping

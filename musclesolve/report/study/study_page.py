@@ -1,7 +1,5 @@
 """The page of a study: subjects, trials left out and why, mean curves, differences, a strip for every trial."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from datetime import date

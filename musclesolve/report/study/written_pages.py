@@ -1,7 +1,5 @@
 """Studies and data sets in their folders, with pages that are made anew only where something has changed."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path

@@ -34,8 +34,6 @@ stride or of the controls:
 Score [deg] of each control to the mean of all. `musclesolve norms` drafts such a file from a study.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -74,6 +74,11 @@ def listed(data: xr.Dataset, name: str) -> list[str]:
     return texts(data.attrs.get(name))
 
 
+def shared_dofs(data: xr.Dataset) -> list[str]:
+    """The degrees of freedom whose moments the muscles share; all of them where a result does not name them."""
+    return texts(data.attrs.get("shared_dofs", data["dof"].values))
+
+
 def inputs_of(data: xr.Dataset) -> list[tuple[str, str, str]]:
     """Return role, path and SHA-256 of the files that a result was computed from.
 

@@ -4,8 +4,6 @@ The processes load this module, so it imports only modules that solving a proble
 have a solution and the structure of real ones.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import platform
@@ -15,7 +13,7 @@ from dataclasses import dataclass, replace
 from multiprocessing import TimeoutError, get_context
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -85,7 +83,7 @@ class Latency:
     calls: int
 
     @classmethod
-    def from_seconds(cls, seconds: ArrayLike) -> Latency:
+    def from_seconds(cls, seconds: ArrayLike) -> Self:
         """Summarize times [s]."""
         times = np.asarray(seconds, dtype=np.float64)
         median, slow = np.percentile(times, [50.0, 99.0])

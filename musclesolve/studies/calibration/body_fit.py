@@ -25,10 +25,9 @@ are low-passed at `BAND` of the cut-off of the motion, above which the errors of
 At the optimum the posterior is normal, Sigma the inverse of the eliminated normal equations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -200,7 +199,7 @@ class _System:
     @classmethod
     def from_pieces(
         cls, pieces: Sequence[TrialResidual], parameters: Sequence[BodyParameter], soft_tissue: float
-    ) -> _System:
+    ) -> Self:
         errors = [_slow(piece, piece.errors_of_motion(_cutoff(piece), soft_tissue)) for piece in pieces]
         return cls(pieces, parameters, errors)
 

@@ -15,8 +15,6 @@ such measurements: the fitted model is the one that predicts.
 Every trial is also predicted with the muscles that the others give.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product

@@ -19,12 +19,11 @@ covariance P = L L^T. In the unit of the prior, L^T A L has an eigenvalue g for 
 becomes 1 / (1 + g) of that before. Directions with g below one are those that the measurements do not determine.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import permutations
+from typing import Self
 
 import numpy as np
 
@@ -102,7 +101,7 @@ class Prior:
         """The inverse of `root`."""
         return np.asarray(np.linalg.inv(self.root), np.float64)
 
-    def held(self, which: Mask | int, theta: Array) -> Prior:
+    def held(self, which: Mask | int, theta: Array) -> Self:
         """The prior with bounds that leave some parameters, by mask or number, only `HELD` around theta (P,)."""
         low, high = self.lower.copy(), self.upper.copy()
         low[which], high[which] = theta[which] - HELD, theta[which] + HELD

@@ -11,10 +11,9 @@ A factor is free by the word of a user ("gastrocnemius", "ankle_plantarflexors_l
 Lengths and strains hold for both legs, unless a word names a side; strength has a factor of each leg.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -84,7 +83,7 @@ class Anatomy:
     words: Mapping[str, tuple[str, ...]]
 
     @classmethod
-    def from_names(cls, names: Sequence[str]) -> Anatomy:
+    def from_names(cls, names: Sequence[str]) -> Self:
         """The anatomy of muscles by their names in a set or a model, with side."""
         units = bundled_toml(__package__, "priors.toml")["units"]
         owner = {head: unit for unit, heads in units.items() for head in heads}

@@ -1,7 +1,5 @@
 """The computation of a data set: a study whose trials are found, tables of trials and subjects, and an estimate."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

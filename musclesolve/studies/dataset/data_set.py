@@ -1,7 +1,5 @@
 """The trials of a data set, read one by one, as rows of frames, or as arrays for learning."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import product

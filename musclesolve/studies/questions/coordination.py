@@ -25,6 +25,7 @@ from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_parameters import TENDON_STRAIN
 from musclesolve.results.dataset.checked import as_dataset, check_parts
 from musclesolve.results.dataset.quantities import QUANTITIES, explained
+from musclesolve.results.dataset.result_quantities import shared_dofs
 from musclesolve.results.facts import Facts
 from musclesolve.sharing.status import is_solved
 from musclesolve.studies.compare import co_contraction
@@ -191,7 +192,7 @@ def joint_stiffness(result: xr.Dataset) -> xr.DataArray:
     series = series.where(result["tendon_slack_length"] > 0.0, fibers)
     of_muscles = result["moment_arm"] ** 2 * series
     reaches = result["moment_arm"] != 0
-    shared = result["dof"].isin(np.atleast_1d(result.attrs.get("shared_dofs", result["dof"].values)))
+    shared = result["dof"].isin(shared_dofs(result))
     known = shared & (force.notnull() | ~reaches).all("muscle")
     stiffness = of_muscles.sum("muscle", skipna=True).where(known).transpose("time", "dof")
     return stiffness.assign_attrs(QUANTITIES["joint_stiffness"].attrs)

@@ -5,13 +5,11 @@ muscles that are weaker, stronger or missing, springs and torques at joints (an 
 of the trial file on muscles and sharing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import xarray as xr
@@ -131,7 +129,7 @@ class Scenario:
             )
 
     @classmethod
-    def from_text(cls, text: str) -> Scenario:
+    def from_text(cls, text: str) -> Self:
         """Read "[NAME:] KEY=VALUE, ...", as on the command line.
 
         soleus=0.5 and triceps_surae_r=0 are strengths, torque.ankle_dorsiflexion=-30:0 limits of a torque [N m],

@@ -3,14 +3,12 @@
 The result is kept in a file for the next call without a change.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -364,7 +362,7 @@ class _Plan:
     legs: Sequence[str] = ()
 
     @classmethod
-    def from_study(cls, computed: ComputedStudy, cycles: xr.Dataset) -> _Plan:
+    def from_study(cls, computed: ComputedStudy, cycles: xr.Dataset) -> Self:
         """The choice of [design], as far as cycles have it."""
         variables = _quantities(computed, cycles)
         primary = [

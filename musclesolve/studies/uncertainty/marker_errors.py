@@ -4,10 +4,9 @@ A marker moves with a body, so that an error of its place turns with the body; a
 moves the markers that show it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -39,7 +38,7 @@ class MarkerErrors:
     phase: Array  # (T,) of the stride [rad]
 
     @classmethod
-    def from_trial(cls, trial: Trial, chosen: FilterChoice, model: Model, q: Array) -> MarkerErrors:
+    def from_trial(cls, trial: Trial, chosen: FilterChoice, model: Model, q: Array) -> Self:
         """Find the body of each marker, in whose axes the marker moves least.
 
         It is the body nearest the pelvis of those that share a joint center or an axis with it; a hip center lies in

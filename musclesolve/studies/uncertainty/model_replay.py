@@ -15,10 +15,9 @@ of the angles remains that does not move them,
 in which an error of the pelvis is taken up by the hips, and one of a hip by knee and ankle.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -72,7 +71,7 @@ class ModelReplay(replay.Replay):
     kept: Array
 
     @classmethod
-    def from_body(cls, prepared: ModelBody, sd: Mapping[str, float]) -> ModelReplay:
+    def from_body(cls, prepared: ModelBody, sd: Mapping[str, float]) -> Self:
         """Keep what the samples need of a body without errors; sd: source -> standard deviation, SI."""
         # the free rotational coordinates: all of them with loads, else those that the muscles depend on
         model = prepared.model

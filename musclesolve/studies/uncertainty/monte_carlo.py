@@ -13,8 +13,6 @@ one of random normal numbers made orthogonal (QR), so that every parameter has i
 of a number, its spread. Compare orthogonal Latin hypercubes (Owen 1994, J Am Stat Assoc 89:1517-22).
 """
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from collections import Counter

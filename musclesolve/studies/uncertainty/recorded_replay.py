@@ -4,11 +4,10 @@ Not repeated are the checks of the recording, the filter (it is linear, and the 
 for the first pose (fits start from the nominal motion), and everything that only describes a result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -91,7 +90,7 @@ class RecordedReplay(Replay):
     reduction: ResidualReduction | None  # of the residual, by a change of the motion over all frames
 
     @classmethod
-    def from_body(cls, prepared: RecordedBody, sd: Mapping[str, float]) -> RecordedReplay:
+    def from_body(cls, prepared: RecordedBody, sd: Mapping[str, float]) -> Self:
         """Keep what the samples need of a trial without errors; sd: source -> standard deviation, SI."""
         trial, options, recorded = prepared.trial, prepared.options, prepared.mechanics
         measured, fit, model = recorded.measured, recorded.fit, recorded.model

@@ -14,15 +14,13 @@ which no law of motion determines. The point where the force acts moves forward 
 mass of the body changes all predicted forces in proportion.
 """
 
-from __future__ import annotations
-
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from math import prod
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -195,7 +193,7 @@ class ReplayLayout:
     @classmethod
     def from_parts(
         cls, parts: Sequence[SharingGroup], dofs: Sequence[str], muscles: Sequence[str], joints: Sequence[str]
-    ) -> ReplayLayout:
+    ) -> Self:
         """The layout of parts of a body, with its degrees of freedom, muscles and joints in its order."""
         sides = tuple(side for side in ALL_SIDES if any(side in part.sides for part in parts))
         of_parts = {

@@ -1,8 +1,6 @@
 """The arrays of the path engine, and its numeric codes."""
 
-from __future__ import annotations
-
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -69,7 +67,7 @@ class PoseArrays(NamedTuple):
     rotation: Array  # (T, O, 3, 3)
 
     @classmethod
-    def allocate(cls, poses: int, points: int, objects: int) -> PoseArrays:
+    def allocate(cls, poses: int, points: int, objects: int) -> Self:
         """Arrays for numbers of poses, points and objects."""
         vectors = (poses, objects, 3)
         on = np.empty((poses, points), bool)
@@ -108,7 +106,7 @@ class FrameMotion(NamedTuple):
     spin: Array
 
     @classmethod
-    def allocate(cls, poses: int, frames: int) -> FrameMotion:
+    def allocate(cls, poses: int, frames: int) -> Self:
         """Arrays for numbers of poses and frames."""
         vectors = (poses, frames, 3)
         return cls(np.empty(vectors), np.empty((*vectors, 3)), np.empty(vectors), np.empty(vectors))

@@ -55,9 +55,7 @@ def opensim_over_cylinders(layout, poses, out, work, lines, rules):
 def gather_wrenches(position, gradient, group, wrench):
     """Sums of r x dL/dr and dL/dr, (T, G, 6), over the nodes (N) of each group; group (N,)."""
     for t in range(wrench.shape[0]):
-        for g in range(wrench.shape[1]):
-            for k in range(6):
-                wrench[t, g, k] = 0.0
+        wrench[t] = 0.0
         for node in range(group.size):
             g = group[node]
             x, y, z = position[t, node, 0], position[t, node, 1], position[t, node, 2]
@@ -76,9 +74,7 @@ def explicit_rates(wrench, muscle, frame, column, frames, rate):
     frame (G,): -1 for none; column (F,): of the angle that moves a frame; frames: `FrameMotion` in space.
     """
     for t in range(rate.shape[0]):
-        for n in range(rate.shape[1]):
-            for d in range(rate.shape[2]):
-                rate[t, n, d] = 0.0
+        rate[t] = 0.0
         for g in range(muscle.size):
             f = frame[g]
             if f >= 0:
@@ -131,9 +127,7 @@ def sum_pulls(wrench, muscle, on, center, pull, about):
     """Sums of dL/dr and of (r - c) x dL/dr, (T, j, n, 3), over j sets (j, G) of groups, about centers c (T, j, 3)."""
     for t in range(pull.shape[0]):
         for j in range(pull.shape[1]):
-            for n in range(pull.shape[2]):
-                for x in range(3):
-                    pull[t, j, n, x] = about[t, j, n, x] = 0.0
+            pull[t, j], about[t, j] = 0.0, 0.0
             c = center[t, j]
             for g in range(muscle.size):
                 if on[j, g]:
