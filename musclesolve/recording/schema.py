@@ -312,12 +312,29 @@ def examined(document: Document, kind: type[S]) -> tuple[S, list[InputError]]:
     source = PREDICTED if forces == PREDICTED else "plates" if c3d else "columns"
     tables = document.tables if kind is document.kind else tables_of(kind)
     examination = _Examination(document, source, [])
+    keys = {name: {*table.settings} for name, table in tables.items()}
+    known, single = set[str]().union(*keys.values()), lambda value: not isinstance(value, (dict, list))
+    if loose := [name for name, value in document.content.items() if name in known and single(value)]:
+        # everything else that is wrong may follow from the heading that is missing above them
+        of_all = [name for name in tables if {*loose} <= keys[name]]
+        heading = " or ".join(map(document.header, of_all)) or "the headings of their tables"
+        way = (
+            "move them below"
+            if any(map(document.line, of_all)) or not of_all
+            else "write this line above them:"
+        )
+        problem, expected = (
+            f"no heading stands above {listed(loose)}",
+            "every key below the [table] of this key",
+        )
+        error = file_error("bad_format", document.path, problem, expected, f"{way} {heading}")
+        examination.errors.append(error)
     for name in document.content:
-        if name not in tables:
+        if name not in tables and not loose:
             problem = "there is no such table"
             examination.errors.append(document.unknown("unknown_key", name, tables, name, problem=problem))
     values = {name: examination.table(name, table) for name, table in tables.items()}
-    return kind(**values), examination.errors
+    return kind(**values), examination.errors[:1] if loose else examination.errors
 
 
 @dataclass(frozen=True)
