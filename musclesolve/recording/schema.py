@@ -313,22 +313,16 @@ def examined(document: Document, kind: type[S]) -> tuple[S, list[InputError]]:
     tables = document.tables if kind is document.kind else tables_of(kind)
     examination = _Examination(document, source, [])
     keys = {name: {*table.settings} for name, table in tables.items()}
-    known, single = set[str]().union(*keys.values()), lambda value: not isinstance(value, (dict, list))
-    if loose := [name for name, value in document.content.items() if name in known and single(value)]:
+    single = [name for name, value in document.content.items() if not isinstance(value, (dict, list))]
+    if loose := [name for name in single if any(name in of_table for of_table in keys.values())]:
         # everything else that is wrong may follow from the heading that is missing above them
-        of_all = [name for name in tables if {*loose} <= keys[name]]
-        heading = " or ".join(map(document.header, of_all)) or "the headings of their tables"
-        way = (
-            "move them below"
-            if any(map(document.line, of_all)) or not of_all
-            else "write this line above them:"
+        place = (
+            " or ".join(document.header(name) for name in tables if {*loose} <= keys[name])
+            or "their headings"
         )
-        problem, expected = (
-            f"no heading stands above {listed(loose)}",
-            "every key below the [table] of this key",
-        )
-        error = file_error("bad_format", document.path, problem, expected, f"{way} {heading}")
-        examination.errors.append(error)
+        problem, expected = f"no heading stands above {listed(loose)}", "every key below its [table]"
+        remedy = f"move them below {place}; where it is missing, write it above them"
+        examination.errors.append(file_error("bad_format", document.path, problem, expected, remedy))
     for name in document.content:
         if name not in tables and not loose:
             problem = "there is no such table"

@@ -214,21 +214,16 @@ def standing_while_plates_step(case: Case) -> Iterator[Finding]:
     """Find the standing trial in place of the motion: every plate is left and loaded, but no foot moves."""
     weight, markers = case.trial.subject.mass * STANDARD_GRAVITY, case.trial.markers
     feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
-    forces = [np.linalg.norm(plate.force, axis=1) for plate in case.trial.forces if weight > 0.0]
-    if not forces or any(point is None for point in feet):
+    if not weight > 0.0 or any(point is None for point in feet):
         return
-    way = max(
-        float(np.linalg.norm(np.ptp(np.nanquantile(p, [0.02, 0.98], axis=0), axis=0)))
-        for p in feet
-        if p is not None
-    )
-    shares = [np.nanquantile(force, [0.05, 0.95]) / weight for force in forces]
-    if way < STANDS and all(low < LEFT and high > BORNE for low, high in shares):
-        values = {"way": way, "force": max(float(np.nanmax(force)) for force in forces), "limit": STANDS}
+    ways = np.ptp(np.nanquantile(np.array(feet), [0.02, 0.98], axis=1), axis=0)
+    forces = [np.linalg.norm(plate.force, axis=1) / weight for plate in case.trial.forces]
+    shares = [np.nanquantile(force, [0.05, 0.95]) for force in forces]
+    way = float(np.linalg.norm(ways, axis=1).max())
+    if shares and way < STANDS and all(low < LEFT and high > BORNE for low, high in shares):
+        values, where = {"way": way, "share": np.max(shares), "limit": STANDS}, Where(markers.path)
         # forces of another trial say nothing about this motion
-        yield finding(
-            "another_trial.standing", "error", values, Where(markers.path), replace_fields(forces=())
-        )
+        yield finding("another_trial.standing", "error", values, where, replace_fields(forces=()))
 
 
 @check_at(Stage.UNITS)

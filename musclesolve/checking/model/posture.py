@@ -254,10 +254,8 @@ def _lean(fixed: Motion, pose: BodyMotion) -> float:
     return float(np.degrees(np.arccos(np.clip(upward, -1.0, 1.0))).mean())
 
 
-def _changes_of_angles(
-    names: Sequence[str], roots: Sequence[str], sided: Sequence[str]
-) -> list[tuple[str, tuple[str, ...]]]:
-    """Faults of angles of the legs, the root and the right side (with the joints of the foot): codes and angles."""
+def _changes_of_angles(names: Sequence[str], roots: Sequence[str]) -> list[tuple[str, tuple[str, ...]]]:
+    """Faults of angles of the legs and of the root that are tried, each a code and the angles concerned."""
     stems = [stem for stem in ANGLES if {f"{stem}_r", f"{stem}_l"} <= {*names}]
     groups: list[tuple[str, tuple[str, ...]]] = [("angle_sign", (name,)) for name in (*names, *roots)]
     groups += [("angle_sign", (f"{stem}_r", f"{stem}_l")) for stem in stems]
@@ -270,7 +268,6 @@ def _changes_of_angles(
     for part in (hips, [stem for stem in stems if stem not in hips], stems):
         legs = [*(f"{stem}_r" for stem in part), *(f"{stem}_l" for stem in reversed(part))]
         groups.append(("sides_swapped.angles" if part is stems else "columns_exchanged", tuple(legs)))
-    groups.append(("sides_swapped.angles", (*sided, *map(twin, reversed(sided)))))
     return [(code, group) for code, group in groups if group]
 
 
@@ -315,10 +312,11 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     ]
     of_root = {name for axis in fixed.model.roots[0].rotations for name in axis.coordinates}
     roots = [name for name in body.motion.names if name in of_root and fixed.model.weight > 0.0]
-    right = [
-        name for name in body.motion.names if split_side(name)[1] == "r" and twin(name) in body.motion.names
-    ]
-    groups = _changes_of_angles(names, roots, right)
+    groups, columns_of = _changes_of_angles(names, roots), body.motion.names
+    right = [name for name in columns_of if split_side(name)[1] == "r" and twin(name) in columns_of]
+    groups.append(
+        ("sides_swapped.angles", (*right, *map(twin, reversed(right))))
+    )  # with the joints of the foot
     changed = np.repeat(value[None], len(groups), axis=0)
     for pose_of, (code, group) in zip(changed, groups, strict=True):
         columns = [number[name] for name in group]
@@ -358,11 +356,11 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             why = f"the feet do not stand ({right_speed:.2f} m/s right, {left_speed:.2f} m/s left; soles at {right:.0f}"
             why += f" and {left:.0f} degrees)"
             then, swapped = "they stand with their soles on the floor", "sides_swapped.angles"
-            if groups[one][0] != swapped and any(
-                groups[other][0] == swapped and tried[other].worst() < 1.2 for other in tried
-            ):
-                then += ", and with right and left leg exchanged, too"
-            yield _accusation(*groups[one], why, then, where)
+            alike = {groups[other][0] for other in tried if tried[other].worst() < 1.2}
+            too = (
+                ", and with right and left leg exchanged, too" if swapped in alike - {groups[one][0]} else ""
+            )
+            yield _accusation(*groups[one], why, f"{then}{too}", where)
             return
     for one in [one for one in ordered if unlike[1 + one] < near and tried[one].cost < now.cost][:1]:
         apart, rest = np.degrees(unlike[[0, 1 + one]])

@@ -96,22 +96,8 @@ ORDERED = (
     ("normal", "comfortable", "self", "free", "preferred", "usual", "medium", "walk", "walking", "gait"),
     ("fast", "faster", "high"),
     ("post", "after", "followup"),
-    ("without", "no", "off", "unassisted", "barefoot", "unshod"),
-    (
-        "with",
-        "on",
-        "assisted",
-        "exo",
-        "brace",
-        "orthosis",
-        "afo",
-        "insole",
-        "insoles",
-        "shod",
-        "shoe",
-        "shoes",
-        "boots",
-    ),
+    ("without", "off", "unassisted", "barefoot", "unshod"),
+    ("with", "on", "assisted", "exo", "brace", "orthosis", "afo", "insoles", "shod", "shoes", "boots"),
 )
 """Words in the order of groups and conditions, reference words first."""
 _CONDITION_WORDS = frozenset(word for words in ORDERED[1:] for word in words)

@@ -35,10 +35,7 @@ def test_footwear_and_devices_are_no_persons() -> None:
         found(f"{one}/walk -> S1///{one}", f"{other}/walk -> S1///{other}")
         found(f"anna/{one}/walk -> anna///{one}", f"anna/{other}/walk -> anna///{other}")
         found(f"anna/{one}/walk -> anna///{one}", f"bob/{other}/walk -> bob///{other}")
-    assert in_order({"shod", "barefoot"}) == ["barefoot", "shod"] and in_order({"exo", "no_exo"}) == [
-        "no_exo",
-        "exo",
-    ]
+    assert in_order({"shod", "barefoot"}) == ["barefoot", "shod"]
 
 
 def test_groups_part_the_subjects() -> None:

@@ -77,7 +77,7 @@ def test_name_that_no_file_can_hold(tmp_path: Path) -> None:
         ("[mapping]", "[mapping]\nFüße = 1", 'in quotes: "Füße"'),
         ("[mapping]", "[mapping]\nright heel = 1", 'in quotes: "right heel"'),
         ("[mapping]", "[mapping]\nheel == 1", "correct 'heel == 1'"),
-        ("[subject]\n", "", "write this line above them: [subject]"),
+        ("[subject]\n", "", "move them below [subject]; where it is missing, write it above them"),
         ("[subject]\n", 'markers = "walk.trc"\n[subject]\n', "move them below [files]"),
         ('sex = "male"\n', "", 'add a line sex = "female", or sex = "male"'),
     ],
