@@ -437,7 +437,7 @@ def _contact(facts: Facts) -> Iterator[Comparison]:
         verdict = range_.verdict(value, (low, high))
         if verdict != PLAUSIBLE and value < range_.lowest and not bears_the_body(facts, peak.side):
             verdict = NOT_KNOWN
-        because = f", for {range_.reason}" if range_.reason else ""
+        because = f", because {range_.reason}" if range_.reason else ""
         said = f"{what}; measured in {range_.movement} {range_.words}{because} ({range_.authors})"
         if verdict == PLAUSIBLE and value > range_.usual.get("highest", np.inf):
             said += f"; above {range_.usual['people']}, within the widest range reported"
@@ -596,7 +596,8 @@ def _fibers(facts: Facts) -> Iterator[Comparison]:
     for side in facts.legs:
         if ends := [end for end in every if sides[end[1]] == side]:
             length, muscle = max(ends, key=lambda end: max(lowest / end[0], end[0] / highest))
-            yield _of("fibers", side, lowest <= length <= highest, length, muscle=sided(muscle))
+            passed = lowest <= round(length, 2) <= highest  # as it is printed
+            yield _of("fibers", side, passed, length, muscle=sided(muscle))
 
 
 def _reserves(facts: Facts) -> Iterator[Comparison]:
