@@ -228,7 +228,7 @@ def standing_while_plates_step(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.UNITS)
 def missing_points(case: Case) -> Iterator[Finding]:
-    """Find plates whose numbers are missing wherever they are loaded: the moments of their legs are not known."""
+    """Find plates with long gaps that are not loaded elsewhere: they measure no contact of their foot."""
     for plate in case.trial.forces:
         gaps = [gap for gap in plate.gaps if not gap.filled]
         if gaps and np.abs(plate.force[:, 2]).max() < LEFT * case.trial.subject.mass * STANDARD_GRAVITY:

@@ -44,7 +44,7 @@ def test_numbers_of_a_plate_that_are_missing_under_the_foot_are_a_warning(name: 
         copy.set_plate(plate, "point", np.where(missing[:, None], np.nan, point))
         report = copy.examined(tmp_path, costs=False)
         found = [each for each in report.of("warning") if each.code == "plate_channel"]
-        assert len(found) == is_found and all("whenever it is loaded" in each.what for each in found)
+        assert len(found) == is_found and all("it measures no contact" in each.what for each in found)
 
 
 @pytest.mark.parametrize(("mass", "severity"), [(0.4, []), (1.5, ["warning"]), (3.5, ["error"])])
