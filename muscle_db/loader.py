@@ -114,8 +114,9 @@ def load(name_or_path: str | Path = DEFAULT) -> MuscleDatabase:
     try:
         raw = read_regular(path, SETTINGS)
     except FileNotFoundError as fault:
+        file = f", and no file {path.absolute()}" if path.suffix or len(path.parts) > 1 else ""
         raise MuscleDatabaseError(
-            f'there is no muscle database "{name_or_path}", and no file {path.absolute()}',
+            f'there is no muscle database "{name_or_path}"{file}',
             expected=f"one of {', '.join(known)}, or the path of a TOML file",
             remedy=nearest(str(name_or_path), known) or "check the name and the folder",
         ) from fault

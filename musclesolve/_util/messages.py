@@ -125,9 +125,9 @@ def folded(name: str) -> str:
 
 
 def shortened(names: Sequence[str], most: int = 3, between: str = ", ") -> str:
-    """Names between commas, the last ones only counted: "a, b, c and 2 more"."""
-    rest = len(names) - most
-    return between.join(names[:most]) + (f" and {rest} more" if rest > 0 else "")
+    """Names between commas, the last ones only counted: "a, b, c and 2 more", or "a; b; c; and 2 more"."""
+    rest, last = len(names) - most, " " if between == ", " else between
+    return between.join(names[:most]) + (f"{last}and {rest} more" if rest > 0 else "")
 
 
 def alike(said: Iterable[tuple[str, str]]) -> list[dict[str, str]]:

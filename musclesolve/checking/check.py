@@ -55,8 +55,8 @@ if TYPE_CHECKING:
 
 SMALLEST_NM = 0.5
 """Cost below which a fault has no stated cost [N m]."""
-LEFT_OUT = ("plate_instant",)
-"""Codes of faults whose frames are left out of the analysis, and which cost nothing else."""
+LEFT_OUT = ("plate_instant", "another_trial")
+"""Codes of faults whose measurements are left out of what is compared: their cost is not known."""
 Moments = tuple[Array, dict[Side, dict[str, Array]]]
 """Time (T,) [s] and moments (T,) [N m] about the joints between pelvis and each foot, by side and name."""
 

@@ -157,9 +157,8 @@ class Element:
             )
         if np.abs(values).max(initial=0.0) > within:
             expected = f"numbers up to {within:g}, in m, rad or m/s^2"
-            self.fail(
-                "bad_model", f"{self.text.strip()[:40]!r} is out of reach", expected, "correct the element"
-            )
+            remedy = "correct the element; where all lengths of the file are in millimeters, divide all of them by 1000"
+            self.fail("bad_model", f"{self.text.strip()[:40]!r} is out of reach", expected, remedy)
         return values
 
     def vector(self) -> Array:

@@ -312,12 +312,23 @@ def examined(document: Document, kind: type[S]) -> tuple[S, list[InputError]]:
     source = PREDICTED if forces == PREDICTED else "plates" if c3d else "columns"
     tables = document.tables if kind is document.kind else tables_of(kind)
     examination = _Examination(document, source, [])
+    keys = {name: {*table.settings} for name, table in tables.items()}
+    single = [name for name, value in document.content.items() if not isinstance(value, (dict, list))]
+    if loose := [name for name in single if any(name in of_table for of_table in keys.values())]:
+        # everything else that is wrong may follow from the heading that is missing above them
+        place = (
+            " or ".join(document.header(name) for name in tables if {*loose} <= keys[name])
+            or "their headings"
+        )
+        problem, expected = f"no heading stands above {listed(loose)}", "every key below its [table]"
+        remedy = f"move them below {place}; where it is missing, write it above them"
+        examination.errors.append(file_error("bad_format", document.path, problem, expected, remedy))
     for name in document.content:
-        if name not in tables:
+        if name not in tables and not loose:
             problem = "there is no such table"
             examination.errors.append(document.unknown("unknown_key", name, tables, name, problem=problem))
     values = {name: examination.table(name, table) for name, table in tables.items()}
-    return kind(**values), examination.errors
+    return kind(**values), examination.errors[:1] if loose else examination.errors
 
 
 @dataclass(frozen=True)

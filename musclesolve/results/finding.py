@@ -125,15 +125,15 @@ class Finding:
         """Return the place in the order of remedies: the smallest first.
 
         Errors come before warnings and notes. Within a severity a finding on which the verdict rests comes first, and
-        an error in the trial file; then the larger cost, as a multiple of its limit; faults of unknown cost follow,
-        causes before their consequences, and longer stretches of time first.
+        an error in the trial file; then the larger cost, as a multiple of its limit where it has one; faults of unknown
+        cost follow, causes before their consequences, and longer stretches of time first.
         """
-        ratio = None if self.cost is None else self.cost.ratio
+        cost = self.cost and (self.cost.ratio or (self.cost.size if self.decides else None))
         order = list(texts())
         place = order.index(self.code) if self.code in order else len(order)
         lasting = sum(last - first for first, last in self.where.times)
         first = self.decides or (self.code, self.severity) == ("trial_file", "error")
-        return SEVERITIES.index(self.severity), not first, -(ratio or 0.0), place, -lasting
+        return SEVERITIES.index(self.severity), not first, -(cost or 0.0), place, -lasting
 
     def since(self, start: float) -> Self:
         """The finding with times that count from `start` [s]."""

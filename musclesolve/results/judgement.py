@@ -265,7 +265,8 @@ def _of_frames(leg: LegFacts) -> list[Finding]:
             for name, stretches in leg.failures.items()
         )
         known = verdict_words()
-        ways = " ".join(dict.fromkeys(known.get(name, known["other"])["remedy"] for name in leg.failures))
+        of_each = dict.fromkeys(known.get(name, known["other"])["remedy"] for name in leg.failures)
+        ways = "; ".join(f"{way[0].lower()}{way[1:].rstrip('.')}" for way in of_each)
         values = {
             "count": leg.without_solution,
             "total": total,

@@ -28,7 +28,7 @@ from musclesolve.results.dataset import frame_validity as frames
 from musclesolve.results.dataset.quantities import QUANTITIES
 from musclesolve.results.dataset.result_quantities import choice_name, leg_joint, number, text
 from musclesolve.results.facts import ContactPeak, Facts, once
-from musclesolve.results.finding import FINDINGS, Finding
+from musclesolve.results.finding import FINDINGS, Cost, Finding
 from musclesolve.results.movement import CHAIR, ONE_LEG, SQUAT, STANDING, UNKNOWN, WORDS, Movement
 
 PLAUSIBLE, AT_EDGE, NOT_PLAUSIBLE, NOT_KNOWN = "plausible", "at the edge", "not plausible", "not known"
@@ -187,6 +187,7 @@ class Plausibility:
     comparisons: tuple[Comparison, ...]
     in_use: tuple[str, str] = ("", "")  # muscle set, "" of an OpenSim model, and cost
     cutoff_hz: float = UNFILTERED_HZ  # of the motion
+    weight: float = np.nan  # of the body [N]
 
     def verdict_of(self, side: str) -> str:
         """The verdict on a leg: by its own comparisons and by the comparisons of the whole body."""
@@ -265,17 +266,18 @@ class Plausibility:
     def with_deciding(self, findings: Iterable[Finding]) -> list[Finding]:
         """Return findings on the recording, those marked that explain why the result is not plausible.
 
-        Criteria name the faults that explain their failure (`causes`); a fault whose cost is below its limit does not.
+        Criteria name the faults that explain their failure (`causes`, `of_muscles`); a fault of small cost does not.
         """
-        causes = self.causes
-        return [
-            replace(
-                entry,
-                decides=entry.code in causes
-                and (entry.cost is None or entry.cost.ratio is None or entry.cost.ratio >= 1.0),
-            )
-            for entry in findings
-        ]
+        of_muscles, decisive = bundled_toml(__package__, "plausibility.toml")["of_muscles"], {*self.decisive}
+        heavy = of_muscles["causes"] if decisive & {*of_muscles["criteria"]} else ()
+        causes, least = self.causes, of_muscles["least"] * self.weight
+
+        def explains(code: str, cost: Cost | None) -> bool:
+            if code in heavy:
+                return cost is not None and cost.size >= least
+            return code in causes and (cost is None or cost.ratio is None or cost.ratio >= 1.0)
+
+        return [replace(entry, decides=explains(entry.code, entry.cost)) for entry in findings]
 
     def remedy(self, comparison: Comparison) -> str:
         """Return the remedy for a quantity that is outside, or at the edge."""
@@ -365,7 +367,7 @@ def plausibility(facts: Facts) -> Plausibility:
     )
     in_use = (muscle_set, text(facts.result, "cost"))
     cutoff = number(facts.result, "cutoff_hz") or UNFILTERED_HZ
-    return Plausibility(facts.movement, tuple(facts.legs), tuple(made), in_use, cutoff)
+    return Plausibility(facts.movement, tuple(facts.legs), tuple(made), in_use, cutoff, facts.body_weight)
 
 
 def with_uncertainty(result: xr.Dataset, answer: xr.Dataset) -> xr.Dataset:
@@ -435,7 +437,7 @@ def _contact(facts: Facts) -> Iterator[Comparison]:
         verdict = range_.verdict(value, (low, high))
         if verdict != PLAUSIBLE and value < range_.lowest and not bears_the_body(facts, peak.side):
             verdict = NOT_KNOWN
-        because = f", for {range_.reason}" if range_.reason else ""
+        because = f", because {range_.reason}" if range_.reason else ""
         said = f"{what}; measured in {range_.movement} {range_.words}{because} ({range_.authors})"
         if verdict == PLAUSIBLE and value > range_.usual.get("highest", np.inf):
             said += f"; above {range_.usual['people']}, within the widest range reported"
@@ -594,7 +596,8 @@ def _fibers(facts: Facts) -> Iterator[Comparison]:
     for side in facts.legs:
         if ends := [end for end in every if sides[end[1]] == side]:
             length, muscle = max(ends, key=lambda end: max(lowest / end[0], end[0] / highest))
-            yield _of("fibers", side, lowest <= length <= highest, length, muscle=sided(muscle))
+            passed = lowest <= round(length, 2) <= highest  # as it is printed
+            yield _of("fibers", side, passed, length, muscle=sided(muscle))
 
 
 def _reserves(facts: Facts) -> Iterator[Comparison]:

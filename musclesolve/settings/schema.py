@@ -301,13 +301,10 @@ class Setting:
         """Return a line of a file in the right form."""
         if self.choices:
             texts = [f'"{choice}"' for choice in self.choices]
-            return (
-                f"{key} = [{', '.join(texts)}]"
-                if self.kind == "name_list"
-                else f"{key} = {' or '.join(texts)}"
-            )
-        form = self.example or KINDS[self.kind].form
-        return f"{key} = {form}" + "".join(f' or "{word}"' for word in self.words)
+            forms = [f"[{', '.join(texts)}]"] if self.kind == "name_list" else texts
+        else:
+            forms = [self.example or KINDS[self.kind].form, *(f'"{word}"' for word in self.words)]
+        return ", or ".join(f"{key} = {form}" for form in forms)
 
     def taken(self, value: Any) -> Any:
         """Return the value in the program: numbers as floats except counts, lists as tuples."""

@@ -34,9 +34,12 @@ def test_unknown_database(name: str | Path) -> None:
 
 def test_unknown_database_names_what_there_is_and_where_it_looked() -> None:
     with pytest.raises(MuscleDatabaseError) as caught:
+        muscle_db.load("silva_2004.toml")
+    assert f"no file {Path('silva_2004.toml').absolute()}" in str(caught.value)
+    with pytest.raises(MuscleDatabaseError) as caught:
         muscle_db.load("silva_2004")
     message = str(caught.value)
-    assert f"no file {Path('silva_2004').absolute()}" in message
+    assert "no file" not in message  # a name alone is none of a file
     assert "silva_2003, silva_2003_wrapped, or the path of a TOML file" in message
     assert 'did you mean "silva_2003"?' in message
 

@@ -102,7 +102,7 @@ def test_frames_without_a_solution_are_a_finding_and_count():
     assert judged.legs == {"r": USABLE, "l": IN_PART} and judged.verdict == IN_PART
     (found,) = [each for each in judged.findings if each.code == "no_solution"]
     assert found.side == "l" and found.what.startswith("2 of 60")
-    assert found.remedy.startswith(Status.INFEASIBLE.remedy)
+    assert found.remedy.casefold().startswith(Status.INFEASIBLE.remedy.rstrip(".").casefold())
     assert not judged.complete
 
 
@@ -181,6 +181,22 @@ def test_what_makes_a_result_implausible_is_the_first_thing_to_do():
     assert first[0].code == "mass" and first[1] == ("calm", "wild")
     said = [text for _, text in rows(statements(stored))]
     assert "What to do first: weigh the subject; the verdict rests on it." in said
+
+
+def test_a_muscle_that_moves_contact_forces_out_of_the_range_is_the_first_thing_to_do():
+    def judged(size: float) -> tuple[list[str], list[str]]:
+        cost = Cost(size, "N", "right soleus")
+        path = Finding("muscle_anatomy", "warning", "the insertion is moved", "compare it", cost=cost)
+        data = result()
+        data["joint_reaction"] *= 3.0
+        stored = with_verdict(data.assign_attrs({FINDINGS: json.dumps([path.as_dict()])}))
+        first = [text for _, text in rows(statements(stored)) if text.startswith("What to do first")]
+        return [each.code for each in judge(Facts(stored)).findings], first
+
+    codes, first = judged(2.0 * WEIGHT)
+    assert codes[0] == "muscle_anatomy" and "implausible" in codes
+    assert first == ["What to do first: compare it; the verdict rests on it."]
+    assert judged(0.1 * WEIGHT)[0][0] == "implausible"
 
 
 def test_a_fault_that_explains_the_failure_is_mended_first_though_its_cost_is_small():

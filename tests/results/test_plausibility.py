@@ -79,7 +79,9 @@ def test_doubled_forces_are_certified_and_not_plausible(stride):
     assert page.verdict == "not_plausible"
     assert len(said) == 4  # both hips and knees, no ankle
     assert "moments and gait events do not depend" in " ".join(page.why)
-    assert "measured in level walking at 1.3 m/s 2.2 to 4.9, for peaks rise with speed" in said[0].sentence
+    assert (
+        "measured in level walking at 1.3 m/s 2.2 to 4.9, because peaks rise with speed" in said[0].sentence
+    )
     assert "NOT PLAUSIBLE; level walking" in summary(doubled)
     document = run_document(doubled)["plausibility"]
     assert document["verdict"] == NOT_PLAUSIBLE

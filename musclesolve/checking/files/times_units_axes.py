@@ -204,6 +204,38 @@ def durations(case: Case) -> Iterator[Finding]:
             return
 
 
+STANDS, LEFT, BORNE = 0.05, 0.05, 0.5
+"""Way of heel and toe in which nobody steps [m]: 0.3 m and more in sound steps, up to 0.01 m in standing trials; shares
+of the body weight below and above which a plate is left and bears the body."""
+
+
+@check_at(Stage.UNITS_OF_POINTS)
+def standing_while_plates_step(case: Case) -> Iterator[Finding]:
+    """Find the standing trial in place of the motion: every plate is left and loaded, but no foot moves."""
+    weight, markers = case.trial.subject.mass * STANDARD_GRAVITY, case.trial.markers
+    feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
+    if not weight > 0.0 or any(point is None for point in feet):
+        return
+    ways = np.ptp(np.nanquantile(np.array(feet), [0.02, 0.98], axis=1), axis=0)
+    forces = [np.linalg.norm(plate.force, axis=1) / weight for plate in case.trial.forces]
+    shares = [np.nanquantile(force, [0.05, 0.95]) for force in forces]
+    way = float(np.linalg.norm(ways, axis=1).max())
+    if shares and way < STANDS and all(low < LEFT and high > BORNE for low, high in shares):
+        values, where = {"way": way, "share": np.max(shares), "limit": STANDS}, Where(markers.path)
+        # forces of another trial say nothing about this motion
+        yield finding("another_trial.standing", "error", values, where, replace_fields(forces=()))
+
+
+@check_at(Stage.UNITS)
+def missing_points(case: Case) -> Iterator[Finding]:
+    """Find plates with long gaps that are not loaded elsewhere: they measure no contact of their foot."""
+    for plate in case.trial.forces:
+        gaps = [gap for gap in plate.gaps if not gap.filled]
+        if gaps and np.abs(plate.force[:, 2]).max() < LEFT * case.trial.subject.mass * STANDARD_GRAVITY:
+            values = {"where": gaps[0].where, "count": len(gaps)}
+            yield finding("plate_channel.missing", "warning", values, on_plate(plate), side=plate.side)
+
+
 # factor on a number read as meters or newtons -> its true unit.
 SIZES = {1000.0: "a thousand times", 100.0: "a hundred times", 10.0: "ten times"}
 # Inches and feet under a header of meters, centimeters or millimeters.
@@ -575,7 +607,10 @@ def unusual_values(case: Case) -> Iterator[Finding]:
     if shoe > SHOE:
         unusual["shoe_mass_kg"] = {"mass": shoe, "high": SHOE}
     for key, values in unusual.items():
-        yield finding(f"subject.{key}", "warning", values, case.key("subject", key))
+        heavy = key == "shoe_mass_kg"  # the heaviest boots weigh twice the usual limit
+        grave = error_if(heavy and shoe > 2.0 * SHOE)
+        repair = replace_fields(subject=replace(subject, shoe_mass=SHOE)) if heavy else None
+        yield finding(f"subject.{key}", grave, values, case.key("subject", key), repair)
     if not isinstance(factor, str) and not STRENGTH[0] <= factor <= STRENGTH[1]:
         values = {"factor": factor, "low": STRENGTH[0], "high": STRENGTH[1]}
         yield finding("strength", "warning", values, case.key("muscles", "strength"))

@@ -521,7 +521,7 @@ def contacts_and_forces(case: Case) -> Iterator[Finding]:
                 "side": name,
                 "duration": sum(b - a for a, b in spans) + 1.0 / rate,
                 "shows": "carries it" if most < 0.5 else f"shows more than {most:.0f} N under it",
-                "more": ("" if finds_range(case.settings) else ", or leave [time] out and it is found")
+                "more": ("" if finds_range(case.settings) else ", or leave [time] out: one is then found")
                 + ("" if has_plate else ", or add the plate of this foot as [[force]]"),
             }
             where = Where(path, plate=name, times=spans)

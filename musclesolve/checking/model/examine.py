@@ -168,7 +168,8 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
         loads = body.dynamics.loads
         case = units.at_soles(ModelCase(body, fixed, loads, loads, tuple(findings)))
         if exchanged := _asked(coordinates.sides_of_coordinates, case):
-            return [*findings, *exchanged]  # all other findings would follow from it
+            before = [fault for fault in findings if fault.code != exchanged[0].code]  # by the soles alone
+            return [*before, *exchanged]  # all other findings would follow from it
         roots = fixed.model.roots
         free = bool(roots) and all(len(joint.coordinates) >= 6 for joint in roots)
         weighed = free and fixed.model.weight > 0.0 and bool(np.isfinite(fixed.need).all())

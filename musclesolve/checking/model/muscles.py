@@ -7,8 +7,8 @@ moment arm; a factor of strength that several muscles of a side share is a choic
 compared in `POSES`, as multiples of the length of the shank, so that children and adults are alike.
 
 The cost of a faulty muscle in newtons: the forces of some frames are shared again with the muscle mended. It gets the
-path of its twin, in the pose in which the legs are exchanged, or a parameter of its twin or of the nearest public
-model; or it is left out. Tendons are rigid. A muscle without a twin whose path is wrong stays as it is.
+path of its twin, in the pose in which the legs are exchanged, or a parameter of its twin or an end of a public model;
+or it is left out. Tendons are rigid. A muscle without a twin whose path is wrong stays as it is.
 
 Scaling a model multiplies the places of all points of a body by three factors. The factors follow from the ends of all
 muscles on the body (weighted medians); an end that lies elsewhere was moved alone.
@@ -35,6 +35,7 @@ from musclesolve.muscles.muscle_state import MuscleState
 from musclesolve.opensim.geometry import fiber_path_lengths, opensim_geometry
 from musclesolve.opensim.model import GROUND, Frame, OpenSimModel, OpenSimMuscle
 from musclesolve.opensim.segments import FLEXION, flexion_sign, segments
+from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.shared_choice import geometry_along
 from musclesolve.pipeline.share import share_part
@@ -59,12 +60,14 @@ class Mended:
 
     changes: code of a finding -> name -> change of the parameter: of the logarithm of force and fiber, of the pennation
     [degrees], of the normalized fiber length by the tendon. paths: muscles that get the path of their twins, mirrored.
-    exchanged: muscles that get the path of their twins as it is. left_out: muscles.
+    exchanged: muscles that get the path of their twins as it is. ends: muscle -> end, axis and way of its move [mm].
+    left_out: muscles.
     """
 
     changes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     paths: tuple[str, ...] = ()
     exchanged: tuple[str, ...] = ()
+    ends: Mapping[str, tuple[int, int, float]] = field(default_factory=dict)
     left_out: tuple[str, ...] = ()
 
 
@@ -89,24 +92,35 @@ def _mended_state(body: ModelBody, frames: Indices, state: MuscleState, mended: 
         return None
     length, velocity = state.musculotendon_length.copy(), state.musculotendon_velocity.copy()
     arm, parameters = np.array(state.moment_arm), state.parameters
+    motion = body.motion.frames(np.isin(np.arange(len(body.time)), frames))
+
+    def follow(
+        names: Sequence[str], muscles: Sequence[OpenSimMuscle], along: CoordinateMotion, dofs: Any
+    ) -> None:
+        mended_model = replace(
+            model, muscles={**model.muscles, **{muscle.name: muscle for muscle in muscles}}
+        )
+        choice, columns = replace(body.choice, muscles=tuple(muscles)), [number[name] for name in names]
+        geometry, velocity[:, columns] = geometry_along(mended_model, choice, along)
+        length[:, columns], arm[:, :, columns] = (
+            fiber_path_lengths(mended_model, geometry),
+            geometry.moment_arm[:, dofs],
+        )
+
     if mended.paths:
         twins = [twin(name) for name in mended.paths]
         crossed = set().union(*(body.choice.crossing.get(name, ()) for name in twins))
         if not {*mended.paths, *twins} <= set(number) or any(twin(name) == name for name in crossed):
             return None
-        motion = body.motion.frames(np.isin(np.arange(len(body.time)), frames))
-        sides = [motion.names.index(other) if (other := twin(name)) in motion.names else k
-                 for k, name in enumerate(motion.names)]  # fmt: skip
-        exchanged = {key: getattr(motion, key)[:, sides] for key in ("value", "speed", "acceleration")}
-        muscles = tuple(model.muscles[name] for name in twins)
-        geometry, rates = geometry_along(
-            model, replace(body.choice, muscles=muscles), replace(motion, **exchanged)
+        sides, rows = (
+            [names.index(other) if (other := twin(name)) in names else k for k, name in enumerate(names)]
+            for names in (motion.names, body.dofs)
         )
-        columns = [number[name] for name in mended.paths]
-        rows = [body.dofs.index(other) if (other := twin(name)) in body.dofs else k
-                for k, name in enumerate(body.dofs)]  # fmt: skip
-        length[:, columns], velocity[:, columns] = fiber_path_lengths(model, geometry), rates
-        arm[:, :, columns] = geometry.moment_arm[:, rows]
+        exchanged = {key: getattr(motion, key)[:, sides] for key in ("value", "speed", "acceleration")}
+        follow(mended.paths, [model.muscles[name] for name in twins], replace(motion, **exchanged), rows)
+    if moved := [name for name in mended.ends if name in number]:
+        muscles = [_with_end(model.muscles[name], *mended.ends[name]) for name in moved]
+        follow(moved, muscles, motion, slice(None))
     if mended.exchanged:
         from_twin = {number[name]: number[twin(name)] for name in mended.exchanged}
         for values in (length, velocity, arm):
@@ -124,6 +138,16 @@ def _mended_state(body: ModelBody, frames: Indices, state: MuscleState, mended: 
             else:
                 changed[FIELDS[code]][k] *= np.exp(by)
     return MuscleState.from_lengths(replace(parameters, **changed), length, velocity, arm)
+
+
+def _with_end(muscle: OpenSimMuscle, end: int, axis: int, way: float) -> OpenSimMuscle:
+    """The muscle with its origin (0) or insertion (1) moved along an axis of its side of the body [mm]."""
+    points, across = list(muscle.points), -1.0 if axis == 2 and split_side(muscle.name)[1] == "l" else 1.0
+    point = points[-end]
+    assert point.location is not None  # the places of moving ends are not compared
+    by = 0.001 * way * across * point.frame.rotation[axis]
+    points[-end] = replace(point, location=point.location + by)
+    return replace(muscle, points=tuple(points))
 
 
 def _forces(
@@ -358,7 +382,7 @@ class Invariant:
 INVARIANTS = (
     Invariant(
         "muscle_anatomy", lambda body: body.moved[: len(body.names)], "ends", 12.0, 12.0, 0.0,
-        "{end} along {axis} against the other ends on its body", lambda value: f"{value:+.0f} mm",
+        "{end} displaced along {axis} of its body", lambda value: f"{value:+.0f} mm",
     ),
     Invariant(
         "muscle_anatomy", lambda body: 1000.0 * body.length.T / body.size, "path", 12.0, 30.0, 0.05, "length",
@@ -427,6 +451,7 @@ class Deviation:
     said: str
     twin: bool = False
     change: float = 0.0  # to the value of the twin, or the middle of the public models
+    end: tuple[int, int, float] | None = None  # that is moved against public models; see `Mended`
 
 
 def deviations(body: Anatomy) -> Iterator[Deviation]:
@@ -487,7 +512,8 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 said += f", {factor:.2g} times what the other muscles of this model suggest"
             ratio = float(max(apart[k].max() if of_twin else 0.0, away[k].max()))
             to = now[other, column] - now[k, column] if of_twin else middle[k, column] - values[k, column]
-            yield Deviation(invariant.code, name, ratio, said, bool(of_twin), float(to))
+            moved = (column // 3, column % 3, float(to)) if invariant.key == "ends" else None
+            yield Deviation(invariant.code, name, ratio, said, bool(of_twin), float(to), moved)
 
 
 Found = Iterator[tuple[Finding, Mended | None]]
@@ -584,8 +610,10 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
         return None
     if code != "muscle_anatomy":
         return Mended({code: {name: apart[name].change for name in one}})
-    known = all(apart[name].twin or twin(name) not in apart for name in one)
-    return Mended(paths=tuple(one)) if known else None
+    alike = {name: apart[name].end for name in one if not apart[name].twin and twin(name) in apart}
+    ends = {name: end for name, end in alike.items() if end is not None}
+    paths = tuple(name for name in one if name not in alike)
+    return Mended(paths=paths, ends=ends) if len(ends) == len(alike) else None
 
 
 def uneven_paths(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str, str]]:

@@ -312,7 +312,11 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     ]
     of_root = {name for axis in fixed.model.roots[0].rotations for name in axis.coordinates}
     roots = [name for name in body.motion.names if name in of_root and fixed.model.weight > 0.0]
-    groups = _changes_of_angles(names, roots)
+    groups, columns_of = _changes_of_angles(names, roots), body.motion.names
+    right = [name for name in columns_of if split_side(name)[1] == "r" and twin(name) in columns_of]
+    groups.append(
+        ("sides_swapped.angles", (*right, *map(twin, reversed(right))))
+    )  # with the joints of the foot
     changed = np.repeat(value[None], len(groups), axis=0)
     for pose_of, (code, group) in zip(changed, groups, strict=True):
         columns = [number[name] for name in group]
@@ -351,7 +355,12 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             (right, left), (right_speed, left_speed) = now.pitch, now.speed
             why = f"the feet do not stand ({right_speed:.2f} m/s right, {left_speed:.2f} m/s left; soles at {right:.0f}"
             why += f" and {left:.0f} degrees)"
-            yield _accusation(*groups[one], why, "they stand with their soles on the floor", where)
+            then, swapped = "they stand with their soles on the floor", "sides_swapped.angles"
+            alike = {groups[other][0] for other in tried if tried[other].worst() < 1.2}
+            too = (
+                ", and with right and left leg exchanged, too" if swapped in alike - {groups[one][0]} else ""
+            )
+            yield _accusation(*groups[one], why, f"{then}{too}", where)
             return
     for one in [one for one in ordered if unlike[1 + one] < near and tried[one].cost < now.cost][:1]:
         apart, rest = np.degrees(unlike[[0, 1 + one]])

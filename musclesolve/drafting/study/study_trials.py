@@ -96,6 +96,8 @@ ORDERED = (
     ("normal", "comfortable", "self", "free", "preferred", "usual", "medium", "walk", "walking", "gait"),
     ("fast", "faster", "high"),
     ("post", "after", "followup"),
+    ("without", "off", "unassisted", "barefoot", "unshod"),
+    ("with", "on", "assisted", "exo", "brace", "orthosis", "afo", "insoles", "shod", "shoes", "boots"),
 )
 """Words in the order of groups and conditions, reference words first."""
 _CONDITION_WORDS = frozenset(word for words in ORDERED[1:] for word in words)
@@ -329,9 +331,10 @@ def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
     """The level of folders that belong to subjects: it varies, and below it the same names stand again."""
     depth = min((len(path) for path in paths), default=1) - 1
     varying = [k for k in range(depth) if len({path[k] for path in paths}) > 1]
-    # folders that are called slow and fast are those of conditions
-    called = {k: {w.letters.casefold() for path in paths for w in words_of(path[k])} for k in varying}
-    varying = [k for k in varying if not called[k] <= _CONDITION_WORDS] or varying
+    # folders that are called slow and fast are those of conditions, trial1 and trial2 those of trials
+    called = {k: {w.letters.casefold() for path in paths for w in words_of(path[k])} for k in range(depth)}
+    persons = [k for k in called if not called[k] <= _CONDITION_WORDS | _IDLE]
+    varying = [k for k in varying if k in persons]
     for k in varying:
         below = defaultdict(set)
         for path in paths:
@@ -340,7 +343,7 @@ def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
             )
         if max(Counter(name for names in below.values() for name in names).values()) > 1:
             return k
-    return varying[0] if varying else 0 if depth > 0 else None
+    return next(iter(varying or persons), None)
 
 
 def _source_names(sources: set[str]) -> dict[str, str]:

@@ -346,7 +346,8 @@ def absences(
             elif marker not in walk and standing:
                 problem = f"only the standing trial shows the marker '{marker}'"
                 expected = "a marker of the motion, or one that a cluster carries"
-                remedy = f'label it in the motion; worn only while standing, add to [carried]: "{marker}" = "<cluster>"'
+                remedy = "label it in the motion, or fill its gap there if it has its label but no place; "
+                remedy += f'worn only while standing, add to [carried]: "{marker}" = "<cluster>"'
                 # A slip of a label in the motion: a name like it that the standing trial does not have.
                 alone = set(walk.names).difference(() if static is None else static.names)
                 if near := similar(marker, sorted(alone), 1):

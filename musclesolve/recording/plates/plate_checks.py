@@ -259,8 +259,8 @@ def instants_of(trial: Trial, plate: PlateForce) -> tuple[str, str]:
     under = "" if lost else f", under {worst.vertical:.0f} N"
     what = (
         f"the force on the {SIDE_NAMES[plate.side]} foot {worst.fault} at {worst.time:.4g} s"
-        f"{under}{more} (expected: a possible force of the foot in every sample): around it, "
-        f"{seconds:.2f} s in all, it counts as not measured, and these frames of the leg are not analyzed"
+        f"{under}{more} (expected: a possible force of the foot in every sample): "
+        f"{seconds:.2f} s around such times count as not measured, and these frames of the leg are not analyzed"
     )
     if lost:
         return what, "export the forces of these samples again, or choose a range without that time ([time])"

@@ -35,7 +35,6 @@ from musclesolve.errors import InputError, file_error
 from musclesolve.recording.text.text_file import (
     EXPORT_AGAIN,
     TEXT,
-    WIDE,
     HashedReader,
     binary_file,
     damaged,
@@ -44,6 +43,7 @@ from musclesolve.recording.text.text_file import (
     empty_file,
     open_input,
     opening,
+    wide_encoding,
 )
 from musclesolve.recording.units_and_axes import LARGEST
 
@@ -329,14 +329,13 @@ class RowReader:
         self._read = 0
         self._bytes = HashedReader(open_input(path))
         self._size = os.fstat(self._bytes.fileno()).st_size
-        start = self._bytes.peek(2)[:2]
-        self._packed = start == _GZIP
+        start = self._bytes.peek(4)[:4]
+        self._packed = start.startswith(_GZIP)
         unpacked = cast(BinaryIO, gzip.GzipFile(fileobj=self._bytes)) if self._packed else self._bytes
-        self._wide = start in WIDE
+        wide = wide_encoding(start)
+        self._wide = wide is not None
         # Every byte is a character in Latin-1; `decoded` finds the letters.
-        self._stream = io.TextIOWrapper(
-            unpacked, encoding="utf-16" if self._wide else "latin-1", errors="replace"
-        )
+        self._stream = io.TextIOWrapper(unpacked, encoding=wide or "latin-1", errors="replace")
         try:
             self._lines = deque(self._more())
             if not any(line.strip() for line in self._lines):

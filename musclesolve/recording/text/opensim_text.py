@@ -43,6 +43,7 @@ from musclesolve.recording.text.number_rows import (
 )
 from musclesolve.recording.text.text_file import (
     STORAGE,
+    check_separator,
     damaged,
     file_path,
     read_lines,
@@ -190,6 +191,7 @@ def _trc_header(reader: RowReader, path: Path) -> dict[str, float]:
             "export the markers as TRC, or name the TRC file",
         )
     named = (reader.line() or "") if headed else first
+    check_separator(named, path, reader.line_number)
     valued = reader.line() or ""
     if not valued.strip():
         problem = f"the file ends after {reader.line_number} lines"
@@ -313,13 +315,14 @@ def read_mot(path: str | Path) -> Table:
                 "truncated_file", (path, end), "nothing follows the header", "column names and rows"
             )
         names, number = [cell for cell in split_cells(line) if cell], reader.line_number
+        check_separator(line, path, number)
         if not is_time(names[0]):
             raise file_error(
                 "missing_column",
                 (path, number),
                 f"the first column is '{names[0]}'",
                 "time",
-                "separate columns by tabs or blanks; export the time first, and name it time",
+                "export the time first, and name it time",
             )
         check_unique([name for name in names if name.casefold() == "time"], "column", path, number)
         second = seconds_of(names[0], path, number)

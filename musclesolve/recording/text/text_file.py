@@ -38,9 +38,15 @@ TABLES = (".csv", ".tsv", ".txt", ".forces", ".emt")
 """Suffixes of tables of text, by hand or as a program exports them."""
 RECORDED = (".trc", ".c3d", *TABLES, *STORAGE, ".toml")
 """Suffixes of the files of a trial."""
-WIDE = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-"""Beginnings of UTF-16 text ("Unicode" in Windows)."""
+UNMARKED: dict[tuple[bool, ...], str] = {(True, False) * 2: "utf-16-le", (False, True) * 2: "utf-16-be"}
+"""Which of the first bytes are not zero in UTF-16 text without a byte order mark -> its encoding."""
 TEXT = "a text file (TRC, MOT, STO, CSV or TOML)"
+
+
+def wide_encoding(start: bytes) -> str | None:
+    """Return the encoding of UTF-16 text ("Unicode" in Windows) by its first bytes; None for other text."""
+    marked = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    return "utf-16" if marked else UNMARKED.get(tuple(map(bool, start[:4])))
 
 
 def damaged(code: str, place: FilePlace, problem: str, expected: str) -> InputError:
@@ -74,10 +80,10 @@ def read_settings(path: Path, *suffixes: str) -> bytes:
 
 def settings_lines(path: Path, raw: bytes) -> list[str]:
     """Return the lines of the content of a file, without their ends; the path is for errors."""
-    wide = raw.startswith(WIDE)
-    if b"\0" in raw and not wide:
+    text = raw.decode(wide_encoding(raw) or "latin-1", "replace")
+    if "\0" in text:
         raise binary_file(path)
-    text = raw.decode("utf-16", "replace") if wide else decoded(raw.decode("latin-1")).removeprefix("\ufeff")
+    text = text if wide_encoding(raw) else decoded(text).removeprefix("\ufeff")
     if not text.strip():
         raise empty_file(path, remedy="write its content, or name another file")
     # Not str.splitlines: form feeds and the like inside a name do not end a line.
@@ -353,6 +359,17 @@ def decoded(text: str) -> str:
 def split_cells(line: str) -> list[str]:
     """Split a line at tabs, or at blanks if it has no tabs, into stripped cells."""
     return [cell.strip() for cell in line.split("\t")] if "\t" in line else line.split()
+
+
+def check_separator(line: str, path: Path, number: int) -> None:
+    """Refuse a line of names between semicolons or commas."""
+    for mark, name in ((";", "semicolons"), (",", "commas")):
+        if mark in line and len(split_cells(line)) == 1:
+            problem, expected = f"the columns are separated by {name}", "columns separated by tabs or blanks"
+            remedy = (
+                f"export it as OpenSim writes it; or replace decimal commas by points, then {name} by tabs"
+            )
+            raise file_error("bad_format", (path, number), problem, expected, remedy)
 
 
 def write_text(path: Path, text: str | Iterable[str]) -> None:

@@ -78,6 +78,19 @@ def test_exchanged_legs_are_named(name: str) -> None:
     assert [fault.code for fault in found(name, exchanged(walk(name)[1], *pairs))] == ["sides_swapped"]
 
 
+@pytest.mark.parametrize("trial", ["walking2", "walking3"])
+def test_exchanged_legs_with_joints_in_the_foot_are_named(trial: str) -> None:
+    """The soles depend on the subtalar joint, too: without its exchange reversed hip adductions explain more."""
+    service = recorded("addbiomechanics") / "opencap_subject"
+    table = read_mot(service / "IK" / f"{trial}_ik.mot")
+    right = [column for column in table.names if column.endswith("_r")]
+    swapped = exchanged(table, *((column, f"{column[:-1]}l") for column in right))
+    loads = service / "ID" / f"{trial}_grf.mot"
+    body = modeled(ms.read_osim(service / "Models" / "final.osim"), swapped, loads=loads)
+    (fault,) = feet_on_floor(body, Motion.from_body(body))
+    assert "with right and left leg exchanged" in fault.what, fault.what
+
+
 @pytest.mark.parametrize("name", WALKS)
 @pytest.mark.parametrize("column", ["hip_flexion_l", "knee_angle_r", "ankle_angle_r"])
 def test_one_column_in_radians_is_named(name: str, column: str) -> None:

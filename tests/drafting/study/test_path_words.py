@@ -29,6 +29,15 @@ def test_folders_of_subjects_and_conditions() -> None:
     found("slow/S01/w1 -> S01///slow", "slow/S02/w1 -> S02///slow", "fast/S01/w1 -> S01///fast")
 
 
+def test_footwear_and_devices_are_no_persons() -> None:
+    for one, other in (("barefoot", "shod"), ("unassisted", "assisted"), ("slow", "fast")):
+        found(f"{one}/trial1/walk -> S1///{one}", f"{other}/trial2/walk -> S1///{other}")
+        found(f"{one}/walk -> S1///{one}", f"{other}/walk -> S1///{other}")
+        found(f"anna/{one}/walk -> anna///{one}", f"anna/{other}/walk -> anna///{other}")
+        found(f"anna/{one}/walk -> anna///{one}", f"bob/{other}/walk -> bob///{other}")
+    assert in_order({"shod", "barefoot"}) == ["barefoot", "shod"]
+
+
 def test_groups_part_the_subjects() -> None:
     found(
         "control/P03/walk_01 -> control_P03/control//",

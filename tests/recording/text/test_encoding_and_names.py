@@ -6,9 +6,12 @@ import hashlib
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from muscle_db.regular_file import RECORDING
+from musclesolve import read_trial
+from musclesolve.data import reference_stride
 from musclesolve.errors import InputError
 from musclesolve.recording.text.text_file import hash_of, read_lines
 from tests.support.refusals import refused
@@ -19,6 +22,18 @@ def test_utf_16_is_read(tmp_path: Path, encoding: str) -> None:
     path = tmp_path / "walk.trc"
     path.write_bytes(("\ufeff" * (encoding != "utf-16") + "PathFileType\t4\n").encode(encoding))
     assert read_lines(path) == ["PathFileType\t4", ""]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["walk.trc", "forces.mot", "trial.toml"])
+def test_utf_16_is_read_without_a_byte_order_mark(tmp_path: Path, encoding: str, name: str) -> None:
+    stride = Path(reference_stride())
+    for file in stride.parent.glob("*.*"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    wide = tmp_path / (stride.name if name == "trial.toml" else name)
+    wide.write_bytes(wide.read_text(encoding="utf-8").encode(encoding))
+    trial = read_trial(tmp_path / stride.name)
+    assert np.array_equal(trial.markers.position, read_trial(stride).markers.position)
 
 
 def test_other_binary_files_are_not(tmp_path: Path) -> None:

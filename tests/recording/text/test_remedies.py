@@ -32,6 +32,13 @@ def test_damaged_header(tmp_path: Path, name: str, old: str, new: str, named: st
     assert named in _remedy(tmp_path / name, text.replace(old, new, 1))
 
 
+@pytest.mark.parametrize(("mark", "named"), [(";", "semicolons"), (",", "commas")])
+@pytest.mark.parametrize("name", ["walk.trc", "forces.mot"])
+def test_columns_between_other_marks_than_tabs(tmp_path: Path, name: str, mark: str, named: str) -> None:
+    text = (Path(reference_stride()).parent / name).read_text(encoding="utf-8")
+    assert f"then {named} by tabs" in _remedy(tmp_path / name, text.replace("\t", mark))
+
+
 @pytest.mark.parametrize(
     ("header", "named"),
     [
@@ -70,6 +77,9 @@ def test_name_that_no_file_can_hold(tmp_path: Path) -> None:
         ("[mapping]", "[mapping]\nFüße = 1", 'in quotes: "Füße"'),
         ("[mapping]", "[mapping]\nright heel = 1", 'in quotes: "right heel"'),
         ("[mapping]", "[mapping]\nheel == 1", "correct 'heel == 1'"),
+        ("[subject]\n", "", "move them below [subject]; where it is missing, write it above them"),
+        ("[subject]\n", 'markers = "walk.trc"\n[subject]\n', "move them below [files]"),
+        ('sex = "male"\n', "", 'add a line sex = "female", or sex = "male"'),
     ],
 )
 def test_lines_of_a_trial_file(tmp_path: Path, old: str, new: str, named: str) -> None:
