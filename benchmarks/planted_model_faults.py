@@ -1331,7 +1331,9 @@ LOADS: dict[str, tuple[str, tuple[float, ...], Callable[[Plate, float, np.random
     "points_aside": (OFFSET, (-0.04, -0.02, 0.02, 0.04), channel(1, 2, np.add), "points {:+g} m right"),
     "points_raised": ("pressure_offset foot_height", (-0.05, 0.05), channel(1, 1, np.add), "points {:+g} m higher"),
     "points_units": ("point_units bad_units", (1e3, 1e-3), whole(np.multiply, 1), "points x {:g}"),
-    "points_mirrored": (f"{AXES} pressure_outside plates_swapped", (-1.0,), channel(1, 2, np.multiply), "mirrored"),
+    "points_mirrored": (
+        f"{AXES} bad_axes pressure_outside plates_swapped", (-1.0,), channel(1, 2, np.multiply), "mirrored",
+    ),
     "way_of_pressure": ("pressure_way pressure_outside", (0.5, 0.7, 1.5), way_shrunk, "way of the pressure x {:g}"),
     "free_moment_scaled": ("free_moment moment_channel", (-1.0, 0.0, 3.0), whole(np.multiply, 2), "free moment x {:g}"),
 }  # fmt: skip

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations, product
 from pathlib import Path
 from typing import Protocol
 
@@ -36,6 +37,14 @@ from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import ModelPlateSettings
 
+SIGNED_AXES = [
+    np.array(signs)[:, None] * np.eye(3)[list(order)]
+    for order in permutations(range(3))
+    for signs in product((1.0, -1.0), repeat=3)
+]
+"""All 48 signed permutations of three axes, the identity first."""
+POINT_UNITS = {"millimeters": 0.001, "centimeters": 0.01, "kilometers": 1000.0}
+"""Units of points that files have beside meters, in meters."""
 _CLEAR = 0.9
 """Share of the force of a contact that must be nearer to one foot than to the other."""
 _SOLE = 0.08
@@ -543,14 +552,47 @@ def _plate_loads(
     raise _no_foot(load, f"its name has no side, and the feet of the model are {feet or 'unknown'}")
 
 
-def _no_foot(load: ExternalLoad, why: str) -> InputError:
-    return file_error(
+def _no_foot(load: ExternalLoad, why: str, cause: tuple[str, str] | None = None) -> InputError:
+    code, remedy = cause or (
         "unassigned_plate",
+        "correct columns, sides, or times and translations of the coordinates; or name bodies in an ExternalLoads .xml",
+    )
+    return file_error(
+        code,
         load.file,
         f"force plate {load.name} belongs to no foot: {why}",
         "one foot on each plate, forces in N that carry it and points in m, in the axes of the model (y up)",
-        "correct columns, sides, or times and translations of the coordinates; or name bodies in an ExternalLoads .xml",
+        remedy,
     )
+
+
+def axes_in_words(axes: Array) -> str:
+    """Describe a signed permutation as "x = +z, y = +x, z = +y": right axes in terms of the axes of the file."""
+    rows = zip("xyz", axes, np.abs(axes).argmax(axis=1), strict=True)
+    return ", ".join(f"{name} = {'+' if row[k] > 0 else '-'}{'xyz'[k]}" for name, row, k in rows)
+
+
+def _cause_of_distance(load: ExternalLoad, soles: Mapping[Side, Sole], far: Mask) -> tuple[str, str] | None:
+    """The code and the remedy of a load whose points lie under the feet in another unit or in other axes.
+
+    far: samples (S,) whose points lie far from the feet.
+    """
+    time, point = load.time[far], load.point[far]
+    tried = {}
+    for unit, factor in {"meters": 1.0, **POINT_UNITS}.items():
+        for k, axes in enumerate(SIGNED_AXES):
+            turned = factor * point @ axes.T
+            away = np.min([sole.distance(turned, time) for sole in soles.values()], axis=0)
+            tried[unit, k] = float(np.median(away))
+    (unit, best), least = min(tried.items(), key=lambda one: one[1])
+    if least > _SOLE:
+        return None
+    steps = (
+        [f"multiply its points by {POINT_UNITS[unit]:g}: they are in {unit}"] if unit in POINT_UNITS else []
+    )
+    steps += [f"turn its points into the axes of the model: {axes_in_words(SIGNED_AXES[best])}"] * (best > 0)
+    remedy = f"{' and '.join(steps)}. Then they lie {least:.2f} m from the line of heel and toes"
+    return ("bad_axes" if best else "bad_units"), remedy
 
 
 def _on_feet(
@@ -584,7 +626,9 @@ def _on_feet(
                 "bad_units", load.file, f"the center of pressure of {load.name} is {distances}", f"{what} in m",
                 f"divide the {what} by 1000 if they are in mm",
             )  # fmt: skip
-        raise _no_foot(load, f"its center of pressure is {distances}")
+        raise _no_foot(
+            load, f"its center of pressure is {distances}", _cause_of_distance(load, soles, on.far)
+        )
     carried = {side: under for side, under in on.under.items() if (under & on.loaded).any()}
     if not carried:
         raise _no_foot(load, f"both feet stand on it from {stretches(load.time, on.shared)}")
