@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, covariance, time_spans, true_runs
+from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import SERIOUS
 from musclesolve.checking.files.times_units_axes import FAR_MASS, MASS
@@ -68,9 +68,6 @@ from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
 from musclesolve.results.finding import Finding, Severity, Where, error_if, finding
 
-NEAR_REVERSED = 0.5
-"""Distance from -1 within which the factor that a component needs is a reversed sign: reversed components of the walks
-at hand need -0.82 to -1.06, sound ones 0.27 and more."""
 BESIDE_BOTH = 0.01
 """Displacement of all points to one side that no walk of an adult has, the mean of what both feet and the moments about
 the root show [m]: sound walks have up to 0.0057; displaced by 0.02 they have 0.014 and more."""
@@ -162,41 +159,6 @@ def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
         repair = units.scaled(ratio, units.roles_of_unit(case, [name]), [name])
         values = {"load": name, "share": 1.0 / ratio, "limit": UNEQUAL, "factor": ratio}
         yield case.fault("plate_scale.loads", error_if(not 0.8 < ratio < 1.25), values, repair)
-
-
-def signs_of_channels(case: ModelCase) -> Iterator[Finding]:
-    """Find single components of loads with the wrong sign, before shifts and places that would imitate them.
-
-    Factors of all components, displacements of all points and a delay are fitted together to the whole wrench.
-    """
-    fixed, time = case.fixed, case.time
-    whole = case.acting(case.loads)
-    scale = case.scale(whole[:, 3:])
-    if not scale > 0.0 or not fixed.soles:
-        return
-    size = fixed.model.weight * np.array([fixed.height] * 3 + [1.0] * 3)
-    left, kept = case.left_by(case.loads, whole, scale)
-    left = left / size
-    if kept.sum() < case.fixed.fewest:
-        return
-    channels = [(load, axis) for load in case.loads for axis in range(3)]
-    parts = [replace(load, force=load.force * np.eye(3)[k], moment=0.0 * load.moment) for load, k in channels]
-    shown = np.stack([case.acting([part]) for part in parts], axis=2)
-    levers = np.concatenate([_levers(case.force([load])) for load in case.loads], axis=2)
-    late = np.gradient(whole, time, axis=0)[:, :, None]
-    levers = np.pad(levers, ((0, 0), (0, 3), (0, 0)))
-    patterns = scale * np.concatenate([shown, levers, late], axis=2)[kept] / size[:, None]
-    gain, spread = covariance(patterns, left[kept], round(MEMORY * fixed.rate))
-    needed, error = 1.0 + gain[: len(channels)], np.sqrt(np.maximum(np.diag(spread), 0.0))[: len(channels)]
-    opposite = (np.abs(needed + 1.0) < NEAR_REVERSED) & (needed + units.CLEAR * error < 0.0)
-    then = left[kept] + 2.0 * patterns[:, :, : len(channels)] @ opposite
-    if not (then**2).sum() < units.BETTER * (left[kept] ** 2).sum():
-        return
-    for k in np.flatnonzero(opposite):
-        load, axis = channels[int(k)]
-        values = {"axis": "xyz"[axis], "load": load.name, "gain": needed[k], "error": error[k]}
-        repair = units.scaled(1.0 - 2.0 * np.eye(3)[axis], ["force"], [load.name])
-        yield case.fault("force_sign.channel", "error", values, repair)
 
 
 def dead_channels(case: ModelCase) -> Iterator[Finding]:

@@ -243,10 +243,15 @@ def moment_unit(case: ModelCase) -> Iterator[Finding]:
 
 def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find the axes in which forces accelerate the body and points lie under its feet: of all loads, or of one."""
-    for names in groups(case):
-        if found := list(_axes_of(case, names)):
-            yield from found
-            return
+
+    def left(fault: Finding) -> tuple[float, float]:
+        assert fault.repair is not None
+        loads = fault.repair(case.loads)
+        force = case.force(loads)
+        return case.misfit(force, case.scale(force)), nearness(case, loads)
+
+    if found := [fault for names in groups(case) for fault in _axes_of(case, names)]:
+        yield min(found, key=left)
 
 
 def _axes_of(case: ModelCase, names: Sequence[str]) -> Iterator[Finding]:

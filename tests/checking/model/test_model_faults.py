@@ -140,9 +140,10 @@ def test_a_reversed_component_is_named_and_leaves_no_other_finding(name: str, ax
     trial = trials()[name]
     sound = {each.code for each in findings_of_body(trial.sound)}
     found = findings_of_body(one_channel_reversed(axis)(trial).body())
-    (own,) = (each for each in found if each.code == "force_sign")
-    assert own.severity == "error" and f"along {'xyz'[axis]} of {greatest(trial)} is reversed" in own.what
-    assert {each.code for each in found} - sound == {"force_sign"}, [str(each) for each in found]
+    (own,) = (each for each in found if each.code == "plate_axes")
+    assert own.severity == "error" and f"of {greatest(trial)} are" in own.what
+    assert f"{'xyz'[axis]} = -{'xyz'[axis]}" in own.remedy and own.remedy.count("-") == 1
+    assert {each.code for each in found} - sound == {"plate_axes"}, [str(each) for each in found]
 
 
 @pytest.mark.parametrize(("name", "ahead"), [("knee", 0.06), ("service", 0.1), ("overground", 0.04)])
