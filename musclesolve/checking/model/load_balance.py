@@ -71,6 +71,10 @@ from musclesolve.results.finding import Finding, Severity, Where, error_if, find
 BESIDE_BOTH = 0.01
 """Displacement of all points to one side that no walk of an adult has, the mean of what both feet and the moments about
 the root show [m]: sound walks have up to 0.0057; displaced by 0.02 they have 0.014 and more."""
+USUAL_SHARE, AHEAD_BOTH = 0.69, 0.013
+"""Mean place of the pressure in a step, from heel to toe over this length, and displacement of all points along the
+walk that no walk of an adult has, the mean of what both feet and the moments about the root show [m]: sound walks have
+-0.007 to 0.010 over the size of the model; displaced by 0.03 they have 0.0155 and more."""
 WAYS = 0.92, 1.5
 """Way of the pressure under the feet in a step, over their length: sound walks have 1.02 to 1.27, ways times 0.7 or 1.5
 0.67 to 0.81 and 1.67 to 1.88."""
@@ -389,7 +393,7 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
     measured = case.body.moment_table is None and len(fixed.soles) == len(SIDES)
     if not measured or not walks(fixed) or np.ptp(fixed.time) < units.CYCLE:
         return
-    turning, beside, ways = np.zeros((len(case.time), 3)), list[float](), list[float]()
+    turning, beside, ahead, ways = np.zeros((len(case.time), 3)), list[float](), list[float](), list[float]()
     for sole, point, loaded in pressure_on_feet(case):
         (along, right, long), speed = sole.place(point), fixed.foot_speed(sole)
         force = case.force([load for load in case.loads if case.sole_of(load) is sole])
@@ -399,13 +403,18 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
             stands = np.median(speed[first:stop]) < SPEED
             if stands and 0 < first and stop < len(loaded) and stop - first > STANCE * fixed.rate:
                 ways.append(float(np.ptp(along[first:stop] / long[first:stop])))
+                ahead.append(float((along - USUAL_SHARE * long)[first:stop].mean()))
         beside.append(float(right[loaded].mean()) if loaded.sum() >= fixed.fewest else np.nan)
     patterns = np.concatenate([_levers(acting[:, 3:]), fixed.smooth(turning)[:, :, None]], axis=2)
     size, error = standard_errors(patterns[kept][:, [0, 2]], (fixed.due - acting)[kept][:, [0, 2]], memory)
-    side, limit = fixed.sideward, BESIDE_BOTH * size_of(fixed.model)
-    shown = np.array([size[:2] @ side[[0, 2]], -np.mean(beside)])
-    if abs(by := float(shown.mean())) > max(limit, np.ptp(shown)):  # a body that leans has other moments
-        yield displaced(case, (), by * side, np.hypot(*error[:2]) * np.abs(side), limit, "warning")
+    forward = np.cross(fixed.model.up, fixed.sideward)
+    for way, under, limit in ((fixed.sideward, beside, BESIDE_BOTH), (forward, ahead, AHEAD_BOTH)):
+        shown, limit = (
+            np.array([size[:2] @ way[[0, 2]], -np.mean(under or np.nan)]),
+            limit * size_of(fixed.model),
+        )
+        if abs(by := float(shown.mean())) > max(limit, np.ptp(shown)):  # a body that leans has other moments
+            yield displaced(case, (), by * way, np.hypot(*error[:2]) * np.abs(way), limit, "warning")
     way, needed = float(np.mean(ways)) if ways else 1.0, 1.0 + float(size[2])
     due = way / needed
     if (way < WAYS[0] and due < NEEDED[0]) or (way > WAYS[1] and due > NEEDED[1]):
