@@ -36,7 +36,7 @@ from musclesolve.checking.forces.plate_balance import (
     observed,
     shear_values,
 )
-from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S
+from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S, resolution
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import likeness_of
 from musclesolve.checking.model.model_case import (
@@ -59,7 +59,6 @@ from musclesolve.checking.model.posture import (
     lasts_a_stride,
     pressure_along_feet,
     walks,
-    white_noise,
 )
 from musclesolve.motion.events.foot_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
 from musclesolve.motion.motion_plausibility import CUTOFF_WITH_FLIGHT_HZ
@@ -84,14 +83,13 @@ NEEDED = 0.95, 2.0
 SWAYS, ALIKE = 0.15, 0.7
 """Difference from 1 of the factor with which loads accelerate the body to the side, and correlation that shows it:
 sound strides have 0.95 to 1.08, times 0.8 or 1.25 0.76 to 0.82 and 1.22 to 1.25; less than a stride has 0.78."""
-FEWEST_CUT, CLIFF_N, CLIFF = 4, 60.0, 0.7
-"""Samples for which a force that is cut off keeps its greatest value; force at the ends of all contacts [N], and over
+FEWEST_CUT, FEWEST_HELD, CLIFF_N, CLIFF = 4, 2, 60.0, 0.7
+"""Samples for which a force that is cut off keeps its greatest value, and after which a load that is held keeps all its
+values; force at the ends of all contacts [N], and over
 its change in the next two samples, from which smaller ones were set to zero. Usual thresholds are 5 to 25 N. A force
 that rises evenly has up to 0.5, sound files 0.24."""
 STATED = 0.9
 """Share of the loaded samples in which a load rests from which it was stated as constant, and not held."""
-NOISE_N = 8.0
-"""White noise of a force on a foot [N rms]; files of walks have up to 0.6, a landing at 100 frames a second 2."""
 LEVEL = np.array([1.0, 0.0, 1.0])
 """Horizontal components of a force in the ground."""
 SHORTEST_SHEAR = 0.6
@@ -493,23 +491,19 @@ def cut_loads(case: ModelCase) -> Iterator[Finding]:
         still = np.append(False, rests) & loaded
         held = still & (still.sum() < STATED * loaded.sum())
         highest = (upward == most) & (most > SCALED * case.fixed.model.weight) & ~still
-        for code, samples in (("plate_clipped", highest), ("plate_clipped.held", held)):
-            spans = [(first, stop - 1) for first, stop in true_runs(samples) if stop - first > least]
+        shortest = max(FEWEST_HELD, FLAT_PEAK_S * rate)
+        for code, samples, fewest in (
+            ("plate_clipped", highest, least),
+            ("plate_clipped.held", held, shortest),
+        ):
+            spans = [(first, stop - 1) for first, stop in true_runs(samples) if stop - first > fewest]
             if spans:
                 times = tuple((float(load.time[first]), float(load.time[last])) for first, last in spans)
                 duration = sum(end - begin for begin, end in times)
                 values = {"way": "vertical", "what": f"load {load.name}", "peak": most, "duration": duration}
                 yield case.fault(code, "error", values, times=times)
-        force = load.force[loaded]
-        white = white_noise(force) if len(force) > least else np.zeros(3)
-        if white.max() > NOISE_N:
-            values = {
-                "load": load.name,
-                "noise": white.max(),
-                "axis": "xyz"[white.argmax()],
-                "limit": NOISE_N,
-            }
-            yield case.fault("noise.loads", "warning", values)
+        if loaded.sum() > least:
+            yield from resolution(load.name, load.force[loaded], case.where)
         runs = [run for run in true_runs(upward > 0.0) if run[1] - run[0] > least]
         ends = [(upward[first], upward[first + 2]) for first, _ in runs if first > 0]
         ends += [(upward[stop - 1], upward[stop - 3]) for _, stop in runs if stop < len(upward)]

@@ -159,7 +159,7 @@ def between(least: float, share: float) -> Spoil:
         (dead(2), "plate_channel"),
         (leaning(0.05), "leaning_force"),
         (leaning(-0.05), "leaning_force"),
-        (noisy(25.0), "noise"),
+        (noisy(25.0), "force_resolution"),
     ],
     ids=[
         *"filtered low high resting short long cut no_small_forces held".split(),
