@@ -1323,7 +1323,7 @@ LOADS: dict[str, tuple[str, tuple[float, ...], Callable[[Plate, float, np.random
         "force_leap force_step plate_instant plate_clipped frozen", (0.15, 0.3),
         in_stance(lambda part: part[:1], 0, 1, 2), "held for {:g} of a stance",
     ),
-    "load_filtered": ("force_cutoff over_filtered", (0.01, 0.02), whole(smoothed, 0), "filtered"),
+    "load_filtered": ("force_cutoff over_filtered plate_baseline", (0.01, 0.02), whole(smoothed, 0), "filtered"),
     "load_noise": ("force_step plate_instant force_resolution force_leap", (20.0, 60.0), load_noise, "noise of {:g} N"),
     "peaks_cut": ("plate_clipped", (0.8, 0.9), channel(0, 1, below), "cut at {:g}"),
     "small_forces_lost": ("plate_clipped", (100.0, 250.0), small_lost, "zero below {:g} N"),

@@ -36,6 +36,7 @@ from musclesolve.checking.model.model_case import (
     ModelCase,
     standard_errors,
 )
+from musclesolve.checking.model.posture import walks
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.opensim.external_loads import POINT_UNITS, SIGNED_AXES, ExternalLoad, axes_in_words
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
@@ -220,7 +221,7 @@ def point_unit(case: ModelCase) -> Iterator[Finding]:
     for names in groups(case):
         loads = named(case, names)
         now = nearness(case, loads)
-        for unit, factor in POINT_UNITS.items():
+        for unit, factor in list(POINT_UNITS.items())[1:]:
             points = scaled(factor, ["point"])(loads)
             # points in a greater unit all lie at the origin of the laboratory, where a foot may stand
             if now > (AWAY if factor < 1.0 else BELOW) and any(
@@ -232,13 +233,18 @@ def point_unit(case: ModelCase) -> Iterator[Finding]:
 
 
 def moment_unit(case: ModelCase) -> Iterator[Finding]:
-    """Compare free moments with forces."""
+    """Compare free moments with forces, and find free moments that are zero in a walk."""
+    walking, zero = walks(case.fixed), list[str]()
     force = max(float(np.linalg.norm(load.force, axis=1).max(initial=0.0)) for load in case.loads)
     for load in case.loads:
         most = float(np.quantile(np.linalg.norm(load.moment, axis=1), 0.99))
         if most > TWISTED * force > 0.0 and load.force.any():
             values = {"load": load.name, "moment": most, "limit": TWISTED * force}
             yield case.fault("moment_units.loads", "error", values, scaled(0.001, ["moment"], [load.name]))
+        elif walking and load.force.any() and not load.moment.any() and case.sole_of(load):
+            zero.append(load.name)
+    if zero:
+        yield case.fault("free_moment.zero", "warning", {"loads": few(zero)})
 
 
 def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
