@@ -165,11 +165,12 @@ def between(least: float, share: float) -> Spoil:
         (leaning(-0.05), "leaning_force"),
         (leaning(0.07, 1), "leaning_force"),
         (on_loads(scaled(0.0, ["moment"])), "free_moment"),
+        (on_loads(scaled(5.0, ["moment"])), "free_moment"),
         (noisy(25.0), "force_resolution"),
     ],
     ids=[
         *"filtered low high resting short long cut no_small_forces held".split(),
-        *"no_forward no_sideward ahead behind one_ahead no_twist noise".split(),
+        *"no_forward no_sideward ahead behind one_ahead no_twist large_twist noise".split(),
     ],
 )
 def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) -> None:
