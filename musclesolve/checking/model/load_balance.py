@@ -412,13 +412,13 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
     patterns = np.concatenate([_levers(acting[:, 3:]), fixed.smooth(turning)[:, :, None]], axis=2)
     size, error = standard_errors(patterns[kept][:, [0, 2]], (fixed.due - acting)[kept][:, [0, 2]], memory)
     forward = np.cross(fixed.model.up, fixed.sideward)
-    for way, under, limit in ((fixed.sideward, beside, BESIDE_BOTH), (forward, ahead, AHEAD_BOTH)):
-        shown, limit = (
-            np.array([size[:2] @ way[[0, 2]], -np.mean(under or np.nan)]),
+    for level, under, limit in ((fixed.sideward, beside, BESIDE_BOTH), (forward, ahead, AHEAD_BOTH)):
+        shown, least = (
+            np.array([size[:2] @ level[[0, 2]], -np.mean(under or np.nan)]),
             limit * size_of(fixed.model),
         )
-        if abs(by := float(shown.mean())) > max(limit, np.ptp(shown)):  # a body that leans has other moments
-            yield displaced(case, (), by * way, np.hypot(*error[:2]) * np.abs(way), limit, "warning")
+        if abs(by := float(shown.mean())) > max(least, np.ptp(shown)):  # a body that leans has other moments
+            yield displaced(case, (), by * level, np.hypot(*error[:2]) * np.abs(level), least, "warning")
     way, needed = float(np.mean(ways)) if ways else 1.0, 1.0 + float(size[2])
     due = way / needed
     if (way < WAYS[0] and due < NEEDED[0]) or (way > WAYS[1] and due > NEEDED[1]):
