@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations, product
 from pathlib import Path
 from typing import Protocol
 
@@ -36,6 +37,14 @@ from musclesolve.recording.text.opensim_text import read_mot
 from musclesolve.settings.schema import settings_of
 from musclesolve.settings.trial import ModelPlateSettings
 
+SIGNED_AXES = [
+    np.array(signs)[:, None] * np.eye(3)[list(order)]
+    for order in permutations(range(3))
+    for signs in product((1.0, -1.0), repeat=3)
+]
+"""All 48 signed permutations of three axes, the identity first."""
+POINT_UNITS = {"meters": 1.0, "millimeters": 0.001, "centimeters": 0.01, "kilometers": 1000.0}
+"""Units of points in files, in meters; meters first."""
 _CLEAR = 0.9
 """Share of the force of a contact that must be nearer to one foot than to the other."""
 _SOLE = 0.08
@@ -543,14 +552,38 @@ def _plate_loads(
     raise _no_foot(load, f"its name has no side, and the feet of the model are {feet or 'unknown'}")
 
 
-def _no_foot(load: ExternalLoad, why: str) -> InputError:
-    return file_error(
-        "unassigned_plate",
-        load.file,
-        f"force plate {load.name} belongs to no foot: {why}",
-        "one foot on each plate, forces in N that carry it and points in m, in the axes of the model (y up)",
-        "correct columns, sides, or times and translations of the coordinates; or name bodies in an ExternalLoads .xml",
+_UNCLEAR = (
+    "unassigned_plate",
+    "correct columns, sides, or times and translations of the coordinates; or name bodies in an ExternalLoads .xml",
+)
+"""Code and remedy of a plate that belongs to no foot for an unknown cause."""
+
+
+def _no_foot(load: ExternalLoad, why: str, cause: tuple[str, str] | None = None) -> InputError:
+    (code, remedy), problem = cause or _UNCLEAR, f"force plate {load.name} belongs to no foot: {why}"
+    expected = (
+        "one foot on each plate, forces in N that carry it and points in m, in the axes of the model (y up)"
     )
+    return file_error(code, load.file, problem, expected, remedy)
+
+
+def axes_in_words(axes: Array) -> str:
+    """Describe a signed permutation as "x = +z, y = +x, z = +y": right axes in terms of the axes of the file."""
+    rows = zip("xyz", axes, np.abs(axes).argmax(axis=1), strict=True)
+    return ", ".join(f"{name} = {'+' if row[k] > 0 else '-'}{'xyz'[k]}" for name, row, k in rows)
+
+
+def _cause_of_distance(load: ExternalLoad, soles: Mapping[Side, Sole], far: Mask) -> tuple[str, str] | None:
+    """The code and remedy of a load whose far samples (S,) lie under a foot in another unit or in other axes."""
+    time, tried = load.time[far], []
+    for (unit, factor), (k, axes) in product(POINT_UNITS.items(), enumerate(SIGNED_AXES)):
+        point = factor * load.point[far] @ axes.T
+        away = np.min([sole.distance(point, time) for sole in soles.values()], axis=0)
+        tried.append((float(np.median(away)), unit, k))
+    least, unit, k = min(tried)
+    there = f"they lie {least:.2f} m from the line of heel and toes as {unit} with {axes_in_words(SIGNED_AXES[k])}"
+    remedy = f"export its points in meters in the axes of the model: {there}"
+    return ("bad_axes" if k else "bad_units", remedy) if least < _SOLE else None
 
 
 def _on_feet(
@@ -578,13 +611,10 @@ def _on_feet(
             float(np.median(np.linalg.norm(place, axis=1))) for place in (load.point[on.far], heels)
         )
         distances += f" ({at:.2g} m from the origin of the laboratory, the feet {feet_at:.2g} m)"
-        if min(at, feet_at) < LABORATORY_M < max(at, feet_at):
-            what = "points of force" if at > feet_at else "translations of the coordinates"
-            raise file_error(
-                "bad_units", load.file, f"the center of pressure of {load.name} is {distances}", f"{what} in m",
-                f"divide the {what} by 1000 if they are in mm",
-            )  # fmt: skip
-        raise _no_foot(load, f"its center of pressure is {distances}")
+        cause = _cause_of_distance(load, soles, on.far)
+        if at < LABORATORY_M < feet_at:
+            cause = "bad_units", "divide the translations of the coordinates by 1000 if they are in mm"
+        raise _no_foot(load, f"its center of pressure is {distances}", cause)
     carried = {side: under for side, under in on.under.items() if (under & on.loaded).any()}
     if not carried:
         raise _no_foot(load, f"both feet stand on it from {stretches(load.time, on.shared)}")

@@ -185,14 +185,14 @@ def test_plates_without_a_side_find_their_foot(
     )
     with refused("unassigned_plate", "grf.mot", "calcn_r"):
         read_external_loads(path, model)
-    with refused("unassigned_plate", "grf.mot", "calcn_"):  # the axes of another laboratory
+    with refused("bad_axes", "grf.mot", "x = +z, y = +x, z = +y"):  # the axes of another laboratory
         away = BodyMotion(pose.rotation, pose.position[..., [2, 0, 1]], pose.twist)
         read_external_loads(path, model, time, away)
     with refused("bad_units", "grf.mot", "divide the translations of the coordinates by 1000"):
         read_external_loads(path, model, time, BodyMotion(pose.rotation, 1e3 * pose.position, pose.twist))
     points = np.array([1e3 if each[:-1].endswith("p") else 1.0 for each in table.names])
     write_mot(path, Table(table.time[::20], tuple(renamed), points * table.values[::20], False, path))
-    with refused("bad_units", "grf.mot", "divide the points of force by 1000"):
+    with refused("bad_units", "grf.mot", "points in meters in the axes of the model: they lie 0.01 m"):
         read_external_loads(path, model, time, pose)
 
 

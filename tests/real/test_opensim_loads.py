@@ -97,7 +97,7 @@ def test_a_leg_that_stands_beside_the_plates_is_not_measured(recorded_walk: Path
         (
             ("ground_force_r_px", "ground_force_r_pz"),
             1e3,
-            ["bad_units", "ground_force_r_", "points of force by 1000"],
+            ["bad_units", "ground_force_r_", "as millimeters with x = +x"],
         ),
     ],
 )

@@ -16,7 +16,7 @@ from musclesolve.motion.events.foot_events import SHORTEST_CONTACT
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 from musclesolve.recording.plates.foot_contacts import touch
 from musclesolve.recording.plates.plate_checks import FOOT_REACH, without_instants
-from musclesolve.results.finding import Finding, Run, finding
+from musclesolve.results.finding import Finding, Run, Where, error_if, finding
 
 # Largest force on an unloaded plate [N], and largest change of its zero over the recording [N].
 ZERO, DRIFT = 5.0, 10.0
@@ -29,7 +29,7 @@ SWING, MARGIN = 0.1, 0.03
 FLAT_PEAK_S = 0.02
 # Speed of the center of pressure below which points of coarse steps may rest [m/s]; standing people have 5 to 10 mm/s.
 SLOWEST = 0.005
-# Step of a horizontal channel, as a share of its peak, from which a smooth peak may stay the same for so long.
+# Step of a channel, as a share of its peak, from which a smooth peak may stay the same for so long.
 COARSE = 0.002
 # Step of the force between two samples under a foot, in body weights and [N], and so many times as large as all others
 # within a time before and after [s], and the lowest rate that shows it [Hz]: 31 sound plates, whole, at half, a quarter
@@ -38,6 +38,10 @@ COARSE = 0.002
 # has -2/3 of it, beside a spike of one sample -1 on one side.
 LEAST_STEP, LEAST_STEP_N, OTHER_STEPS, AROUND_STEP, LEAST_RATE = 0.05, 50.0, 4.0, 0.025, 240.0
 BESIDE_STEP = -0.9, -0.45
+# Noise [N rms] and step [N] of a force on a foot: 57 sound plates have up to 4.9 and 1.0, files of OpenSim 2; and rest
+# of a multiple of a step that rounding leaves. The median distance of white noise from the cubic through the samples
+# beside it, over its rms.
+NOISE_N, STEP_N, ROUNDED, WHITE = 8.0, 5.0, 0.01, 0.94
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 
@@ -47,6 +51,40 @@ def beside_cubic(values: Array) -> Array:
     near, far = values[1:-3] + values[3:-1], values[:-4] + values[4:]
     rest[2:-2] = np.nan_to_num(values[2:-2] - (4.0 * near - far) / 6.0)
     return rest
+
+
+def white_noise(columns: Array) -> Array:
+    """Rms (K,) of the white noise of columns (T, K)."""
+    return np.asarray(np.median(np.abs(beside_cubic(columns)), axis=0) / WHITE)
+
+
+def step_of(column: Array) -> float:
+    """The step of which all changes of a column (T,) are multiples; 0 without one."""
+    apart = np.diff(np.unique(column))
+    step = float(apart.min(initial=np.inf))
+    return step if len(apart) > 2 and np.abs(apart / step - np.round(apart / step)).max() < ROUNDED else 0.0
+
+
+def resolution(load: str, force: Array, where: Where) -> Iterator[Finding]:
+    """Find coarse steps or noise of the force (T, 3) of a loaded plate."""
+    white, steps = white_noise(force), np.array([step_of(column) for column in force.T])
+    for name, size, limit in (
+        ("force_resolution", steps, STEP_N),
+        ("force_resolution.noise", white, NOISE_N),
+    ):
+        if size.max() > limit:
+            values = {"load": load, "size": size.max(), "axis": "xyz"[size.argmax()], "limit": limit}
+            yield finding(name, error_if(size.max() > 2.0 * limit), values, where)
+            return
+
+
+@check_at(Stage.PLATES)
+def resolution_of_forces(case: Case) -> Iterator[Finding]:
+    """Find plates whose force is noisy under a foot, or goes in coarse steps."""
+    for plate in case.trial.forces:
+        force = plate.force[(plate.force[:, 2] > 5.0 * touch(case.trial)) & ~plate.in_gap(plate.time)]
+        if len(force) > FLAT_PEAK_S * plate.rate:
+            yield from resolution(f"the {SIDE_NAMES[plate.side]} plate", force, on_plate(plate))
 
 
 @check_at(Stage.PLATE_ZERO)
@@ -119,22 +157,22 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
             for part in (plate.force, plate.point[:, :2])
         )
         flat: list[tuple[str, Mask, dict[str, object]]] = []
-        resolution, finest = (
+        finest_force, finest = (
             [np.nanmin(np.diff(np.unique(column)), initial=np.inf) for column in part.T]
             for part in (plate.force, plate.point[loaded, :2])
         )
         for first, stop in true_runs(still):  # channels of coarse steps rest, and go on by one step
             after = np.abs(plate.force[stop : stop + 1] - plate.force[stop - 1])
-            still[first:stop] = not len(after) or (after > 1.5 * np.array(resolution)).any()
+            still[first:stop] = not len(after) or (after > 1.5 * np.array(finest_force)).any()
         for first, stop in true_runs(loaded):
             # a point that rests in a whole contact was placed there, not held
             rests[first:stop] &= not rests[first + 1 : stop].all()
         for force, steps, way in zip(
-            plate.force.T, resolution, ("horizontal", "horizontal", "vertical"), strict=True
+            plate.force.T, finest_force, ("horizontal", "horizontal", "vertical"), strict=True
         ):
             # a smooth peak stays within one step of a coarse channel for a while
             for peak in np.unique([force.min(), force.max()]):
-                if way == "horizontal" and steps > COARSE * abs(peak):
+                if steps > COARSE * abs(peak):
                     continue
                 highest = loaded & (np.abs(force - peak) <= 1e-9 * abs(peak)) & (abs(peak) > ZERO)
                 flat.append(("plate_clipped", highest, {"way": way, "peak": abs(peak)}))

@@ -57,7 +57,6 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     load_balance.bodies_of_loads: "",
     load_balance.feet_of_loads: "",
     load_balance.dead_channels: "mass ground file",
-    load_balance.signs_of_channels: "mass ground file",
     # the place of the pressure identifies the foot, also with late loads; a scale needs the right foot and time
     units.shift_of_loads: "mass file",
     load_balance.lean_of_loads: "mass ground file",

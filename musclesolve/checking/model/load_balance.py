@@ -12,10 +12,12 @@ of its bodies may have an error of its mass.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, covariance, time_spans, true_runs
+from musclesolve._util.arrays import Array, Mask, time_spans, true_runs
+from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import SERIOUS
 from musclesolve.checking.files.times_units_axes import FAR_MASS, MASS
@@ -36,7 +38,7 @@ from musclesolve.checking.forces.plate_balance import (
     observed,
     shear_values,
 )
-from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S
+from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S, resolution
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import likeness_of
 from musclesolve.checking.model.model_case import (
@@ -59,7 +61,6 @@ from musclesolve.checking.model.posture import (
     lasts_a_stride,
     pressure_along_feet,
     walks,
-    white_noise,
 )
 from musclesolve.motion.events.foot_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
 from musclesolve.motion.motion_plausibility import CUTOFF_WITH_FLIGHT_HZ
@@ -68,12 +69,13 @@ from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
 from musclesolve.results.finding import Finding, Severity, Where, error_if, finding
 
-NEAR_REVERSED = 0.5
-"""Distance from -1 within which the factor that a component needs is a reversed sign: reversed components of the walks
-at hand need -0.82 to -1.06, sound ones 0.27 and more."""
 BESIDE_BOTH = 0.01
 """Displacement of all points to one side that no walk of an adult has, the mean of what both feet and the moments about
 the root show [m]: sound walks have up to 0.0057; displaced by 0.02 they have 0.014 and more."""
+USUAL_SHARE, AHEAD_BOTH = 0.69, 0.013
+"""Mean place of the pressure in a step, from heel to toe over this length, and displacement of all points along the
+walk that no walk of an adult has, the mean of what both feet and the moments about the root show [m]: sound walks have
+-0.007 to 0.010 over the size of the model; displaced by 0.03 they have 0.0155 and more."""
 WAYS = 0.92, 1.5
 """Way of the pressure under the feet in a step, over their length: sound walks have 1.02 to 1.27, ways times 0.7 or 1.5
 0.67 to 0.81 and 1.67 to 1.88."""
@@ -83,20 +85,20 @@ NEEDED = 0.95, 2.0
 SWAYS, ALIKE = 0.15, 0.7
 """Difference from 1 of the factor with which loads accelerate the body to the side, and correlation that shows it:
 sound strides have 0.95 to 1.08, times 0.8 or 1.25 0.76 to 0.82 and 1.22 to 1.25; less than a stride has 0.78."""
-FEWEST_CUT, CLIFF_N, CLIFF = 4, 60.0, 0.7
-"""Samples for which a force that is cut off keeps its greatest value; force at the ends of all contacts [N], and over
+FEWEST_CUT, FEWEST_HELD, CLIFF_N, CLIFF = 4, 2, 60.0, 0.7
+"""Samples for which a force that is cut off keeps its greatest value, and after which a load that is held keeps all its
+values; force at the ends of all contacts [N], and over
 its change in the next two samples, from which smaller ones were set to zero. Usual thresholds are 5 to 25 N. A force
 that rises evenly has up to 0.5, sound files 0.24."""
 STATED = 0.9
 """Share of the loaded samples in which a load rests from which it was stated as constant, and not held."""
-NOISE_N = 8.0
-"""White noise of a force on a foot [N rms]; files of walks have up to 0.6, a landing at 100 frames a second 2."""
 LEVEL = np.array([1.0, 0.0, 1.0])
 """Horizontal components of a force in the ground."""
 SHORTEST_SHEAR = 0.6
 """Duration from which the scale of horizontal forces is known [s]: about a stance."""
 LEANS = 0.025
-"""Horizontal share of the vertical force that no acceleration needs: sound walks have 0.004 (standard error 0.01)."""
+"""Horizontal share of the vertical force, of all plates or of one, that no acceleration needs: sound walks have up to
+0.009 (standard error 0.01), or 0.027 of a plate whose standard error is 0.02."""
 ALONE = 0.1
 """A plate carries the body alone where all others together carry less than this share of its greatest force."""
 UNEQUAL = 0.08
@@ -162,41 +164,6 @@ def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
         repair = units.scaled(ratio, units.roles_of_unit(case, [name]), [name])
         values = {"load": name, "share": 1.0 / ratio, "limit": UNEQUAL, "factor": ratio}
         yield case.fault("plate_scale.loads", error_if(not 0.8 < ratio < 1.25), values, repair)
-
-
-def signs_of_channels(case: ModelCase) -> Iterator[Finding]:
-    """Find single components of loads with the wrong sign, before shifts and places that would imitate them.
-
-    Factors of all components, displacements of all points and a delay are fitted together to the whole wrench.
-    """
-    fixed, time = case.fixed, case.time
-    whole = case.acting(case.loads)
-    scale = case.scale(whole[:, 3:])
-    if not scale > 0.0 or not fixed.soles:
-        return
-    size = fixed.model.weight * np.array([fixed.height] * 3 + [1.0] * 3)
-    left, kept = case.left_by(case.loads, whole, scale)
-    left = left / size
-    if kept.sum() < case.fixed.fewest:
-        return
-    channels = [(load, axis) for load in case.loads for axis in range(3)]
-    parts = [replace(load, force=load.force * np.eye(3)[k], moment=0.0 * load.moment) for load, k in channels]
-    shown = np.stack([case.acting([part]) for part in parts], axis=2)
-    levers = np.concatenate([_levers(case.force([load])) for load in case.loads], axis=2)
-    late = np.gradient(whole, time, axis=0)[:, :, None]
-    levers = np.pad(levers, ((0, 0), (0, 3), (0, 0)))
-    patterns = scale * np.concatenate([shown, levers, late], axis=2)[kept] / size[:, None]
-    gain, spread = covariance(patterns, left[kept], round(MEMORY * fixed.rate))
-    needed, error = 1.0 + gain[: len(channels)], np.sqrt(np.maximum(np.diag(spread), 0.0))[: len(channels)]
-    opposite = (np.abs(needed + 1.0) < NEAR_REVERSED) & (needed + units.CLEAR * error < 0.0)
-    then = left[kept] + 2.0 * patterns[:, :, : len(channels)] @ opposite
-    if not (then**2).sum() < units.BETTER * (left[kept] ** 2).sum():
-        return
-    for k in np.flatnonzero(opposite):
-        load, axis = channels[int(k)]
-        values = {"axis": "xyz"[axis], "load": load.name, "gain": needed[k], "error": error[k]}
-        repair = units.scaled(1.0 - 2.0 * np.eye(3)[axis], ["force"], [load.name])
-        yield case.fault("force_sign.channel", "error", values, repair)
 
 
 def dead_channels(case: ModelCase) -> Iterator[Finding]:
@@ -357,20 +324,23 @@ def lean_of_loads(case: ModelCase) -> Iterator[Finding]:
     """
     if case.found("time_offset", "plate_axes", "force_sign"):
         return
-    (_, acting, left, kept), up = _residual(case), case.fixed.model.up
-    if kept.sum() < case.fixed.fewest:
+    (scale, _, left, kept), up, tried = _residual(case), case.fixed.model.up, []
+    for names, axis in product(units.groups(case), np.flatnonzero(LEVEL)):
+        upward, beside = scale * case.force(units.named(case, names))[kept] @ up, left[kept, 3 + axis]
+        if (upward > SCALED * case.fixed.model.weight).sum() >= case.fixed.fewest:
+            memory = round(MEMORY * case.fixed.rate)
+            (by,), (error,) = standard_errors(upward[:, None, None], beside[:, None], memory)
+            rest = np.linalg.norm(beside - by * upward) / np.linalg.norm(beside)
+            tried.append((float(rest), names, axis, float(by), float(error)))
+    if not tried:
         return
-    patterns, axes = (acting[kept, 3:] @ up)[:, None, None], np.flatnonzero(LEVEL)
-    memory = round(MEMORY * case.fixed.rate)
-    shares = {axis: standard_errors(patterns, left[kept, 3 + axis, None], memory) for axis in axes}
-    axis = max(shares, key=lambda axis: abs(float(shares[axis][0][0])))
-    by, error = (float(part[0]) for part in shares[axis])
+    _, names, axis, by, error = min(tried, key=lambda one: one[0])
     if abs(by) > max(LEANS, units.CLEAR * error):
-        values = {"share": -by, "error": error, "axis": "xyz"[axis], "limit": LEANS}
+        values = {"loads": few(names), "share": -by, "error": error, "axis": "xyz"[axis], "limit": LEANS}
         values["angle"] = float(np.degrees(np.arctan(abs(by))))
         lean = by * np.eye(3)[axis]
         repair = units.each_load(
-            lambda load: replace(load, force=load.force + np.outer(load.force @ up, lean))
+            lambda load: replace(load, force=load.force + np.outer(load.force @ up, lean)), names
         )
         yield case.fault("leaning_force.loads", "warning", values, repair)
 
@@ -427,7 +397,7 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
     measured = case.body.moment_table is None and len(fixed.soles) == len(SIDES)
     if not measured or not walks(fixed) or np.ptp(fixed.time) < units.CYCLE:
         return
-    turning, beside, ways = np.zeros((len(case.time), 3)), list[float](), list[float]()
+    turning, beside, ahead, ways = np.zeros((len(case.time), 3)), list[float](), list[float](), list[float]()
     for sole, point, loaded in pressure_on_feet(case):
         (along, right, long), speed = sole.place(point), fixed.foot_speed(sole)
         force = case.force([load for load in case.loads if case.sole_of(load) is sole])
@@ -437,13 +407,18 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
             stands = np.median(speed[first:stop]) < SPEED
             if stands and 0 < first and stop < len(loaded) and stop - first > STANCE * fixed.rate:
                 ways.append(float(np.ptp(along[first:stop] / long[first:stop])))
+                ahead.append(float((along - USUAL_SHARE * long)[first:stop].mean()))
         beside.append(float(right[loaded].mean()) if loaded.sum() >= fixed.fewest else np.nan)
     patterns = np.concatenate([_levers(acting[:, 3:]), fixed.smooth(turning)[:, :, None]], axis=2)
     size, error = standard_errors(patterns[kept][:, [0, 2]], (fixed.due - acting)[kept][:, [0, 2]], memory)
-    side, limit = fixed.sideward, BESIDE_BOTH * size_of(fixed.model)
-    shown = np.array([size[:2] @ side[[0, 2]], -np.mean(beside)])
-    if abs(by := float(shown.mean())) > max(limit, np.ptp(shown)):  # a body that leans has other moments
-        yield displaced(case, (), by * side, np.hypot(*error[:2]) * np.abs(side), limit, "warning")
+    forward = np.cross(fixed.model.up, fixed.sideward)
+    for level, under, limit in ((fixed.sideward, beside, BESIDE_BOTH), (forward, ahead, AHEAD_BOTH)):
+        shown, least = (
+            np.array([size[:2] @ level[[0, 2]], -np.mean(under or np.nan)]),
+            limit * size_of(fixed.model),
+        )
+        if abs(by := float(shown.mean())) > max(least, np.ptp(shown)):  # a body that leans has other moments
+            yield displaced(case, (), by * level, np.hypot(*error[:2]) * np.abs(level), least, "warning")
     way, needed = float(np.mean(ways)) if ways else 1.0, 1.0 + float(size[2])
     due = way / needed
     if (way < WAYS[0] and due < NEEDED[0]) or (way > WAYS[1] and due > NEEDED[1]):
@@ -522,23 +497,19 @@ def cut_loads(case: ModelCase) -> Iterator[Finding]:
         still = np.append(False, rests) & loaded
         held = still & (still.sum() < STATED * loaded.sum())
         highest = (upward == most) & (most > SCALED * case.fixed.model.weight) & ~still
-        for code, samples in (("plate_clipped", highest), ("plate_clipped.held", held)):
-            spans = [(first, stop - 1) for first, stop in true_runs(samples) if stop - first > least]
+        shortest = max(FEWEST_HELD, FLAT_PEAK_S * rate)
+        for code, samples, fewest in (
+            ("plate_clipped", highest, least),
+            ("plate_clipped.held", held, shortest),
+        ):
+            spans = [(first, stop - 1) for first, stop in true_runs(samples) if stop - first > fewest]
             if spans:
                 times = tuple((float(load.time[first]), float(load.time[last])) for first, last in spans)
                 duration = sum(end - begin for begin, end in times)
                 values = {"way": "vertical", "what": f"load {load.name}", "peak": most, "duration": duration}
                 yield case.fault(code, "error", values, times=times)
-        force = load.force[loaded]
-        white = white_noise(force) if len(force) > least else np.zeros(3)
-        if white.max() > NOISE_N:
-            values = {
-                "load": load.name,
-                "noise": white.max(),
-                "axis": "xyz"[white.argmax()],
-                "limit": NOISE_N,
-            }
-            yield case.fault("noise.loads", "warning", values)
+        if loaded.sum() > least:
+            yield from resolution(load.name, load.force[loaded], case.where)
         runs = [run for run in true_runs(upward > 0.0) if run[1] - run[0] > least]
         ends = [(upward[first], upward[first + 2]) for first, _ in runs if first > 0]
         ends += [(upward[stop - 1], upward[stop - 3]) for _, stop in runs if stop < len(upward)]

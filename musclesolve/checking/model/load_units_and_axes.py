@@ -17,12 +17,13 @@ A second route: a loaded foot stands. A shift with which loads act on moving fee
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise, permutations, product
+from itertools import pairwise
 from typing import cast
 
 import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, vector_product
+from musclesolve._util.messages import few
 from musclesolve.checking.forces.newtons_law import FARTHEST, SERIOUS, SMALLEST_S, shift_values
 from musclesolve.checking.model.model_case import (
     CAP,
@@ -31,11 +32,13 @@ from musclesolve.checking.model.model_case import (
     SCALED,
     Change,
     Fit,
+    Loads,
     ModelCase,
     standard_errors,
 )
+from musclesolve.checking.model.posture import walks
 from musclesolve.constants import STANDARD_GRAVITY
-from musclesolve.opensim.external_loads import ExternalLoad
+from musclesolve.opensim.external_loads import POINT_UNITS, SIGNED_AXES, ExternalLoad, axes_in_words
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
 from musclesolve.recording.plates.foot_contacts import to_center_of_pressure
 from musclesolve.results.finding import Finding, error_if
@@ -58,11 +61,11 @@ def delayed(shift: float, drift: float = 0.0, middle: float = 0.0) -> Change:
     return each_load(lambda load: replace(load, time=(load.time - shift + drift * middle) / (1.0 + drift)))
 
 
-def turned(axes: Array, roles: Sequence[str]) -> Change:
-    """Turn or mirror force, point and moment of loads by a signed permutation (3, 3) of their axes."""
+def turned(axes: Array, roles: Sequence[str], names: Sequence[str] = ()) -> Change:
+    """Turn or mirror force, point and moment of loads, or of some, by a signed permutation (3, 3) of their axes."""
     of_role = {"force": axes, "point": axes, "moment": np.linalg.det(axes) * axes}
     return each_load(
-        lambda load: replace(load, **{role: getattr(load, role) @ of_role[role].T for role in roles})
+        lambda load: replace(load, **{role: getattr(load, role) @ of_role[role].T for role in roles}), names
     )
 
 
@@ -103,10 +106,14 @@ NEAR = 1.3
 """Factor within which a unit is named as the cause."""
 BELOW, AWAY = 0.12, 0.4
 """Distance from a sole within which a point can be its center of pressure, and distance from which it cannot [m]."""
+NEARER = 0.25
+"""Share of their distance from the feet within which other axes bring points that lie below a foot: an offset of a
+plate is brought there by chance alone."""
 THICK = 0.1
 """Heel and toe lie no more than this above the ground when the foot carries the body [m]."""
-TWISTED = 0.15
-"""Limit of the greatest free moment over the greatest force [m], larger than half the width of a foot."""
+TWISTED, TURNS = 0.15, 0.018
+"""Limits of the greatest free moment over the greatest force [m], larger than half the width of a foot, and of a foot
+that walks: sound walks have up to 0.011."""
 BETTER, UNLIKE = 0.6, 0.35
 """Share of the misfit after a change of axes from which the axes are wrong, if the loads do not fit the body."""
 
@@ -194,40 +201,67 @@ def at_soles(case: ModelCase) -> ModelCase:
     return replace(case, loads=loads, given=loads)
 
 
+def groups(case: ModelCase) -> list[list[str]]:
+    """Names of the loads that may have a fault in common: of all loads, then of each one."""
+    names = [load.name for load in case.loads]
+    return [names, *([name] for name in names if len(names) > 1)]
+
+
+def named(case: ModelCase, names: Sequence[str]) -> Loads:
+    """The loads of some names."""
+    return tuple(load for load in case.loads if load.name in names)
+
+
 def point_unit(case: ModelCase) -> Iterator[Finding]:
-    """Compare the points with the feet."""
-    now = nearness(case, case.loads)
-    if not now > AWAY:
-        return
-    for unit, factor in {"millimeters": 0.001, "centimeters": 0.01, "kilometers": 1000.0}.items():
-        repair = scaled(factor, ["point"])
-        if any(nearness(case, turned(axes, ["point"])(repair(case.loads))) < BELOW for axes in SIGNED_AXES):
-            values = {"now": now, "unit": unit, "factor": factor, "limit": AWAY}
-            yield case.fault("point_units.loads", "error", values, repair)
-            return
+    """Compare the points of all loads, or of one, with the feet."""
+    for names in groups(case):
+        loads = named(case, names)
+        now = nearness(case, loads)
+        for unit, factor in list(POINT_UNITS.items())[1:]:
+            points = scaled(factor, ["point"])(loads)
+            # points in a greater unit all lie at the origin of the laboratory, where a foot may stand
+            if now > (AWAY if factor < 1.0 else BELOW) and any(
+                nearness(case, turned(axes, ["point"])(points)) < BELOW for axes in SIGNED_AXES
+            ):
+                values = {"load": few(names), "now": now, "unit": unit, "factor": factor, "limit": BELOW}
+                yield case.fault("point_units.loads", "error", values, scaled(factor, ["point"], names))
+                return
 
 
 def moment_unit(case: ModelCase) -> Iterator[Finding]:
-    """Compare free moments with forces."""
+    """Compare free moments with forces, and find free moments that are zero in a walk."""
+    walking, zero = walks(case.fixed), list[str]()
     force = max(float(np.linalg.norm(load.force, axis=1).max(initial=0.0)) for load in case.loads)
     for load in case.loads:
         most = float(np.quantile(np.linalg.norm(load.moment, axis=1), 0.99))
         if most > TWISTED * force > 0.0 and load.force.any():
             values = {"load": load.name, "moment": most, "limit": TWISTED * force}
             yield case.fault("moment_units.loads", "error", values, scaled(0.001, ["moment"], [load.name]))
-
-
-SIGNED_AXES = [
-    np.array(signs)[:, None] * np.eye(3)[list(order)]
-    for order in permutations(range(3))
-    for signs in product((1.0, -1.0), repeat=3)
-]
-"""All 48 signed permutations of three axes, the identity first."""
+        elif walking and case.sole_of(load) and load.force.any():
+            zero += [load.name] * (not load.moment.any())
+            if most > TURNS * force:
+                values = {"moment": most, "arm": most / force, "limit": TURNS}
+                yield case.fault("free_moment.large", "warning", values)
+    if zero:
+        yield case.fault("free_moment.zero", "warning", {"loads": few(zero)})
 
 
 def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
-    """Find the axes in which forces accelerate the body and points lie under its feet."""
-    force, due = case.force(case.loads), case.fixed.due[:, 3:]
+    """Find the axes in which forces accelerate the body and points lie under its feet: of all loads, or of one."""
+
+    def left(fault: Finding) -> tuple[float, float]:
+        assert fault.repair is not None
+        loads = fault.repair(case.loads)
+        force = case.force(loads)
+        return case.misfit(force, case.scale(force)), nearness(case, loads)
+
+    if found := [fault for names in groups(case) for fault in _axes_of(case, names)]:
+        yield min(found, key=left)
+
+
+def _axes_of(case: ModelCase, names: Sequence[str]) -> Iterator[Finding]:
+    """Find the axes of the loads of some names."""
+    loads, force, due = named(case, names), case.force(case.loads), case.fixed.due[:, 3:]
     spread = np.maximum(due.std(axis=0), 0.02 * case.fixed.model.weight)
     great = np.linalg.norm(force, axis=1) > SCALED * np.quantile(np.linalg.norm(force, axis=1), 0.9)
     if great.sum() < case.fixed.fewest:
@@ -235,36 +269,38 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     size = float(np.median(np.linalg.norm(due[great], axis=1) / np.linalg.norm(force[great], axis=1)))
 
     # misfits (48, T) of forces in all axes, each component over its spread
-    off = (size * force @ np.transpose(SIGNED_AXES, (0, 2, 1)) - due) / spread
+    turning = size * case.force(loads)
+    off = (turning @ np.transpose(SIGNED_AXES, (0, 2, 1)) + size * force - turning - due) / spread
     # frames in which some axes fit: not those in which a foot stands beside the plates
-    fitting = np.linalg.norm(size * force, axis=1) > SCALED * np.linalg.norm(due, axis=1)
+    fitting = np.linalg.norm(turning, axis=1) > SCALED * np.linalg.norm(due, axis=1)
     if fitting.sum() < case.fixed.fewest:
         return
     scores = np.minimum((off**2).mean(axis=2), 4.0)[:, fitting].mean(axis=1)
     same = int(scores.argmin()) if scores.min() < BETTER * scores[0] and scores[0] > UNLIKE else 0
-    force_axes, now = SIGNED_AXES[same], nearness(case, case.loads)
+    force_axes, now = SIGNED_AXES[same], nearness(case, loads)
     if np.array_equal(force_axes, -np.eye(3)):
-        repair = turned(-np.eye(3), ["force"])
+        repair = turned(-np.eye(3), ["force"], names)
         share = float((due[:, 1] * force[:, 1]).sum() / (due[:, 1] ** 2).sum())
         yield case.fault("force_sign.loads", "error", {"share": share}, repair)
         return
     near = far = now
     if same:
         # points are turned with the forces, unless they already lie under the feet
-        near = nearness(case, turned(force_axes, ["point"])(case.loads))
+        near = nearness(case, turned(force_axes, ["point"])(loads))
         together = near < max(BELOW, 0.5 * now)
         roles, axes = ["force", "point", "moment"] if together else ["force", "moment"], force_axes
-    elif now > AWAY:
-        points = [nearness(case, turned(axes, ["point"])(case.loads)) for axes in SIGNED_AXES]
+    elif now > BELOW:
+        points = [nearness(case, turned(axes, ["point"])(loads)) for axes in SIGNED_AXES]
         roles, axes, near = ["point"], SIGNED_AXES[int(np.nanargmin(points))], min(points)
-        if not near < BELOW:
+        if not near < min(BELOW, NEARER * now):
             return
     else:
         return
-    repair = turned(axes, roles)
+    repair = turned(axes, roles, names)
     values = {
         "roles": {3: "forces and points", 2: "forces", 1: "points"}[len(roles)],
-        "axes": in_words(axes),
+        "loads": few(names),
+        "axes": axes_in_words(axes),
         "now": float(np.sqrt(scores[0])),
         "then": float(np.sqrt(scores[same])),
         "near": near,
@@ -272,12 +308,6 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
     }
     name = "plate_axes.points" if roles == ["point"] else "plate_axes.loads"
     yield case.fault(name, "error", values, repair)
-
-
-def in_words(axes: Array) -> str:
-    """Describe a signed permutation as "x = +z, y = +x, z = +y": right axes in terms of the axes of the file."""
-    rows = zip("xyz", axes, np.abs(axes).argmax(axis=1), strict=True)
-    return ", ".join(f"{name} = {'+' if row[k] > 0 else '-'}{'xyz'[k]}" for name, row, k in rows)
 
 
 SHIFT_STEP = 0.01

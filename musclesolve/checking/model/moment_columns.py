@@ -34,6 +34,7 @@ from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, side_of, split_side, twin
 from musclesolve.checking.files.times_units_axes import LOWEST_RATE_HZ
 from musclesolve.checking.forces.newtons_law import SERIOUS, SMALLEST_S, shift_values
+from musclesolve.checking.forces.plate_zero_and_saturation import white_noise
 from musclesolve.checking.model.given_moments import (
     FITS,
     LEAST_MOMENT_RMS,
@@ -45,14 +46,7 @@ from musclesolve.checking.model.given_moments import (
 )
 from musclesolve.checking.model.load_units_and_axes import exceeds
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
-from musclesolve.checking.model.posture import (
-    ANGLES,
-    STRIDE,
-    held_stretches,
-    rate_of_lines,
-    walks,
-    white_noise,
-)
+from musclesolve.checking.model.posture import ANGLES, STRIDE, held_stretches, rate_of_lines, walks
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, error_if
 

@@ -29,7 +29,7 @@ from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.sides import SIDES, has_side, split_side, twin, with_side
 from musclesolve.checking.files.times_units_axes import LOWEST_RATE_HZ
-from musclesolve.checking.forces.plate_zero_and_saturation import beside_cubic
+from musclesolve.checking.forces.plate_zero_and_saturation import white_noise
 from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
     SCALED,
@@ -131,10 +131,9 @@ LOW_HZ, KEPT = 4.0, 0.8
 """Cut-off [Hz] below which f90 is compared with that of the usual cut-off, and the share of it that is kept."""
 SHORTEST = 1.0
 """Duration from which a spectrum is known [s]."""
-NOISE, NOISE_OF_ONE, OTHERS, WHITE = 0.75, 0.5, 3.0, 0.94
+NOISE, NOISE_OF_ONE, OTHERS = 0.75, 0.5, 3.0
 """White noise [degrees rms] that no angle of the legs has; the same where half of the angles have so many times less.
-Sound walks have up to 0.61, 2.1 times as much as half of the angles. The median distance of white noise from the cubic
-through the samples beside it, over its rms."""
+Sound walks have up to 0.61, 2.1 times as much as half of the angles."""
 HELD_S = 0.15
 """Duration from which an angle with exactly one value, or one rate, is no motion [s]."""
 LINES, BENDS = 0.02, 0.1
@@ -560,8 +559,8 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             usual = dict(zip(motion.names, low_pass(measured, fixed.rate, CUTOFF_HZ).T, strict=True))
             of_usual = max(f90(usual[name], fixed.rate, 4) for name in legs) if cutoff < LOW_HZ else 0.0
             angles = motion.by_name(np.degrees(measured))
-            rest = np.abs(beside_cubic(np.stack([angles[name] for name in names], axis=1)))
-            white = dict(zip(names, np.median(rest, axis=0) / WHITE, strict=True))
+            columns = np.stack([angles[name] for name in names], axis=1)
+            white = dict(zip(names, white_noise(columns), strict=True))
             worst, middle = max(white, key=lambda name: white[name]), float(np.median([*white.values()]))
             if white[worst] > (least := min(NOISE, max(NOISE_OF_ONE, OTHERS * middle))):
                 said = {"name": worst, "noise": white[worst], "least": least, "usual": middle}
@@ -584,11 +583,6 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             long = last - first > 2.0 * HELD_S and not rate
             code = "frozen.line" if rate else "frozen.stretch"
             yield finding(code, error_if(long), held_at, Where(where.file, times=((first, last),)))
-
-
-def white_noise(columns: Array) -> Array:
-    """Rms (K,) of the white noise of columns (T, K)."""
-    return np.asarray(np.median(np.abs(beside_cubic(columns)), axis=0) / WHITE)
 
 
 def rate_of_lines(columns: Array, time: Array) -> float:

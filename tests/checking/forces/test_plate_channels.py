@@ -13,10 +13,12 @@ from treadmill import on_a_treadmill
 from trial_copy import TrialCopy
 
 from musclesolve.checking.forces.plate_balance import BalanceFit, accusations, balance, likeliest, observed
+from musclesolve.checking.forces.plate_zero_and_saturation import resolution
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.data import reference_stride
 from musclesolve.forces import prepare
 from musclesolve.pipeline.recorded_body import RecordedBody
+from musclesolve.results.finding import Where
 
 
 @pytest.fixture(scope="module")
@@ -137,3 +139,19 @@ def test_a_body_that_stays_in_its_place_shows_no_scale_of_space(belt, tmp_path):
     spoiled = replace(measured, residual=measured.residual + off * measured.space)
     fits = accusations(observed(spoiled, [], "rl", [0, 1]), ["space"])
     assert ("space" in fits) == (not belt)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda force: 25.0 * np.round(force / 25.0), "in steps of 25 N"),
+        (lambda force: force + np.random.default_rng(1).normal(0.0, 20.0, force.shape), "has noise of"),
+        (np.round, ""),
+        (lambda force: force + np.random.default_rng(1).normal(0.0, 2.0, force.shape), ""),
+    ],
+)
+def test_coarse_steps_and_noise_of_a_force_are_named(stride, spoil, told):
+    (plate, *_), where = stride[0].trial.forces, Where(None)
+    found = list(resolution("the right plate", spoil(plate.force[plate.force[:, 2] > 100.0]), where))
+    assert [one.code for one in found] == ["force_resolution"] * bool(told)
+    assert all(told in one.what and "the right plate" in one.what for one in found)

@@ -12,6 +12,7 @@ from recorded_data import recorded
 
 from musclesolve._util.arrays import true_runs
 from musclesolve.checking.model.examine import findings_of_body
+from musclesolve.checking.model.load_units_and_axes import scaled
 from musclesolve.opensim.external_loads import ExternalLoad
 from musclesolve.signals import low_pass
 
@@ -109,11 +110,14 @@ def dead(axis: int) -> Spoil:
     return on_loads(lambda loads: tuple(replace(load, force=load.force * kept) for load in loads))
 
 
-def leaning(share: float) -> Spoil:
-    """All loads with a share of the vertical force ahead."""
+def leaning(share: float, count: int | None = None) -> Spoil:
+    """All loads, or the first ones, with a share of the vertical force ahead."""
     ahead = np.array([share, 0.0, 0.0])
     return on_loads(
-        lambda loads: tuple(replace(load, force=load.force + load.force[:, 1:2] * ahead) for load in loads)
+        lambda loads: (
+            *(replace(load, force=load.force + load.force[:, 1:2] * ahead) for load in loads[:count]),
+            *(loads[count:] if count else ()),
+        )
     )
 
 
@@ -159,11 +163,14 @@ def between(least: float, share: float) -> Spoil:
         (dead(2), "plate_channel"),
         (leaning(0.05), "leaning_force"),
         (leaning(-0.05), "leaning_force"),
-        (noisy(25.0), "noise"),
+        (leaning(0.07, 1), "leaning_force"),
+        (on_loads(scaled(0.0, ["moment"])), "free_moment"),
+        (on_loads(scaled(5.0, ["moment"])), "free_moment"),
+        (noisy(25.0), "force_resolution"),
     ],
     ids=[
         *"filtered low high resting short long cut no_small_forces held".split(),
-        *"no_forward no_sideward ahead behind noise".split(),
+        *"no_forward no_sideward ahead behind one_ahead no_twist large_twist noise".split(),
     ],
 )
 def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) -> None:

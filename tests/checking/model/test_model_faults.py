@@ -134,15 +134,29 @@ def test_points_30_mm_to_the_side_are_found(name: str) -> None:
     assert min(part[:, 2].mean() for part in change) == pytest.approx(-0.03, abs=0.015)
 
 
+def test_points_30_mm_ahead_are_shown_by_feet_and_moments_together() -> None:
+    trial = trials()["service"]
+    ahead = moved(np.array([0.03, 0.0, 0.0]))
+    (own,) = (
+        each
+        for each in findings_of_body(replace(trial, loads=ahead(trial.loads)).body())
+        if each.code == "pressure_offset"
+    )
+    assert own.repair is not None and own.severity == "warning"
+    change = [load.point - old.point for load, old in zip(own.repair(trial.loads), trial.loads, strict=True)]
+    assert min(part[:, 0].mean() for part in change) == pytest.approx(-0.03, abs=0.015)
+
+
 @pytest.mark.parametrize("axis", [0, 2])
 @pytest.mark.parametrize("name", SOUND)
 def test_a_reversed_component_is_named_and_leaves_no_other_finding(name: str, axis: int) -> None:
     trial = trials()[name]
     sound = {each.code for each in findings_of_body(trial.sound)}
     found = findings_of_body(one_channel_reversed(axis)(trial).body())
-    (own,) = (each for each in found if each.code == "force_sign")
-    assert own.severity == "error" and f"along {'xyz'[axis]} of {greatest(trial)} is reversed" in own.what
-    assert {each.code for each in found} - sound == {"force_sign"}, [str(each) for each in found]
+    (own,) = (each for each in found if each.code == "plate_axes")
+    assert own.severity == "error" and f"of {greatest(trial)} are" in own.what
+    assert f"{'xyz'[axis]} = -{'xyz'[axis]}" in own.remedy and own.remedy.count("-") == 1
+    assert {each.code for each in found} - sound == {"plate_axes"}, [str(each) for each in found]
 
 
 @pytest.mark.parametrize(("name", "ahead"), [("knee", 0.06), ("service", 0.1), ("overground", 0.04)])
