@@ -200,14 +200,14 @@ class OptimalitySystem:
         The round-off in these moments is returned as well, (T', m).
         """
         compliance, which = self.compliance[:, : self.hard], self.dense
-        gain = problem.pull(multiplier) - cost.gradient(problem, activation)
+        slope = cost.gradient(problem, activation)
+        gain = problem.pull(multiplier) - slope
         short = problem.moment - problem.produced(activation) - compliance * multiplier
         matrix = problem.moment_arm[which].astype(np.longdouble) * problem.force_capacity[which, None, :]
         parts = matrix * activation[which, None, :]
         sizes = np.abs(parts).sum(axis=2) + np.abs(problem.moment[which])
         short[which] = problem.moment[which] - parts.sum(axis=2) - compliance[which] * multiplier[which]
-        pull = (matrix * multiplier[which, :, None]).sum(axis=1)
-        gain[which] = pull - cost.gradient(problem.frames(which), activation[which])
+        gain[which] = (matrix * multiplier[which, :, None]).sum(axis=1) - slope[which]
         return gain, short, np.finfo(np.longdouble).eps * sizes.astype(np.float64)
 
     def error_at(self, problem: Problem, cost: Cost, activation: Array, multiplier: Array) -> Array:
@@ -222,7 +222,7 @@ class OptimalitySystem:
         inverse = self.dense_inverse[:, :muscles]
         error = np.abs(inverse @ left) + np.abs(inverse[:, :, muscles:]) @ noise[:, :, None]
         apart[which] += error.max(axis=(1, 2), initial=0.0)
-        # held muscles fill ranks that free ones lack, but distinguish no better than all muscles together
+        # held muscles count: an optimum may need one that leaves its bound
         lacking = which[~self.regular[which]]
         row = problem.moment_matrix[lacking] * (problem.upper > problem.lower)[lacking, None, :]
         largest = np.abs(row).max(axis=2, initial=0.0, keepdims=True)
@@ -467,10 +467,7 @@ class SolutionDerivatives:
                 "all optimal: the derivative is not defined."
             )
         if not self.optimum.known[here]:
-            return (
-                "Newton's method does not converge at this solution, or double precision does not resolve its "
-                "activations: it is not differentiated."
-            )
+            return "Newton's method does not converge, or moments do not fix the activations: no derivative."
         optimum, part = self.optimum, self.part
         muscle = int(optimum.distance[here].argmin())
         distance = float(optimum.distance[here, muscle])

@@ -85,10 +85,11 @@ def factorize(matrix: Any, scale: Any, size: int) -> None:
 
 
 @compiled
-def factorize_system(matrix: Any, rows: int, n: int, w: Any, s: Any, factor: Any, work: Any) -> bool:
+def factorize_system(matrix: Any, rows: int, n: int, w: Any, s: Any, factor: Any, work: Any) -> None:
     """Factorize matrix H matrix^T + C, (R, R), for H in INVERSE and C in COMPLIANCE; DIAGONAL receives the scale.
 
-    Returns whether rows nearly depend on each other, without a compliance in C.
+    Rows that nearly depend on each other lose half of their digits in products of rows, and none where Gram-Schmidt
+    makes them orthogonal, in `work` (R, n).
     """
     schur_of(matrix, w, INVERSE, MIDDLE, rows, n, factor)
     largest, soft = 0.0, False
@@ -98,19 +99,7 @@ def factorize_system(matrix: Any, rows: int, n: int, w: Any, s: Any, factor: Any
     factorize(factor, s[DIAGONAL], rows)
     for r in range(rows):
         largest = max(largest, factor[r, r])
-    if largest > POOR and not soft:
-        factorize_by_rows(matrix, rows, n, w, s, factor, work)
-        return True
-    return False
-
-
-@compiled
-def factorize_by_rows(matrix: Any, rows: int, n: int, w: Any, s: Any, factor: Any, work: Any) -> None:
-    """Factorize matrix H matrix^T, as scaled in DIAGONAL, by Gram-Schmidt on the rows, in `work` (R, n).
-
-    Rows that nearly depend on each other lose half of their digits in products of rows, and none here.
-    """
-    for j in range(rows):
+    for j in range(rows if largest > POOR and not soft else 0):
         here = work[j]
         for i in range(n):
             here[i] = matrix[j, i] * s[DIAGONAL, j] * np.sqrt(w[INVERSE + i])
