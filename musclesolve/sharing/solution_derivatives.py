@@ -194,10 +194,10 @@ class OptimalitySystem:
     def residuals(
         self, problem: Problem, cost: Cost, activation: Array, multiplier: Array
     ) -> tuple[Array, Array, Array]:
-        """What is left at activations (T, n) and multipliers (T, m): A^T lambda - f', (T, n), and moments, (T, m).
+        """The residuals A^T lambda - f', (T, n), and b - A a - C lambda, (T, m) [N m], at activations and multipliers.
 
         In the frames `dense` the sums have more digits than double precision where the processor has a longer format.
-        The round-off in these moments is returned as well, (T', m).
+        The third array is the round-off of the second in these frames, (T', m).
         """
         compliance, which = self.compliance[:, : self.hard], self.dense
         slope = cost.gradient(problem, activation)
