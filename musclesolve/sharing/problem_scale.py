@@ -83,9 +83,9 @@ def edge_weight(problem: Problem, cost: Cost, stiffness: float) -> Array:
 
 
 def full_cost(problem: Problem, cost: Cost) -> Array:
-    """The cost of all muscles at full activation less the cost at rest, (T,); 1 where the difference is zero.
+    """The change of the cost from rest to full activation, (T,); 1 where it is zero or not finite.
 
-    For a cost that is not least at rest the absolute changes between rest and full activation add up.
+    For a cost that is not least at rest it is at least half the sum of theta_i (upper_i - lower_i) (slope_scale).
     """
     full = np.abs(cost.value(problem, problem.upper) - cost.value(problem, problem.lower))
     width = problem.upper - problem.lower

@@ -191,11 +191,52 @@ class OptimalitySystem:
                 moved[which], multiplier[which] = fixed + change[:, :muscles] * free, change[:, muscles:]
         return moved, multiplier
 
+    def residuals(
+        self, problem: Problem, cost: Cost, activation: Array, multiplier: Array
+    ) -> tuple[Array, Array, Array]:
+        """The residuals A^T lambda - f', (T, n), and b - A a - C lambda, (T, m) [N m], at activations and multipliers.
+
+        In the frames `dense` the sums have more digits than double precision where the processor has a longer format.
+        The third array is the round-off of the second in these frames, (T', m).
+        """
+        compliance, which = self.compliance[:, : self.hard], self.dense
+        slope = cost.gradient(problem, activation)
+        gain = problem.pull(multiplier) - slope
+        short = problem.moment - problem.produced(activation) - compliance * multiplier
+        matrix = problem.moment_arm[which].astype(np.longdouble) * problem.force_capacity[which, None, :]
+        parts = matrix * activation[which, None, :]
+        sizes = np.abs(parts).sum(axis=2) + np.abs(problem.moment[which])
+        short[which] = problem.moment[which] - parts.sum(axis=2) - compliance[which] * multiplier[which]
+        gain[which] = (matrix * multiplier[which, :, None]).sum(axis=1) - slope[which]
+        return gain, short, np.finfo(np.longdouble).eps * sizes.astype(np.float64)
+
+    def error_at(self, problem: Problem, cost: Cost, activation: Array, multiplier: Array) -> Array:
+        """The distance of activations (T, n) from the optimum that residuals and round-off leave, (T,).
+
+        It is infinite where moments are not met, or depend on each other up to a share of 1e-9 for all muscles.
+        """
+        gain, short, noise = self.residuals(problem, cost, activation, multiplier)
+        which, muscles, size = self.dense, activation.shape[1], np.maximum(1.0, np.abs(problem.moment))
+        apart = np.where((np.abs(short) <= CONVERGED * size).all(axis=1), 0.0, np.inf)
+        left = np.concatenate([gain[which] * self.free[which], short[which]], axis=1)[:, :, None]
+        inverse = self.dense_inverse[:, :muscles]
+        error = np.abs(inverse @ left) + np.abs(inverse[:, :, muscles:]) @ noise[:, :, None]
+        apart[which] += error.max(axis=(1, 2), initial=0.0)
+        # held muscles count: an optimum may need one that leaves its bound
+        lacking = which[~self.regular[which]]
+        row = problem.moment_matrix[lacking] * (problem.upper > problem.lower)[lacking, None, :]
+        largest = np.abs(row).max(axis=2, initial=0.0, keepdims=True)
+        share = np.linalg.svd(row / np.where(largest > 0.0, largest, 1.0), compute_uv=False)
+        alike = (share > ALIKE * share[:, :1]).sum(axis=1) < (largest > 0.0).sum(axis=(1, 2))
+        apart[lacking[alike]] = np.inf
+        return apart
+
 
 NEWTON_STEPS = 12
 CONVERGED = 1e-11
 """Newton step, relative to the width of the bounds and to the activation, at which a solution is final."""
 
+ALIKE = 1e-9  # singular value of the moments of all muscles, below which moments are not told apart
 KNOWN_RESIDUAL = 1e-7  # residual above which the solution is not accurate enough to be differentiated
 LARGEST_STEP = 0.9  # largest step of a free muscle, as a share of the distance to its bound
 
@@ -209,10 +250,12 @@ class Optimum:
     below: Mask  # (T, n) held at the lower bound
     above: Mask  # (T, n) held at the upper bound
     distance: Array  # (T, n) from a change of the set; infinite where a muscle cannot move or has no arm
-    known: Mask  # (T,) whether Newton's method has converged
+    known: Mask  # (T,) whether Newton's method has converged, and moments resolve the activations
 
 
-def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, multiplier: Array) -> Optimum:
+def refine(
+    problem: Problem, cost: Cost, compliance: Array, activation: Array, multiplier: Array
+) -> tuple[Optimum, OptimalitySystem]:
     """Refine a solution, activations (T, n) and multipliers (T, m), from about six correct digits to machine precision.
 
     The problem has solved frames only and upper bounds within the domain of the smooth convex cost; the compliance
@@ -231,10 +274,9 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
         start = np.where(held, np.where(below, low, high), a[going])
         system = OptimalitySystem.from_activation(part, cost, start, ~held, give)
         with np.errstate(all="ignore"):
-            slope = cost.gradient(part, start) - part.pull(multiplier[going])
-            short = part.moment - part.produced(start) - give * multiplier[going]
+            gain, short, _ = system.residuals(part, cost, start, multiplier[going])
             still = np.zeros((*start.shape, 1))
-            step, change = system.solve(np.where(held, 0.0, -slope)[..., None], short[..., None], still)
+            step, change = system.solve(np.where(held, 0.0, gain)[..., None], short[..., None], still)
         step = np.where(held, 0.0, np.nan_to_num(step[..., 0]))
         moved = start + np.clip(step, LARGEST_STEP * (low - start), LARGEST_STEP * (high - start))
         width = np.where(high > low, high - low, 1.0)
@@ -256,9 +298,10 @@ def refine(problem: Problem, cost: Cost, compliance: Array, activation: Array, m
             room = np.fmax(room, np.where(np.isfinite(rise), rise, 0.0))
     distance = np.where(held, lacks, np.nan_to_num(room, posinf=1.0).min(axis=0))
     distance = np.where(upper > lower, distance, np.inf)
-    short = problem.moment - problem.produced(a) - compliance * multiplier
-    met = (np.abs(short) <= CONVERGED * np.maximum(1.0, np.abs(problem.moment))).all(axis=1)
-    return Optimum(a, multiplier, held & below, held & ~below, distance, met & (miss <= KNOWN_RESIDUAL))
+    system = OptimalitySystem.from_activation(problem, cost, a, ~held, compliance)
+    with np.errstate(all="ignore"):
+        known = (miss <= KNOWN_RESIDUAL) & (system.error_at(problem, cost, a, multiplier) <= TOLERANCE)
+    return Optimum(a, multiplier, held & below, held & ~below, distance, known), system
 
 
 def _held(problem: Problem, cost: Cost, upper: Array, a: Array, multiplier: Array) -> tuple[Array, Mask]:
@@ -338,9 +381,7 @@ def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution)
             expected="the solution of `solve` for this problem",
         )
     compliance = 1.0 / weight
-    optimum = refine(part, chosen, compliance, activation, multiplier)
-    free = ~(optimum.below | optimum.above)
-    system = OptimalitySystem.from_activation(part, chosen, optimum.activation, free, compliance)
+    optimum, system = refine(part, chosen, compliance, activation, multiplier)
     return SolutionDerivatives(problem, chosen, which, part, activation, optimum, system)
 
 
@@ -397,7 +438,10 @@ class SolutionDerivatives:
 
     @cached_property
     def activation_error(self) -> Array:
-        """The largest distance of an activation from the optimum, (T,); NaN where Newton's method does not converge."""
+        """The largest distance of an activation from the optimum, (T,).
+
+        NaN where Newton's method does not converge, or where double precision does not resolve the activations.
+        """
         apart = np.abs(self.optimum.activation - self.activation).max(axis=1, initial=0.0)
         return self._whole(np.where(self.optimum.known, apart, np.nan), keep=True)
 
@@ -417,13 +461,13 @@ class SolutionDerivatives:
         if not self.which[frame]:
             return "This frame is not solved: there is nothing to differentiate."
         here = int(self.which[:frame].sum())
-        if not self.optimum.known[here]:
-            return "Newton's method does not converge at this solution: it is not differentiated."
         if not self.system.regular[here]:
             return (
                 "The muscles between their bounds cannot vary every moment, or can be mixed in several ways that are "
                 "all optimal: the derivative is not defined."
             )
+        if not self.optimum.known[here]:
+            return "Newton's method does not converge, or moments do not fix the activations: no derivative."
         optimum, part = self.optimum, self.part
         muscle = int(optimum.distance[here].argmin())
         distance = float(optimum.distance[here, muscle])

@@ -326,3 +326,27 @@ def test_an_exchange_that_moments_hardly_show_is_an_error_of_activations():
     known = np.isfinite(found.activation_error)
     assert known.sum() > 100
     np.testing.assert_allclose(found.activation_error[known], distance[known], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("share", [1e-8, 1e-9, 1e-10, 1e-12])
+@pytest.mark.parametrize("held", [0.0, 0.5])
+def test_the_error_of_activations_is_true_or_unknown_where_arms_nearly_depend(share, held):
+    """Arms about one coordinate are twice the ones about another, but for a share: exchanges hardly show in moments."""
+    random = np.random.default_rng(7)
+    arm = random.normal(0.0, 0.05, (300, 3, 6))
+    arm[:, 2] = 2.0 * arm[:, 0] + share * random.normal(0.0, 0.05, (300, 6))
+    strength = np.full(6, 1000.0)
+    multiplier = random.normal(0.0, 0.01, (300, 3))
+    multiplier[:, 2] = random.normal(0.0, 0.01, 300) / share
+    multiplier[:, 0] -= 2.0 * multiplier[:, 2]
+    pull = ((arm * strength).transpose(0, 2, 1) @ multiplier[:, :, None])[:, :, 0]
+    optimum = np.clip(0.5 * pull, held * random.random((300, 6)) * 0.3, 1.0)
+    lower = np.where(0.5 * pull < optimum, optimum, 0.0)
+    moment = ((arm * strength) @ optimum[:, :, None])[:, :, 0]
+    problem = Problem(arm, moment, strength, strength, lower=lower)
+    answer = solve(problem, "activation_power")
+    error = solution_derivatives(problem, "activation_power", answer).activation_error
+    known = np.isfinite(error)
+    distance = np.abs(answer.activation - optimum).max(axis=1)
+    # double precision fixes the moments, and with them the optimum, to 1e-16 / share
+    np.testing.assert_allclose(error[known], distance[known], rtol=0, atol=1e-6 + 3e-15 / share)

@@ -52,14 +52,7 @@ from musclesolve.sharing.kernel.compiled_interior_point import (
     SOLVED,
     is_polynomial,
 )
-from musclesolve.sharing.kernel.linear_algebra import (
-    ZERO,
-    add_pull,
-    dots,
-    factorize_system,
-    largest_of,
-    substitute,
-)
+from musclesolve.sharing.kernel.linear_algebra import ZERO, add_pull, dots, factorize_system, substitute
 
 from musclesolve.sharing.kernel.constants import (  # isort: skip
     ALL_LOWER, BEST, COMPLIANCE, CURVATURE, DIAGONAL, FREE_UPPER, INVERSE, MULTIPLIER, NO_ROOM, P0,
@@ -244,7 +237,7 @@ def inverse_curvatures(form: int, q: float, miss: float, padded: int, w: Any) ->
 
 
 @compiled
-def near(schur: Any, rows: int, n: int, padded: int, w: Any, s: Any) -> bool:
+def near(schur: Any, rows: int, n: int, w: Any, s: Any) -> bool:
     """Return whether activations are NEAR the optimum, by the factors and curvatures of the last step.
 
     Newton's step d changes them by H A^T d, and sum_i f_i'' (H A^T d)_i^2 <= d . r, which rows and pivots limit.
@@ -254,8 +247,10 @@ def near(schur: Any, rows: int, n: int, padded: int, w: Any, s: Any) -> bool:
         part = s[RESIDUAL, r] * s[DIAGONAL, r]
         size += part * part
         inverse_pivot = max(inverse_pivot, schur[r, r])
-    most = size * inverse_pivot * inverse_pivot * largest_of(w, INVERSE, n, padded, 0.0)
-    return most <= NEAR * NEAR
+    size, far = size * inverse_pivot * inverse_pivot, 0
+    for i in range(n):
+        far += size * w[INVERSE + i] > NEAR * NEAR
+    return far == 0
 
 
 @compiled
@@ -285,7 +280,7 @@ def solve_dual(
             total += part
         if not total < np.inf:
             return MAX_ITERATIONS, steps
-        there = miss <= best and (steps == max_steps or (steps > 0 and near(schur, rows, n, padded, w, s)))
+        there = miss <= best and (steps == max_steps or (steps > 0 and near(schur, rows, n, w, s)))
         if there or (miss <= tolerance and miss > 0.1 * last):
             return SOLVED, steps
         last = miss

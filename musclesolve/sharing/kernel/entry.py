@@ -60,7 +60,8 @@ def build_run(version: str) -> CompiledFunction:
         work = Workspace(w, s, full_matrix, matrix, schur, free)
         for t in range(first, last):
             if t == start or t % CHAIN == 0:
-                s[PREVIOUS, :] = np.nan  # a cold start
+                for r in range(s.shape[1]):  # a cold start; a slice here slows the whole function
+                    s[PREVIOUS, r] = np.nan
             if task != CERTIFY:
                 found = begin_frame(data, t, rate, work, output, tolerance, max_iterations, allow_reserve)
                 if found <= ONWARD:

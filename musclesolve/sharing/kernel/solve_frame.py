@@ -267,7 +267,7 @@ def run_dual_newton(
 
 @compiled
 def full_cost(data: Data, t: int, w: Any) -> float:
-    """The cost of one frame at full activation less the cost at rest, as in problem_scale.full_cost."""
+    """The change of the cost of one frame from rest to full activation, as in problem_scale.full_cost."""
     muscles, total = data.lower.shape[1], 0.0
     lower, upper = w[ALL_LOWER : ALL_LOWER + muscles], w[ALL_UPPER : ALL_UPPER + muscles]
     change = value_of(data.terms, t, upper) - value_of(data.terms, t, lower)
