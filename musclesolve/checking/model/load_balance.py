@@ -326,7 +326,7 @@ def lean_of_loads(case: ModelCase) -> Iterator[Finding]:
         return
     (scale, _, left, kept), up, tried = _residual(case), case.fixed.model.up, []
     across, memory = np.abs(case.fixed.sideward).argmax(), round(MEMORY * case.fixed.rate)
-    for names, axis in product(units.groups(case), np.flatnonzero(LEVEL)):
+    for names, axis in product(units.groups(case), (0, 2)):
         upward, beside = scale * case.force(units.named(case, names))[kept] @ up, left[kept, 3 + axis]
         # one force to the side that is too great leans, too
         shown = len(names) == len(case.loads) or axis != across
