@@ -325,16 +325,16 @@ def lean_of_loads(case: ModelCase) -> Iterator[Finding]:
     if case.found("time_offset", "plate_axes", "force_sign"):
         return
     (scale, _, left, kept), up, tried = _residual(case), case.fixed.model.up, []
-    for names, axis in product(units.groups(case), np.flatnonzero(LEVEL)):
+    across, memory = np.abs(case.fixed.sideward).argmax(), round(MEMORY * case.fixed.rate)
+    for names, axis in product(units.groups(case), (0, 2)):
         upward, beside = scale * case.force(units.named(case, names))[kept] @ up, left[kept, 3 + axis]
-        if (upward > SCALED * case.fixed.model.weight).sum() >= case.fixed.fewest:
-            memory = round(MEMORY * case.fixed.rate)
+        # one force to the side that is too great leans, too
+        shown = len(names) == len(case.loads) or axis != across
+        if shown and (upward > SCALED * case.fixed.model.weight).sum() >= case.fixed.fewest:
             (by,), (error,) = standard_errors(upward[:, None, None], beside[:, None], memory)
-            rest = np.linalg.norm(beside - by * upward) / np.linalg.norm(beside)
-            tried.append((float(rest), names, axis, float(by), float(error)))
-    if not tried:
-        return
-    _, names, axis, by, error = min(tried, key=lambda one: one[0])
+            rest = float(np.linalg.norm(beside - by * upward) / np.linalg.norm(beside))
+            tried.append((rest, names, axis, float(by), float(error)))
+    _, names, axis, by, error = min(tried, default=(1.0, list[str](), 0, 0.0, 0.0))
     if abs(by) > max(LEANS, units.CLEAR * error):
         values = {"loads": few(names), "share": -by, "error": error, "axis": "xyz"[axis], "limit": LEANS}
         values["angle"] = float(np.degrees(np.arctan(abs(by))))
