@@ -24,7 +24,7 @@ def causes_named(trial: AnyTrial | str | Path) -> Iterator[None]:
     try:
         yield
     except (InputError, PoseError) as refusal:
-        path = Path() if isinstance(trial, AnyTrial) else Path(trial)
+        path = Path(trial) if isinstance(trial, str | Path) else Path()
         if getattr(refusal, "file", path) is None or not is_file(path):
             raise
         findings = [] if is_model_trial(toml_content(path)) else examined_file(path, all_checks(), True)

@@ -90,8 +90,9 @@ class StatusLine:
         status = ", ".join(
             dict.fromkeys(STATUS_NAMES[int(code)].lower().replace("_", " ") for code in frame.status)
         )
+        since_first = f"{frame.time - self._first:9.2f} s"
         if frame.faults:  # the cause, before what follows from it
-            self._show(f"{self._clock(frame)}  {status}; {frame.faults[0]}", wrong=True)
+            self._show(f"{since_first}  {status}; {frame.faults[0]}", wrong=True)
             self._since, self._count, self._slowest = now, 0, 0.0
             return
         hidden = np.flatnonzero(~np.isfinite(arrival.sample.markers).all(axis=1))
@@ -99,14 +100,10 @@ class StatusLine:
         notes = [f"hidden: {named}"] if hidden.size else list(frame.notes[:1])
         notes += ["ground reactions predicted"] if self._predicts else []
         self._show(
-            f"{self._clock(frame)}  {self._count / (now - self._since):.0f} a second, "
+            f"{since_first}  {self._count / (now - self._since):.0f} a second, "
             f"within {1e3 * self._slowest:.0f} ms  {'; '.join([status, *notes])}"
         )
         self._since, self._count, self._slowest = now, 0, 0.0
-
-    def _clock(self, frame: Frame) -> str:
-        """Time since the first sample, in words."""
-        return f"{frame.time - (self._first or 0.0):9.2f} s"
 
     def idle(self, seconds: float) -> None:
         """See Sink."""
@@ -131,7 +128,8 @@ class StatusLine:
 def session_lines(passed: Passed) -> Iterator[str]:
     """The summary of a session."""
     if not passed.samples:
-        yield line("samples", f"none came in {passed.elapsed:.1f} s: does the sender run, to this address?")
+        why = "see the remark" if passed.remarks else "does the sender run, to this address?"
+        yield line("samples", f"none that can be read came in {passed.elapsed:.1f} s: {why}")
     else:
         yield line(
             "samples",

@@ -117,7 +117,7 @@ class SampleClock:
                 self._ahead, self._refused = time, self._refused + 1
                 return Taken(
                     refusal=f"the sample of {time:.4f} s came {time - self._newest:.4g} s after the last one and was "
-                    "refused until another one follows it"
+                    "refused until another one follows it; times are read in seconds"
                 )
             if not anew and abs(periods - slots) > OFF_GRID:
                 self._refused += 1

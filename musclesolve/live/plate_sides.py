@@ -32,6 +32,8 @@ from musclesolve.recording.plates.foot_contacts import (
 )
 from musclesolve.recording.plates.plate_checks import sample_fault
 
+LOOK = "see whether sign, units and order of the plates are right (--plate)"
+"""Remedy for a force that cannot be of its foot."""
 LONGEST_REPEAT = 0.1
 """A plate under a foot repeats all its numbers exactly for less than this [s]: they have noise."""
 
@@ -127,7 +129,7 @@ class PlateSides:
                 continue
             if fault := sample_fault(force[k], moment[k], float(away[k, foot]), self._weight_of_body):
                 wrench[k] = np.nan
-                amiss = f"the force on the {SIDE_NAMES[SIDES[foot]]} foot {fault}, and is left out"
+                amiss = f"the force on the {SIDE_NAMES[SIDES[foot]]} foot {fault}, and is left out: {LOOK}"
             elif force[k, 2] > CARRIES * self._weight_of_body:
                 self.area[k, 0] = np.minimum(self.area[k, 0], point[k, :2])
                 self.area[k, 1] = np.maximum(self.area[k, 1], point[k, :2])

@@ -25,7 +25,7 @@ import numpy as np
 from musclesolve._util.arrays import Array
 from musclesolve.checking.files.times_units_axes import LENGTH_BAND, LENGTH_FAULTS, unit_factor
 from musclesolve.errors import InputError, input_error
-from musclesolve.live.live import Frame, Live
+from musclesolve.live.live import FILLING, Frame, Live
 from musclesolve.recording.data import Side
 from musclesolve.recording.gaps.rigid_registration import Shapes
 from musclesolve.recording.schema import Document
@@ -195,8 +195,9 @@ class Passed:
 
     @property
     def reason(self) -> str:
-        """The most frequent note of frames that are not valid, "" without notes."""
-        return max(self.notes.values())[1] if self.notes else ""
+        """The most frequent note of frames that are not valid, FILLING only if alone; "" without notes."""
+        others = [note for kind, note in self.notes.items() if kind != FILLING]
+        return max(others or self.notes.values(), default=(0, ""))[1]
 
     def latency_ms(self, share: float) -> float:
         """The latency that a share of all samples stays within [ms]; NaN without samples."""

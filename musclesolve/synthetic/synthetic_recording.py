@@ -303,6 +303,7 @@ def trial_text(stride: ReferenceStride, options: RecordingOptions) -> str:
     subject, kind, turn = stride.person.subject, "toml" if options.cameras else "trc", options.turn_deg
     side = "left" if turn > 0.0 else "right"
     path = f", on a path that turns by {abs(turn):g} degrees to the {side}" if turn else ""
+    repeated = f", {options.strides} times" if options.strides > 1 else ""
     # With contacts that have no plate the time range is for the reader to find.
     end = options.margin_s + options.strides * stride.period
     first, last = (f"{round(at, 8):.12g}" for at in (options.margin_s, end))
@@ -326,7 +327,7 @@ def trial_text(stride: ReferenceStride, options: RecordingOptions) -> str:
         mapping += f'\n\n[clusters]\n{listed}\n\n[joint_centers]\nknee = "functional"\nankle = "functional"'
         keys = [f"functional_{joint}_{side}" for joint in ("knee", "ankle") for side in SIDES]
         bending = "".join(f'{key} = "{BENDING}.trc"\n' for key in keys)
-    return f"""# {stride.about + path}, right heel strike to right heel strike.
+    return f"""# {stride.about + path}, right heel strike to right heel strike{repeated}.
 # It was not recorded: it follows from {stride.source} and the laws of motion (musclesolve.synthetic).
 
 [subject]

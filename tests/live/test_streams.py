@@ -523,7 +523,8 @@ BAD = {
     datagram(time=float("nan")): "time",
     datagram(time=10**400): "too large",
     datagram(time=1.0, unit="furlong"): "furlong",
-    datagram(time=1.0, markers={"A": [1, 2, 3]}): "none of the markers",
+    datagram(time=1.0, markers={"A": [1, 2, 3]}): "the markers are 'A', not asis_r, asis_l",
+    datagram(time=2.0, markers={}): "the markers are none, not",
     datagram(time=1.0, markers=[[1, 2, 3]]): "without names",
     datagram(time=1.0, markers=7): "neither",
     datagram(time=1.0, plates=[]): "plates",
@@ -822,9 +823,27 @@ def test_a_gap_counts_once_and_the_seam_of_a_repeated_recording_does_not(live, p
     assert passed.samples == 60 and passed.failed == failed and passed.statuses["INTERRUPTED"] > 20
 
 
+def test_samples_that_cannot_be_read_are_not_called_missing():
+    text = " ".join(map(str, session_lines(Passed(remarks=("7 datagrams were left out: no JSON.",)))))
+    assert "see the remark" in text and "does the sender run" not in text
+
+
+def test_the_reason_of_frames_without_solution_is_not_the_filling_of_the_filter(live):
+    frames = [live.step(*sample) for sample in list(samples(live, live.trial))[:60]]
+    filled = [frame for frame in frames if frame.notes != (FILLING,)]
+    bad = replace(
+        filled[0], status=np.full_like(filled[0].status, Status.INVALID_MOTION), notes=("a pose leaps",)
+    )
+    passed = Passed()
+    for frame in (*frames[:20], bad):
+        passed.count(frame)
+    assert passed.failed == 1 and passed.reason == "a pose leaps"
+
+
 def test_the_command_without_samples_says_so(port):
     done = call("--from", f"udp:{port}", "--seconds", "0.2")
-    assert done.exit_code == 3 and "none came" in done.output
+    assert done.exit_code == 3 and "none that can be read came" in done.output
+    assert "does the sender run" in done.output
     assert "no muscle forces were found" in done.output and "Usable" not in done.output
 
 

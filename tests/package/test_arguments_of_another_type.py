@@ -65,7 +65,9 @@ def test_values_of_another_type_are_refused(name, given):
         TAKE_VALUES[name](given)
 
 
-@pytest.mark.parametrize("function", [lambda given: ms.run_many(given, "results"), ms.calibrate_muscles])
+@pytest.mark.parametrize(
+    "function", [ms.run, lambda given: ms.run_many(given, "results"), ms.calibrate_muscles]
+)
 def test_one_thing_that_is_no_trial_is_refused(function):
     with refused("bad_type", "3 is not a path"):
         function(3)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.messages import as_text
+from musclesolve._util.messages import as_text, few
 from musclesolve.errors import input_error
 from musclesolve.live.joining import Reading, Wanted
 from musclesolve.live.live import Frame, Live
@@ -156,7 +156,7 @@ class UdpStream:
             raise Malformed("markers that are neither an object nor a list")
         wanted = self._wanted.live.markers
         if not any(name in content for name in wanted):
-            raise Malformed(f"none of the markers {', '.join(wanted[:3])} ...")
+            raise Malformed(f"the markers are {few(map(as_text, content)) or 'none'}, not {few(wanted)}")
         rows = [_numbers(content.get(name), 3, f"the marker {name}") for name in wanted]
         return self._wanted.markers(rows, meters)
 
@@ -167,9 +167,7 @@ class UdpStream:
             raise Malformed(f"plates that are no list of {count}")
         rows = []
         for number, plate in enumerate(content, start=1):
-            if plate is None:
-                rows.append([np.nan] * 9)
-                continue
+            plate = dict.fromkeys(VECTORS) if plate is None else plate
             if not isinstance(plate, Mapping) or "force" not in plate or "point" not in plate:
                 raise Malformed(f"plate {number} without force and point")
             plate = {"moment": [0.0, 0.0, 0.0], **plate}

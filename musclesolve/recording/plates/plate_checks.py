@@ -113,7 +113,7 @@ def sample_fault(force: Array, moment: Array, beside: float, weight: float) -> s
         f"pulls it down with {-z:.4g} N",
         f"pushes it sideways with {sideways:.4g} N",
         f"has a moment of {turning:.4g} N m about the point of force",
-        f"acts {beside:.2g} m away from it",
+        f"acts {beside:.3g} m away from it",
     )[beyond.index(True)]
 
 

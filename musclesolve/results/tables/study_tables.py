@@ -252,16 +252,15 @@ def findings_table(findings: Sequence[tuple[Finding, Sequence[str]]]) -> Table:
     columns = [
         Column(name, ratio=ratio) for name, ratio in (("trials", 2), ("what", 5), ("how to fix it", 4))
     ]
-    table = Table(*words("finding"), *columns, title="findings", title_justify="left", show_lines=True)
+    title = "findings, of each kind the one that changes results most"
+    table = Table(*words("finding"), *columns, title=title, title_justify="left", show_lines=True)
     for entry, trials in findings:
         if entry.severity == "note":
             continue
-        which = (
-            f"{len(trials)}: {shortened(list(dict.fromkeys(trials)))}"
-            if trials
-            else entry.where.subject or ""
-        )
-        table.add_row(f"{entry.severity}: {entry.code}", which, entry.sentence, entry.remedy)
+        named = f"{len(trials)}: {shortened(list(dict.fromkeys(trials)))}"
+        which = named if trials else entry.where.subject or ""
+        what = entry.placed if entry.where.times else entry.sentence
+        table.add_row(f"{entry.severity}: {entry.code}", which, what, entry.remedy)
     return table
 
 

@@ -346,7 +346,7 @@ class ExpressionCost(Cost):
             "bad_cost",
             problem=f"the expression {self.name} cannot be evaluated ({reason_of(failure)})",
             expected="a CasADi expression of activation, force and data, with one number as its value",
-            remedy="hand over vectors with a number for each muscle as constants: constants={'w': weights}, data.w",
+            remedy="correct it; vectors with a number for each muscle are constants: constants={'w': weights}, data.w",
         ) from failure
 
     def _probes(self) -> Iterator[Shapes]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
 from rich.console import Console
 from synthetic_study import bump, cycles, smooth
 
+from musclesolve.results.finding import Finding, Where
 from musclesolve.results.tables.study_tables import (
     Cluster,
     comparisons_csv,
+    findings_table,
     partly_tested,
     remarks_on_tests,
     stretch,
@@ -66,3 +69,12 @@ def test_a_stretch_narrower_than_a_percent_is_one_number():
 
     assert stretch(cluster(92.8, 93.3), " to ") == "93" and stretch(cluster(12.0, 25.2), "-") == "12-25"
     assert stretch(cluster(float("nan"), float("nan")), "-") == "-"
+
+
+def test_findings_of_a_study_state_the_place_that_they_speak_of():
+    place = Where(Path("walk.trc"), markers=("RASI",), times=((1.5, 1.75),))
+    entry = Finding("noise", "warning", "a marker jitters in these frames", "look up these frames", place)
+    table = findings_table([(entry, ("p1", "p3"))])
+    said = [next(iter(column.cells)) for column in table.columns]
+    assert said[2] == "walk.trc, RASI, 1.50 to 1.75 s: a marker jitters in these frames."
+    assert "of each kind the one" in str(table.title)

@@ -337,3 +337,10 @@ def test_a_class_needs_no_more_than_value_and_slope(make_leg, solver):
     np.testing.assert_allclose(answer.activation, solve(problem, ActivationPower(3)).activation, atol=1e-5)
     with refused("bad_cost", "term_expression", "slsqp"):
         solve(problem, Cubes(), "ipopt")
+
+
+@pytest.mark.parametrize("fault", [lambda a: 1 / 0, "a**2"])
+def test_the_remedy_of_an_expression_is_to_correct_it(fault):
+    """Vectors per muscle as constants are one remedy, which helps no division by zero."""
+    with refused("bad_cost", "cannot be evaluated", "correct it"):
+        _ = expression_cost("mine", fault).separable

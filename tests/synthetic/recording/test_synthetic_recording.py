@@ -87,6 +87,7 @@ def test_strides_and_rates(tmp_path):
     assert trial.markers.rate == pytest.approx(250.0)
     period = reference_stride().period
     assert trial.time_range[1] - trial.time_range[0] == pytest.approx(3 * period)
+    assert "right heel strike to right heel strike, 3 times.\n" in (tmp_path / "trial.toml").read_text()
     right = next(plate for plate in trial.forces if plate.side == "r")
     loaded = right.force[:, 2] > 0.0
     assert np.sum(np.diff(loaded.astype(int)) == 1) in (3, 4)
