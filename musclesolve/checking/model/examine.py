@@ -84,8 +84,8 @@ BELONGS = 0.02
 """Share of the moments that remains beside the loads found in them where they belong."""
 OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     coordinates.leaps_of_moments,
-    given_moments.empty_columns,
     moment_columns.held_moments,
+    given_moments.empty_columns,
     moment_columns.copied_moments,
     moment_columns.spectra_of_moments,
     given_moments.sides_of_moments,
