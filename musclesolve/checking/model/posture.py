@@ -544,6 +544,14 @@ def walks(fixed: Motion) -> bool:
     )
 
 
+def body_that_goes_backward(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find walks in which the root goes backward over the ground."""
+    speed = ((np.gradient(fixed.origin, fixed.time, axis=0) - fixed.belt) * fixed.ahead).sum(axis=1).mean()
+    if speed < -WALKS and walks(fixed):
+        gone = {"distance": -speed * np.ptp(fixed.time)}
+        yield finding("walking_direction.backward", "warning", gone, Where(body.motion.file))
+
+
 def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """Find motions that were filtered too much, noise, and angles that stop."""
     motion, where = body.motion, Where(body.motion.file)

@@ -1,4 +1,4 @@
-"""Columns that were rounded or held are named by that, and by nothing else."""
+"""Columns that were rounded, held or played backward are named by that, and by nothing else."""
 
 from __future__ import annotations
 
@@ -83,3 +83,10 @@ def test_rows_that_were_held_are_named_alone(name: str) -> None:
     assert code == "frames_repeated" and what.startswith("the coordinates") and what.endswith("held")
     ((code, what),) = found(model, coordinates, changed(moments, held))
     assert code == "frames_repeated" and what.startswith("the moments") and what.endswith("held")
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_a_motion_that_runs_backward_goes_backward(name: str) -> None:
+    model, coordinates, moments = walk(name)
+    backward = changed(coordinates, lambda values: values[::-1])
+    assert any("backward over the ground" in what for _, what in found(model, backward, moments))
