@@ -10,7 +10,7 @@ the trunk and a delay would change, with normal priors of b_i, and e is the rest
     a scale, of one side or both, in a part of the time      x = tau_k
     a constant, a drift                                      x = 1, x = t
     another moment in the column                             x = tau_j
-    a delay of one leg                                       x = -d tau_k / dt
+    a delay of one leg, or of one column                     x = -d tau_k / dt
     two exchanged columns, or both legs from a time on       x = tau_k - tau_j in k, the opposite in j
 
 Each hypothesis explains a share R of what is left; F = R / (1 - R) N with N the number of errors that are independent,
@@ -241,7 +241,7 @@ def hypotheses(number: Mapping[str, int], legs: list[str], time: Array) -> Itera
     sides = [tuple(name for name in legs if split_side(name)[1] == side) for side in SIDES]
     for group in (*sides, *both, *((name,) for name in legs)):
         yield Hypothesis("gain", number, group)
-    yield from (Hypothesis("late", number, side) for side in sides)
+    yield from (Hypothesis("late", number, names) for names in (*sides, *((name,) for name in legs)))
     yield from (Hypothesis("offset", number, pair) for pair in both)
     for name in legs:
         for when in times:
@@ -362,7 +362,9 @@ def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, erro
     }
     code, grave = CODES[fault.kind], fault.kind not in ("offset", "drift", "leak")
     if fault.kind == "late":
-        said |= shift_values(size, LEAST["late"]) | {"leg": SIDE_NAMES[side_of(fault.names[0])]}
+        leg = f"the moments of the {SIDE_NAMES[side_of(fault.names[0])]} leg are"
+        whose = leg if len(fault.names) > 1 else f"the moment of {fault.names[0]} is"
+        said |= shift_values(size, LEAST["late"]) | {"whose": whose}
         grave = abs(size) >= SERIOUS
     if fault.kind == "gain" and size > REVERSED:
         code = "moment_sign.column"

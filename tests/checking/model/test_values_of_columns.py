@@ -1,4 +1,4 @@
-"""Columns that were rounded, held or played backward are named by that, and by nothing else."""
+"""Columns that were rounded, held, late or played backward are named by that, and by nothing else."""
 
 from __future__ import annotations
 
@@ -90,3 +90,16 @@ def test_a_motion_that_runs_backward_goes_backward(name: str) -> None:
     model, coordinates, moments = walk(name)
     backward = changed(coordinates, lambda values: values[::-1])
     assert any("backward over the ground" in what for _, what in found(model, backward, moments))
+
+
+@pytest.mark.parametrize("by", [-0.025, 0.025])
+def test_a_moment_that_is_late_alone_is_named(by: float) -> None:
+    model, coordinates, moments = walk("moments")
+    for column in ("ankle_angle_r", "ankle_angle_l"):
+        late = on_column(
+            moments, f"{column}_moment", lambda values: np.interp(moments.time - by, moments.time, values)
+        )
+        said = found(model, coordinates, late)
+        assert any(
+            code == "time_offset" and f"the moment of {column} is about" in what for code, what in said
+        ), said
