@@ -33,7 +33,7 @@ from musclesolve.checking.forces.plate_zero_and_saturation import beside_cubic
 from musclesolve.checking.model.given_moments import LEAST_MOMENT_RMS, MomentCase
 from musclesolve.checking.model.load_units_and_axes import moved, on_bodies, sliding
 from musclesolve.checking.model.model_case import SCALED, ModelCase, Motion, largest, loads_on, shared_forces
-from musclesolve.checking.model.posture import STANDS, knows_the_ground, walks
+from musclesolve.checking.model.posture import STANDS, knows_the_ground, repeated_rows, walks
 from musclesolve.errors import InputError
 from musclesolve.opensim.inverse_dynamics import inverse_dynamics
 from musclesolve.pipeline.opensim.coordinate_motion import FEW_DEGREES, coordinate_motion
@@ -301,9 +301,12 @@ def steps_of_coordinates(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
 
 
 def skipped_frames(body: ModelBody) -> Iterator[Finding]:
-    """Find instants at which all coordinates of the file jump together."""
+    """Find rows of the file that repeat earlier ones, or else instants at which all coordinates jump together."""
     motion = body.every_motion
     if motion.measured is None or len(motion.time) < FEWEST:
+        return
+    if repeated := list(repeated_rows(motion.measured, motion.time, "coordinates", Where(motion.file))):
+        yield from repeated
         return
     at, ratio = skips((motion.measured * np.where(_angles(body), LEVER, 1.0))[:, :, None])
     if 0 < at.size <= MOST_SKIPS:
@@ -372,7 +375,8 @@ def steps_of_moments(case: MomentCase) -> Iterator[Finding]:
     """
     table = case.table
     names = [name for name in case.body.dofs if f"{name}_moment" in table.names]
-    if case.found("moment_zero", "moment_copied") or len(table.time) < FEWEST or len(names) < SEVERAL:
+    spoiled = case.found("moment_zero", "moment_copied", "noise", "frames_repeated")
+    if spoiled or len(table.time) < FEWEST or len(names) < SEVERAL:
         return
     moments = table.values[:, [table.names.index(f"{name}_moment") for name in names]]
     rates, step = np.diff(moments, axis=0), np.zeros((len(moments) - 1, len(names)))

@@ -39,6 +39,7 @@ OF_MODEL: tuple[Callable[[ModelBody], Iterator[Finding]], ...] = (
 OF_COORDINATES: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.angle_units,
     coordinates.frozen_coordinates,
+    posture.body_that_goes_backward,
 )
 OF_POSTURE: tuple[Callable[[ModelBody, Motion], Iterator[Finding]], ...] = (
     coordinates.steps_of_coordinates,
@@ -87,8 +88,8 @@ BELONGS = 0.02
 """Share of the moments that remains beside the loads found in them where they belong."""
 OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     coordinates.leaps_of_moments,
-    given_moments.empty_columns,
     moment_columns.held_moments,
+    given_moments.empty_columns,
     moment_columns.copied_moments,
     moment_columns.spectra_of_moments,
     given_moments.sides_of_moments,

@@ -10,7 +10,7 @@ the trunk and a delay would change, with normal priors of b_i, and e is the rest
     a scale, of one side or both, in a part of the time      x = tau_k
     a constant, a drift                                      x = 1, x = t
     another moment in the column                             x = tau_j
-    a delay of one leg                                       x = -d tau_k / dt
+    a delay of one leg, or of one column                     x = -d tau_k / dt
     two exchanged columns, or both legs from a time on       x = tau_k - tau_j in k, the opposite in j
 
 Each hypothesis explains a share R of what is left; F = R / (1 - R) N with N the number of errors that are independent,
@@ -46,7 +46,15 @@ from musclesolve.checking.model.given_moments import (
 )
 from musclesolve.checking.model.load_units_and_axes import exceeds
 from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
-from musclesolve.checking.model.posture import ANGLES, STRIDE, held_stretches, rate_of_lines, walks
+from musclesolve.checking.model.posture import (
+    ANGLES,
+    STRIDE,
+    coarse_step,
+    held_stretches,
+    rate_of_lines,
+    repeated_rows,
+    walks,
+)
 from musclesolve.motion.signals.low_pass import f90
 from musclesolve.results.finding import Finding, error_if
 
@@ -83,8 +91,6 @@ PART = 0.1
 CUT = 4, 5.0
 """Steps during which a moment keeps its greatest value where its peak is cut, and the change beside them over the
 rounding."""
-COPIED_S = 0.5
-"""Longest lag of rows that were pasted twice [s]: whole strides may repeat."""
 LOST = 0.3
 """Share of the frames with a foot beside the plates from which the root shows no moment: filters spread its load."""
 NOISE = 2.0
@@ -108,14 +114,14 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
     if (sampled := rate_of_lines(moments, time)) < LOWEST_RATE_HZ:
         of_lines = {"recording": "moments", "rate": sampled, "needed": LOWEST_RATE_HZ}
         yield case.fault("low_rate.lines", "warning", of_lines)
-    moves, step = (np.diff(moments, axis=0) != 0.0).any(axis=1), float(np.diff(time).mean())
-    for lag in range(CUT[0], min(int(COPIED_S / step), len(time) // 2)):
-        same = true_runs(moves[lag - 1 :] & (moments[lag:] == moments[:-lag]).all(axis=1))
-        if copies := [run for run in same if run[1] - run[0] >= lag - 1]:
-            times = tuple((float(time[begin + lag]), float(time[stop + lag - 1])) for begin, stop in copies)
-            copied = {"first": times[0][0], "last": times[0][1], "lag": lag * step}
-            yield case.fault("frames_repeated.rows", "error", copied, times=times)
-            break
+    step, name = max((coarse_step(moment), name) for name, moment in zip(names, moments.T, strict=True))
+    if step >= NOISE:
+        rounded = {"name": name, "step": step, "unit": "N m"}
+        yield case.fault("noise.steps", error_if(step > SERIOUS * case.fixed.model.mass), rounded)
+        return
+    if repeated := list(repeated_rows(moments, time, "moments", case.where)):
+        yield from repeated
+        return
     for name, begin, end, value, rate in held_stretches(moments, time, names):
         k = names.index(name)
         if size[k] and _is_apart(time, moments[:, k], begin, end, rate):
@@ -235,7 +241,7 @@ def hypotheses(number: Mapping[str, int], legs: list[str], time: Array) -> Itera
     sides = [tuple(name for name in legs if split_side(name)[1] == side) for side in SIDES]
     for group in (*sides, *both, *((name,) for name in legs)):
         yield Hypothesis("gain", number, group)
-    yield from (Hypothesis("late", number, side) for side in sides)
+    yield from (Hypothesis("late", number, names) for names in (*sides, *((name,) for name in legs)))
     yield from (Hypothesis("offset", number, pair) for pair in both)
     for name in legs:
         for when in times:
@@ -257,7 +263,7 @@ def columns_of_moments(case: MomentCase) -> Iterator[Finding]:
     first, last = case.table.time[[0, -1]]
     common = case.body.moment[(case.fixed.time >= first) & (case.fixed.time <= last)]
     unmeasured = float(np.isnan(common).any(axis=1).mean()) if len(common) else 1.0
-    spoiled = case.found("moment_zero", "moment_copied", "over_filtered")
+    spoiled = case.found("moment_zero", "moment_copied", "over_filtered", "frames_repeated", "noise")
     if spoiled or unmeasured > LOST or not case.shows_columns:
         return
     seen = surplus(case)
@@ -356,7 +362,9 @@ def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, erro
     }
     code, grave = CODES[fault.kind], fault.kind not in ("offset", "drift", "leak")
     if fault.kind == "late":
-        said |= shift_values(size, LEAST["late"]) | {"leg": SIDE_NAMES[side_of(fault.names[0])]}
+        leg = f"the moments of the {SIDE_NAMES[side_of(fault.names[0])]} leg are"
+        whose = leg if len(fault.names) > 1 else f"the moment of {fault.names[0]} is"
+        said |= shift_values(size, LEAST["late"]) | {"whose": whose}
         grave = abs(size) >= SERIOUS
     if fault.kind == "gain" and size > REVERSED:
         code = "moment_sign.column"
@@ -372,7 +380,8 @@ def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:
     names = [name for name in case.body.dofs if split_side(name)[0] in ANGLES[:2] + ANGLES[3:]]
     columns = [table.names.index(f"{name}_moment") for name in names if f"{name}_moment" in table.names]
     values, seconds = table.values[inside][:, columns], table.time[inside]
-    if not walks(case.fixed) or len(columns) < 4 or np.isnan(values).any() or np.ptp(seconds) < 1.0:
+    shown = len(columns) > 3 and np.isfinite(values).all() and np.ptp(seconds) >= 1.0
+    if not shown or case.found("noise") or not walks(case.fixed):
         return
     white = white_noise(values)
     if white.max() > NOISE:

@@ -141,6 +141,12 @@ LINES, BENDS = 0.02, 0.1
 STRAIGHT = 0.02
 """Acceleration of a straight line over the range of an angle [1/s^2]: rounding, and motions of less than 0.02 Hz."""
 
+COARSE, COARSEST = 0.05, (0.5, 2.5)
+"""Distance of values from a multiple of their least difference, over it, and the least steps [degrees] of rounded
+angles that are a warning and an error. Sound files have up to 1e-5 degrees."""
+REPEATED, COPIED_S = 3, 0.5
+"""Fewest rows that repeat earlier ones (sound files have one), and the longest lag [s]: whole strides may repeat."""
+
 KINK = 10.0
 """Acceleration over the range at both ends of a straight line that fills a gap [1/s^2]; a slow motion bends less."""
 
@@ -546,6 +552,14 @@ def walks(fixed: Motion) -> bool:
     )
 
 
+def body_that_goes_backward(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find walks in which the root goes backward over the ground."""
+    speed = ((np.gradient(fixed.origin, fixed.time, axis=0) - fixed.belt) * fixed.ahead).sum(axis=1).mean()
+    if speed < -WALKS and walks(fixed):
+        gone = {"distance": -speed * np.ptp(fixed.time)}
+        yield finding("walking_direction.backward", "warning", gone, Where(body.motion.file))
+
+
 def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """Find motions that were filtered too much, noise, and angles that stop."""
     motion, where = body.motion, Where(body.motion.file)
@@ -553,6 +567,13 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     values = motion.by_name(np.degrees(motion.value))
     legs = [name for name in names if split_side(name)[0] in SPECTRA and np.ptp(values[name]) > 5.0]
     cutoff, measured = motion.cutoff_hz or np.inf, motion.measured
+    angles = {} if measured is None else motion.by_name(np.degrees(measured))
+    steps = [(coarse_step(angles[name]), name) for name in names if angles]
+    step, rounded = max(steps, default=(0.0, ""))
+    if step >= COARSEST[0]:
+        said: dict[str, object] = {"name": rounded, "step": step, "unit": "degrees"}
+        yield finding("noise.steps", error_if(step >= COARSEST[1]), said, where)
+        return
     if walks(fixed) and len(legs) >= 4:
         highest, of_usual = max(f90(values[name], fixed.rate, 4) for name in legs), 0.0
         if measured is not None and fixed.rate > 4.0 * CUTOFF_HZ:
@@ -599,6 +620,28 @@ def _lasting(mask: Mask, time: Array) -> list[tuple[int, int]]:
     """Runs of eight steps and more that last for `HELD_S`."""
     runs = true_runs(mask)
     return [(first, stop) for first, stop in runs if stop - first >= 8 and time[stop] - time[first] >= HELD_S]
+
+
+def coarse_step(column: Array) -> float:
+    """The step of which all differences of values of a column (T,) are multiples, as where they were rounded; or 0."""
+    values = np.unique(column[np.isfinite(column)])
+    if len(values) <= REPEATED:
+        return 0.0
+    least = np.diff(values)[np.diff(values) > 1e-9 * (values[-1] - values[0])].min()
+    beside = np.abs((values - values[0] + 0.5 * least) % least - 0.5 * least)
+    return float(least * (beside.max() < COARSE * least))
+
+
+def repeated_rows(columns: Array, time: Array, of: str, where: Where) -> Iterator[Finding]:
+    """Find rows that repeat earlier ones in all columns (T, K) of a file."""
+    step, moves = float(np.diff(time).mean()), (np.diff(columns, axis=0) != 0.0).any(axis=1)
+    for lag in range(1, min(int(COPIED_S / step), len(time) // 2) if moves.any() else 1):
+        same = (columns[lag:] == columns[:-lag]).all(axis=1) & (moves[lag - 1 :] | (lag == 1))
+        if runs := [run for run in true_runs(same) if run[1] - run[0] >= max(lag - 1, REPEATED)]:
+            times = tuple((float(time[begin + lag]), float(time[stop + lag - 1])) for begin, stop in runs)
+            said = {"columns": of, "first": times[0][0], "last": times[0][1], "lag": lag * step}
+            yield finding("frames_repeated.rows", "error", said, Where(where.file, times=times))
+            return
 
 
 def held_stretches(

@@ -1,0 +1,105 @@
+"""Columns that were rounded, held, late or played backward are named by that, and by nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from modeled import modeled
+from recorded_data import recorded
+
+import musclesolve as ms
+from benchmarks.planted_model_faults import on_column, trials
+from musclesolve.checking.model.examine import findings_of_body
+from musclesolve.files import Table, read_mot
+from musclesolve.opensim.model import OpenSimModel
+
+WALKS = "moments", "belt 1", "belt 3"
+
+
+@cache
+def walk(name: str) -> tuple[OpenSimModel, Table, Table]:
+    """Model, coordinates and moments of a recorded walk."""
+    with TemporaryDirectory() as folder:
+        model, coordinates, moments, _ = trials(recorded("rajagopal_walk").parent)[name](Path(folder))
+    assert moments is not None
+    return ms.read_osim(model), read_mot(coordinates), read_mot(moments)
+
+
+def changed(table: Table, change: Callable[[np.ndarray], np.ndarray]) -> Table:
+    return replace(table, values=change(table.values.copy()))
+
+
+def held(values: np.ndarray) -> np.ndarray:
+    values[40:48] = values[40]
+    return values
+
+
+def found(model: OpenSimModel, coordinates: Table, moments: Table) -> list[tuple[str, str]]:
+    """Code and first sentence of errors and warnings, but for what the sound file has."""
+    findings = findings_of_body(modeled(model, coordinates, moments))
+    said = [(each.code, each.what) for each in findings if each.severity != "note"]
+    return [each for each in said if each[0] != "other_coordinates"]
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_rounded_moments_are_named_and_fine_rounding_is_none(name: str) -> None:
+    model, coordinates, moments = walk(name)
+    for step in (3.0, 5.0, 15.0):
+        rounded = changed(moments, lambda values, step=step: step * np.round(values / step))
+        ((code, what),) = found(model, coordinates, rounded)
+        assert code == "noise" and f"multiples of {step:g} N m" in what
+    assert not found(model, coordinates, changed(moments, lambda values: np.round(values, 1)))
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_rounded_coordinates_are_named_and_fine_rounding_is_none(name: str) -> None:
+    model, coordinates, moments = walk(name)
+    angles = np.array(
+        [not each.startswith("pelvis_t") or each == "pelvis_tilt" for each in coordinates.names]
+    )
+    for step in (1.0, 3.0):
+        rounded = changed(
+            coordinates, lambda values, step=step: np.where(angles, step * np.round(values / step), values)
+        )
+        assert ("noise", f"multiples of {step:g} degrees") in [
+            (code, what[what.index("multiples") : what.index(":")])
+            for code, what in found(model, rounded, moments)
+            if "multiples" in what
+        ]
+    fine = changed(coordinates, lambda values: np.where(angles, np.round(values, 2), values))
+    assert not found(model, fine, moments)
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_rows_that_were_held_are_named_alone(name: str) -> None:
+    model, coordinates, moments = walk(name)
+    ((code, what),) = found(model, changed(coordinates, held), moments)
+    assert code == "frames_repeated" and what.startswith("the coordinates") and what.endswith("held")
+    ((code, what),) = found(model, coordinates, changed(moments, held))
+    assert code == "frames_repeated" and what.startswith("the moments") and what.endswith("held")
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_a_motion_that_runs_backward_goes_backward(name: str) -> None:
+    model, coordinates, moments = walk(name)
+    backward = changed(coordinates, lambda values: values[::-1])
+    assert any("backward over the ground" in what for _, what in found(model, backward, moments))
+
+
+@pytest.mark.parametrize("by", [-0.025, 0.025])
+def test_a_moment_that_is_late_alone_is_named(by: float) -> None:
+    model, coordinates, moments = walk("moments")
+    for column in ("ankle_angle_r", "ankle_angle_l"):
+        late = on_column(
+            moments, f"{column}_moment", lambda values: np.interp(moments.time - by, moments.time, values)
+        )
+        said = found(model, coordinates, late)
+        assert any(
+            code == "time_offset" and f"the moment of {column} is about" in what for code, what in said
+        ), said
