@@ -283,8 +283,8 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
             else Cost(warning.residual, "body weights", "the pelvis", recorded.balance_limit)
         )
         implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))
+    implausible += _spectrum(case, recorded)
     yield from implausible
-    yield from _spectrum(case, recorded)
     if (change := recorded.change) is not None:
         moved = {"rms": float(np.sqrt(np.mean(change.change**2))), "most": float(change.change.max())}
         masses = {"carried": change.carried, "given": case.trial.subject.mass}
