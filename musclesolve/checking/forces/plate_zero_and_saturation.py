@@ -38,6 +38,9 @@ COARSE = 0.002
 # has -2/3 of it, beside a spike of one sample -1 on one side.
 LEAST_STEP, LEAST_STEP_N, OTHER_STEPS, AROUND_STEP, LEAST_RATE = 0.05, 50.0, 4.0, 0.025, 240.0
 BESIDE_STEP = -0.9, -0.45
+# Force at the ends of all contacts from which smaller ones were set to zero [N]: 28 sound plates begin and end at 22 N
+# at most. And over its change in two samples: a force that rises evenly has up to 0.5, sound files 0.24.
+CLIFF_N, CLIFF = 40.0, 0.7
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 
@@ -148,6 +151,17 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
             if spans:
                 duration = sum(b - a + step for a, b in spans)
                 yield finding(name, "error", values | {"duration": duration}, on_plate(plate, spans))
+        if (edge := least_cliff(vertical, max(FLAT_PEAK_S * plate.rate, 3))) > CLIFF_N:
+            values = {"load": f"the {SIDE_NAMES[plate.side]} plate", "edge": edge, "limit": CLIFF_N}
+            yield finding("plate_clipped.edges", "warning", values, on_plate(plate))
+
+
+def least_cliff(upward: Array, fewest: float) -> float:
+    """Return the least force with which contacts of more than `fewest` samples (S,) begin and end; 0 where it grows."""
+    runs = [run for run in true_runs(upward > 0.0) if run[1] - run[0] > fewest]
+    ends = [(upward[first], upward[first + 2]) for first, _ in runs if first > 0]
+    ends += [(upward[stop - 1], upward[stop - 3]) for _, stop in runs if stop < len(upward)]
+    return min((edge if edge > CLIFF * abs(beside - edge) else 0.0 for edge, beside in ends), default=0.0)
 
 
 @check_at(Stage.PLATES)
