@@ -74,6 +74,7 @@ def held_samples(case: Case) -> Iterator[Finding]:
     markers, pairs = case.trial.markers, distances(case.trial)
     length = None if pairs is None else pairs.measured(markers.position)
     shortest = max(FROZEN_FRAMES, 1 + round(FROZEN_FOR * markers.rate))
+    fewest = max(STRAIGHT_FRAMES, frames_of(STRAIGHT_FOR, markers.rate))
     for name in case.trial.used_markers:
         path, digit = markers[name], _smallest_step(markers[name])
         still = np.concatenate([[False], (np.diff(path, axis=0) == 0.0).all(axis=1)])
@@ -88,7 +89,6 @@ def held_samples(case: Case) -> Iterator[Finding]:
             rests = (np.abs(path[stop : stop + 1] - path[last]) <= HELD_STEPS * digit).all(axis=1).any()
             if not rests and median_of_known(np.abs(apart[last] - apart[first])) > NEIGHBORS_GO:
                 held[first : last + 1] = True
-        fewest = max(STRAIGHT_FRAMES, frames_of(STRAIGHT_FOR, markers.rate))
         straight = _straight(path, apart, fewest, digit) & ~held
         for code, frames in (("frozen", held), ("frozen.straight", straight)):
             if frames.any():
@@ -151,8 +151,7 @@ def merged_markers(case: Case) -> Iterator[Finding]:
             other, together = names[k + 1 + column], long_enough(near[:, column], MERGED_FRAMES)
             if not together.any():
                 continue
-            frames = f" in {together.sum()} frames"
-            values = {"one": name, "other": other, "limit": MERGED, "frames": frames}
+            values = {"one": name, "other": other, "limit": MERGED, "frames": f" in {together.sum()} frames"}
             where = Where(markers.path, markers=(name, other), times=time_spans(together, markers.time))
             ghost, pairs = other, distances(case.trial)
             if pairs is not None:  # the one that is farther from its usual place in its segment
@@ -363,7 +362,7 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
         before = slips[-1] if slips else None
         kept = _kept(beside, first, stop, markers.rate)
         code, (start, end) = "leap.back", (first, stop)
-        if min(float(np.linalg.norm(moved)), kept) < 0.5 * far:
+        if min(float(np.linalg.norm(moved)), kept) < max(0.5 * far, LEFT):
             pass
         elif before and time[first] - time[before[1]] < BACK and moved @ before[2] < -0.5 * (moved @ moved):
             slips.pop()

@@ -84,8 +84,7 @@ SWAYS, ALIKE = 0.15, 0.7
 """Difference from 1 of the factor with which loads accelerate the body to the side, and correlation that shows it:
 sound strides have 0.95 to 1.08, times 0.8 or 1.25 0.76 to 0.82 and 1.22 to 1.25; less than a stride has 0.78."""
 FEWEST_CUT, CLIFF_N = 4, 60.0
-"""Samples for which a force that is cut off keeps its greatest value; force at the ends of all contacts from which
-smaller ones were set to zero [N]. Usual thresholds are 5 to 25 N."""
+"""Samples for which a cut force keeps its greatest value; force at the ends of all contacts [N], usually 5 to 25 N."""
 STATED = 0.9
 """Share of the loaded samples in which a load rests from which it was stated as constant, and not held."""
 NOISE_N = 8.0

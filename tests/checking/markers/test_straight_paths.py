@@ -12,10 +12,15 @@ from examined import examined
 from trial_copy import TrialCopy
 
 import musclesolve as ms
+from benchmarks.sound_variations import copy_of, cut
 from musclesolve import check, synthetic_recording
 from musclesolve.checking.case import Case, change_markers, load
 from musclesolve.checking.files.times_units_axes import copied_frames
-from musclesolve.checking.markers.trajectories import held_samples, noise
+from musclesolve.checking.markers.trajectories import held_samples, noise, slips_and_lengths
+from musclesolve.files import Trial
+from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.synthetic.trial_copy import write_copy
+from tests.support.recorded_data import recorded
 
 
 @pytest.fixture(scope="module")
@@ -91,3 +96,27 @@ def test_noise_of_two_millimeters_is_named_and_no_clock_beside_it(tmp_path: Path
         copy.put(copy.walk.position + 0.002 * draw.standard_normal(copy.walk.position.shape))
         codes = check(copy.write(tmp_path / str(seed))).codes
         assert "noise" in codes and "clock_rate" not in codes, codes
+
+
+@pytest.mark.parametrize("hertz", [2.0, 3.0])
+def test_smoothed_markers_are_the_only_fault_of_a_smoothed_motion(hertz: float, tmp_path: Path) -> None:
+    copy = TrialCopy(Path(ms.data.reference_stride()))
+    position = copy.walk.position
+    copy.put(low_pass(position.reshape(len(position), -1), copy.walk.rate, hertz).reshape(position.shape))
+    assert {*check(copy.write(tmp_path)).codes} <= {"over_filtered", "implausible", "at_edge"}
+
+
+def test_a_cut_off_for_running_is_named_on_a_walk(recorded_walk_trial: Trial, tmp_path: Path) -> None:
+    """It was called a delay that changes between markers and forces."""
+    for cutoff, codes in (("15", set()), ("20", {"cutoff"})):
+        copy = TrialCopy(recorded_walk_trial.path)
+        copy.set_key("filter", "cutoff_hz", cutoff)
+        assert {*check(copy.write(tmp_path / cutoff)).codes} - {"implausible", "at_edge"} == codes
+
+
+def test_a_glitch_of_one_frame_has_not_slipped_in_a_short_window(tmp_path: Path) -> None:
+    """The marker leaves its place by a step below the limit, and comes back by one above it."""
+    copy = copy_of(recorded("treadmill_walk/p3/walk.toml"), tmp_path / "whole")
+    cut(copy, 1.74, 2.40)
+    case, _ = load(write_copy(copy, tmp_path / "cut"))
+    assert case is not None and "marker_slipped" not in {each.code for each in slips_and_lengths(case)}
