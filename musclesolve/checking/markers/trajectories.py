@@ -259,10 +259,11 @@ LEFT, LEFT_FOR = 0.008, 0.03
 # Share of a jump that a distance shows, share of this change that is left over a stride: less is no slip; and so many
 # distances show it.
 ALONG, LASTS, DISTANCES = 0.6, 0.25, 2
-# Standard deviation of a distance on pelvis and legs over that of its twin on the other side: a factor, and a size [m],
-# over a stride or more. 13 sound recordings, whole and in windows of a second, have at most 1.9 mm more than twice the
-# twin, made walks whose skin moves by 4 mm 4.5 mm. Skin moves as a leg bends: BENDS is the largest ratio of the ranges
-# of the distance from pelvis to heel of two legs that are compared; strides have up to 1.5.
+# Standard deviation of a distance on pelvis and legs, or its change from the first stride to the last (sound ones have
+# 4.8 mm), over that of its twin on the other side: a factor, and a size [m], over a stride or more. 13 sound
+# recordings, whole and in windows of a second, have at most 1.9 mm more than twice the twin, made walks whose skin
+# moves by 4 mm 4.5 mm. As legs bend skin moves: BENDS is the largest ratio of the ranges of the distance from pelvis to
+# heel of two legs; strides have up to 1.5.
 OF_TWIN, BEYOND_TWIN, BENDS = 2.0, 0.007, 2.0
 # What a marker sways among the other markers of its body beyond its twin, as root of the difference of the squares [m],
 # and the frames compared: 15 sound recordings, in windows of a second and more, have at most 9.3 mm, made walks whose
@@ -507,7 +508,10 @@ def _swinging(trial: Trial, jumps: list[str]) -> list[Finding]:
     markers, pairs, frames = trial.markers, distances(trial), trial.frames()
     if pairs is None or not _legs_alike(trial):
         return []
-    varies = dict(zip(pairs.ends, sd_of_known(pairs.measured(markers.position[frames])), strict=True))
+    length, stride = pairs.measured(markers.position[frames]), round(A_STRIDE * markers.rate)
+    drift = np.abs(median_of_known(length[-stride:]) - median_of_known(length[:stride]))
+    most = np.fmax(sd_of_known(length), drift if len(length) >= 2 * stride else 0.0)
+    varies = dict(zip(pairs.ends, most, strict=True))
     twins, shown = partners(trial), markers_of(trial, "pelvis", "thigh", "shank", "foot") - {*jumps}
     twin = {pair: varies.get(frozenset(twins.get(name, "") for name in pair), np.inf) for pair in varies}
     more = {pair: size - OF_TWIN * twin[pair] for pair, size in varies.items() if pair <= shown}
