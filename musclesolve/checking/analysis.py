@@ -35,14 +35,14 @@ from musclesolve.checking.case import (
     on_plate,
 )
 from musclesolve.checking.forces.plate_balance import of_arms, plates_out_of_balance
-from musclesolve.checking.observed_body import seen_feet
+from musclesolve.checking.observed_body import runs, seen_feet
 from musclesolve.errors import InputError
 from musclesolve.forces import mechanics_of
 from musclesolve.motion.anatomy.anatomy import Anatomy, anatomy
 from musclesolve.motion.anatomy.proportions import OFF_STATURE, fitting_stature
 from musclesolve.motion.events.foot_events import FootLoads, force_events
 from musclesolve.motion.ground_reaction import wrench_at_origin
-from musclesolve.motion.motion_plausibility import USUAL_CUTOFF_HZ, cutoff_with_flight
+from musclesolve.motion.motion_plausibility import HIGHEST_OF_WALKS_HZ, USUAL_CUTOFF_HZ, cutoff_with_flight
 from musclesolve.motion.signals.low_pass import f90, low_pass, lowest_carried
 from musclesolve.pipeline.mechanics import TIME_MARGIN, Mechanics
 from musclesolve.pipeline.run_options import find_options
@@ -71,6 +71,7 @@ def filter_cutoff(case: Case) -> Iterator[Finding]:
     (low, high), place = USUAL_CUTOFF_HZ, case.key("filter", "cutoff_hz")
     if case.trial.settings.filter.cutoff_hz is None:
         return  # the cut-off is chosen from the motion
+    high = high if runs(case.trial) else HIGHEST_OF_WALKS_HZ
     chosen = case.trial.settings.filter.fixed_cutoff
     if chosen is not None and not low <= chosen <= high:
         effect = "takes away part of the motion" if chosen < low else "leaves noise in the accelerations"
@@ -283,8 +284,8 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
             else Cost(warning.residual, "body weights", "the pelvis", recorded.balance_limit)
         )
         implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))
+    implausible += _spectrum(case, recorded)
     yield from implausible
-    yield from _spectrum(case, recorded)
     if (change := recorded.change) is not None:
         moved = {"rms": float(np.sqrt(np.mean(change.change**2))), "most": float(change.change.max())}
         masses = {"carried": change.carried, "given": case.trial.subject.mass}

@@ -56,7 +56,7 @@ def test_a_treadmill_is_no_fault(recorded_walk_trial: Trial, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     "options",
     [
-        {"noise_mm": 2.0, "force_noise_n": 2.0},
+        {"noise_mm": 1.2, "force_noise_n": 2.0},
         {"strides": 5, "noise_mm": 1.0, "force_rate_hz": 300.0},
         {"marker_set": "plug_in_gait", "forward": "-y", "up": "+x"},
         {"marker_set": "silva_2003", "decimals": 0},

@@ -41,7 +41,10 @@ BESIDE_STEP = -0.9, -0.45
 # Noise [N rms] and step [N] of a force on a foot: 57 sound plates have up to 4.9 and 1.0, files of OpenSim 2; and rest
 # of a multiple of a step that rounding leaves. The median distance of white noise from the cubic through the samples
 # beside it, over its rms.
-NOISE_N, STEP_N, ROUNDED, WHITE = 8.0, 5.0, 0.01, 0.94
+NOISE_N, STEP_N, FEWEST_STEPS, ROUNDED, WHITE = 8.0, 5.0, 3, 0.05, 0.94
+# Force at the ends of all contacts from which smaller ones were set to zero [N]: 28 sound plates begin and end at 22 N
+# at most. And over its change in two samples: a force that rises evenly has up to 0.5, sound files 0.24.
+CLIFF_N, CLIFF = 40.0, 0.7
 OTHER: dict[Side, Side] = {"r": "l", "l": "r"}
 
 
@@ -59,10 +62,14 @@ def white_noise(columns: Array) -> Array:
 
 
 def step_of(column: Array) -> float:
-    """The step of which all changes of a column (T,) are multiples; 0 without one."""
-    apart = np.diff(np.unique(column))
-    step = float(apart.min(initial=np.inf))
-    return step if len(apart) > 2 and np.abs(apart / step - np.round(apart / step)).max() < ROUNDED else 0.0
+    """The step of which all differences of values of a column (T,) are multiples, as where they were rounded; or 0."""
+    values = np.unique(column[np.isfinite(column)])
+    apart = np.diff(values)
+    apart = apart[apart > 1e-9 * (values[-1] - values[0])] if len(values) else apart
+    if len(apart) < FEWEST_STEPS:
+        return 0.0
+    multiple = (values - values[0]) / apart.min()
+    return float(apart.min() * (np.abs(multiple - np.round(multiple)).max() < ROUNDED))
 
 
 def resolution(load: str, force: Array, where: Where) -> Iterator[Finding]:
@@ -186,6 +193,17 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
             if spans:
                 duration = sum(b - a + step for a, b in spans)
                 yield finding(name, "error", values | {"duration": duration}, on_plate(plate, spans))
+        if (edge := least_cliff(vertical, max(FLAT_PEAK_S * plate.rate, 3))) > CLIFF_N:
+            values = {"load": f"the {SIDE_NAMES[plate.side]} plate", "edge": edge, "limit": CLIFF_N}
+            yield finding("plate_clipped.edges", "warning", values, on_plate(plate))
+
+
+def least_cliff(upward: Array, fewest: float) -> float:
+    """Return the least force with which contacts of more than `fewest` samples (S,) begin and end; 0 where it grows."""
+    runs = [run for run in true_runs(upward > 0.0) if run[1] - run[0] > fewest]
+    ends = [(upward[first], upward[first + 2]) for first, _ in runs if first > 0]
+    ends += [(upward[stop - 1], upward[stop - 3]) for _, stop in runs if stop < len(upward)]
+    return min((edge if edge > CLIFF * abs(beside - edge) else 0.0 for edge, beside in ends), default=0.0)
 
 
 @check_at(Stage.PLATES)

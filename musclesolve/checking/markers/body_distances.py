@@ -341,8 +341,6 @@ STILL = 0.05
 # Least, usual and greatest width over the markers as shares of the stature: sound knees of five subjects come to 0.059
 # to 0.079, ankles to 0.045 to 0.062.
 WIDTHS = {"knee": (0.057, 0.070, 0.083), "ankle": (0.043, 0.050, 0.064)}
-
-
 # Forward shear of space by the direction of the places: its mean in sound walks, whose skin moves as the legs lean; and
 # how far off it is reported. 13 recordings, and windows of a second of them, are within 0.021, made walks whose skin
 # moves by 6 mm within 0.029.
@@ -617,8 +615,6 @@ def feet_alike(case: Case) -> Iterator[Finding]:
 # Height of the toe marker above the heel marker, right less left [m]: standing, and against the lowest heights in the
 # motion; seven sound recordings have up to 0.007 and 0.013.
 TOE_RAISED = 0.025
-
-
 SOLE, FEWEST_OF_SOLES = ("heel", "toe", "metatarsal_5", "ankle_lateral", "ankle_medial"), 6
 UPRIGHT, TILTED_DEG = 0.8, 3.0
 """Least cosine of the body with the vertical, and angle by which body and soles of a standing trial lean alike from

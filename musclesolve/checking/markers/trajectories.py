@@ -56,8 +56,14 @@ FROZEN_FRAMES, FROZEN_FOR, NEIGHBORS_GO = 4, 0.03, 0.01
 # A marker that was held jumps when it is seen again: by more than so many of the smallest steps of the file, which a
 # resting marker does not.
 HELD_STEPS = 2.5
-# Jitter from frame to frame that gives a warning [m], and how many frames show it.
-NOISY, FEWEST_FOR_NOISE = 0.0025, 20
+# A coordinate that goes by equal steps for so many frames and so long [s], as where a line filled a gap, while its
+# distances from its neighbors leave their chord by so much [m]: the change of its steps is so many of the least steps
+# of the file at most, and more just before and after, and usually. No marker of 15 sound recordings goes so.
+STRAIGHT_FRAMES, STRAIGHT_FOR, DISTANCES_CURVE = 8, 0.1, 0.001
+EQUAL_STEPS, KINK, USUAL_BEND = 2.01, 8.0, 4.0
+# Jitter from frame to frame that gives a warning [m], and how many frames show it: windows of 15 sound recordings have
+# up to 1.1 mm, 1.5 mm at 50 Hz. Smallest step of most markers [m]: many files have whole millimeters.
+NOISY, FEWEST_FOR_NOISE, COARSE = 0.0016, 20, 0.0015
 # Two markers nearer than this [m] for so many frames are one.
 MERGED, MERGED_FRAMES = 0.003, 3
 
@@ -68,34 +74,48 @@ def held_samples(case: Case) -> Iterator[Finding]:
     markers, pairs = case.trial.markers, distances(case.trial)
     length = None if pairs is None else pairs.measured(markers.position)
     shortest = max(FROZEN_FRAMES, 1 + round(FROZEN_FOR * markers.rate))
+    fewest = max(STRAIGHT_FRAMES, frames_of(STRAIGHT_FOR, markers.rate))
     for name in case.trial.used_markers:
-        path = markers[name]
+        path, digit = markers[name], _smallest_step(markers[name])
         still = np.concatenate([[False], (np.diff(path, axis=0) == 0.0).all(axis=1)])
         held = np.zeros_like(still)
-        near = None if pairs is None else pairs.of(markers.names.index(name))
+        # Not how far the neighbors go: a foot rotates about a toe that stands still.
+        if length is None or pairs is None or not (near := pairs.of(markers.names.index(name))).any():
+            apart = np.linalg.norm(markers.position - path[:, None], axis=-1)
+        else:
+            apart = length[:, near]
         for start, stop in true_runs(long_enough(still, shortest - 1)):
             first, last = start - 1, stop - 1
-            if length is not None and near is not None and near.any():
-                # Not how far the neighbors go: a foot rotates about a toe that stands still.
-                gone = np.abs(length[last, near] - length[first, near])
-            else:
-                gone = np.linalg.norm(markers.position[last] - markers.position[first], axis=-1)
-            if np.isfinite(gone).any() and np.nanmedian(gone) > NEIGHBORS_GO and _jumps_after(path, last):
+            rests = (np.abs(path[stop : stop + 1] - path[last]) <= HELD_STEPS * digit).all(axis=1).any()
+            if not rests and median_of_known(np.abs(apart[last] - apart[first])) > NEIGHBORS_GO:
                 held[first : last + 1] = True
-        if held.any():
-            # The first of the equal frames was measured.
-            values = {"name": name, "count": held.sum()}
-            where = Where(markers.path, markers=(name,), times=time_spans(held, markers.time))
-            yield finding("frozen", "error", values, where, remove_samples(name, held & np.roll(held, 1)))
+        straight = _straight(path, apart, fewest, digit) & ~held
+        for code, frames in (("frozen", held), ("frozen.straight", straight)):
+            if frames.any():
+                values = {"name": name, "count": frames.sum()}
+                where = Where(markers.path, markers=(name,), times=time_spans(frames, markers.time))
+                # The first of the frames was measured.
+                yield finding(code, "error", values, where, remove_samples(name, frames & np.roll(frames, 1)))
 
 
-def _jumps_after(path: Array, last: int) -> bool:
-    """Return whether a path (T, 3) goes on from a frame by more than the smallest step that its digits allow."""
-    if last + 1 >= len(path) or np.isnan(path[last + 1]).any():
-        return True
+def _smallest_step(path: Array) -> float:
+    """Return the smallest step [m] of a path (T, 3), which its digits allow."""
     steps = np.abs(np.diff(path, axis=0))
-    smallest = np.nanmin(steps, where=steps > 1e-9, initial=np.inf)
-    return bool(np.abs(path[last + 1] - path[last]).max() > HELD_STEPS * smallest)
+    return float(np.nanmin(steps, where=steps > 1e-9, initial=np.inf))
+
+
+def _straight(path: Array, apart: Array, fewest: int, digit: float) -> Mask:
+    """Return frames (T,) in which a coordinate of a path (T, 3) goes by equal steps, but distances (T, n) do not."""
+    bend = np.abs(np.diff(path, n=2, axis=0))
+    straight: Mask = np.zeros(len(path), bool)
+    for axis in np.flatnonzero(median_of_known(bend) > USUAL_BEND * digit):
+        for start, stop in true_runs(long_enough(bend[:, axis] <= EQUAL_STEPS * digit, fewest)):
+            run = apart[start : stop + 2]
+            chord = run[0] + np.linspace(0.0, 1.0, len(run))[:, None] * (run[-1] - run[0])
+            curved = np.nanmedian(np.abs(run - chord).max(axis=0)) > DISTANCES_CURVE
+            if curved and np.pad(bend[:, axis], 1)[[start, stop + 1]].min() > KINK * digit:
+                straight[start : stop + 1] = True
+    return straight
 
 
 @check_at(Stage.HELD_SAMPLES)
@@ -106,10 +126,12 @@ def noise(case: Case) -> Iterator[Finding]:
         return
     # The third difference of white noise of standard deviation s has sqrt(1 + 9 + 9 + 1) s; motion adds little to it.
     third = {name: np.abs(np.diff(markers[name], n=3, axis=0)) for name in case.trial.used_markers}
-    sizes = {name: np.nanmedian(size) for name, size in third.items() if np.isfinite(size).any()}
-    jitter = {name: float(1.4826 * size / np.sqrt(20.0)) for name, size in sizes.items()}
+    jitter = {n: 1.4826 * float(median_of_known(size.ravel())) / np.sqrt(20.0) for n, size in third.items()}
     noisy = sorted((name for name in jitter if jitter[name] > NOISY), key=lambda name: -jitter[name])
-    if noisy:
+    digit = float(median_of_known(np.array([_smallest_step(markers[name]) for name in third])))
+    if COARSE < digit < np.inf:
+        yield finding("noise.steps", "warning", {"step": digit, "limit": COARSE}, Where(markers.path))
+    elif noisy:
         values: dict[str, object] = {"noisy": len(noisy), "count": len(jitter), "limit": NOISY}
         values |= {"worst": noisy[0], "jitter": jitter[noisy[0]]}
         yield finding("noise", "warning", values, Where(markers.path, markers=tuple(noisy[:5])))
@@ -129,8 +151,7 @@ def merged_markers(case: Case) -> Iterator[Finding]:
             other, together = names[k + 1 + column], long_enough(near[:, column], MERGED_FRAMES)
             if not together.any():
                 continue
-            frames = f" in {together.sum()} frames"
-            values = {"one": name, "other": other, "limit": MERGED, "frames": frames}
+            values = {"one": name, "other": other, "limit": MERGED, "frames": f" in {together.sum()} frames"}
             where = Where(markers.path, markers=(name, other), times=time_spans(together, markers.time))
             ghost, pairs = other, distances(case.trial)
             if pairs is not None:  # the one that is farther from its usual place in its segment
@@ -238,10 +259,11 @@ LEFT, LEFT_FOR = 0.008, 0.03
 # Share of a jump that a distance shows, share of this change that is left over a stride: less is no slip; and so many
 # distances show it.
 ALONG, LASTS, DISTANCES = 0.6, 0.25, 2
-# Standard deviation of a distance on pelvis and legs over that of its twin on the other side: a factor, and a size [m],
-# over a stride or more. 13 sound recordings, whole and in windows of a second, have at most 1.9 mm more than twice the
-# twin, made walks whose skin moves by 4 mm 4.5 mm. Skin moves as a leg bends: BENDS is the largest ratio of the ranges
-# of the distance from pelvis to heel of two legs that are compared; strides have up to 1.5.
+# Standard deviation of a distance on pelvis and legs, or its change from the first stride to the last (sound ones have
+# 4.8 mm), over that of its twin on the other side: a factor, and a size [m], over a stride or more. 13 sound
+# recordings, whole and in windows of a second, have at most 1.9 mm more than twice the twin, made walks whose skin
+# moves by 4 mm 4.5 mm. As legs bend skin moves: BENDS is the largest ratio of the ranges of the distance from pelvis to
+# heel of two legs; strides have up to 1.5.
 OF_TWIN, BEYOND_TWIN, BENDS = 2.0, 0.007, 2.0
 # What a marker sways among the other markers of its body beyond its twin, as root of the difference of the squares [m],
 # and the frames compared: 15 sound recordings, in windows of a second and more, have at most 9.3 mm, made walks whose
@@ -341,7 +363,7 @@ def _slips_and_ghosts(trial: Trial, name: str, jumped: Mask) -> Iterator[Finding
         before = slips[-1] if slips else None
         kept = _kept(beside, first, stop, markers.rate)
         code, (start, end) = "leap.back", (first, stop)
-        if min(float(np.linalg.norm(moved)), kept) < 0.5 * far:
+        if min(float(np.linalg.norm(moved)), kept) < max(0.5 * far, LEFT):
             pass
         elif before and time[first] - time[before[1]] < BACK and moved @ before[2] < -0.5 * (moved @ moved):
             slips.pop()
@@ -486,7 +508,10 @@ def _swinging(trial: Trial, jumps: list[str]) -> list[Finding]:
     markers, pairs, frames = trial.markers, distances(trial), trial.frames()
     if pairs is None or not _legs_alike(trial):
         return []
-    varies = dict(zip(pairs.ends, sd_of_known(pairs.measured(markers.position[frames])), strict=True))
+    length, stride = pairs.measured(markers.position[frames]), round(A_STRIDE * markers.rate)
+    drift = np.abs(median_of_known(length[-stride:]) - median_of_known(length[:stride]))
+    most = np.fmax(sd_of_known(length), drift if len(length) >= 2 * stride else 0.0)
+    varies = dict(zip(pairs.ends, most, strict=True))
     twins, shown = partners(trial), markers_of(trial, "pelvis", "thigh", "shank", "foot") - {*jumps}
     twin = {pair: varies.get(frozenset(twins.get(name, "") for name in pair), np.inf) for pair in varies}
     more = {pair: size - OF_TWIN * twin[pair] for pair, size in varies.items() if pair <= shown}

@@ -38,7 +38,7 @@ from musclesolve.checking.forces.plate_balance import (
     observed,
     shear_values,
 )
-from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S, resolution
+from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S, least_cliff, resolution
 from musclesolve.checking.model import load_units_and_axes as units
 from musclesolve.checking.model.given_moments import likeness_of
 from musclesolve.checking.model.model_case import (
@@ -85,11 +85,9 @@ NEEDED = 0.95, 2.0
 SWAYS, ALIKE = 0.15, 0.7
 """Difference from 1 of the factor with which loads accelerate the body to the side, and correlation that shows it:
 sound strides have 0.95 to 1.08, times 0.8 or 1.25 0.76 to 0.82 and 1.22 to 1.25; less than a stride has 0.78."""
-FEWEST_CUT, FEWEST_HELD, CLIFF_N, CLIFF = 4, 2, 60.0, 0.7
+FEWEST_CUT, FEWEST_HELD, CLIFF_N = 4, 2, 60.0
 """Samples for which a force that is cut off keeps its greatest value, and after which a load that is held keeps all its
-values; force at the ends of all contacts [N], and over
-its change in the next two samples, from which smaller ones were set to zero. Usual thresholds are 5 to 25 N. A force
-that rises evenly has up to 0.5, sound files 0.24."""
+values; force at the ends of all contacts [N], usually 5 to 25 N."""
 STATED = 0.9
 """Share of the loaded samples in which a load rests from which it was stated as constant, and not held."""
 LEVEL = np.array([1.0, 0.0, 1.0])
@@ -510,11 +508,8 @@ def cut_loads(case: ModelCase) -> Iterator[Finding]:
                 yield case.fault(code, "error", values, times=times)
         if loaded.sum() > least:
             yield from resolution(load.name, load.force[loaded], case.where)
-        runs = [run for run in true_runs(upward > 0.0) if run[1] - run[0] > least]
-        ends = [(upward[first], upward[first + 2]) for first, _ in runs if first > 0]
-        ends += [(upward[stop - 1], upward[stop - 3]) for _, stop in runs if stop < len(upward)]
-        if ends and all(edge > max(CLIFF_N, CLIFF * abs(beside - edge)) for edge, beside in ends):
-            values = {"load": load.name, "edge": min(edge for edge, _ in ends), "limit": CLIFF_N}
+        if (edge := least_cliff(upward, least)) > CLIFF_N:
+            values = {"load": load.name, "edge": edge, "limit": CLIFF_N}
             yield case.fault("plate_clipped.edges", "warning", values)
 
 

@@ -34,7 +34,7 @@ from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, side_of, split_side, twin
 from musclesolve.checking.files.times_units_axes import LOWEST_RATE_HZ
 from musclesolve.checking.forces.newtons_law import SERIOUS, SMALLEST_S, shift_values
-from musclesolve.checking.forces.plate_zero_and_saturation import white_noise
+from musclesolve.checking.forces.plate_zero_and_saturation import step_of, white_noise
 from musclesolve.checking.model.given_moments import (
     FITS,
     LEAST_MOMENT_RMS,
@@ -49,7 +49,6 @@ from musclesolve.checking.model.model_case import FEWEST_FRAMES, standard_errors
 from musclesolve.checking.model.posture import (
     ANGLES,
     STRIDE,
-    coarse_step,
     held_stretches,
     rate_of_lines,
     repeated_rows,
@@ -114,7 +113,7 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
     if (sampled := rate_of_lines(moments, time)) < LOWEST_RATE_HZ:
         of_lines = {"recording": "moments", "rate": sampled, "needed": LOWEST_RATE_HZ}
         yield case.fault("low_rate.lines", "warning", of_lines)
-    step, name = max((coarse_step(moment), name) for name, moment in zip(names, moments.T, strict=True))
+    step, name = max((step_of(moment), name) for name, moment in zip(names, moments.T, strict=True))
     if step >= NOISE:
         rounded = {"name": name, "step": step, "unit": "N m"}
         yield case.fault("noise.steps", error_if(step > SERIOUS * case.fixed.model.mass), rounded)

@@ -29,7 +29,7 @@ from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.sides import SIDES, has_side, split_side, twin, with_side
 from musclesolve.checking.files.times_units_axes import LOWEST_RATE_HZ
-from musclesolve.checking.forces.plate_zero_and_saturation import white_noise
+from musclesolve.checking.forces.plate_zero_and_saturation import step_of, white_noise
 from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
     SCALED,
@@ -140,10 +140,8 @@ LINES, BENDS = 0.02, 0.1
 """Median bend over rms bend of straight lines, where sound files have 0.1 and more; rms bend over rms step there."""
 STRAIGHT = 0.02
 """Acceleration of a straight line over the range of an angle [1/s^2]: rounding, and motions of less than 0.02 Hz."""
-
-COARSE, COARSEST = 0.05, (0.5, 2.5)
-"""Distance of values from a multiple of their least difference, over it, and the least steps [degrees] of rounded
-angles that are a warning and an error. Sound files have up to 1e-5 degrees."""
+COARSEST = 0.5, 2.5
+"""Least steps [degrees] of rounded angles that are a warning and an error. Sound files have up to 1e-5 degrees."""
 REPEATED, COPIED_S = 3, 0.5
 """Fewest rows that repeat earlier ones (sound files have one), and the longest lag [s]: whole strides may repeat."""
 
@@ -568,7 +566,7 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     legs = [name for name in names if split_side(name)[0] in SPECTRA and np.ptp(values[name]) > 5.0]
     cutoff, measured = motion.cutoff_hz or np.inf, motion.measured
     angles = {} if measured is None else motion.by_name(np.degrees(measured))
-    steps = [(coarse_step(angles[name]), name) for name in names if angles]
+    steps = [(step_of(angles[name]), name) for name in names if angles]
     step, rounded = max(steps, default=(0.0, ""))
     if step >= COARSEST[0]:
         said: dict[str, object] = {"name": rounded, "step": step, "unit": "degrees"}
@@ -620,16 +618,6 @@ def _lasting(mask: Mask, time: Array) -> list[tuple[int, int]]:
     """Runs of eight steps and more that last for `HELD_S`."""
     runs = true_runs(mask)
     return [(first, stop) for first, stop in runs if stop - first >= 8 and time[stop] - time[first] >= HELD_S]
-
-
-def coarse_step(column: Array) -> float:
-    """The step of which all differences of values of a column (T,) are multiples, as where they were rounded; or 0."""
-    values = np.unique(column[np.isfinite(column)])
-    if len(values) <= REPEATED:
-        return 0.0
-    least = np.diff(values)[np.diff(values) > 1e-9 * (values[-1] - values[0])].min()
-    beside = np.abs((values - values[0] + 0.5 * least) % least - 0.5 * least)
-    return float(least * (beside.max() < COARSE * least))
 
 
 def repeated_rows(columns: Array, time: Array, of: str, where: Where) -> Iterator[Finding]:

@@ -184,3 +184,16 @@ def test_exchanged_points_of_two_plates_are_named(tmp_path: Path) -> None:
     report = copy.examined(tmp_path)
     assert set(report.codes) == {"plates_swapped"}, str(report)
     assert all("points of the plates are exchanged" in entry.what for entry in report.of("error"))
+
+
+@pytest.mark.parametrize(("newtons", "named"), [(0.0, False), (20.0, False), (50.0, True), (100.0, True)])
+def test_small_forces_that_were_set_to_zero_are_named(newtons: float, named: bool, tmp_path: Path) -> None:
+    copy = TrialCopy(STRIDE)
+    for plate in copy.plates("r"):
+        force = copy.plate(plate, "force")
+        copy.set_plate(plate, "force", force * (force[:, 2:] > newtons))
+    report = copy.examined(tmp_path)
+    cut = [entry.what for entry in report.findings if entry.code == "plate_clipped"]
+    assert [what.startswith("all contacts of the right plate begin and end at") for what in cut] == [
+        True
+    ] * named

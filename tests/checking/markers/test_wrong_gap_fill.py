@@ -12,6 +12,7 @@ from musclesolve.checking.case import Case, change_markers, load
 from musclesolve.checking.markers.trajectories import slips_and_lengths
 from musclesolve.data import reference_stride
 from musclesolve.recording.data import Markers
+from tests.support.recorded_data import recorded
 
 
 @pytest.fixture(scope="module")
@@ -53,3 +54,21 @@ def test_the_twin_of_a_marker_that_swings_is_not_accused(stride: Case) -> None:
     named = {marker for each in slips_and_lengths(case) for marker in each.where.markers}
     assert "toe_l" in named
     assert not {marker for marker in named if marker.endswith("_r")}
+
+
+@pytest.mark.parametrize(("marker", "way"), [("LTOE", (0.02, -0.02, 0.02)), ("RCAL", (-0.03, 0.02, 0.0))])
+def test_a_marker_that_creeps_on_its_segment_from_stride_to_stride_is_named(
+    marker: str, way: tuple[float, float, float]
+) -> None:
+    """Its twin stays; the standard deviation over all strides alone hid the change from the first to the last."""
+    case, _ = load(recorded("treadmill_emg/s01/trial.toml"))
+    assert case is not None and not list(slips_and_lengths(case))
+
+    def creep(markers: Markers) -> Markers:
+        position = markers.position.copy()
+        position[:, markers.names.index(marker)] += np.linspace(0.0, 1.0, len(position))[:, None] * way
+        return replace(markers, position=position)
+
+    case = replace(case, recorded=change_markers("markers", creep)(case.recorded))
+    (found,) = slips_and_lengths(case)
+    assert found.code == "segment_length" and marker in found.where.markers
