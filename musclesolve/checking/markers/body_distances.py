@@ -440,7 +440,9 @@ def joints_apart(case: Case) -> Iterator[Finding]:
     """Find a joint that the markers of its two segments carry to different places from the standing trial."""
     trial, static = case.trial, case.trial.static
     reported = {m for f in case.findings for m in f.where.markers}
-    if static is None or case.found("static_of_another", "pair_swapped", "labels_exchanged", "landmark_order"):
+    if static is None or case.found(
+        "static_of_another", "pair_swapped", "labels_exchanged", "landmark_order"
+    ):
         return
     for side, joint in product(SIDES, ("knee", "ankle")):
         names = [f"{joint}_{end}_{side}" for end in ("lateral", "medial")]
@@ -454,7 +456,9 @@ def joints_apart(case: Case) -> Iterator[Finding]:
         clusters = {**trial.clusters, "foot": tuple(foot)}
         if distal == proximal or len(clusters.get(distal, ())) < 3:
             continue
-        other = replace(trial, clusters=clusters, carried={**trial.carried, **dict.fromkeys(shown_by, distal)})
+        other = replace(
+            trial, clusters=clusters, carried={**trial.carried, **dict.fromkeys(shown_by, distal)}
+        )
         here, there = (shown(one, names) for one in (trial, other))
         if here is None or there is None:
             continue

@@ -27,6 +27,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.long_arrays import blocks
+from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDES, has_side, split_side, twin, with_side
 from musclesolve.checking.files.times_units_axes import LOWEST_RATE_HZ
 from musclesolve.checking.forces.plate_zero_and_saturation import step_of, white_noise
@@ -140,8 +141,18 @@ LINES, BENDS = 0.02, 0.1
 """Median bend over rms bend of straight lines, where sound files have 0.1 and more; rms bend over rms step there."""
 STRAIGHT = 0.02
 """Acceleration of a straight line over the range of an angle [1/s^2]: rounding, and motions of less than 0.02 Hz."""
+<<<<<<< HEAD
 COARSEST = 0.5, 2.5
 """Least steps [degrees] of rounded angles that are a warning and an error. Sound files have up to 1e-5 degrees."""
+=======
+
+COARSE, COARSEST = 0.05, (0.5, 2.5)
+"""Distance of values from a multiple of their least difference, over it, and the least steps [degrees] of rounded
+angles that are a warning and an error. Sound files have up to 1e-5 degrees."""
+SMOOTHED, BOUNCE = 0.1, 3.0
+"""Power beside the cubic near the zeros of a column without its signs that they leave, where sound columns that touch
+zero keep 0.23, and the bounce over the usual distance from the cubic."""
+>>>>>>> w_angles_signs
 REPEATED, COPIED_S = 3, 0.5
 """Fewest rows that repeat earlier ones (sound files have one), and the longest lag [s]: whole strides may repeat."""
 
@@ -292,6 +303,13 @@ def columns_in_radians(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             yield _accusation("angle_units.column", [name], why, "both move alike", Where(motion.file))
 
 
+def columns_without_signs(body: ModelBody) -> Iterator[Finding]:
+    """Find angles of the file that have lost their signs."""
+    columns = () if body.motion.measured is None else body.motion.by_name(body.motion.measured).items()
+    if lost := [name for name, each in columns if name in body.dofs and with_lost_signs(each) is not each]:
+        yield finding("angle_sign.lost", "error", {"names": few(lost, 4)}, Where(body.motion.file))
+
+
 def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """Find angles with an offset, reversed or exchanged ones: standing feet have their soles on the floor.
 
@@ -300,8 +318,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """
     if len(fixed.soles) != 2 or len(fixed.time) < FRAMES // 4 or _flies(fixed):
         return
-    if in_radians := list(columns_in_radians(body, fixed)):
-        yield from in_radians  # the feet would stand with them
+    if wrong := [*columns_in_radians(body, fixed), *columns_without_signs(body)]:
+        yield from wrong  # the feet would stand without these faults
         return
     every = max(1, len(fixed.time) // FRAMES)
     time, value = fixed.time[::every], fixed.motion.value[::every]
@@ -618,6 +636,18 @@ def _lasting(mask: Mask, time: Array) -> list[tuple[int, int]]:
     """Runs of eight steps and more that last for `HELD_S`."""
     runs = true_runs(mask)
     return [(first, stop) for first, stop in runs if stop - first >= 8 and time[stop] - time[first] >= HELD_S]
+
+
+def with_lost_signs(column: Array) -> Array:
+    """A column (T,) of one sign that bounces off zero, with the signs that make it smooth there, or as it is."""
+    size, signs, rest = np.abs(column), np.ones(len(column)), beside_cubic(column[:, None])[:, 0] ** 2
+    low = np.flatnonzero((size[1:-1] <= size[:-2]) & (size[1:-1] <= size[2:])) + 1
+    around = low[:, None] + np.arange(-1, 2)
+    low = low[rest[around].max(axis=1, initial=0.0) > BOUNCE**2 * np.quantile(rest, 0.9)]
+    signs[low + (size[low + 1] < size[low - 1])] = -1.0  # zero lies towards the smaller neighbor
+    signed = column * np.cumprod(signs)
+    left, around = beside_cubic(signed[:, None])[:, 0] ** 2, low[:, None] + np.arange(-1, 2)
+    return signed if left[around].sum() < SMOOTHED * rest[around].sum() else column
 
 
 def repeated_rows(columns: Array, time: Array, of: str, where: Where) -> Iterator[Finding]:

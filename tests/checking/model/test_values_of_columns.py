@@ -16,6 +16,7 @@ from recorded_data import recorded
 import musclesolve as ms
 from benchmarks.planted_model_faults import on_column, trials
 from musclesolve.checking.model.examine import findings_of_body
+from musclesolve.checking.model.posture import with_lost_signs
 from musclesolve.files import Table, read_mot
 from musclesolve.opensim.model import OpenSimModel
 
@@ -90,6 +91,25 @@ def test_a_motion_that_runs_backward_goes_backward(name: str) -> None:
     model, coordinates, moments = walk(name)
     backward = changed(coordinates, lambda values: values[::-1])
     assert any("backward over the ground" in what for _, what in found(model, backward, moments))
+
+
+@pytest.mark.parametrize("name", ["belt 1", "belt 3"])
+def test_an_angle_without_its_sign_is_named(name: str) -> None:
+    model, coordinates, moments = walk(name)
+    for angle in ("hip_flexion_r", "ankle_angle_l", "hip_rotation_l"):
+        said = found(model, on_column(coordinates, angle, np.abs), moments)
+        assert ("angle_sign", angle) in [
+            (code, what.split()[3]) for code, what in said if "turn back" in what
+        ]
+
+
+def test_angles_that_touch_or_cross_zero_keep_their_signs() -> None:
+    time = np.linspace(0.0, 3.0, 200)
+    wave = np.sin(2.0 * np.pi * time)
+    for sound in (wave, wave + 1.0, 1.0 + 0.0 * time, np.maximum(wave, 0.0), wave**2):
+        assert with_lost_signs(sound) is sound
+    regained = with_lost_signs(np.abs(wave))
+    assert np.allclose(regained * np.sign(regained[10] * wave[10]), wave)
 
 
 @pytest.mark.parametrize("by", [-0.025, 0.025])
