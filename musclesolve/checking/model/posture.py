@@ -141,18 +141,11 @@ LINES, BENDS = 0.02, 0.1
 """Median bend over rms bend of straight lines, where sound files have 0.1 and more; rms bend over rms step there."""
 STRAIGHT = 0.02
 """Acceleration of a straight line over the range of an angle [1/s^2]: rounding, and motions of less than 0.02 Hz."""
-<<<<<<< HEAD
 COARSEST = 0.5, 2.5
 """Least steps [degrees] of rounded angles that are a warning and an error. Sound files have up to 1e-5 degrees."""
-=======
-
-COARSE, COARSEST = 0.05, (0.5, 2.5)
-"""Distance of values from a multiple of their least difference, over it, and the least steps [degrees] of rounded
-angles that are a warning and an error. Sound files have up to 1e-5 degrees."""
 SMOOTHED, BOUNCE = 0.1, 3.0
 """Power beside the cubic near the zeros of a column without its signs that they leave, where sound columns that touch
 zero keep 0.23, and the bounce over the usual distance from the cubic."""
->>>>>>> w_angles_signs
 REPEATED, COPIED_S = 3, 0.5
 """Fewest rows that repeat earlier ones (sound files have one), and the longest lag [s]: whole strides may repeat."""
 
