@@ -30,7 +30,7 @@ from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDES, has_side, split_side, twin, with_side
 from musclesolve.checking.files.times_units_axes import LOWEST_RATE_HZ
-from musclesolve.checking.forces.plate_zero_and_saturation import step_of, white_noise
+from musclesolve.checking.forces.plate_zero_and_saturation import beside_cubic, step_of, white_noise
 from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
     SCALED,
