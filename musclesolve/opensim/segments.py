@@ -96,11 +96,11 @@ class Segments:
         """Mass of bodies [kg] and its center (3,) in the pose `upright` [m], zeros without a mass."""
         weighted, mass = np.zeros(3), 0.0
         for body in bodies:
-            if own := self._mass(body):
+            if mass_of_body := self._mass(body):
                 number = self.model.body_number[body]
                 place = self.upright.rotation[0, number] @ self.model.masses[body].center
-                weighted += own * (place + self.upright.position[0, number])
-                mass += own
+                weighted += mass_of_body * (place + self.upright.position[0, number])
+                mass += mass_of_body
         return mass, weighted / mass if mass else weighted
 
     @cached_property

@@ -447,9 +447,13 @@ def joints_apart(case: Case) -> Iterator[Finding]:
     for side, joint in product(SIDES, ("knee", "ankle")):
         names = [f"{joint}_{end}_{side}" for end in ("lateral", "medial")]
         shown_by = [m for name in names for m in trial.mapping.get(name, ())]
-        if len(shown_by) != 2 or len(own := {trial.carried.get(m, "") for m in shown_by}) != 1 or own == {""}:
+        if (
+            len(shown_by) != 2
+            or len(carriers := {trial.carried.get(m, "") for m in shown_by}) != 1
+            or carriers == {""}
+        ):
             continue
-        (proximal,) = own
+        (proximal,) = carriers
         ankle = next(iter(trial.mapping.get(f"ankle_lateral_{side}", ())), "")
         foot = [m for part in FOOT for m in trial.mapping.get(f"{part}_{side}", ()) if m in trial.markers]
         distal = trial.carried.get(ankle, "") if joint == "knee" else "foot"

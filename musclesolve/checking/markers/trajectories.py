@@ -130,7 +130,8 @@ def noise(case: Case) -> Iterator[Finding]:
     noisy = sorted((name for name in jitter if jitter[name] > NOISY), key=lambda name: -jitter[name])
     digit = float(median_of_known(np.array([_smallest_step(markers[name]) for name in third])))
     if COARSE < digit < np.inf:
-        yield finding("noise.steps", "warning", {"step": digit, "limit": COARSE}, Where(markers.path))
+        rounded = {"name": "the markers", "step": 1000.0 * digit, "unit": "mm"}
+        yield finding("noise.steps", "warning", rounded, Where(markers.path))
     elif noisy:
         values: dict[str, object] = {"noisy": len(noisy), "count": len(jitter), "limit": NOISY}
         values |= {"worst": noisy[0], "jitter": jitter[noisy[0]]}

@@ -255,8 +255,8 @@ def axes_of_loads(case: ModelCase) -> Iterator[Finding]:
         force = case.force(loads)
         return case.misfit(force, case.scale(force)), nearness(case, loads)
 
-    if found := [fault for names in groups(case) for fault in _axes_of(case, names)]:
-        yield min(found, key=left)
+    if faults := [fault for names in groups(case) for fault in _axes_of(case, names)]:
+        yield min(faults, key=left)
 
 
 def _axes_of(case: ModelCase, names: Sequence[str]) -> Iterator[Finding]:

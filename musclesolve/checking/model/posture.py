@@ -299,7 +299,7 @@ def columns_in_radians(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
 def columns_without_signs(body: ModelBody) -> Iterator[Finding]:
     """Find angles of the file that have lost their signs."""
     columns = () if body.motion.measured is None else body.motion.by_name(body.motion.measured).items()
-    if lost := [name for name, each in columns if name in body.dofs and with_lost_signs(each) is not each]:
+    if lost := [name for name, angle in columns if name in body.dofs and with_lost_signs(angle) is not angle]:
         yield finding("angle_sign.lost", "error", {"names": few(lost, 4)}, Where(body.motion.file))
 
 
