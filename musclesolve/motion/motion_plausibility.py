@@ -349,7 +349,7 @@ BROKEN = 0.040
 BEST = 0.8
 # Below the first cut-off the filter removes a part of a walking motion, above the second it passes noise [Hz]; without
 # flight above the third, for 20 Hz change forces of sound walks by 290 N.
-USUAL_CUTOFF_HZ, HIGHEST_OF_WALKS_HZ = (3.0, 20.0), 15.0
+USUAL_CUTOFF_HZ, HIGHEST_OF_WALKS_HZ = (3.0, 20.0), 16.0
 # Usual cut-offs with flight, in running and jumping [Hz].
 CUTOFF_WITH_FLIGHT_HZ = (10.0, 20.0)
 # A cut-off that is not stated is at most this share of the rates of markers and plates.

@@ -126,7 +126,7 @@ def test_a_wrong_frame_rate_is_named(tmp_path: Path) -> None:
     report = without_trunk(change, STRIDE, tmp_path)
     # At a higher rate the recording ends before the stated time range does.
     assert set(report.codes) - {"time_range"} == {"clock_rate"}, str(report)
-    assert any("at 60 Hz alone" in error.what for error in report.of("error"))
+    assert any("only 60 Hz makes them fit" in error.what for error in report.of("error"))
 
 
 @pytest.mark.parametrize(("side", "factor"), [("r", 0.88), ("l", 1.12), ("l", 1.0)])

@@ -86,7 +86,7 @@ def test_a_subject_who_stands_most_of_the_time_is_no_fault(stride: Case) -> None
 def test_coarse_places_are_named_by_their_step(stride: Case, millimeters: float, named: bool) -> None:
     step = millimeters / 1000.0
     found = [each.what for each in noise(changed(stride, lambda position: step * np.round(position / step)))]
-    assert [f"in steps of {millimeters:g} mm" in what for what in found] == [True] * named
+    assert [f"multiples of {millimeters:g} mm" in what for what in found] == [True] * named
 
 
 def test_noise_of_two_millimeters_is_named_and_no_clock_beside_it(tmp_path: Path) -> None:
