@@ -644,10 +644,12 @@ def with_lost_signs(column: Array) -> Array:
 
 
 def repeated_rows(columns: Array, time: Array, of: str, where: Where) -> Iterator[Finding]:
-    """Find rows that repeat earlier ones in all columns (T, K) of a file."""
+    """Find rows that repeat earlier ones in all columns (T, K) of a file; held rows at its ends fill it."""
     step, moves = float(np.diff(time).mean()), (np.diff(columns, axis=0) != 0.0).any(axis=1)
     for lag in range(1, min(int(COPIED_S / step), len(time) // 2) if moves.any() else 1):
         same = (columns[lag:] == columns[:-lag]).all(axis=1) & (moves[lag - 1 :] | (lag == 1))
+        if lag == 1:
+            same &= np.logical_or.accumulate(moves) & np.logical_or.accumulate(moves[::-1])[::-1]
         if runs := [run for run in true_runs(same) if run[1] - run[0] >= max(lag - 1, REPEATED)]:
             times = tuple((float(time[begin + lag]), float(time[stop + lag - 1])) for begin, stop in runs)
             said = {"columns": of, "first": times[0][0], "last": times[0][1], "lag": lag * step}
