@@ -18,7 +18,7 @@ from musclesolve.checking.case import Case, change_markers, load
 from musclesolve.checking.files.times_units_axes import copied_frames
 from musclesolve.checking.markers.trajectories import held_samples, noise, slips_and_lengths
 from musclesolve.files import Trial
-from musclesolve.motion.signals.low_pass import low_pass
+from musclesolve.signals import low_pass
 from musclesolve.synthetic.trial_copy import write_copy
 from tests.support.recorded_data import recorded
 
