@@ -36,7 +36,7 @@ def refusal(path: Path, *parts: str, **given: str) -> str:
         ('solver = "batch"', 'solver = "batsch"', ["[sharing] solver", "batch, ipopt"]),
         ('solver = "batch"', 'dofs = ["knee"]', ["[sharing] dofs", "'knee'", "'knee_flexion'"]),
         ('solver = "batch"', 'dofs = ["hip_flexion", "hip_flexion"]', ["[sharing] dofs", "'hip_flexion'"]),
-        ('"silva_2003"', '"silva"', ["[muscles] database", str(Path("silva").absolute())]),
+        ('"silva_2003"', '"silva"', ["[muscles] database", "silva", "silva_2003"]),
         ('"silva_2003"', '"m.toml"', ["[muscles] database", "{folder}/m.toml"]),
     ],
 )

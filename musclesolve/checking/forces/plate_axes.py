@@ -67,6 +67,8 @@ BACK = -0.05
 FOOT_PUSHES = 0.14, 0.04
 # Forward displacement of the pelvis in a contact [m] from which the subject walks or runs over the foot.
 OVER = 0.2
+# Rise of the pelvis from the begin to the end of a contact, below which the ground is level or a ramp [m].
+STAIR = 0.12
 
 
 @check_at(Stage.PLATE_AXES)
@@ -194,14 +196,15 @@ def _rolling(case: Case, index: int, plate: PlateForce, whole: bool = True) -> l
     """Return the tracks of contacts of forward walking: of whole ones, or of parts, too.
 
     Only contacts in which the pelvis moves forward over the foot count (assumed without a pelvis), on a treadmill as
-    well: a subject who walks backward, jumps or squats rolls over the foot differently.
+    well: a subject who walks backward, jumps, squats or climbs stairs rolls over the foot differently.
     """
     time, pelvis = case.trial.markers.time, between(case.trial, "asis_r", "asis_l")
     rolling = []
     for track in tracks(case, index, plate):
         if pelvis is not None:
-            first, last = at_times(time, pelvis[:, :2], track.time[[0, -1]]) - track.heel[[0, -1]]
-        if (track.whole or not whole) and (pelvis is None or (last - first) @ track.axis > OVER):
+            *over, rise = np.diff(at_times(time, pelvis, track.time[[0, -1]]), axis=0)[0]
+            way = (over - np.diff(track.heel[[0, -1]], axis=0)[0]) @ track.axis
+        if (track.whole or not whole) and (pelvis is None or (way > OVER and abs(rise) < STAIR)):
             rolling.append(track)
     return rolling
 

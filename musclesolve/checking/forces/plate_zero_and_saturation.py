@@ -16,7 +16,7 @@ from musclesolve.motion.events.foot_events import SHORTEST_CONTACT
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Side
 from musclesolve.recording.plates.foot_contacts import touch
 from musclesolve.recording.plates.plate_checks import FOOT_REACH, without_instants
-from musclesolve.results.finding import Finding, Run, Where, error_if, finding
+from musclesolve.results.finding import Finding, Run, Where, finding
 
 # Largest force on an unloaded plate [N], and largest change of its zero over the recording [N].
 ZERO, DRIFT = 5.0, 10.0
@@ -81,7 +81,7 @@ def resolution(load: str, force: Array, where: Where) -> Iterator[Finding]:
     ):
         if size.max() > limit:
             values = {"load": load, "size": size.max(), "axis": "xyz"[size.argmax()], "limit": limit}
-            yield finding(name, error_if(size.max() > 2.0 * limit), values, where)
+            yield finding(name, "warning", values, where)
             return
 
 

@@ -64,7 +64,7 @@ def model_body(
     cutoff, dofs, without = settings.filter.cutoff_hz, settings.sharing.dofs, settings.sharing.without
     person = None if chosen.database is None else person_of_model(chosen.database, model)
     choice = shared_choice(model, dofs, chosen.names, side, without or ())
-    axes_notes = _axes_notes(model, moments is not None)
+    axes_notes = _axes_notes(model, moments is not None, settings.files.predicted)
     motion = coordinate_motion(model, coordinates, None if isinstance(cutoff, str) else cutoff)
     required = {name for name in {*choice.needed, *choice.dofs} if not model.coordinates[name].locked}
     if lacking := [name for name in model.coordinates if name in required and name not in motion.names]:
@@ -220,9 +220,9 @@ _UPRIGHT = 0.5
 """Least cosine between the y axis of the ground and up: floors of treadmills and ramps may be tilted."""
 
 
-def _axes_notes(model: OpenSimModel, with_moments: bool) -> list[str]:
+def _axes_notes(model: OpenSimModel, with_moments: bool, predicted: bool) -> list[str]:
     """Return a note where gravity is not along -y of the ground; refuses loads, which act in other axes there."""
-    if model.up[1] > _UPRIGHT or (with_moments and not model.gravity.any()):
+    if model.up[1] > _UPRIGHT or ((with_moments or predicted) and not model.gravity.any()):
         return []
     x, y, z = (f"{part:g}" for part in model.gravity)
     if not with_moments:
