@@ -112,7 +112,7 @@ def _straight(path: Array, apart: Array, fewest: int, digit: float) -> Mask:
         for start, stop in true_runs(long_enough(bend[:, axis] <= EQUAL_STEPS * digit, fewest)):
             run = apart[start : stop + 2]
             chord = run[0] + np.linspace(0.0, 1.0, len(run))[:, None] * (run[-1] - run[0])
-            curved = np.nanmedian(np.abs(run - chord).max(axis=0)) > DISTANCES_CURVE
+            curved = median_of_known(np.abs(run - chord).max(axis=0)) > DISTANCES_CURVE
             if curved and np.pad(bend[:, axis], 1)[[start, stop + 1]].min() > KINK * digit:
                 straight[start : stop + 1] = True
     return straight
