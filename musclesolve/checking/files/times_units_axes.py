@@ -217,11 +217,11 @@ def standing_while_plates_step(case: Case) -> Iterator[Finding]:
     """Find the standing trial in place of the motion: every plate is left and loaded, but no foot moves."""
     weight, markers = case.trial.subject.mass * STANDARD_GRAVITY, case.trial.markers
     feet = [landmark(case.trial, f"{part}_{side}", markers) for part in ("heel", "toe") for side in SIDES]
-    if not weight > 0.0 or any(point is None for point in feet):
+    if not weight > 0.0 or any(point is None or np.isnan(point).all() for point in feet):
         return
     ways = np.ptp(np.nanquantile(np.array(feet), [0.02, 0.98], axis=1), axis=0)
     forces = [np.linalg.norm(plate.force, axis=1) / weight for plate in case.trial.forces]
-    shares = [np.nanquantile(force, [0.05, 0.95]) for force in forces]
+    shares = [np.nanquantile(force, [0.05, 0.95]) for force in forces if np.isfinite(force).any()]
     way = float(np.linalg.norm(ways, axis=1).max())
     if shares and way < STANDS and all(low < LEFT and high > BORNE for low, high in shares):
         values, where = {"way": way, "share": np.max(shares), "limit": STANDS}, Where(markers.path)

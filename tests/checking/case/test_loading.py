@@ -83,6 +83,17 @@ def test_spoiled_numbers_are_reported(
     examined(gliding | {name: ("\n".join(lines) + "\n").encode()}, tmp_path)
 
 
+def test_feet_that_are_never_seen_fail_no_check(gliding: dict[str, bytes], tmp_path: Path) -> None:
+    lines = gliding["walk.trc"].decode().splitlines()
+    names = lines[3].split("\t")
+    hidden = [k + axis for k, name in enumerate(names) if name[1:] in ("HEE", "TOE") for axis in range(3)]
+    for row in range(5, len(lines)):
+        cells = lines[row].split("\t")
+        lines[row] = "\t".join("" if k in hidden else cell for k, cell in enumerate(cells))
+    assert hidden
+    examined(gliding | {"walk.trc": ("\n".join(lines) + "\n").encode()}, tmp_path)
+
+
 @pytest.mark.every_pair
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("content", [b"", b"\0\1", b"PathFileType", b"[", b"endheader\ntime\n1\n2\n"])
