@@ -54,7 +54,7 @@ HOLE = 1.6
 SKIP, SKIPPING_SHARE, MOST_SKIPS = 1.6, 0.8, 8
 SLOWEST_STEP = 0.002
 """Displacement per frame below which a marker does not show lost frames [m]."""
-STANDS = 0.25
+STILL_FOR = 0.25
 """Duration from which frames without any motion may be a subject who stands still [s]."""
 LOWEST_RATE_HZ = 50.0
 LONGEST_DIFFERENCE = 0.1
@@ -121,7 +121,7 @@ def copied_frames(case: Case) -> Iterator[Finding]:
     still = (~both | (position[1:] == position[:-1])).all(axis=1) & both.any(axis=1)
     longest = max((stop - first for first, stop in true_runs(still)), default=0)
     # A subject who stands still is no fault of the recording; a slow camera repeats most frames, each for a moment.
-    if not longest or (still.mean() > 0.5 and longest > STANDS * markers.rate):
+    if not longest or (still.mean() > 0.5 and longest > STILL_FOR * markers.rate):
         return
     repeated = np.concatenate([[False], still])
     flat = at_times(markers.time[~repeated], position[~repeated], markers.time)

@@ -177,7 +177,8 @@ def _change_axes(case: Case, index: int, change: Array) -> Repair:
         about[first:stop] = (about[first:stop] - middle) @ whole + middle
 
     def badness(point: Array) -> float:
-        travel = [quarters(track.along) for track in _rolling(case, index, replace(plate, point=point))]
+        tracks_of = _rolling(case, index, replace(plate, point=point))
+        travel = [quarters(track.along) for track in tracks_of if track.whole]
         return away(case, plate, point) - (float(np.median(travel)) if travel else 0.0)
 
     rotated = {badness(point): point for point in (plate.point @ whole, about)}
@@ -192,8 +193,8 @@ def quarters(values: Array) -> float:
     return float(values[-quarter:].mean() - values[:quarter].mean())
 
 
-def _rolling(case: Case, index: int, plate: PlateForce, whole: bool = True) -> list[Track]:
-    """Return the tracks of contacts of forward walking: of whole ones, or of parts, too.
+def _rolling(case: Case, index: int, plate: PlateForce) -> list[Track]:
+    """Return the tracks of contacts of forward walking, of whole ones and of parts.
 
     Only contacts in which the pelvis moves forward over the foot count (assumed without a pelvis), on a treadmill as
     well: a subject who walks backward, jumps, squats or climbs stairs rolls over the foot differently.
@@ -204,7 +205,7 @@ def _rolling(case: Case, index: int, plate: PlateForce, whole: bool = True) -> l
         if pelvis is not None:
             *over, rise = np.diff(at_times(time, pelvis, track.time[[0, -1]]), axis=0)[0]
             way = (over - np.diff(track.heel[[0, -1]], axis=0)[0]) @ track.axis
-        if (track.whole or not whole) and (pelvis is None or (way > OVER and abs(rise) < STAIR)):
+        if pelvis is None or (way > OVER and abs(rise) < STAIR):
             rolling.append(track)
     return rolling
 
@@ -217,7 +218,7 @@ def way_of_pressure(case: Case) -> Iterator[Finding]:
     """
     unclear = runs(case.trial) or case.found("low_rate")
     for index, plate in enumerate(case.trial.forces):
-        parts = _rolling(case, index, plate, False)
+        parts = _rolling(case, index, plate)
         rolling = [track for track in parts if track.whole]
         if not parts:
             continue

@@ -588,7 +588,6 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         if measured is not None and fixed.rate > 4.0 * CUTOFF_HZ:
             usual = dict(zip(motion.names, low_pass(measured, fixed.rate, CUTOFF_HZ).T, strict=True))
             of_usual = max(f90(usual[name], fixed.rate, 4) for name in legs) if cutoff < LOW_HZ else 0.0
-            angles = motion.by_name(np.degrees(measured))
             columns = np.stack([angles[name] for name in names], axis=1)
             white = dict(zip(names, white_noise(columns), strict=True))
             worst, middle = max(white, key=lambda name: white[name]), float(np.median([*white.values()]))

@@ -80,10 +80,11 @@ def read_settings(path: Path, *suffixes: str) -> bytes:
 
 def settings_lines(path: Path, raw: bytes) -> list[str]:
     """Return the lines of the content of a file, without their ends; the path is for errors."""
-    text = raw.decode(wide_encoding(raw) or "latin-1", "replace")
+    wide = wide_encoding(raw)
+    text = raw.decode(wide or "latin-1", "replace")
     if "\0" in text:
         raise binary_file(path)
-    text = text if wide_encoding(raw) else decoded(text).removeprefix("\ufeff")
+    text = text if wide else decoded(text).removeprefix("\ufeff")
     if not text.strip():
         raise empty_file(path, remedy="write its content, or name another file")
     # Not str.splitlines: form feeds and the like inside a name do not end a line.

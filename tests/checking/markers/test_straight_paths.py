@@ -82,6 +82,12 @@ def test_a_subject_who_stands_most_of_the_time_is_no_fault(stride: Case) -> None
     assert not list(copied_frames(still))
 
 
+def test_frames_of_a_camera_that_repeats_each_for_a_tenth_of_a_second_are_named(stride: Case) -> None:
+    every = round(0.1 * stride.trial.markers.rate) + 1
+    slow = changed(stride, lambda position: position[np.arange(len(position)) // every * every])
+    assert [each.code for each in copied_frames(slow)] == ["frames_repeated"]
+
+
 @pytest.mark.parametrize(("millimeters", "named"), [(1.0, False), (2.0, True), (5.0, True)])
 def test_coarse_places_are_named_by_their_step(stride: Case, millimeters: float, named: bool) -> None:
     step = millimeters / 1000.0
