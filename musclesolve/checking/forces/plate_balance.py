@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, correlated_products, covariance, true_runs, unit_or_zero
+from musclesolve._util.arrays import Array, Mask, at_times, correlated_products, covariance, true_runs
 from musclesolve.checking.case import TABLES, Case, change_plate, in_order, on_plate
 from musclesolve.checking.forces.newtons_law import (
     CORRELATION,
@@ -44,11 +44,12 @@ from musclesolve.checking.forces.newtons_law import (
     law,
 )
 from musclesolve.checking.forces.plate_axes import Passage, passages
-from musclesolve.checking.observed_body import runs
+from musclesolve.checking.observed_body import facing, runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
+from musclesolve.motion.events.foot_events import headings
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments
 from musclesolve.recording.data import SIDE_NAMES, PlateForce, Trial
@@ -85,9 +86,8 @@ EVIDENCE, UNSURE, ALONE = {"place": 5.4, "added": 3.2, "late": 3.2, "scale": 2.2
 AS_LIKELY = 1.0
 # Place of one plate along the walk, in standard deviations of its error and of sound plates, from which this part of it
 # is evidence alone, and the largest standard error of it [m]: with so small an error plates in windows of 15 sound
-# recordings have at most 1.5, whole ones 1.1, with a greater error up to 2.4; 18 mm have 2.0 to 4.2. The feet of a walk
-# along the first axis point along it with at least this cosine.
-AHEAD, WELL_SHOWN, ALONG = 1.8, 0.0055, 0.95
+# recordings have at most 1.5, whole ones 1.1, with a greater error up to 2.4; 18 mm have 2.0 to 4.2.
+AHEAD, WELL_SHOWN = 1.8, 0.0055
 # Distance of the center of the body from where the ground carries it that is reported [m]: nine sound recordings have 0
 # to 18 mm; markers that are tilted by 2 degrees against the plates 27 to 46 mm.
 OFF_SUPPORT = 0.025
@@ -166,7 +166,10 @@ ARM = ("elbow", "wrist", "hand")
 
 @dataclass(frozen=True)
 class BalanceFit:
-    """The residual at the pelvis in the frames in which both feet are measured, and the contributions of the plates."""
+    """The residual at the pelvis in the frames in which both feet are measured, and the contributions of the plates.
+
+    All vectors point along the walk, to the left and up: usual errors of the body differ along the walk and across.
+    """
 
     time: Array  # (T,) [s]
     residual: Array  # (T, 6) force [N] and moment about mid-hip [N m]
@@ -175,6 +178,7 @@ class BalanceFit:
     twist: list[Array]  # of every plate, its free moment (T, 6)
     change: Array  # (T, 6) rate of change of the wrench of all plates [1/s], about the present mid-hip
     segments: dict[str, Array]  # segment -> change of the residual with its mass, (T, 6) per factor
+    axes: Array = field(default_factory=lambda: np.eye(3))  # forward, left and up, in the laboratory
     # (T, 6) change of the residual as mid-hip goes farther by a factor
     space: Array | None = None
     # of every plate, the wrench of its horizontal forces, and the change as its points go farther by a factor (T, 6)
@@ -210,13 +214,13 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
     known: Mask = np.asarray(np.isfinite(residual).all(axis=1))
     if not trial.forces or known.sum() < max(SHORTEST_BALANCE * trial.markers.rate, 3):
         return None
-    middle, chosen = motion.origin, recorded.measured.filter
+    middle, chosen, axes = motion.origin, recorded.measured.filter, walking_axes(trial, motion)
     below = chosen.options.unloaded_below_n
 
     begin, end = motion.time[known][[0, -1]]
 
     def sampled(plate: PlateForce) -> dict[str, Array]:
-        """Wrenches (T, 6): of each channel, of forces that are added to it, of the free moment and of the way."""
+        """Wrenches (T, 6): of each component, of forces that are added to it, of the free moment and of the way."""
         whole = wrench_at_origin(plate, below)
         loaded = whole[:, [2]] != 0.0
         point = np.where(loaded, plate.point, 0.0)
@@ -227,17 +231,22 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
         later = (
             (plate.time[:, None] - judged.mean()) / judged.std() if judged.size > 2 else 0.0 * point[:, :1]
         )
-        acting = {name: whole[:, :3] * axis for name, axis in zip(CHANNELS, np.eye(3), strict=True)}
-        for name, axis in zip(LEVEL, np.eye(2, 3), strict=True):
+        acting = {
+            name: whole[:, :3] @ np.outer(axis, axis) for name, axis in zip(CHANNELS, axes, strict=True)
+        }
+        for name, axis in zip(LEVEL, axes[:2], strict=True):
             acting |= {f"{name} 0": loaded * axis, f"{name} 1": loaded * later * axis}
         parts = {name: np.hstack([force, np.cross(point, force)]) for name, force in acting.items()}
         parts["twist"] = np.pad(whole[:, 3:] - np.cross(point, whole[:, :3]), ((0, 0), (3, 0)))
         parts["way"] = np.pad(np.cross(away, whole[:, :3]), ((0, 0), (3, 0)))
         return {name: sampled_wrench(plate, part, chosen, motion.time) for name, part in parts.items()}
 
+    def turned(wrench: Array) -> Array:
+        return np.concatenate([wrench[:, :3] @ axes.T, wrench[:, 3:] @ axes.T], axis=1)
+
     def about(wrench: Array) -> Array:
         moved = wrench[:, 3:] - np.cross(middle, wrench[:, :3])
-        return np.concatenate([wrench[:, :3], moved], axis=1)[known]
+        return turned(np.concatenate([wrench[:, :3], moved], axis=1)[known])
 
     def rate(wrench: Array) -> Array:
         return about(np.gradient(wrench, motion.time, axis=0))
@@ -251,20 +260,35 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
         | {f"added {n}": np.stack([weight * about(one[f"{n} {k}"]) for k in (0, 1)], axis=2) for n in LEVEL}
         for one, whole in zip(every, wrenches, strict=True)
     ]
-    total, gone = about(np.sum(wrenches, axis=0)), middle[known] - middle[known].mean(axis=0)
+    total, gone = about(np.sum(wrenches, axis=0)), (middle[known] - middle[known].mean(axis=0)) @ axes.T
     return BalanceFit(
         time=motion.time[known],
-        residual=residual[known],
+        residual=turned(residual[known]),
         size=weight * np.array([1.0, 1.0, 1.0, *[trial.subject.stature] * 3]),
         wrench=[about(wrench) for wrench in wrenches],
-        twist=[one["twist"][known] for one in every],
+        twist=[turned(one["twist"][known]) for one in every],
         shear=[about(np.sum([one[name] for name in LEVEL], axis=0)) for one in every],
-        way=[one["way"][known] for one in every],
+        way=[turned(one["way"][known]) for one in every],
         channels=channels,
         change=rate(np.sum(wrenches, axis=0)),
-        segments=segment_masses(model, motion.frames(known)),
+        segments={name: turned(gain) for name, gain in segment_masses(model, motion.frames(known)).items()},
+        axes=axes,
         space=np.concatenate([np.zeros_like(gone), np.cross(gone, total[:, :3])], axis=1),
     )
+
+
+def walking_axes(trial: Trial, motion: Motion) -> Array:
+    """Return the axes (3, 3) forward, left and up of a motion; of a walk to and fro, along most of it."""
+    faced = facing(trial)
+    toward = np.tile([1.0, 0.0, 0.0], (motion.time.size, 1))
+    if faced is not None:
+        toward = at_times(trial.markers.time, faced, motion.time)
+    x, y = headings(motion.time, motion.origin, toward)[0][:, :2].T
+    # twice the angle is the same there and back
+    angle = 0.5 * np.angle(np.mean((x + 1j * y) ** 2))
+    along = np.array([np.cos(angle), np.sin(angle), 0.0])
+    along *= 1.0 if along @ [x.mean(), y.mean(), 0.0] >= 0.0 else -1.0
+    return np.stack([along, np.cross([0.0, 0.0, 1.0], along), [0.0, 0.0, 1.0]])
 
 
 def segment_masses(model: Model, motion: Motion) -> dict[str, Array]:
@@ -321,7 +345,8 @@ class Observed:
     values: Array  # (N,)
     terms: dict[str, BalanceTerm]
     deviation: Array  # (6,) of the remainder of the residual
-    forward: bool  # whether the feet point along the first axis
+    axes: Array  # forward, left and up, in the laboratory
+    with_feet: bool  # whether a foot shows where the center of pressure passes
 
     def fit(self, name: str) -> Estimate:
         """Estimate one of the terms, by its name."""
@@ -352,6 +377,7 @@ def observed(
         "delay": (measured.change[..., None], [DELAY]),
         **{name: (effect[..., None], [SEGMENT]) for name, effect in measured.segments.items()},
     }
+    axes = measured.axes[:2, :2]
     around = np.mean([foot.place for foot in feet], axis=0) if feet else np.zeros(2)
     if measured.space is not None:
         drift = measured.change * (measured.time - measured.time.mean())[:, None]
@@ -359,11 +385,11 @@ def observed(
     deviation = FIRST * measured.size
     # A place moves the center of pressure under the feet, the other way; space moves the feet.
     under_feet = [
-        np.pad(np.stack([foot.ahead, foot.outward], axis=1), ((0, 1), (0, 1))) + np.diag([0, 0, 1.0])
+        np.pad(axes @ np.stack([foot.ahead, foot.outward], axis=1), ((0, 1), (0, 1))) + np.diag([0, 0, 1.0])
         for foot in feet
     ]
     at_feet = {"place": [-np.eye(3, 2)] * len(feet)}
-    at_feet["space"] = [np.append(around - foot.place, 0.0)[:, None] for foot in feet]
+    at_feet["space"] = [np.append(axes @ (around - foot.place), 0.0)[:, None] for foot in feet]
     for number, foot in enumerate(feet):
         alone = np.eye(len(feet))[number]
         at_feet[f"place {foot.plate}"] = [-here * np.eye(3, 2) for here in alone]
@@ -380,13 +406,13 @@ def observed(
             np.concatenate([np.zeros((rows.size, 3)), *(part / UNDER_FOOT[:, None] for part in under_feet)]),
             np.array(UNDER_FEET),
         )
-        values = np.concatenate([rows, *(np.append(foot.off, foot.travel) / UNDER_FOOT for foot in feet)])
+        under = [np.append(axes @ foot.off, foot.travel) / UNDER_FOOT for foot in feet]
+        values = np.concatenate([rows, *under])
         rest = remainder(values, list(terms.values()))[: rows.size].reshape(-1, 6)
         if wide > 1.0:
             power = long_run_variance(rest, float(np.median(np.diff(measured.time))))
             deviation = np.maximum(deviation * np.sqrt(power), LEAST * measured.size)
-    ahead = abs(unit_or_zero(np.sum([foot.ahead for foot in feet], axis=0))[0]) if feet else 0.0
-    return Observed(values, terms, deviation, bool(ahead > ALONG))
+    return Observed(values, terms, deviation, measured.axes, bool(feet))
 
 
 def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
@@ -425,7 +451,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     channels = [f"{n} {k}" for k in judged if measured.begins_and_ends(k) for n in measured.channels[k]]
     # the balance shows other errors once these forces are right
     if (fits := accusations(sample, names + channels)) and (name := likeliest(fits)) in channels:
-        yield _accused(trial, name, fits[name])
+        yield _accused(trial, name, fits[name], sample.axes)
         return
     spoiled = [*_changing(trial, measured, sample, judged)] or [*_sheared(trial, measured, judged)]
     if spoiled := spoiled or [*_over_strides(trial, measured, judged)]:
@@ -446,7 +472,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         name = likeliest(fits)
         other = _other_mass(case, sample, names, name) if name.startswith("scale") else None
         if other is None:
-            yield _accused(trial, name, fits[name], fits)
+            yield _accused(trial, name, fits[name], sample.axes, fits)
         elif not case.found("mass"):
             values = _scale_values(trial, name, fits[name]) | {"given": trial.subject.mass, "other": other}
             yield finding("mass.or_plate", "warning", values, case.key("subject", "mass_kg"))
@@ -598,7 +624,7 @@ def _shown_twice(
         least = max(limit_of(name), STANDARD_ERRORS * fit.deviation[0])
         clear = fit.size[0] * freed[j] > 0.0 and min(abs(fit.size[0]), abs(freed[j])) > least
         if clear and name in judged:
-            faults.append(_accused(trial, name, fit))
+            faults.append(_accused(trial, name, fit, measured.axes))
     return fits, faults
 
 
@@ -626,7 +652,7 @@ def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
         if spread := CHANNEL.get(name.rpartition(" ")[0]):
             usual = fit.covariance + spread**2 * np.eye(len(fit.size))
             evidence = 0.5 * float(fit.size @ np.linalg.solve(usual, fit.size))
-        if name.startswith("place ") and sample.forward:
+        if name.startswith("place ") and sample.with_feet:
             ahead, error = abs(fit.size[0]), fit.deviation[0]
             if error < WELL_SHOWN and ahead > AHEAD * np.hypot(error, PLACE):
                 return True
@@ -664,9 +690,18 @@ def _other_mass(case: Case, sample: Observed, names: list[str], name: str) -> fl
     return None
 
 
-def _accused(trial: Trial, name: str, fit: Estimate, others: Mapping[str, Estimate] | None = None) -> Finding:
-    """The finding of a term of the balance: an error of one plate, of all, or of the markers; others: as clear ones."""
+def _accused(
+    trial: Trial, name: str, fit: Estimate, axes: Array, others: Mapping[str, Estimate] | None = None
+) -> Finding:
+    """The finding of a term of the balance: an error of one plate, of all, or of the markers.
+
+    axes: of the balance, in the laboratory; others: terms that are as clear.
+    """
     what, *rest = name.split()
+    if what in ("place", "center"):
+        in_laboratory = axes[:2, :2].T
+        spread = in_laboratory @ fit.covariance @ in_laboratory.T
+        fit = replace(fit, size=in_laboratory @ fit.size, covariance=spread)
     plates = [int(rest[-1])] if rest else list(range(len(trial.forces)))
     plate, first, error = trial.forces[plates[0]], float(fit.size[0]), float(fit.deviation[0])
     where = on_plate(plate) if rest else Where(plate.path if what == "place" else trial.markers.path)

@@ -7,7 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from musclesolve.checking.case import load
+from musclesolve.checking.case import in_order, load, rotate_plate, rotate_recordings
+from musclesolve.checking.forces.plate_axes import passages
 from musclesolve.checking.forces.plate_balance import (
     CORRELATION,
     BalanceTerm,
@@ -17,6 +18,7 @@ from musclesolve.checking.forces.plate_balance import (
     balance,
     estimate,
     long_run_variance,
+    observed,
     patterns,
     remainder,
     segment_masses,
@@ -24,6 +26,7 @@ from musclesolve.checking.forces.plate_balance import (
 )
 from musclesolve.dynamics import projected_moments
 from musclesolve.dynamics.model.human_model import with_mass_factors
+from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.files import Trial
 from musclesolve.forces import mechanics, subject_model
 
@@ -86,7 +89,7 @@ def test_a_size_that_a_short_part_hardly_shows_is_no_accusation() -> None:
         term = BalanceTerm(np.full((100, 1), 0.1 / error), np.array([1e-4]))
         nothing = BalanceTerm(np.zeros((100, 1)), np.array([1.0]))
         terms = {"late forward 0": term, "mass": nothing}
-        sample = Observed(term.effect[:, 0] * 0.1, terms, np.ones(6), forward=True)
+        sample = Observed(term.effect[:, 0] * 0.1, terms, np.ones(6), np.eye(3), with_feet=True)
         fit = sample.fit("late forward 0")
         assert fit.deviation[0] == pytest.approx(error) and fit.size[0] == pytest.approx(0.1)
         assert bool(accusations(sample, ["late forward 0"])) is said
@@ -100,8 +103,8 @@ def test_a_variance_below_zero_by_rounding_is_unknown() -> None:
 def test_what_the_terms_explain_is_not_left() -> None:
     rng = np.random.default_rng(2)
     effect = whitened(rng.normal(size=(TIME.size, 6, 2)), TIME, np.ones(6))
-    observed = effect @ [3.0, -2.0]
-    left = remainder(observed, [BalanceTerm(effect, np.full(2, 1e3))])
+    whole = effect @ [3.0, -2.0]
+    left = remainder(whole, [BalanceTerm(effect, np.full(2, 1e3))])
     assert np.abs(left).max() < 1e-4
 
 
@@ -127,7 +130,7 @@ def test_patterns_are_what_the_plates_add_to_the_residual(recorded_walk_trial: T
     effects = patterns(sound, [0, 1])
     plate = trial.forces[1]
     changed = {
-        "place 1": (replace(plate, point=plate.point + np.array([0.01, -0.02, 0.0])), [-0.01, 0.02]),
+        "place 1": (replace(plate, point=plate.point + [0.01, -0.02, 0.0] @ sound.axes), [-0.01, 0.02]),
         "scale 1": (replace(plate, force=0.95 * plate.force, moment=0.95 * plate.moment), [0.05]),
         "twist 1": (replace(plate, moment=-plate.moment), [1.0]),
     }
@@ -159,3 +162,22 @@ def test_segment_masses_are_derivatives_of_inverse_dynamics(recorded_walk_trial:
             for way in (1.0, -1.0)
         )
         np.testing.assert_allclose(gains[name], (more - less) / (2.0 * step), atol=1e-3)
+
+
+def test_the_fit_does_not_depend_on_the_axes_of_the_laboratory(recorded_walk_trial: Trial) -> None:
+    """A walk at 40 degrees to the first axis needs the same errors along the walk and across."""
+    case, _ = load(recorded_walk_trial.path)
+    assert case is not None
+    turn = rotation_about(np.eye(3)[2], np.radians(40.0))
+    fits = []
+    for rotation in (np.eye(3), turn):
+        repair = in_order(rotate_recordings(rotation, None), *(rotate_plate(k, rotation) for k in range(2)))
+        turned = replace(case, recorded=repair(case.recorded))
+        measured = balance(turned.trial, mechanics(turned.trial))
+        assert measured is not None
+        np.testing.assert_allclose(measured.axes[0, :2], rotation[:2, 0], atol=0.05)
+        sample = observed(measured, passages(turned), "rl", [0, 1])
+        fits.append({name: sample.fit(name) for name in sample.terms})
+    for name, fit in fits[0].items():
+        error = fit.deviation.max()
+        assert fits[1][name].size == pytest.approx(fit.size, abs=0.02 * error), name
