@@ -701,7 +701,7 @@ rows(
     {
         "marker_copied": (
             *(
-                "joint_width markers_merged landmark_order segment_length",
+                "joint_width markers_merged landmark_order segment_length marker_moved",
                 "is a copy of another one{}",
                 ("",),
             ),

@@ -32,6 +32,7 @@ from musclesolve.recording.formats import Faults, read_markers
 from musclesolve.recording.plates.foot_forces import is_stated
 from musclesolve.recording.schema import Document, examined, trial_document
 from musclesolve.recording.text.text_file import is_file
+from musclesolve.recording.trial.time_range import finds_range
 from musclesolve.recording.trial.trial_file import WITHOUT_PARTS, TrialReader
 from musclesolve.results.finding import Cost, Finding, Run, Severity, Where, error_if, finding
 from musclesolve.settings.schema import FileTable, Settings, same
@@ -227,6 +228,12 @@ class Case:
     def found(self, *codes: str, severity: Severity | None = None) -> bool:
         """Return whether there is a finding with one of the codes, of one severity or any."""
         return any(f.code in codes and severity in (None, f.severity) for f in self.findings)
+
+    @property
+    def lacks_range(self) -> bool:
+        """Whether a marker lacks throughout, so that no time range is found and the whole recording stands for it."""
+        lacks = self.found("marker_moved", "markers_merged", "gap", severity="error")
+        return lacks and finds_range(self.settings) and not self.trial.legs
 
     def key(self, table: str, key: str, index: int = 0, *, plate: PlateForce | None = None) -> Where:
         """Return a key of the trial file as the place of a finding."""

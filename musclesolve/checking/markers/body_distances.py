@@ -21,6 +21,7 @@ from musclesolve._util.arrays import (
     long_enough,
     mean_of_known,
     median_of_known,
+    sd_of_known,
     time_spans,
     unit_or_zero,
 )
@@ -38,6 +39,7 @@ from musclesolve.checking.case import (
     check_at,
     exchange_labels,
     in_order,
+    remove_samples,
 )
 from musclesolve.checking.markers.landmark_order import partners, violations
 from musclesolve.checking.observed_body import facing, once, runs, seen_feet, shown, upward
@@ -134,7 +136,17 @@ FITS, BETTER = 0.02, 0.5
 LEAST_GAIN = 0.003
 # Labels that are exchanged in more than this share of the frames are exchanged in the others.
 MOST_FRAMES = 0.6
+# Two markers whose labels are exchanged keep their distance from the standing trial but for the posture, and by this
+# much in every posture [m]: of a marker in another unit, or of a copy, it is off by a segment and more.
+SAME_APART = 0.3
+# Difference from the standing trial and standard deviation in the motion [m] of all distances of a marker from the
+# others of its segments, from which it is none of them: 15 sound recordings have at most 0.011 and 0.010 in any.
+ASTRAY, VARIES = 0.15, 0.05
+# Distance below which two markers are in one place [m].
+MERGED = 0.003
 MOST_EXCHANGES = 12
+UNIT_OF_A_MARKER = {10.0: "ten times too small", 0.1: "ten times too large"}
+UNIT_OF_A_MARKER |= {1000.0: "a thousand times too small", 0.001: "a thousand times too large"}
 
 
 def misfit(error: Array, pairs: Distances, marker: int) -> Array:
@@ -161,6 +173,8 @@ def labels_exchanged_throughout(case: Case) -> Iterator[Finding]:
         if other is None:
             continue
         trial, one, two = case.trial, pairs.names[worst], pairs.names[other]
+        if not _may_be_exchanged(trial, one, two):
+            continue
         # The recording with the landmarks in order is the right one.
         after = violations(trial, trial.markers.exchanged({one: two}))
         walk_wrong = trial.static is None or len(after) <= len(violations(trial, trial.markers))
@@ -172,6 +186,66 @@ def labels_exchanged_throughout(case: Case) -> Iterator[Finding]:
         swapped_labels = finding(f"{code}.throughout", "error", values, where, repair, change=change)
         yield swapped_labels
         case, tried = case.repaired(swapped_labels), set()
+
+
+def _may_be_exchanged(trial: Trial, one: str, two: str) -> bool:
+    """Return whether two markers are as far apart as in the standing trial, as far as it is known; no copy is."""
+    standing = trial.static
+    if standing is None or one not in standing or two not in standing:
+        return True
+    apart = _distance(trial.markers[one], trial.markers[two]) - _distance(standing[one], standing[two])
+    return not abs(apart) > SAME_APART and not _copied(trial, one)
+
+
+def _copied(trial: Trial, name: str) -> str:
+    """Return the name of another used marker in the same place throughout, empty without one."""
+    own = trial.markers[name]
+    others = (other for other in trial.used_markers if other != name)
+    return next((other for other in others if _distance(own, trial.markers[other]) < MERGED), "")
+
+
+@check_at(Stage.LOST_FRAMES)
+def marker_astray(case: Case) -> Iterator[Finding]:
+    """Find the one marker that has no place in its segments: a copy, in another unit, or on another point.
+
+    All its distances differ from the standing trial, or vary in the motion, and no other ones do. Other checks would
+    accuse the markers beside it.
+    """
+    trial, pairs = case.trial, distances(case.trial)
+    if pairs is None:
+        return
+    position, known = trial.markers.position, np.isfinite(pairs.standing)
+
+    def off(position: Array) -> Array:
+        """Shares (P,) of the limits by which the distances differ and vary."""
+        lengths = pairs.measured(position)
+        differs = np.where(known, np.abs(median_of_known(lengths) - pairs.standing), 0.0)
+        return np.fmax(differs / ASTRAY, sd_of_known(lengths) / VARIES)
+
+    now = off(position)
+    of_marker = {int(marker): pairs.of(marker) for marker in pairs.markers}
+    far = [m for m, own in of_marker.items() if (now[own] > 1.0).all() and not (now[~own] > 0.5).any()]
+    far = [marker for marker in far if _copied(trial, pairs.names[marker])] or far
+    if len(far) != 1:
+        return
+    name, own = pairs.names[far[0]], of_marker[far[0]]
+    cause = f": '{copied}' is there" if (copied := _copied(trial, name)) else ""
+    for factor, unit in UNIT_OF_A_MARKER.items():
+        scaled = in_blocks(np.ndarray.copy, position)
+        scaled[:, far[0]] *= factor
+        if (off(scaled)[own] < 0.5).all():
+            cause = f": its positions are {unit}"
+    if not cause and (known & own).any():
+        exchanged = _best_exchange(position, pairs, far[0], pairs.usual - pairs.standing, pairs.standing)
+        if exchanged is not None and _may_be_exchanged(trial, name, pairs.names[exchanged]):
+            return
+    differ = float(np.abs(pairs.usual - pairs.standing)[own & known].min(initial=np.inf))
+    how = f"vary by {1000 * float(sd_of_known(pairs.measured(position)[:, own]).min()):.0f} mm and more"
+    if ASTRAY < differ < np.inf:
+        how = f"differ by {1000 * differ:.0f} mm and more from the standing trial"
+    where = Where(trial.markers.path, markers=(name,))
+    repair = remove_samples(name, np.ones(len(position), bool))
+    yield finding("marker_moved.astray", "error", {"name": name, "how": how, "cause": cause}, where, repair)
 
 
 def _best_exchange(position: Array, pairs: Distances, worst: int, error: Array, right: Array) -> int | None:

@@ -35,6 +35,7 @@ from musclesolve.checking.markers.body_distances import (
     A_STRIDE,
     FEWEST_LEFT,
     LEG,
+    MERGED,
     bodies,
     distances,
     markers_of,
@@ -65,7 +66,7 @@ EQUAL_STEPS, KINK, USUAL_BEND = 2.01, 8.0, 4.0
 # up to 1.1 mm, 1.5 mm at 50 Hz. Smallest step of most markers [m]: many files have whole millimeters.
 NOISY, FEWEST_FOR_NOISE, COARSE = 0.0016, 20, 0.0015
 # Two markers nearer than this [m] for so many frames are one.
-MERGED, MERGED_FRAMES = 0.003, 3
+MERGED_FRAMES = 3
 
 
 @check_at(Stage.HELD_SAMPLES)
@@ -168,14 +169,15 @@ def merged_markers(case: Case) -> Iterator[Finding]:
 @check_at(Stage.GAPS)
 def gaps(case: Case) -> Iterator[Finding]:
     """Report which gaps within the time range are filled, and how well, and which cannot be."""
-    held = {m for f in case.findings if f.code == "frozen" for m in f.where.markers}
+    held = {m for f in case.findings if f.code in ("frozen", "marker_moved") for m in f.where.markers}
     start, end = case.trial.time_range
     filled, completed = completed_trial(case.trial, case.settings.gaps)
     above = upper_markers(case.trial)
     path = case.trial.markers.path
     for gap in filled.gaps:
         elsewhere = gap.last < start or gap.first > end
-        if gap.marker in held or elsewhere or (gap.marker in above and not gap.filled):
+        left_out = gap.marker in above or case.lacks_range
+        if gap.marker in held or elsewhere or (left_out and not gap.filled):
             continue
         where = Where(path, markers=(gap.marker,), times=((gap.first, gap.last),))
         values = {"name": gap.marker, "count": gap.frames, "account": gap.account, "error": gap.error}
@@ -183,7 +185,7 @@ def gaps(case: Case) -> Iterator[Finding]:
         code = "gap_filled" if gap.filled else "gap.throughout" if throughout else "gap"
         yield finding(code, "note" if gap.filled else "error", values, where)
     for marker in completed:
-        if marker.marker not in held:
+        if marker.marker not in held and not case.lacks_range:
             where = Where(path, markers=(marker.marker,), times=((marker.first, marker.last),))
             yield finding("gap.completed", "warning", {"sentence": marker.sentence}, where)
 
