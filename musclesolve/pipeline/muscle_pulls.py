@@ -4,8 +4,6 @@ A muscle pulls at the bodies beyond a joint; the quadriceps pulls at the shank t
 both for given tendon forces. The sharing of moments needs them only for costs of joint reactions.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -59,7 +57,7 @@ class MuscleJoints:
         return {name: dof for dof in flexions for name, dofs in self.served.items() if dof in dofs}
 
     @cached_property
-    def at_knees(self) -> Knees:
+    def at_knees(self) -> "Knees":
         """The knees with their ligaments."""
         model, joints, rows = self.model, [*self.served], self.muscles.dof_names
         standing, sides = model.standing, [side_of(dof) for dof in self.knees.values()]

@@ -1,10 +1,9 @@
 """The measured anatomy: positions of the points and axes of the body model, frame by frame."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -159,7 +158,7 @@ class Measured:
     bodies: dict[str, Poses]  # the groups of markers that were followed as rigid bodies
     unusual: list[Unusual]  # unusual proportions; empty if not examined
 
-    def same_dimensions(self, other: Anatomy | Measured) -> bool:
+    def same_dimensions(self, other: "Anatomy | Measured") -> bool:
         """Return whether two anatomies result in the same model of the subject, bit for bit."""
         return self.pelvis_depth == other.pelvis_depth and same_points(self.offsets, other.offsets)
 
@@ -260,7 +259,7 @@ class Seen:
     places: Array
 
     @classmethod
-    def from_markers(cls, markers: MarkerMap, position: Array) -> Seen:
+    def from_markers(cls, markers: MarkerMap, position: Array) -> Self:
         """Return the clusters and landmarks that markers in motion show, (T, n, 3) [m]."""
         seen = cls(*markers.follow(position))
         if shows_spines(seen.landmarks) or (top := trunk_top(seen.moving)) is None:
@@ -316,7 +315,7 @@ class Following:
     upright: Array | None
 
     @classmethod
-    def from_posture(cls, recording: Recording, subject: Subject, stance: Posture, seen: Seen) -> Following:
+    def from_posture(cls, recording: Recording, subject: Subject, stance: Posture, seen: Seen) -> Self:
         """Points that follow the motion, from a standing posture and any frames of the motion."""
         # Pelvis and feet, by their clusters where the trial has them and by their landmarks elsewhere.
         landmarks = seen.landmarks

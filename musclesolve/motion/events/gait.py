@@ -11,14 +11,13 @@ markers supply the steps that no plate measured. If no source shows the strike t
 walking is assumed to be periodic; a movement with flight is not.
 """
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -219,7 +218,7 @@ def gait_events(
     return GaitEvents(tuple(sorted([*events, *periodic], key=attrgetter("time"))), tuple(notes))
 
 
-def _on_the_clock(trial: Trial, *measured: EventsByFoot) -> tuple[tuple[Event, ...], list[str]]:
+def _on_the_clock(trial: Trial, *measured: "EventsByFoot") -> tuple[tuple[Event, ...], list[str]]:
     """Return the stated events, without the events of a file on another clock, and one sentence on such a file.
 
     If one shift makes the events of the file agree with the measured ones, and they do not as they are, the file counts
@@ -451,7 +450,7 @@ class Gait:
         measured: Anatomy,
         time: Array | None = None,
         reactions: Sequence[GroundReaction] = (),
-    ) -> Gait:
+    ) -> Self:
         """Find events and strides of a trial and its anatomy; time, reactions as in `gait_events`."""
         struck, walking = gait_events(trial, time, reactions), walk(trial)
         if walking is None:
