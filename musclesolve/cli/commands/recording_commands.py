@@ -1,7 +1,5 @@
 """Commands on recordings: `init`, `check`, `calibrate`, `calibrate-body`, `convert` and `synthesize`."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
@@ -91,7 +89,7 @@ def _init_study(folder: Path, output: Path | None, force: bool, subject: Mapping
     print_files(paths)
 
 
-def _print_study(draft: StudyDraft) -> None:
+def _print_study(draft: "StudyDraft") -> None:
     """Print the recognized facts of a study, unreadable files, open decisions, and the next command."""
     from musclesolve.results.tables.lines import line
 
@@ -105,7 +103,7 @@ def _print_study(draft: StudyDraft) -> None:
     print_summary(line("next", f"{edit}musclesolve check {path}; musclesolve study {path} -o results"))
 
 
-def _print_draft(draft: FolderDraft, paths: list[Path]) -> None:
+def _print_draft(draft: "FolderDraft", paths: list[Path]) -> None:
     """Print recognized facts, open decisions of each trial, unused files, written files, and the next command."""
     from musclesolve.results.tables.lines import line
 
@@ -155,10 +153,10 @@ def check(
 
 
 def _finish_check(
-    report: Report | StudyCheck,
-    tables: Callable[[], Iterable[RenderableType]],
-    errors: Iterable[str],
-    notes: Iterable[str] = (),
+    report: "Report | StudyCheck",
+    tables: "Callable[[], Iterable[RenderableType]]",
+    errors: "Iterable[str]",
+    notes: "Iterable[str]" = (),
 ) -> None:
     """Print the tables of a check and its verdict, its document, or its errors alone; end the command."""
     code = 0 if report.ok else INPUT_AT_FAULT
@@ -210,7 +208,7 @@ def calibrate_body(
     finish("calibrate-body", _fitted(body, path), lambda: asdict(body), [path])
 
 
-def _fitted(body: BodyCalibration, path: Path) -> Iterator[RenderableType | str]:
+def _fitted(body: "BodyCalibration", path: Path) -> "Iterator[RenderableType | str]":
     """Yield the body, the remarks on unknowns, the effect on each trial, and the lines for a trial file."""
     from musclesolve.cli.tables.calibration_tables import parameter_table, trial_table
     from musclesolve.drafting.draft_text import value_text
