@@ -84,17 +84,6 @@ class Constraints:
             target=np.vstack([self.target, target]),
         )
 
-    def with_products(self, products: "Constraints") -> Self:
-        """Return the constraints with the rows of `scalar_products` between bodies added."""
-        before, more = len(self.constant), len(products.constant)
-        return replace(
-            self,
-            names=self.names[:before] + products.names[:more] + self.names[before:],
-            first=np.vstack([self.first, products.first]),
-            second=np.vstack([self.second, products.second]),
-            constant=np.concatenate([self.constant, products.constant]),
-        )
-
     def value(self, q: Array) -> Array:
         """Phi (T, c) for q (T, N, 3) (2.13) [m2, m or 1]."""
         product = dot(lines_of(q, self.first), lines_of(q, self.second)) - self.constant
