@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import muscle_db
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, grouped
 from musclesolve._util.checks import check_real_array, one_or_several
 from musclesolve._util.messages import as_text
 from musclesolve.errors import InputError, input_error
@@ -220,9 +220,7 @@ _NUMBERS = [
 
 def families_of(curves: Sequence[CurveFamily]) -> Families:
     """The distinct families of curves of n muscles, each with the numbers of its muscles."""
-    alike: dict[str, list[int]] = {}
-    for k, family in enumerate(curves):
-        alike.setdefault(repr(family), []).append(k)
+    alike = grouped((repr(family), k) for k, family in enumerate(curves))
     return tuple((curves[members[0]], np.array(members, dtype=np.intp)) for members in alike.values())
 
 

@@ -29,7 +29,14 @@ from musclesolve.dynamics.model.rigid_body import Wrench
 from musclesolve.errors import input_error
 from musclesolve.muscles.muscle_state import ScaledState
 from musclesolve.muscles.paths.paths import muscle_rows
-from musclesolve.opensim import inverse_dynamics
+from musclesolve.opensim.inverse_dynamics import (
+    body_masses,
+    carried_by_joints,
+    center_accelerations,
+    distal_reactions,
+    momentum_rates,
+    require_masses,
+)
 from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import TO_GLOBAL
 from musclesolve.opensim.segments import segments
@@ -124,9 +131,9 @@ def _(body: ModelBody, analysis: Analysis) -> Linked:
         if not coordinate.locked and name not in coupled
     )
     columns = [model.coordinate_number[name] for name in speeds]
-    inverse_dynamics.require_masses(model, speeds, loads.dynamics.force[:, columns])
+    require_masses(model, speeds, loads.dynamics.force[:, columns])
     moved = loads.dynamics.bodies
-    mass, center, inertia = inverse_dynamics.body_masses(model, moved.pose)
+    mass, center, inertia = body_masses(model, moved.pose)
     twist = body_motion(model, loads.motion.value, speeds).twist.swapaxes(1, 2)  # (T, B, K, 6)
     reach = twist[..., 3:] + np.cross(twist[..., :3], center[:, :, None])
     moving = {name for joint in model.roots for name in model.independent(joint.moved_by)}
@@ -137,8 +144,8 @@ def _(body: ModelBody, analysis: Analysis) -> Linked:
         TO_GLOBAL @ inertia @ TO_GLOBAL.T,
         twist[..., :3] @ TO_GLOBAL.T,
         reach @ TO_GLOBAL.T,
-        inverse_dynamics.center_accelerations(moved, center) @ TO_GLOBAL.T,
-        inverse_dynamics.momentum_rates(moved, inertia) @ TO_GLOBAL.T,
+        center_accelerations(moved, center) @ TO_GLOBAL.T,
+        momentum_rates(moved, inertia) @ TO_GLOBAL.T,
         loads.motion.speed[:, columns],
         loads.motion.acceleration[:, columns],
         np.array([name in moving for name in speeds]),
@@ -157,8 +164,8 @@ def _(body: ModelBody, analysis: Analysis) -> Linked:
         for number in borne
     )
     crossed = shared_joints(model, body.dofs)
-    beyond = inverse_dynamics.carried_by_joints(model, np.eye(len(model.bodies))[:, :, None])[:, :, 0].T > 0.0
-    reactions = inverse_dynamics.distal_reactions(model, loads.dynamics)
+    beyond = carried_by_joints(model, np.eye(len(model.bodies))[:, :, None])[:, :, 0].T > 0.0
+    reactions = distal_reactions(model, loads.dynamics)
     joints = tuple(
         LoadedJoint(
             beyond[model.body_number[joint.outboard.body]],

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous, grouped
 from musclesolve._util.sides import side_of
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -40,10 +40,8 @@ class MuscleJoints:
     @cached_property
     def served(self) -> dict[str, list[str]]:
         """Joint -> its degrees of freedom that muscles serve."""
-        pivots, joints = {dof.name: dof.pivot for dof in self.model.topology.dofs}, dict[str, list[str]]()
-        for dof in self.muscles.dof_names:
-            joints.setdefault(pivots[dof], []).append(dof)
-        return joints
+        pivots = {dof.name: dof.pivot for dof in self.model.topology.dofs}
+        return grouped((pivots[dof], dof) for dof in self.muscles.dof_names)
 
     @cached_property
     def dofs(self) -> Indices:

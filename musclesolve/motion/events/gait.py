@@ -21,7 +21,7 @@ from typing import Self
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times
+from musclesolve._util.arrays import Array, Mask, at_times, grouped
 from musclesolve._util.checks import check_type
 from musclesolve._util.messages import WarningNote, shortened
 from musclesolve.motion.anatomy.anatomy import Anatomy
@@ -301,9 +301,8 @@ class EventsByFoot:
     """Events by kind and foot, for a fast search of the nearest one."""
 
     def __init__(self, events: Sequence[Event]) -> None:
-        self._groups: dict[tuple[EventKind, Side], list[Event]] = {}
-        for event in sorted(events, key=attrgetter("time")):
-            self._groups.setdefault((event.kind, event.side), []).append(event)
+        in_order = sorted(events, key=attrgetter("time"))
+        self._groups = grouped(((event.kind, event.side), event) for event in in_order)
 
     def of(self, event: Event) -> list[Event]:
         """The events of the kind and foot of an event, in order of time."""
@@ -475,10 +474,8 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
 
     Events of the source "periodic" do not count. Without the markers of `walking` lengths and widths are NaN.
     """
-    times_of: dict[tuple[EventKind, Side], list[float]] = {}
-    for event in sorted(events, key=lambda event: event.time):
-        if event.source != "periodic":
-            times_of.setdefault((event.kind, event.side), []).append(event.time)
+    found = sorted((event for event in events if event.source != "periodic"), key=attrgetter("time"))
+    times_of = grouped(((event.kind, event.side), event.time) for event in found)
     pairs = [(side, *pair) for side in SIDES for pair in pairwise(times_of.get(("heel_strike", side), []))]
     longest = LONGEST_STRIDE * np.median([end - start for _, start, end in pairs]) if pairs else 0.0
     timed = {"heel_strike", "toe_off"} <= {

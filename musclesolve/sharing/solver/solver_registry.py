@@ -224,10 +224,10 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
     )
 
 
-def able_solver(cost: Cost) -> Solver:
-    """The usual solver; for a cost that it cannot minimize, the first installed one that can."""
-    method = find_solver(USUAL_SOLVER)
-    if fits(method, cost):
+def able_solver(cost: Cost, solver: str | Solver = USUAL_SOLVER) -> Solver:
+    """The solver of a name; for a cost that the usual one cannot minimize, the first installed one that can."""
+    method = find_solver(solver)
+    if method.name != USUAL_SOLVER or fits(method, cost):
         return method
     able = (name for name, record in REGISTRY.items() if record.fits(cost) and record.installed)
     return find_solver(next(able, method))

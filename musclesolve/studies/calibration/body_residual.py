@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, grouped, true_runs
 from musclesolve.checking.forces.newtons_law import measured
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion, turned_inertia
@@ -176,10 +176,10 @@ class TrialResidual:
         count = max(1, int(2.0 * cutoff * clock[-1]))
         wave = np.pi * np.arange(1, count + 1) / clock[-1]
         basis = sd * np.sqrt(2.0 / count) * np.cos(clock[:, None] * wave)
-        columns = []
-        for segment in dict.fromkeys(self.segment):
-            bodies = [b for b, of in enumerate(self.segment) if of == segment]
-            columns.append(self._error_of_segment(bodies, basis, wave, segment in TURNED))
+        columns = [
+            self._error_of_segment(bodies, basis, wave, segment in TURNED)
+            for segment, bodies in grouped((of, b) for b, of in enumerate(self.segment)).items()
+        ]
         return np.concatenate(columns, axis=2)
 
     def _error_of_segment(self, bodies: list[int], basis: Array, wave: Array, turned: bool) -> Array:
