@@ -187,7 +187,7 @@ def scalar_products(
         pairs: two directions each: (None, "vector"), or ("point", "point") for a line.
 
     Returns:
-        The rows, for `Constraints.with_products`.
+        The rows.
     """
     pairs = list(pairs)
     first = np.array([topology.slots_of(a) for a, _ in pairs])
