@@ -474,8 +474,8 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
 
     Events of the source "periodic" do not count. Without the markers of `walking` lengths and widths are NaN.
     """
-    found = sorted((event for event in events if event.source != "periodic"), key=attrgetter("time"))
-    times_of = grouped(((event.kind, event.side), event.time) for event in found)
+    struck = sorted((event for event in events if event.source != "periodic"), key=attrgetter("time"))
+    times_of = grouped(((event.kind, event.side), event.time) for event in struck)
     pairs = [(side, *pair) for side in SIDES for pair in pairwise(times_of.get(("heel_strike", side), []))]
     longest = LONGEST_STRIDE * np.median([end - start for _, start, end in pairs]) if pairs else 0.0
     timed = {"heel_strike", "toe_off"} <= {
