@@ -1,12 +1,11 @@
 """Contents of a muscle database: muscles, the points of their paths, differences from the print."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import Self
 
 from muscle_db.errors import MuscleDatabaseError, check_kind, nearest
 
@@ -72,7 +71,7 @@ class MovingPosition:
     angles: tuple[float, ...]
     positions: tuple[Vector, ...]
 
-    def mirrored(self) -> MovingPosition:
+    def mirrored(self) -> Self:
         """The moving position of the other side."""
         return replace(self, positions=tuple(_reflected(place) for place in self.positions))
 
@@ -92,7 +91,7 @@ class MovingFrame:
     translations: tuple[Vector, ...]
     rotations: tuple[Vector, ...]
 
-    def mirrored(self) -> MovingFrame:
+    def mirrored(self) -> Self:
         """The moving frame of the other side; a rotation vector is reflected with the opposite sign."""
         reflected = tuple((-x, y, -z) for x, y, z in self.rotations)
         return replace(self, translations=tuple(map(_reflected, self.translations)), rotations=reflected)
@@ -111,7 +110,7 @@ class PathPoint:
     active: ActiveRange | None = None
     moving: MovingPosition | None = None
 
-    def mirrored(self) -> PathPoint:
+    def mirrored(self) -> Self:
         """Return this path point mirrored to the other side."""
         moving = self.moving and self.moving.mirrored()
         return replace(self, position=_reflected(self.position), moving=moving)
@@ -172,7 +171,7 @@ class WrapObject:
     length: float = 0.0
     side: str = "all"
 
-    def mirrored(self) -> WrapObject:
+    def mirrored(self) -> Self:
         """The object on the other side: M R D with the reflection M, and D along the axis that `side` does not use."""
         flipped = 1 if self.side.endswith("z") else 2
         sign = [1.0, 1.0, 1.0]
@@ -244,11 +243,11 @@ class Muscle:
     action: str = ""
     deviations: tuple[Deviation, ...] = ()
 
-    def mirrored(self) -> Muscle:
+    def mirrored(self) -> Self:
         """The muscle with the path of the other side: eta -> -eta. The name does not change."""
         return replace(self, path=tuple(point.mirrored() for point in self.path))
 
-    def on_side(self, side: str) -> Muscle:
+    def on_side(self, side: str) -> Self:
         """The muscle of one side: names end in `_r` or `_l`, the left path is mirrored.
 
         Frames and the degrees of freedom of conditional points keep their names without side; they are of the same
@@ -262,7 +261,7 @@ class Muscle:
         muscle = self.mirrored() if side == "l" else self
         return replace(muscle, name=f"{self.name}_{side}", short_name=f"{self.short_name}_{side}")
 
-    def printed(self) -> Muscle:
+    def printed(self) -> Self:
         """The muscle as printed in its source, without deviations."""
         changes: dict[str, Value] = {}
         path: list[PathPoint | None] = list(self.path)
@@ -459,7 +458,7 @@ class MuscleDatabase:
     def __len__(self) -> int:
         return len(self.muscles)
 
-    def printed(self) -> MuscleDatabase:
+    def printed(self) -> Self:
         """Return the muscles with the printed numbers: for inspection only, since they result in wrong forces."""
         return replace(self, muscles=tuple(muscle.printed() for muscle in self.muscles))
 

@@ -1,14 +1,12 @@
 """A table of a database file that checks each value while reading, and finds its line for messages."""
 
-from __future__ import annotations
-
 import math
 import re
 import reprlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from muscle_db.errors import MuscleDatabaseError, nearest
 from muscle_db.model import SIDES, Vector
@@ -33,7 +31,7 @@ class TomlTable:
     """
 
     values: dict[str, Any]
-    locate: Callable[[], Region]
+    locate: "Callable[[], Region]"
     file: str
     place: str = ""
 
@@ -165,7 +163,7 @@ class TomlTable:
             )
         return x, y, z
 
-    def table(self, key: str, full_name: str | None = None, place: str | None = None) -> TomlTable:
+    def table(self, key: str, full_name: str | None = None, place: str | None = None) -> "TomlTable":
         """A sub-table of this table; full_name, place: dotted name and place for messages, by default from the key."""
         value = self.values[key]
         if not isinstance(value, dict):
@@ -173,7 +171,7 @@ class TomlTable:
         place = place or (f"{self.place}, {key}" if self.place else key)
         return TomlTable(value, lambda: self.locate().table(full_name or key), self.file, place)
 
-    def tables(self, key: str, full_name: str | None = None, what: str | None = None) -> list[TomlTable]:
+    def tables(self, key: str, full_name: str | None = None, what: str | None = None) -> "list[TomlTable]":
         """The tables of a list, empty if absent; what: word for one of them in messages, by default the key; full_name:
         see `table`.
         """
@@ -188,7 +186,7 @@ class TomlTable:
             made.append(TomlTable(value, partial(self._nth, full_name or key, k), self.file, place))
         return made
 
-    def _nth(self, full_name: str, number: int) -> Region:
+    def _nth(self, full_name: str, number: int) -> "Region":
         return self.locate().table(full_name, number)
 
     def rows(self, key: str, columns: str) -> list[list[float]]:
@@ -236,7 +234,7 @@ class Region:
     stop: int
 
     @classmethod
-    def from_text(cls, text: str) -> Region:
+    def from_text(cls, text: str) -> Self:
         """The region of the whole file."""
         lines = tuple(text.split("\n"))
         return cls(lines, 0, len(lines))
@@ -252,7 +250,7 @@ class Region:
                     return k + 1
         return self.start + 1
 
-    def table(self, name: str, number: int = 0) -> Region:
+    def table(self, name: str, number: int = 0) -> "Region":
         """The `number`-th table with this full dotted name, with its sub-tables; this region if it is not found.
 
         The table may have a header, `[[muscle.path]]`, or be inline, `path = [ {...}, {...} ]`.

@@ -20,8 +20,6 @@ of the folder; these places give the key (the folder with its dots and a name), 
 Keys of `_util` and of this module have no folder; their sentences stand in `musclesolve/errors.toml`.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from numbers import Integral
 from pathlib import Path
@@ -126,7 +124,7 @@ class InputError(MuscleSolveError, ValueError):
 
     def moved(
         self, file: str | Path | None, where: object = None, before: str = "", after: str = ""
-    ) -> InputError:
+    ) -> "InputError":
         """Return the same error at another place, with texts before and after its problem."""
         return InputError(
             f"{before}{self.problem}{after}",

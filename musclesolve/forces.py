@@ -40,8 +40,6 @@ dynamics/inverse/newton_euler.py, pipeline/recorded_body.py, muscles/scaling/sca
 muscles/muscle_state.py, muscles/hill_model.py, pipeline/share.py, sharing/problem.py, sharing/solving.py.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,7 +98,7 @@ def prepare(
     side: str = "both",
     progress: Progress | None = None,
     **settings: Any,
-) -> RecordedBody | ModelBody:
+) -> "RecordedBody | ModelBody":
     """Compute all stages before the sharing of forces, which do not depend on the cost; arguments as in `run`."""
     trial = read_trial(trial)
     if settings:

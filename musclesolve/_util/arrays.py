@@ -1,13 +1,15 @@
 """The array types of the package, runs of a mask, columns at other times, statistics of known values, products."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import accumulate
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 Indices = NDArray[np.intp]
@@ -158,15 +160,21 @@ def split_named(vectors: Array, shapes: Mapping[str, tuple[int, ...]]) -> dict[s
     return {name: part.reshape(*vectors.shape[:-1], *shape) for (name, shape), part in parts}
 
 
+def grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
+    """Key -> its values, both in the order of the pairs."""
+    groups: dict[Key, list[Value]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
 def equal_groups(*columns: Sequence[object]) -> list[Indices]:
     """Groups of the numbers of rows that are equal in every column, in the order of the first rows.
 
     An entry without hash, such as a user's object with arrays, is equal only to itself.
     """
-    groups: dict[tuple[Hashable, ...], list[int]] = {}
-    for number, row in enumerate(zip(*columns, strict=True)):
-        groups.setdefault(tuple(map(_key, row)), []).append(number)
-    return [np.array(group) for group in groups.values()]
+    rows = enumerate(zip(*columns, strict=True))
+    return [np.array(group) for group in grouped((tuple(map(_key, row)), k) for k, row in rows).values()]
 
 
 def _key(thing: object) -> Hashable:

@@ -2,8 +2,6 @@
 thread-safe.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
@@ -11,6 +9,7 @@ import threading
 from pathlib import Path
 from threading import RLock
 from types import TracebackType
+from typing import Self
 
 try:
     import fcntl
@@ -43,7 +42,7 @@ class Lock:
         return self._file.fileno()
 
     @classmethod
-    def acquire(cls, path: Path) -> Lock | None:
+    def acquire(cls, path: Path) -> "Lock | None":
         """Lock a file, created if missing; None if another holder has locked it.
 
         Raises:
@@ -79,7 +78,7 @@ class Lock:
                 os.unlink(self.path)
         self._file.close()
 
-    def __enter__(self) -> Lock:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

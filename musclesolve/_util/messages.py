@@ -1,14 +1,12 @@
 """Messages: values and counts as text, errors for unknown names, the order of names with numbers, progress."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from difflib import get_close_matches
 from itertools import accumulate
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from musclesolve.errors import InputError, input_error
 
@@ -95,7 +93,7 @@ class WarningNote(str):
     code: str
     remedy: str
 
-    def __new__(cls, text: str, code: str = REMARK, remedy: str = "") -> WarningNote:
+    def __new__(cls, text: str, code: str = REMARK, remedy: str = "") -> Self:
         """Make the note of a sentence."""
         note = super().__new__(cls, text)
         note.code, note.remedy = code, remedy

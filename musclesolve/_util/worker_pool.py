@@ -3,8 +3,6 @@
 `Pool` computes many tasks side by side. `Helper` is one process beside this one for one task after the other.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pickle
@@ -121,7 +119,7 @@ class Pool:
                 del self.workers[worker.connection]
             end_all(idle)
 
-    def _receive(self, worker: Worker) -> Generator[tuple[int, Any]]:
+    def _receive(self, worker: "Worker") -> Generator[tuple[int, Any]]:
         """Receive a message of a process; yield its result, if any."""
         if worker.connection.closed:
             return
@@ -144,7 +142,7 @@ class Pool:
             self._assign()
             yield number, content
 
-    def _on_worker_exit(self, worker: Worker) -> Generator[tuple[int, Lost]]:
+    def _on_worker_exit(self, worker: "Worker") -> Generator[tuple[int, Lost]]:
         """Put the task of a dead process back, or give it up."""
         del self.workers[worker.connection]
         reason = worker.death

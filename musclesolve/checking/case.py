@@ -6,8 +6,6 @@ finding proposes; they change nothing on disk. A check sees the recording with f
 memory.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -17,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 
@@ -240,16 +238,16 @@ class Case:
         line, field = self.document.line(table, key, index), f"[{table}] {key}"
         return Where(self.document.path, line, field, plate=SIDE_NAMES[plate.side] if plate else None)
 
-    def with_findings(self, findings: Iterable[Finding]) -> Case:
+    def with_findings(self, findings: Iterable[Finding]) -> Self:
         """Return the case with more findings, those out of reach of the time range as notes."""
         return replace(self, findings=(*self.findings, *map(self._in_range, findings)))
 
-    def with_trial(self, trial: Trial) -> Case:
+    def with_trial(self, trial: Trial) -> Self:
         """Return the case with another state of the recording; findings that its range leaves out become notes."""
         case = replace(self, recorded=replace(self.recorded, trial=trial))
         return replace(case, findings=tuple(map(case._in_range, case.findings)))
 
-    def repaired(self, finding: Finding) -> Case:
+    def repaired(self, finding: Finding) -> Self:
         """Return the case with the repair of a finding applied, if it has one."""
         if finding.repair is None:
             return self

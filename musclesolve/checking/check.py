@@ -3,8 +3,6 @@
 A fault costs the largest change of a joint moment by its repair.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, singledispatch

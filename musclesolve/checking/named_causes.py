@@ -1,7 +1,5 @@
 """A trial that is refused names the cause that `check` finds, not its first consequence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace

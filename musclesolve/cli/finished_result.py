@@ -1,7 +1,5 @@
 """The end of a command that computed one result: its summary, its page, and the answers to its questions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,9 +15,9 @@ if TYPE_CHECKING:
 
 def finish_result(
     command: str,
-    result: xr.Dataset,
+    result: "xr.Dataset",
     paths: list[Path],
-    uncertainty: xr.Dataset | None = None,
+    uncertainty: "xr.Dataset | None" = None,
     page: bool = False,
     show: bool = False,
     answers: Mapping[str, Any] | None = None,

@@ -231,27 +231,18 @@ def progress(out: Console | None = None) -> Iterator[Progress]:
 
     The callback also raises a Ctrl-C that was lost since its last call.
     """
-    from rich import progress as rich_progress
-    from rich.progress import (
-        BarColumn,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress as shown
 
     columns = (
-        TextColumn("{task.description:<24}", markup=False),
-        BarColumn(),
-        TaskProgressColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
+        shown.TextColumn("{task.description:<24}", markup=False),
+        shown.BarColumn(),
+        shown.TaskProgressColumn(),
+        shown.TimeElapsedColumn(),
+        shown.TextColumn("left"),
+        shown.TimeRemainingColumn(),
     )
     out = out or Console(stderr=True)
-    bar = rich_progress.Progress(
-        *columns, console=out, transient=True, disable=mode.quiet or not out.is_terminal
-    )
+    bar = shown.Progress(*columns, console=out, transient=True, disable=mode.quiet or not out.is_terminal)
     with interrupts() as raise_interrupt, bar:
         task = bar.add_task("reading", total=1.0)
         reached = 0.0

@@ -2,8 +2,6 @@
 result.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -85,7 +83,7 @@ def _known(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def many_trials_document(records: Sequence[TrialRecord]) -> dict[str, Any]:
+def many_trials_document(records: "Sequence[TrialRecord]") -> dict[str, Any]:
     """Return the document of many trials: the outcome of each, and the number of trials by outcome."""
     from musclesolve.studies.many_trials.trial_record import Outcome
 
@@ -120,7 +118,7 @@ def many_trials_document(records: Sequence[TrialRecord]) -> dict[str, Any]:
     }
 
 
-def study_document(result: StudyResult) -> dict[str, Any]:
+def study_document(result: "StudyResult") -> dict[str, Any]:
     """The trials of a study, its cycles, tests and mean values."""
     study, cycles, tests = result.computed.study, result.cycles, result.comparisons
     trials = many_trials_document(list(result.computed.records.values()))
@@ -169,7 +167,7 @@ def study_document(result: StudyResult) -> dict[str, Any]:
     }
 
 
-def benchmark_document(report: BenchmarkReport) -> dict[str, Any]:
+def benchmark_document(report: "BenchmarkReport") -> dict[str, Any]:
     """The machine, the solvers side by side, and the latency of one frame [s]."""
     return {
         "machine": {key: int(text) if text.isdecimal() else text for key, text in report.machine.items()},

@@ -1,7 +1,5 @@
 """State of the desk, shared by all browsers: a folder, the open trial file, the running task."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -222,7 +220,7 @@ class StudyDesk:
         return shlex.join(["musclesolve", "study", names[0], "-o", names[1]])
 
     @property
-    def checked(self) -> StudyCheck | Exception | None:
+    def checked(self) -> "StudyCheck | Exception | None":
         """Findings of `check` on the present text, or its error; None before the check."""
         return None if self.document is None else self.document.of_settings(self._checked)
 

@@ -1,7 +1,5 @@
 """Meaning of the markers of the open trial: landmark by landmark, with its source, its faults, and texts on both."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -115,7 +113,7 @@ class Meaning:
     files: tuple[Path, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
     chosen_set: str | None = None
-    proposed: Proposal | None = None
+    proposed: "Proposal | None" = None
 
     @property
     def missing(self) -> list[str]:

@@ -1,7 +1,5 @@
 """The process beside the page: one task at a time, with its progress; it can be stopped at any moment."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,7 +23,7 @@ class Task:
     title: str
     name: str
     arguments: dict[str, Any]
-    then: Callable[[Task], None] | None = None
+    then: "Callable[[Task], None] | None" = None
     begun: float = 0.0
     stage: str = "waiting"
     fraction: float = 0.0

@@ -1,7 +1,5 @@
 """Computations of the desk in a process of their own, by the functions of the commands."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from pathlib import Path
@@ -56,7 +54,7 @@ class _Messages(logging.Handler):
         self._progress(record.getMessage(), self._fraction)
 
 
-def check(progress: Progress, trial: Path) -> Report:
+def check(progress: Progress, trial: Path) -> "Report":
     """Check a trial, as `musclesolve check`."""
     progress("checking", 0.1)
     from musclesolve.studies.questions.answers import check_with_questions
@@ -139,14 +137,14 @@ def answer(progress: Progress, result: Path, question: str) -> list[Path]:
     return [*written, *write_files(result.parent, {f"{question}.html": page.encode("utf-8", "replace")})]
 
 
-def recording(progress: Progress, job: Job) -> TrialRecord:
+def recording(progress: Progress, job: "Job") -> "TrialRecord":
     """A recording of a watched folder, as `musclesolve watch` computes it: its record."""
     from musclesolve.studies.many_trials.one_trial import attempt
 
     return attempt(job, progress)
 
 
-def check_study(progress: Progress, study: Path) -> StudyCheck:
+def check_study(progress: Progress, study: Path) -> "StudyCheck":
     """Check the trials of a study, as `musclesolve check`."""
     from musclesolve.studies.study.check_study import check_study as examine_study
 

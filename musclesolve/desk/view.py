@@ -4,8 +4,6 @@ A step is a function `show(view)` that draws itself into the page with NiceGUI; 
 `view.state`, so that it is in the trial file before it is shown.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -71,7 +69,7 @@ class Step:
     name: str
     title: str
     about: str
-    show: Callable[[View], None]
+    show: "Callable[[View], None]"
     state: Callable[[Desk], State] | None = None
     of_trial: bool = True
     of_model: str = ""

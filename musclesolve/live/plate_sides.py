@@ -18,18 +18,7 @@ from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve.motion.ground_reaction import origin_wrench
 from musclesolve.pipeline.mechanics import Mechanics
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Side, Trial
-from musclesolve.recording.plates.foot_contacts import (
-    CLEAR,
-    EDGE,
-    FARTHEST_PRESSURE,
-    FAST,
-    HIGH,
-    IN_PLACE,
-    LOW,
-    SLOW,
-    distance_to_foot,
-    touch,
-)
+from musclesolve.recording.plates import foot_contacts
 from musclesolve.recording.plates.plate_checks import sample_fault
 
 LOOK = "see whether sign, units and order of the plates are right (--plate)"
@@ -107,16 +96,16 @@ class PlateSides:
         (borne,) = np.nonzero(loaded & ~lost)  # plates whose force on a foot was measured
         away = np.full(on.shape, np.inf)
         if feet is not None and borne.size:
-            away[borne] = distance_to_foot(point[borne, None], feet[:, 0], feet[:, 1])
+            away[borne] = foot_contacts.distance_to_foot(point[borne, None], feet[:, 0], feet[:, 1])
         for k in self._open:
             if not loaded[k]:
                 self._weight[k] = 0.0
                 continue
-            near = away[k].min() <= FARTHEST_PRESSURE
+            near = away[k].min() <= foot_contacts.FARTHEST_PRESSURE
             if near:
                 self._weight[k, np.argmin(away[k])] += abs(force[k, 2])
             share = self._weight[k] / max(self._weight[k].sum(), 1e-300)
-            if near and share.max() >= CLEAR:
+            if near and share.max() >= foot_contacts.CLEAR:
                 self._foot[k] = int(np.argmax(share))
                 on[k, self._foot[k]] = 1.0
             else:
@@ -165,13 +154,13 @@ class BareFeet:
     def __init__(self, trial: Trial, mechanics: Mechanics, feet: Indices, rate: float) -> None:
         self._feet, self._rate, model = feet, rate, mechanics.model
         self._pelvis = model.rigid_bodies.slots[model.body("pelvis"), 0]
-        self._weight, self._touch = model.weight, touch(trial)
+        self._weight, self._touch = model.weight, foot_contacts.touch(trial)
         # heights (2, 2) [m] at which heels and toes rest
         ends = mechanics.fit.q[:, feet]
         speed = np.linalg.norm(np.gradient(ends, mechanics.measured.time, axis=0), axis=3)
         self._floor = np.empty(feet.shape)
         for place in np.ndindex(feet.shape):
-            slow = speed[:, *place] < SLOW
+            slow = speed[:, *place] < foot_contacts.SLOW
             self._floor[place] = np.quantile(ends[slow if slow.sum() > 5 else ..., *place, 2], 0.25)
         self.clear()
 
@@ -198,14 +187,14 @@ class BareFeet:
             shown = velocity[side, np.argmin(height[side]), :2], qd[self._pelvis, :2]
             self._belt += (np.array(shown) - self._belt) / self._loaded
         belt, travel = self._belt
-        if math.hypot(*travel) < IN_PLACE < math.hypot(*belt):
+        if math.hypot(*travel) < foot_contacts.IN_PLACE < math.hypot(*belt):
             velocity = velocity - np.append(belt, 0.0)
         speed = np.sqrt(np.vecdot(velocity, velocity))
-        down = ((height < LOW) & (speed < SLOW)).any(axis=1)
-        air = ((height > HIGH) | (speed > FAST)).all(axis=1)
+        down = ((height < foot_contacts.LOW) & (speed < foot_contacts.SLOW)).any(axis=1)
+        air = ((height > foot_contacts.HIGH) | (speed > foot_contacts.FAST)).all(axis=1)
         without = known & (np.abs(wrench[:, 2]) < self._touch)
         self._down = np.where(down & without, self._down + 1.0, 0.0)
-        seen = self._down > EDGE * self._rate
+        seen = self._down > foot_contacts.EDGE * self._rate
         standing = self._bare & ~air
         # a foot that is known to stand beside the plates explains what is missing
         if not known.all() or (lacking > LACKING_LIFT * self._weight and not standing.any()):

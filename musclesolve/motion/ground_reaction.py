@@ -4,8 +4,6 @@ The center of pressure of an unloaded plate is a quotient of noise; force and mo
 filtered and sampled, and the center of pressure is computed from them where the force is large enough.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +28,7 @@ class GroundReaction:
     moment: Array  # (T, 3) [N m] about the global origin: center of pressure x force + free moment
     center_of_pressure: Array  # (T, 3) [m], NaN where the vertical force is below 20 N
 
-    def frames(self, keep: Mask) -> GroundReaction:
+    def frames(self, keep: Mask) -> "GroundReaction":
         """Return the ground reaction in some frames, (T,) booleans."""
         return GroundReaction(self.side, self.force[keep], self.moment[keep], self.center_of_pressure[keep])
 

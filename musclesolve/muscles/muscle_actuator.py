@@ -21,10 +21,9 @@ the bodies by virtual power. In M qdd + Phi_q^T lambda = g the multiplier lambda
 tension, in newtons.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,12 +65,10 @@ class MuscleActuator:
     name: str
     paths: Paths
     course: DrivenCourse
-    _angles: _JointAngles | None = None
+    _angles: "_JointAngles | None" = None
 
     @classmethod
-    def from_muscles(
-        cls, model: Model, muscles: ScaledMuscles, name: str, course: DrivenCourse
-    ) -> MuscleActuator:
+    def from_muscles(cls, model: Model, muscles: ScaledMuscles, name: str, course: DrivenCourse) -> Self:
         """The actuator of one muscle of a set on a model.
 
         Args:
@@ -98,7 +95,7 @@ class MuscleActuator:
     @classmethod
     def through_points(
         cls, model: Model, points: Sequence[tuple[str, ArrayLike]], course: DrivenCourse, name: str = "muscle"
-    ) -> MuscleActuator:
+    ) -> Self:
         """The actuator of a muscle through points that are fixed on bodies, from origin to insertion.
 
         Args:
@@ -189,7 +186,7 @@ class _JointAngles:
     sign: Array
 
     @classmethod
-    def of_path(cls, model: Model, paths: Paths) -> _JointAngles | None:
+    def of_path(cls, model: Model, paths: Paths) -> "_JointAngles | None":
         """The angles on which a path depends, None if it depends on none."""
         some = np.unique(np.concatenate([paths.frames.dof, paths.switch_dof]))
         if not some.size:

@@ -1,18 +1,16 @@
 """The parameters of muscles: one record for a set on a subject and for an OpenSim model; muscle sets by name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 import muscle_db
-from musclesolve._util.arrays import Array, Indices
+from musclesolve._util.arrays import Array, Indices, grouped
 from musclesolve._util.checks import check_real_array, one_or_several
 from musclesolve._util.messages import as_text
 from musclesolve.errors import InputError, input_error
@@ -86,7 +84,7 @@ class MuscleParameters:
         max_shortening_velocity: ArrayLike = MAX_SHORTENING_VELOCITY,
         tendon_strain: ArrayLike = TENDON_STRAIN,
         passive: Sequence[ArrayLike] | None = None,
-    ) -> MuscleParameters:
+    ) -> Self:
         """Muscles of one joint with the same Hill curves; each parameter (n,), or one number for all muscles.
 
         For muscles that cross more joints: `dataclasses.replace(muscles, joints_crossed=...)`.
@@ -158,11 +156,11 @@ class MuscleParameters:
                 "force begins",
             )
 
-    def scaled(self, quantity: str, factor: ArrayLike) -> MuscleParameters:
+    def scaled(self, quantity: str, factor: ArrayLike) -> Self:
         """The muscles with one of `QUANTITIES` times factors (n,) or one factor; passive elements do not change."""
         return replace(self, **{quantity: getattr(self, quantity) * factor})
 
-    def with_factors(self, factors: Iterable[ArrayLike]) -> MuscleParameters:
+    def with_factors(self, factors: Iterable[ArrayLike]) -> Self:
         """The muscles with all `QUANTITIES` times factors (4, n), in their order; the passive elements do not change.
 
         A factor on F0 belongs to the contractile element alone, as in `path_point_derivatives`.
@@ -196,7 +194,7 @@ class MuscleParameters:
         """Thickness L0 sin(a0) (n,) [m]."""
         return np.asarray(self.optimal_fiber_length * np.sin(self.pennation_angle))
 
-    def muscles(self, which: Indices) -> MuscleParameters:
+    def muscles(self, which: Indices) -> Self:
         """Some of the muscles, by number, in the order of `which`."""
         number = np.zeros(len(self.names), np.intp)
         for k, (_, members) in enumerate(self.families):
@@ -222,9 +220,7 @@ _NUMBERS = [
 
 def families_of(curves: Sequence[CurveFamily]) -> Families:
     """The distinct families of curves of n muscles, each with the numbers of its muscles."""
-    alike: dict[str, list[int]] = {}
-    for k, family in enumerate(curves):
-        alike.setdefault(repr(family), []).append(k)
+    alike = grouped((repr(family), k) for k, family in enumerate(curves))
     return tuple((curves[members[0]], np.array(members, dtype=np.intp)) for members in alike.values())
 
 

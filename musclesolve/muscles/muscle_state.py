@@ -1,8 +1,7 @@
 """Lengths, forces and capacities of muscles along a motion."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
+from typing import Self
 
 import numpy as np
 
@@ -54,7 +53,7 @@ class MuscleState:
     @staticmethod
     def from_lengths(
         parameters: MuscleParameters, length: Array, velocity: Array, moment_arm: Array
-    ) -> MuscleState:
+    ) -> "MuscleState":
         """Evaluate the Hill model behind rigid tendons; musculotendon lengths (T, n) [m] and their rates [m/s]."""
 
         def of_frames(length: Array, velocity: Array) -> tuple[AnyArray, ...]:
@@ -81,7 +80,7 @@ class MuscleState:
         """
         return along_fibers(self.force_capacity, self.fiber_length, self.parameters.thickness)
 
-    def part(self, dofs: Indices, muscles: Indices) -> MuscleState:
+    def part(self, dofs: Indices, muscles: Indices) -> "MuscleState":
         """Some of the muscles about some degrees of freedom, by number."""
         some = stretch(muscles)
         columns = {name: getattr(self, name)[:, some] for name in _BY_MUSCLE}
@@ -91,12 +90,12 @@ class MuscleState:
         ]
         return MuscleState(parameters=self.parameters.muscles(muscles), moment_arm=arm, **columns)
 
-    def frames(self, which: slice | Indices) -> MuscleState:
+    def frames(self, which: slice | Indices) -> Self:
         """The muscles in some frames."""
         arrays = {name: getattr(self, name)[which] for name in _BY_MUSCLE}
         return replace(self, moment_arm=np.ascontiguousarray(self.moment_arm[which]), **arrays)
 
-    def alike(self, parameters: MuscleParameters, count: int, dofs: slice, muscles: slice) -> MuscleState:
+    def alike(self, parameters: MuscleParameters, count: int, dofs: slice, muscles: slice) -> "MuscleState":
         """State of one frame with `count` similar groups of muscles, as a state of one group with `count` frames.
 
         dofs, muscles: numbers of these groups, one after the other; parameters: of one group.
@@ -124,12 +123,12 @@ class ScaledState(MuscleState):
     path: PathState
 
     @classmethod
-    def from_paths(cls, muscles: ScaledMuscles, path: PathState, velocity: Array, arm: Array) -> ScaledState:
+    def from_paths(cls, muscles: ScaledMuscles, path: PathState, velocity: Array, arm: Array) -> Self:
         """Evaluate the Hill model on paths; velocity (T, n) [m/s] and moment arms (T, m, n) [m] of their lengths."""
         state = MuscleState.from_lengths(muscles.parameters, path.length, velocity, arm)
         return cls(**vars(state), muscles=muscles, path=path)
 
-    def with_parameters(self, muscles: ScaledMuscles) -> ScaledState:
+    def with_parameters(self, muscles: ScaledMuscles) -> Self:
         """The state of muscles on the same paths with other parameters."""
         return self.from_paths(muscles, self.path, self.musculotendon_velocity, self.moment_arm)
 

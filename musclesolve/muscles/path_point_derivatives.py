@@ -28,9 +28,8 @@ where F f is F0 f_l(l / L0) f_v(v / (v_max L0)) of the contractile element, or F
 F_p does not change with the strength. Lengths and strength are of the subject, after `scale_muscles`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -144,10 +143,10 @@ class PointDerivatives:
     musculotendon_velocity: Array
     moment_arm: Array
     _body: Indices
-    _segments: _Segments
+    _segments: "_Segments"
     _rotation: Array
     _curved: Mask
-    _differences: GradientDifferences | None
+    _differences: "GradientDifferences | None"
 
     def pull(self, bodies: Indices) -> Array:
         """Derivatives (T, 3, P, 3) [1/m] of `PathState.pull` on some bodies, of the muscle of each point."""
@@ -224,7 +223,7 @@ class _Segments:
     per_length: Array
 
     @classmethod
-    def from_points(cls, muscle: Indices, position: Array, on: Mask) -> _Segments:
+    def from_points(cls, muscle: Indices, position: Array, on: Mask) -> Self:
         first = np.flatnonzero(muscle[:-1] == muscle[1:])
         number = np.where(on, np.arange(on.shape[1]), 0)
         before = np.maximum.accumulate(number, axis=1)

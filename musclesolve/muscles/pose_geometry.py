@@ -1,7 +1,5 @@
 """Muscle geometry in any pose, without a recording."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,7 +37,7 @@ def muscle_geometry(
     rates: Mapping[str, ArrayLike] | None = None,
     muscles: muscle_db.MuscleDatabase | str | Path = muscle_db.DEFAULT,
     subject: Model | Mapping[str, Any] | None = None,
-) -> xr.Dataset:
+) -> "xr.Dataset":
     """Musculotendon lengths, moment arms, fiber lengths and capacities over a set of poses.
 
     Args:

@@ -16,7 +16,7 @@ import numpy as np
 
 from muscle_db import MuscleDatabase
 from muscle_db.model import LARGEST_TENDON_STRAIN
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, grouped
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_choice, check_number
 from musclesolve._util.messages import WarningNote, check_known, few
@@ -220,9 +220,7 @@ def set_tendon_strains(database: MuscleDatabase, stated: TendonStrain | None = N
     of_set = np.array([muscle.tendon_strain for muscle in database])
     if stated is None:
         return of_set
-    groups: dict[str, list[int]] = {}
-    for k, muscle in enumerate(database):
-        groups.setdefault(muscle.group, []).append(k)
+    groups = grouped((muscle.group, k) for k, muscle in enumerate(database))
     names = {name: [k] for k, muscle in enumerate(database) for name in (muscle.short_name, muscle.name)}
     achilles = achilles_muscles([(muscle.name, muscle.short_name) for muscle in database])
     return stated_strains(of_set, stated, (groups, {ACHILLES: achilles}, names), database.name)

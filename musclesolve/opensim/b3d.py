@@ -27,8 +27,6 @@ weight, the moments contradict the motion and are not written; some files were c
 (docs/many_trials.md).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -239,13 +237,13 @@ def _subject(stream: BinaryIO, file: Path, names: Collection[str] | None) -> B3D
 
 
 @lru_cache(maxsize=2)
-def _header(raw: bytes, file: Path) -> _Message:
+def _header(raw: bytes, file: Path) -> "_Message":
     """The header of a file, which is parsed once for all its trials."""
     return _Message(raw, file)
 
 
 def _trial(
-    header: _Message,
+    header: "_Message",
     stream: BinaryIO | None,
     left: int,
     sizes: tuple[int, int],
@@ -356,7 +354,7 @@ class _Message:
         """The texts of a repeated field."""
         return tuple(bytes(value).decode("utf-8", errors="replace") for value in self.values.get(number, ()))
 
-    def messages(self, number: int) -> list[_Message]:
+    def messages(self, number: int) -> "list[_Message]":
         """The messages of a repeated field."""
         if number not in self.parsed:
             self.parsed[number] = [_Message(bytes(value), self.file) for value in self.values.get(number, ())]

@@ -9,14 +9,12 @@ of them stands: the lower point of a standing foot is near its lowest height and
 standing foot. No plate separates the forces of two feet that stand on it at once.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -72,7 +70,7 @@ class Sole:
         share = np.vecdot(beyond, along) / np.maximum(np.vecdot(along, along), 1e-12)
         return np.asarray(np.linalg.norm(beyond - np.clip(share, 0.0, 1.0)[:, None] * along, axis=1))
 
-    def level(self, up: Array) -> Sole:
+    def level(self, up: Array) -> "Sole":
         """The sole seen from above, without height."""
         return Sole(self.time, _level(self.heel, up), _level(self.toes, up))
 
@@ -226,7 +224,7 @@ class ExternalLoad:
     notes: tuple[str, ...] = ()
     predicted: bool = False
 
-    def with_holes(self, limits: HoleLimits) -> ExternalLoad:
+    def with_holes(self, limits: HoleLimits) -> Self:
         """The load with NaN in gaps that are too long to be filled, from the sample before to the one after."""
         holes = limits.long_holes(self.time)
         if not holes:

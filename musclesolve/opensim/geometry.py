@@ -13,8 +13,6 @@ If a length of OpenSim is NaN or an optimal fiber length away from the length of
 tangent points failed, the length of the path is used.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -155,7 +153,7 @@ def _by_functions(
 
 
 def path_blocks(
-    system: PathSystem, values: Array, known: BodyMotion | None = None
+    system: "PathSystem", values: Array, known: BodyMotion | None = None
 ) -> Iterator[tuple[slice, BodyMotion, tuple[PathLayout, Array, Mask, Array, Array]]]:
     """Blocks of poses (T, K): their slice, the poses of the bodies, the arguments of `solve_paths`; known: these poses,
     if they were computed before.
@@ -252,8 +250,8 @@ class PathSystem:
     axes: Array
     moving: list[tuple[int, int, int, Function]]
     node_group: Indices
-    groups: MuscleGroups
-    moved_groups: MuscleGroups
+    groups: "MuscleGroups"
+    moved_groups: "MuscleGroups"
     beyond: Array
 
     def on(self, values: Array) -> Mask:

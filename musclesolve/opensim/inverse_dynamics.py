@@ -4,8 +4,6 @@ All spatial vectors are about the origin of the ground and in its axes: twist (o
 acceleration is the time derivative of the twist (Featherstone 2008, Rigid Body Dynamics Algorithms, 2.10).
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -38,7 +36,7 @@ class InverseDynamics:
     force: Array
     joint_force: Array
     wrench: Array
-    bodies: BodyDynamics
+    bodies: "BodyDynamics"
 
     def column(self, name: str) -> Array:
         """Generalized force (T,) of a coordinate."""
@@ -46,7 +44,7 @@ class InverseDynamics:
 
 
 def inverse_dynamics(
-    model: OpenSimModel, motion: ModelMotion, loads: Sequence[ExternalLoad] = ()
+    model: OpenSimModel, motion: "ModelMotion", loads: Sequence[ExternalLoad] = ()
 ) -> InverseDynamics:
     """Generalized forces that produce a motion under gravity, external loads and the devices of the model.
 
@@ -87,7 +85,10 @@ def inverse_dynamics(
 
 
 def device_forces(
-    model: OpenSimModel, motion: ModelMotion, bodies: BodyDynamics, devices: Sequence[Device] | None = None
+    model: OpenSimModel,
+    motion: "ModelMotion",
+    bodies: "BodyDynamics",
+    devices: Sequence[Device] | None = None,
 ) -> tuple[Array, Array]:
     """Wrenches (T, B, 6) on the bodies and forces (T, K) on the coordinates of some devices of a model, or of all."""
     wrench, force = np.zeros_like(bodies.twist), np.zeros_like(motion.value)
@@ -146,7 +147,7 @@ class BodyDynamics:
     acceleration: Array
 
 
-def body_dynamics(model: OpenSimModel, motion: ModelMotion) -> BodyDynamics:
+def body_dynamics(model: OpenSimModel, motion: "ModelMotion") -> BodyDynamics:
     """Twists and accelerations of all bodies, from the ground outward.
 
     An axis with the unit twist s, fixed in a frame that moves with V, adds s f' to the twist and
@@ -282,7 +283,7 @@ class ModelMotion:
     speed: Array
     acceleration: Array
 
-    def frames(self, some: slice) -> ModelMotion:
+    def frames(self, some: slice) -> "ModelMotion":
         """The motion in some frames."""
         return ModelMotion(self.time[some], self.value[some], self.speed[some], self.acceleration[some])
 

@@ -6,8 +6,6 @@ of the material point at the origin of the ground, both per unit of a coordinate
 omega x r.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -41,14 +39,14 @@ class BodyMotion:
     unit: Array = field(default_factory=lambda: np.empty((0, 0, 6)))
     value: Array = field(default_factory=lambda: np.empty((0, 0)))
 
-    def poses(self, some: slice) -> BodyMotion:
+    def poses(self, some: slice) -> "BodyMotion":
         """The motion in some of the poses."""
         arrays = self.rotation, self.position, self.twist, self.unit, self.value
         return BodyMotion(*(array[some] for array in arrays))
 
 
 @lru_cache(maxsize=8)
-def joint_axes(model: OpenSimModel) -> JointAxes:
+def joint_axes(model: OpenSimModel) -> "JointAxes":
     """The axes of the joints of a model."""
     return JointAxes(model)
 
@@ -136,7 +134,7 @@ class JointAxes:
             rates[1][:, a] += self.axes[a].function.bend(x, xd)
         return rates[0], rates[1]
 
-    def terms(self, q: Array, coordinates: Sequence[str]) -> Terms:
+    def terms(self, q: Array, coordinates: Sequence[str]) -> "Terms":
         """Terms of some coordinates at all coordinates (T, K), with the terms of coordinates that they drive."""
         from musclesolve.opensim.joint_kernel import Terms
 
@@ -165,7 +163,7 @@ class JointAxes:
         axes = self.term_axis[numbers[:, 0]]
         return Terms(self.first_of(axes), axes, numbers[:, 1].copy(), slope)
 
-    def twists_across(self, unit: Array, terms: Terms, joint: int, columns: Sequence[int]) -> Array:
+    def twists_across(self, unit: Array, terms: "Terms", joint: int, columns: Sequence[int]) -> Array:
         """Twists (T, m, 6) of the outer body of a joint relative to the inner one, by coordinates of some columns."""
         twists = np.zeros((len(unit), len(columns), 6))
         for e in range(terms.first[joint], terms.first[joint + 1]):

@@ -4,8 +4,6 @@ An OpenSim model of the person is the parent's file with other numbers and no ot
 edited in place, so that comments, order and parts that this package does not read are kept.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -501,7 +499,7 @@ Edit = tuple[int, int, bytes]
 """First byte, byte after the last one, and the new text."""
 
 
-def _edits(document: _Source, model: OpenSimModel, name: str, values: dict[str, float]) -> Iterator[Edit]:
+def _edits(document: "_Source", model: OpenSimModel, name: str, values: dict[str, float]) -> Iterator[Edit]:
     """The changes of the file for other numbers of a muscle."""
     muscle, element = model.muscles[name], document.muscle(name, model.muscles[name].kind)
     for quantity, value in values.items():

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from musclesolve._util.arrays import grouped
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import WarningNote
 from musclesolve.errors import file_error
@@ -56,9 +57,7 @@ def muscle_parameters(
         joints_crossed: see `joints_crossed` in kinematics.py; (n,), or one number for all muscles.
     """
     names = [muscle.name for muscle in muscles]
-    of_stem: dict[str, list[int]] = {}
-    for k, name in enumerate(names):
-        of_stem.setdefault(name.removesuffix("_r").removesuffix("_l"), []).append(k)
+    of_stem = grouped((name.removesuffix("_r").removesuffix("_l"), k) for k, name in enumerate(names))
     of_name = {name: [k] for k, name in enumerate(names)}
     levels = ({ACHILLES: achilles_muscles([(name,) for name in names])}, of_stem, of_name)
     of_model = np.array([muscle.tendon_strain for muscle in muscles])

@@ -7,8 +7,6 @@ the ground (x forward, y up, z right). A thigh or shank that does not stand upri
 line of its joints and about the axis of the knee.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
@@ -29,7 +27,7 @@ FLEXION = {"hip_flexion": 1.0, "knee_angle": -1.0, "ankle_angle": 1.0}
 
 
 @lru_cache(maxsize=8)
-def segments(model: OpenSimModel) -> Segments:
+def segments(model: OpenSimModel) -> "Segments":
     """The segments of a model."""
     return Segments(model)
 

@@ -7,8 +7,6 @@ properties: their content belongs to the owner of the property, and so do the po
 default properties, frames by path and unsupported parts of a file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -61,8 +59,8 @@ class Element:
     start: int = 0
     close: int = 0
     path: str = ""
-    owner: Element | None = field(default=None, repr=False)
-    children: list[Element] = field(default_factory=list)
+    owner: "Element | None" = field(default=None, repr=False)
+    children: "list[Element]" = field(default_factory=list)
 
     @property
     def label(self) -> str:
@@ -89,7 +87,7 @@ class Element:
                     "unknown_name", f"there is no coordinate '{name}'", f"one of {', '.join(known)}", remedy
                 )
 
-    def find(self, tag: str) -> Element | None:
+    def find(self, tag: str) -> "Element | None":
         """The first child of this tag."""
         return next((child for child in self.children if child.tag == tag), None)
 
@@ -98,12 +96,12 @@ class Element:
         child = self.find(tag)
         return "" if child is None else child.text.strip()
 
-    def filled(self, tag: str) -> Element | None:
+    def filled(self, tag: str) -> "Element | None":
         """The first child of this tag, None also for one without text."""
         child = self.find(tag)
         return child if child is not None and child.words() else None
 
-    def require(self, tag: str) -> Element:
+    def require(self, tag: str) -> "Element":
         """The first child of this tag; refuses the file without it."""
         child = self.find(tag)
         if child is None:
@@ -112,7 +110,7 @@ class Element:
             )
         return child
 
-    def listed(self, tag: str) -> list[Element]:
+    def listed(self, tag: str) -> "list[Element]":
         """The objects of a set: children of <tag><objects>, or of <tag> itself."""
         holder = self.find(tag)
         if holder is None:
@@ -120,7 +118,7 @@ class Element:
         objects = holder.find("objects")
         return (holder if objects is None else objects).children
 
-    def descendants(self) -> Iterator[Element]:
+    def descendants(self) -> "Iterator[Element]":
         """Yield this element and all elements below it, in the order of the file."""
         yield self
         for child in self.children:

@@ -25,12 +25,10 @@ is e too far lateral moves F e / d from the lateral contact to the medial one: a
 the body weight on the knee.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -60,7 +58,7 @@ class Ligament(NamedTuple):
     left: Array | float
 
     @classmethod
-    def from_shank_length(cls, side: str, shank_length: float | None, factor: float = 1.0) -> Ligament:
+    def from_shank_length(cls, side: str, shank_length: float | None, factor: float = 1.0) -> Self:
         """The ligament of the knee of a side, "r" or "l", scaled by the length of the shank [m] where it is known.
 
         factor: on the arm.
@@ -90,7 +88,7 @@ class PatellarLever:
         left: Array,
         spin: Array,
         velocity: Array | None = None,
-    ) -> PatellarLever:
+    ) -> Self:
         """The lever of a knee in T frames, axes (T,), or of K knees, (T, K).
 
         Where the knee glides, the arm of the ligament is its distance from the helical axis, which differs a little
@@ -155,7 +153,7 @@ class ContactSpacing:
         width: float | None = None,
         stature: float | None = None,
         shank_length: float | None = None,
-    ) -> ContactSpacing | None:
+    ) -> "ContactSpacing | None":
         """Choose the stated spacing [m], else derive it from the breadth of the knee, stature or shank length [m].
 
         The breadth comes first, within the limits `BONE` about the spacing from stature. None without any of them.

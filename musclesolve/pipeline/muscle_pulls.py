@@ -4,15 +4,13 @@ A muscle pulls at the bodies beyond a joint; the quadriceps pulls at the shank t
 both for given tendon forces. The sharing of moments needs them only for costs of joint reactions.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, contiguous
+from musclesolve._util.arrays import Array, Indices, Mask, contiguous, grouped
 from musclesolve._util.sides import side_of
 from musclesolve.dynamics.inverse.newton_euler import DistalLoads
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
@@ -42,10 +40,8 @@ class MuscleJoints:
     @cached_property
     def served(self) -> dict[str, list[str]]:
         """Joint -> its degrees of freedom that muscles serve."""
-        pivots, joints = {dof.name: dof.pivot for dof in self.model.topology.dofs}, dict[str, list[str]]()
-        for dof in self.muscles.dof_names:
-            joints.setdefault(pivots[dof], []).append(dof)
-        return joints
+        pivots = {dof.name: dof.pivot for dof in self.model.topology.dofs}
+        return grouped((pivots[dof], dof) for dof in self.muscles.dof_names)
 
     @cached_property
     def dofs(self) -> Indices:
@@ -59,7 +55,7 @@ class MuscleJoints:
         return {name: dof for dof in flexions for name, dofs in self.served.items() if dof in dofs}
 
     @cached_property
-    def at_knees(self) -> Knees:
+    def at_knees(self) -> "Knees":
         """The knees with their ligaments."""
         model, joints, rows = self.model, [*self.served], self.muscles.dof_names
         standing, sides = model.standing, [side_of(dof) for dof in self.knees.values()]

@@ -6,8 +6,6 @@ that tendon force = activation force_capacity + passive_force as with rigid tend
 the static problem in this state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -233,7 +231,7 @@ def motion_solver(solver: str | Solver) -> Solver:
 
 
 def share_motion(
-    part: SharingGroup, sharing: Sharing, muscles: ElasticMuscles, progress: Progress | None = None
+    part: SharingGroup, sharing: Sharing, muscles: "ElasticMuscles", progress: Progress | None = None
 ) -> tuple[Solution, TendonStates, tuple[str, ...]]:
     """Solve every run of usable frames, with reserves where a run is infeasible without.
 
@@ -292,10 +290,10 @@ def share_motion(
 def motion_problem(
     part: SharingGroup,
     run: slice,
-    muscles: ElasticMuscles,
+    muscles: "ElasticMuscles",
     least_activation: float = USUAL_LEAST_ACTIVATION,
     reserve_weight: float | None = None,
-) -> MotionProblem:
+) -> "MotionProblem":
     """Make the problem of consecutive frames, for muscles with elastic tendons."""
     from musclesolve.trajectory.motion_problem import MotionProblem
 

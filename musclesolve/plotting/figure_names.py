@@ -3,8 +3,6 @@
 Reading the names loads no drawing; `drawings` does.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -56,11 +54,11 @@ class FigureName:
         legs = not set(OF_LEG).isdisjoint(self.of)
         return [f"{self.name}_{side}" for side in ALL_SIDES] if legs else [self.name]
 
-    def is_drawable(self, data: xr.Dataset) -> bool:
+    def is_drawable(self, data: "xr.Dataset") -> bool:
         """Whether a dataset has the variable that the figure needs."""
         return not self.needs or self.needs in data.variables
 
-    def check(self, data: xr.Dataset) -> None:
+    def check(self, data: "xr.Dataset") -> None:
         """Refuse a dataset without the variable that the figure needs."""
         if not self.is_drawable(data):
             raise input_error(
@@ -77,7 +75,7 @@ class FigureName:
 class _Functions(Mapping[str, "Callable[..., Figure]"]):
     """The drawing functions of all figures by name; a function is imported when it is read."""
 
-    def __getitem__(self, name: str) -> Callable[..., Figure]:
+    def __getitem__(self, name: str) -> "Callable[..., Figure]":
         figure = FIGURE_NAMES[name]
         module: Any = import_module(f"musclesolve.plotting.{figure.module}")
         if figure.quantity:
@@ -120,12 +118,12 @@ def figures_by(field: str) -> dict[str, list[FigureName]]:
     return by
 
 
-def drawings(kind: str) -> Mapping[str, Callable[..., Figure]]:
+def drawings(kind: str) -> "Mapping[str, Callable[..., Figure]]":
     """Figure -> drawing function, for the figures of a kind of dataset."""
     return {name: NAMES[name] for name, figure in FIGURE_NAMES.items() if kind in figure.of}
 
 
-def pages_of(data: xr.Dataset, kind: str) -> dict[str, Callable[..., Figure]]:
+def pages_of(data: "xr.Dataset", kind: str) -> "dict[str, Callable[..., Figure]]":
     """The figures of a dataset of a kind by the names of their pages, without figures of missing variables.
 
     Kinds in `OF_LEG` have a page for each leg, without legs that the coordinate in `needs` has no entry of.

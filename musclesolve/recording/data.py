@@ -1,7 +1,5 @@
 """Records of a recording: markers, columns, plates, subject, the whole trial."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -114,11 +112,11 @@ class Markers(FromFile):
         """Return the (T, 3) weighted sum of markers [m]."""
         return np.asarray(sum(weight * self[name] for name, weight in weights.items()))
 
-    def rotated(self, rotation: Array) -> Markers:
+    def rotated(self, rotation: Array) -> Self:
         """Return the markers in other axes: p' = R p, with R (3, 3)."""
         return replace(self, position=in_blocks(lambda p: p @ rotation.T, self.position))
 
-    def exchanged(self, pairs: Mapping[str, str], frames: Mask | slice = slice(None)) -> Markers:
+    def exchanged(self, pairs: Mapping[str, str], frames: Mask | slice = slice(None)) -> Self:
         """Return the markers with both of every pair in each other's place, in some frames."""
         columns = [(self.names.index(one), self.names.index(other)) for one, other in pairs.items()]
         return replace(self, position=swapped(self.position, *columns, frames=frames))
@@ -172,7 +170,7 @@ class Table(FromFile):
 
     __repr__ = with_sizes
 
-    def by_written(self, written: Iterable[str]) -> Table:
+    def by_written(self, written: Iterable[str]) -> Self:
         """Return the table with the other name of a column in place of its name, where the other one is written."""
         other = {
             self.aliases[name]: name for name in written if name in self.aliases and name not in self.names
@@ -697,7 +695,7 @@ class Trial(AnyTrial, Recording):
     # whether all values are as `read_trial` read them; False for a copy with other values (`dataclasses.replace`)
     as_read: bool = field(default=False, init=False, compare=False)
     # the recording as its files hold it, without any gap filled, for its examination; of a trial as it was read alone
-    recorded: Trial | None = field(default=None, init=False, compare=False)
+    recorded: "Trial | None" = field(default=None, init=False, compare=False)
 
     def __repr__(self) -> str:
         """Return a description of the trial in one line, without arrays."""

@@ -3,8 +3,6 @@
 The global frame has x forward, y left and z up.
 """
 
-from __future__ import annotations
-
 import math
 from typing import TYPE_CHECKING
 
@@ -124,7 +122,7 @@ def global_from_laboratory(forward: str, up: str) -> Array:
     return np.stack([ahead, np.cross(above, ahead), above])
 
 
-def rotation_of(document: Document, laboratory: LaboratorySettings, standing: bool = False) -> Array:
+def rotation_of(document: "Document", laboratory: LaboratorySettings, standing: bool = False) -> Array:
     """Return the rotation (3, 3) from the axes of the files, or of the standing trial's, to the global frame.
 
     A floor that rises along forward is made level. The standing trial was recorded above the same floor, unless its

@@ -5,8 +5,6 @@ searches a peak or counts frames by itself. A fact is computed when it is first 
 the damaged facts. Results of `run` and of `share` have the same facts; facts that a result lacks are None or empty.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
@@ -323,7 +321,7 @@ class AtLimit:
     share: float  # of the valid frames of its leg
 
 
-def once(rule: Callable[[Facts], Said]) -> Callable[[Facts], Said]:
+def once(rule: "Callable[[Facts], Said]") -> "Callable[[Facts], Said]":
     """Decorator of a rule on facts, such as a verdict: it is applied once to the facts, which keep what it says."""
 
     @wraps(rule)
@@ -795,7 +793,7 @@ class Facts:
         return known & (time >= time[first]) & (time < time[first] + count * stride), count
 
     @cached_property
-    def metabolic_rate(self) -> MetabolicRate | None:
+    def metabolic_rate(self) -> "MetabolicRate | None":
         """Gross metabolic rate, mean over whole strides; None where it is not known, as with muscles of arms alone."""
         known = {"metabolic_power"} <= set(self.result) and "subject_mass_kg" in self.result.attrs
         knees = {side_of(dof) for dof in listed(self.result, "shared_dofs") if joint_kind(dof) == "knee"}

@@ -27,6 +27,7 @@ from typing import Any
 
 import numpy as np
 
+from musclesolve._util.arrays import grouped
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import capitalized, count_of, shortened
 from musclesolve._util.sides import SIDE_NAMES, split_side
@@ -304,10 +305,7 @@ def _cautions(facts: Facts) -> Iterator[Finding]:
 
 def muscle_names(names: Iterable[str]) -> str:
     """Muscles with their sides, each name once: "soleus (right, left)"."""
-    sides: dict[str, list[str]] = {}
-    for name in names:
-        stem, side = split_side(name)
-        sides.setdefault(stem.replace("_", " "), []).append(side)
+    sides = grouped((stem.replace("_", " "), side) for stem, side in map(split_side, names))
     texts = []
     for stem, legs_of in sides.items():
         legs = ", ".join(SIDE_NAMES[side] for side in SIDE_NAMES if side in legs_of)

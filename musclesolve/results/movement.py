@@ -36,8 +36,6 @@ weights while the pelvis moves on at 0.4 to 2.2 m/s, its rise as above; nothing 
 of the frames; knee flexion is the angle between thigh and shank.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -113,7 +111,7 @@ class Movement:
         return WORDS[self.name]
 
 
-def movement(seen: SeenMotion) -> Movement:
+def movement(seen: "SeenMotion") -> Movement:
     """Return the movement of a result: as stated, else as recognized from motion and ground reactions.
 
     A stated movement is compared with the recognized one, except `other`, which is compared with no range.
@@ -129,7 +127,7 @@ def movement(seen: SeenMotion) -> Movement:
     return Movement(stated, True, speed, "" if shown in (UNKNOWN, stated) or stated == OTHER else shown)
 
 
-def _recognized(seen: SeenMotion) -> str:
+def _recognized(seen: "SeenMotion") -> str:
     if len(seen.legs) == 1:
         return _of_one_leg(seen)
     phases = [name for name, _, _ in seen.phases]
@@ -161,7 +159,7 @@ def _recognized(seen: SeenMotion) -> str:
     return _on_both_feet(seen) if share[BOTH] > THROUGHOUT else UNKNOWN
 
 
-def _on_both_feet(seen: SeenMotion) -> str:
+def _on_both_feet(seen: "SeenMotion") -> str:
     """Recognize standing, squat or chair from the mean flexion of both knees and the weight on the feet."""
     knee, load = 0.5 * (seen.knee("r") + seen.knee("l")), np.nansum(list(seen.force.values()), axis=0)
     if not np.isfinite(knee).all():
@@ -177,7 +175,7 @@ def _on_both_feet(seen: SeenMotion) -> str:
     return SQUAT if and_back and carried > ON_FEET and seen.spot < ON_THE_SPOT else UNKNOWN
 
 
-def _of_one_leg(seen: SeenMotion) -> str:
+def _of_one_leg(seen: "SeenMotion") -> str:
     (side,) = seen.legs
     stances = [stop - first for first, stop in true_runs(np.nan_to_num(seen.force[side]) > seen.threshold)]
     low, high = ALONE_SPEED
@@ -187,7 +185,7 @@ def _of_one_leg(seen: SeenMotion) -> str:
     return _on_foot(seen)
 
 
-def _on_foot(seen: SeenMotion) -> str:
+def _on_foot(seen: "SeenMotion") -> str:
     """Recognize walking, turning or stairs of a person who moves over the ground or turns."""
     if seen.turn > STRAIGHT:
         return TURNING if seen.turn > TURNED and seen.level else UNKNOWN

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import true_runs
+from musclesolve._util.arrays import grouped, true_runs
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDE_NAMES, joint_kind, sided, split_side
 from musclesolve.constants import BAND_95, KEY_POINT_CUTOFF_HZ
@@ -83,10 +83,8 @@ class Measured:
     @property
     def authors(self) -> str:
         """Authors and years, such as: Bergmann et al. 1993, 2001; Kotzar et al. 1991."""
-        years: dict[str, list[str]] = {}
-        for key in self.sources:
-            who, _, year = in_vivo()["sources"][key].rpartition(" ")
-            years.setdefault(who, []).append(year)
+        named = (in_vivo()["sources"][key].rpartition(" ") for key in self.sources)
+        years = grouped((who, year) for who, _, year in named)
         return "; ".join(f"{who} {', '.join(of)}" for who, of in years.items())
 
     def verdict(self, value: float, band: tuple[float, float]) -> str:

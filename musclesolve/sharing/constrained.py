@@ -26,8 +26,6 @@ they require more than the activations reach within their bounds,
 where a product with an infinite bound counts as minus infinity unless mu_j = 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -188,7 +186,7 @@ class ConstrainedSolution(Solution):
         at = enumerated([(self.dof or ())[k] for k in np.flatnonzero(y > LEAST_SHARE * y.max())])
         return f"{ended}\nat least {missing[worst]:.3g} N m are missing at {at} in frame {worst}"
 
-    def to_dataset(self, problem: Problem | None = None, time: ArrayLike | None = None) -> xr.Dataset:
+    def to_dataset(self, problem: Problem | None = None, time: ArrayLike | None = None) -> "xr.Dataset":
         """See `Solution.to_dataset`; adds constraint_value and constraint_multiplier over `constraint`."""
         data = super().to_dataset(problem, time).assign_coords(constraint=list(self.constraint))
         axes = (*data["status"].dims, "constraint")
@@ -302,7 +300,7 @@ def store_claims(
     which: Indices,
     attempt: Attempt,
     residual: Array,
-    frames: Constraints,
+    frames: "Constraints",
     further: Array,
 ) -> tuple[Array, Array, Array]:
     """Store what a solver claims for some frames by its certificate (T,); NaN where it is not solved.
@@ -340,7 +338,7 @@ class Constraints:
     upper: Array
 
     @classmethod
-    def of(cls, problem: Problem, cost: Cost, constraints: tuple[ExpressionConstraint, ...]) -> Constraints:
+    def of(cls, problem: Problem, cost: Cost, constraints: tuple[ExpressionConstraint, ...]) -> "Constraints":
         """The constraints with their bounds in the frames of a problem."""
         bounds = [constraint.bounds(problem.n_frames) for constraint in constraints]
         low, high = (
@@ -348,7 +346,7 @@ class Constraints:
         )
         return cls(problem, cost, constraints, low, high)
 
-    def frames(self, which: Indices) -> Constraints:
+    def frames(self, which: Indices) -> "Constraints":
         """Some frames, by number."""
         return replace(
             self, problem=self.problem.frames(which), lower=self.lower[which], upper=self.upper[which]

@@ -6,12 +6,10 @@ the derivatives of the solution, of the weights g + c h (`SolutionDerivatives.gr
 more.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -58,7 +56,7 @@ class ArrayLayer:
     @classmethod
     def from_options(
         cls, cost: str | Cost, solver: str | Solver, on_infeasible: str, dof: Sequence[str] | None, where: str
-    ) -> ArrayLayer:
+    ) -> Self:
         """Check the options of `solve` that a layer takes; `where` names the layer in messages."""
         check_choice(on_infeasible, "on_infeasible", ON_INFEASIBLE, where=where)
         chosen = check_smooth_cost(cost, None, "differentiated", f"{where}(cost=...)", convex=True)

@@ -1,7 +1,5 @@
 """The force-sharing problem of many frames, as arrays."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -197,7 +195,7 @@ class Problem:
                 usable &= (np.abs(optional) < HUGE).all(axis=tuple(range(1, optional.ndim)))
         return usable
 
-    def frames(self, which: slice | NDArray[Any]) -> Problem:
+    def frames(self, which: slice | NDArray[Any]) -> "Problem":
         """The problem of some frames only; without time where they are not in order.
 
         Args:
@@ -219,13 +217,13 @@ class Problem:
             chosen["time"] = None
         return self.with_arrays(**chosen, largest_arm=self.largest_arm)
 
-    def numbered(self) -> Problem:
+    def numbered(self) -> "Problem":
         """The problem with `frame_number`, so that numbers of every frame that a cost holds follow its frames."""
         if self.frame_number is not None:
             return self
         return self.with_arrays(frame_number=np.arange(self.n_frames), whole_frames=self.n_frames)
 
-    def with_arrays(self, **arrays: Any) -> Problem:
+    def with_arrays(self, **arrays: Any) -> "Problem":
         """The problem with some arrays replaced by others of the same shapes, such as `upper`, without new checks."""
         changed: Problem = object.__new__(type(self))
         changed.__dict__.update(self.__dict__)

@@ -3,8 +3,6 @@
 Shapes, bounds and names that cannot be right are errors; numbers that another unit explains are a warning.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from warnings import warn

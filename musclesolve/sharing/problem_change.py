@@ -1,10 +1,8 @@
 """Directions in which the arrays of a problem change, many at a time, and the derivatives of functions along them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,7 +45,7 @@ class ProblemChange:
     arrays: dict[str, Array]
 
     @classmethod
-    def from_changes(cls, problem: Problem, changes: Mapping[str, ArrayLike | None]) -> ProblemChange:
+    def from_changes(cls, problem: Problem, changes: Mapping[str, ArrayLike | None]) -> Self:
         """Make changes of a problem, each with the shape of its array, or with an axis K in front.
 
         A name is "d_" and the name of the array; None means no change.
@@ -88,14 +86,14 @@ class ProblemChange:
         """The change of an array, zero where there is none."""
         return self.arrays.get(name, 0.0)
 
-    def frames(self, which: NDArray[Any]) -> ProblemChange:
+    def frames(self, which: NDArray[Any]) -> "ProblemChange":
         """The change of some frames only, by numbers or a mask (T,)."""
         per_frame = {name for name, x in self.arrays.items() if name in OF_FRAMES and x.shape[1] > 1}
         return ProblemChange(
             {name: x[:, which] if name in per_frame else x for name, x in self.arrays.items()}
         )
 
-    def part(self, directions: slice) -> ProblemChange:
+    def part(self, directions: slice) -> "ProblemChange":
         """The change along some directions only."""
         return ProblemChange({name: x[directions] if len(x) > 1 else x for name, x in self.arrays.items()})
 

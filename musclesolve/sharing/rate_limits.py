@@ -17,9 +17,8 @@ tau_a (0.5 + 1.5 a) and tau_d / (0.5 + 1.5 a); the limits that follow from them 
 agree.)
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -78,12 +77,12 @@ class ActivationLimits:
     e_d: Array
 
     @classmethod
-    def from_rate_limits(cls, limits: RateLimits | None, time: Array) -> ActivationLimits:
+    def from_rate_limits(cls, limits: RateLimits | None, time: Array) -> Self:
         """The limits of frames at times (T,) [s]; without time constants, limits that every activation satisfies."""
         e_a, e_d = (limits or RateLimits(0.0, 0.0)).decay(np.diff(time))
         return cls(e_a[:, None], e_d[:, None])
 
-    def with_loose_frames(self, count: int) -> ActivationLimits:
+    def with_loose_frames(self, count: int) -> "ActivationLimits":
         """The limits with `count` further frames at the end, in which every activation is allowed."""
         none = np.zeros((count, 1))
         return ActivationLimits(np.vstack([self.e_a, none]), np.vstack([self.e_d, none]))

@@ -47,11 +47,9 @@ alone if that is larger: next to the end of the domain of soft saturation hardly
 of the marginal cost.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -99,7 +97,7 @@ class OptimalitySystem:
     @classmethod
     def from_activation(
         cls, problem: Problem, cost: Cost, activation: Array, free: Mask, compliance: Array
-    ) -> OptimalitySystem:
+    ) -> Self:
         """Linearize at activations (T, n) of which some are free (T, n); the compliance is C, (T, m)."""
         dofs, muscles = problem.n_dof, problem.n_muscles
         with np.errstate(all="ignore"):
@@ -342,7 +340,7 @@ class SolutionChange:
     multiplier: Array
 
 
-def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution) -> SolutionDerivatives:
+def solution_derivatives(problem: Problem, cost: str | Cost, solution: Solution) -> "SolutionDerivatives":
     """Differentiate the solution of a problem.
 
     Args:

@@ -16,8 +16,6 @@ counts in every frame. A certified point is the optimum where cost, terms and co
 stationary, and `stationary_only` says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
@@ -214,7 +212,7 @@ class ProgramSolution(ConstrainedSolution):
     start_costs: tuple[float, ...] = ()
     message: str = ""
 
-    def to_dataset(self, problem: Problem | None = None, time: ArrayLike | None = None) -> xr.Dataset:
+    def to_dataset(self, problem: Problem | None = None, time: ArrayLike | None = None) -> "xr.Dataset":
         """See `ConstrainedSolution.to_dataset`; adds the unknowns, over axes of their own, and total_cost."""
         data = super().to_dataset(problem, time).assign_attrs(total_cost=self.total_cost)
         return data.assign(

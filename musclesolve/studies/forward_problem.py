@@ -4,11 +4,10 @@ From the recorded start, the simulated motion follows the recorded one. It diffe
 grow because the motion is unstable (`Drift`). Small moments at the joints stabilize it (`Tracking`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 import xarray as xr
@@ -54,7 +53,7 @@ class ForwardProblem:
     model: Model
     motion: Motion
     muscles: MuscleForces
-    loads: RecordedLoads
+    loads: "RecordedLoads"
     net: Array
     first: int = 0
     every: int = 1
@@ -76,14 +75,14 @@ class ForwardProblem:
         """The forces of the simulation: muscles, joint moments and wrenches."""
         return self.muscles, self.loads
 
-    def starting(self, time: float) -> ForwardProblem:
+    def starting(self, time: float) -> Self:
         """The problem that starts in the first frame at or after a time [s]."""
         first, last = float(self.motion.time[0]), float(self.motion.time[-1 - self.every])
         time = check_number(time, "start", f"a time from {first:g} to {last:g} s", least=first, most=last)
         first_after = int(np.searchsorted(self.motion.time[:: self.every], time - 1e-9))
         return replace(self, first=first_after * self.every)
 
-    def tracking(self, frequency: float, damping_ratio: float = 1.0) -> Tracking:
+    def tracking(self, frequency: float, damping_ratio: float = 1.0) -> "Tracking":
         """Make a feedback on each joint angle with a frequency [rad/s]; the default damping ratio 1 is critical."""
         return Tracking.build(self.model, self.motion, frequency, damping_ratio)
 
@@ -112,7 +111,7 @@ class ForwardProblem:
         forces, how = [*self.forces, *extra], integration or INTEGRATION
         return simulate(self.model, self.q0, self.qd0, time, forces, integration=how)
 
-    def drift(self, simulation: Simulation) -> Drift:
+    def drift(self, simulation: Simulation) -> "Drift":
         """Return the drift of a simulation from the recorded motion, in whose frames its output is."""
         frames = np.searchsorted(self.motion.time, simulation.time - 1e-9)
         model, recorded = simulation.model, self.motion.q[frames]
@@ -286,7 +285,7 @@ class RecordedLoads:
     @classmethod
     def build(
         cls, model: Model, time: Array, moments: Array, wrenches: list[Wrench], between: str = "spline"
-    ) -> RecordedLoads:
+    ) -> Self:
         """Make loads from moments (T, K) and wrenches at times (T,) [s]; "linear" or "spline" between the samples."""
         from scipy.interpolate import make_interp_spline
 
@@ -325,7 +324,7 @@ class Tracking:
     damping: Array
 
     @classmethod
-    def build(cls, model: Model, motion: Motion, frequency: float, damping_ratio: float = 1.0) -> Tracking:
+    def build(cls, model: Model, motion: Motion, frequency: float, damping_ratio: float = 1.0) -> Self:
         """Set the gains w^2 I and 2 z w I from a frequency w [rad/s], with the inertia I of each joint in the first
         pose.
 

@@ -1,7 +1,5 @@
 """Muscles of a subject or of an OpenSim model as CasADi functions of the pose, and their sharing as one program."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -80,7 +78,7 @@ class MuscleChain:
     passive: Any = None
     engine: Any = field(default=None, repr=False)
 
-    def sharing_program(self, cost: Cost | str = USUAL_COST) -> SharingProgram:
+    def sharing_program(self, cost: Cost | str = USUAL_COST) -> "SharingProgram":
         """The static optimization of the muscles with rigid tendons, out of the pose.
 
             minimize f(a)  subject to  r(q) (a capacity(q, qd) + passive(q, qd)) = M,  0 <= a <= 1.

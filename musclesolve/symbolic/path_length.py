@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import casadi as ca
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, grouped
 from musclesolve.dynamics.model.model import Model
 from musclesolve.muscles.curves.millard_2013 import Tabulated
 from musclesolve.muscles.elastic.elastic_muscles import SampledCurves
@@ -121,9 +121,7 @@ def sampled(curves: SampledCurves) -> Callable[[Any], Any]:
     _, c1, c2, c3 = curves.coefficient[:, :, curves.column]
     height = curves.value[:, curves.column]
     slope = np.concatenate([c1, (c1 + step * (2.0 * c2 + 3.0 * step * c3))[-1:]])
-    alike: dict[bytes, list[int]] = {}
-    for k in range(height.shape[1]):
-        alike.setdefault(np.round(height[:, k], 14).tobytes(), []).append(k)
+    alike = grouped((np.round(values, 14).tobytes(), k) for k, values in enumerate(height.T))
     splines = [
         (members, hermite(grid.first, grid.last, height[:, members[0]], slope[:, members[0]]))
         for members in alike.values()

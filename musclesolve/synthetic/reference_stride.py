@@ -12,14 +12,12 @@ centripetal force acts along the body's long axis. Joint angles do not change; t
 motion without a residual at the pelvis. The feet on the ground rotate with the subject, by some degrees in a stance.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.interpolate import BSpline
@@ -52,7 +50,7 @@ class GroundForce:
 class ReferenceStride:
     """A periodic stride of one subject."""
 
-    layout: StrideLayout  # the layout of the coefficients
+    layout: "StrideLayout"  # the layout of the coefficients
     coefficients: Array  # (P,) their values
 
     # Its data besides the laws of motion; the table [muscles] of its trial file.
@@ -67,7 +65,7 @@ class ReferenceStride:
         return f"A stride of level walking at natural cadence ({120.0 / self.period:.0f} steps a minute)"
 
     @property
-    def person(self) -> StrideSubject:
+    def person(self) -> "StrideSubject":
         """The subject of the stride."""
         return self.layout.person
 
@@ -253,7 +251,7 @@ WRENCH = ("force_forward", "force_left", "force_up", "moment_forward", "moment_l
 class StrideLayout:
     """Coefficients of a stride, and their places in the vector of all coefficients."""
 
-    person: StrideSubject  # the subject
+    person: "StrideSubject"  # the subject
     # the Fourier series of the motion by name: harmonics, and sided or moves (see series.toml)
     series: Mapping[str, Mapping[str, Any]]
     # counter-rotation of the joints of the neck, degree of freedom -> series -> factor
@@ -342,7 +340,7 @@ class StrideSubject:
     settings: dict[str, Any]  # the tables of stride_subject.toml
 
     @classmethod
-    def load(cls) -> StrideSubject:
+    def load(cls) -> Self:
         """Build the subject of stride_subject.toml."""
         settings = tomllib.loads(SETTINGS.read_text(encoding="utf-8"))
         subject = settings["subject"]
@@ -425,9 +423,7 @@ class CurvedStride(ReferenceStride):
     curvature: float = 0.0  # one over the radius, positive to the left [1/m]
 
     @classmethod
-    def from_stride(
-        cls, stride: ReferenceStride, heading: float = 0.0, curvature: float = 0.0
-    ) -> CurvedStride:
+    def from_stride(cls, stride: ReferenceStride, heading: float = 0.0, curvature: float = 0.0) -> Self:
         """A stride on a straight path in any direction [rad], or on an arc of a curvature [1/m]."""
         return cls(stride.layout, stride.coefficients, heading, curvature)
 

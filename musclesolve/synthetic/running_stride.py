@@ -22,12 +22,10 @@ three unknown amounts of H. A changed motion of the pelvis requires another moti
 a few rounds suffice. The balance is exact also where the series miss the places, and in flight only gravity acts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.polynomial import Polynomial
@@ -70,8 +68,8 @@ HEIGHT = 0.545
 class RunningStride(ReferenceStride):
     """A periodic stride of a run."""
 
-    contact: RunGround  # the ground forces on the feet
-    base: Base  # how the pelvis rotates
+    contact: "RunGround"  # the ground forces on the feet
+    base: "Base"  # how the pelvis rotates
 
     source: ClassVar[str] = "plausible ground forces and paths of the feet"
     muscles: ClassVar[str] = (
@@ -189,7 +187,7 @@ def running_stride(speed: float = 2.5, period: float = 0.70, stance: float = 0.3
     return stride
 
 
-def _stride(layout: StrideLayout, coefficients: AnyArray, ground: RunGround) -> RunningStride:
+def _stride(layout: StrideLayout, coefficients: AnyArray, ground: "RunGround") -> RunningStride:
     base = running_base(layout.person.model, ground, lambda time: _joints(layout, coefficients, time))
     return RunningStride(layout, coefficients, ground, base)
 
@@ -247,7 +245,7 @@ SWING = (
 PLANTED = np.linspace(-1.0, 1.0, 15)
 
 
-def foot_path(person: StrideSubject, ground: RunGround) -> CubicSpline:
+def foot_path(person: StrideSubject, ground: "RunGround") -> CubicSpline:
     """Spline (3,) over a stride of the ankle's place ahead of a point at mean speed [m], its height [m], and foot pitch
     [rad].
 
@@ -273,7 +271,9 @@ def foot_path(person: StrideSubject, ground: RunGround) -> CubicSpline:
     return CubicSpline([*time, ground.period], [*places, places[0]], bc_type="periodic")
 
 
-def foot_points(person: StrideSubject, ground: RunGround, path: CubicSpline, time: Array) -> dict[str, Array]:
+def foot_points(
+    person: StrideSubject, ground: "RunGround", path: CubicSpline, time: Array
+) -> dict[str, Array]:
     """Ankle, heel and toe of the right foot (T, 3) [m] at times (T,) [s]."""
     ahead, height, pitch = path(np.mod(time, ground.period)).T
     ankle = np.stack([ahead + ground.speed * time, np.full(time.size, -FOOT_OFFSET), height], axis=1)
@@ -404,7 +404,7 @@ class Carried:
     spin: Array  # (T, 3) angular momentum of the joints' motion about it [kg m2/s]
 
     @classmethod
-    def from_joints(cls, model: Model, joints: tuple[Array, Array, Array]) -> Carried:
+    def from_joints(cls, model: Model, joints: tuple[Array, Array, Array]) -> Self:
         """Inertia and momentum from joint angles and their two derivatives (T, K)."""
         base = np.zeros((len(joints[0]), 6))
         still = motion_from(model, base[:, 0], *(np.column_stack([part, base]) for part in joints))

@@ -17,8 +17,6 @@ shifted; near the end, steps without shift are tried as well, which make more pr
 the best certificate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -251,7 +249,7 @@ class BandedInteriorPoint:
         method = MotionInteriorPoint(problem, cost)
         return self.run(method, method.near(near), Certifier(problem, cost))
 
-    def run(self, method: MotionInteriorPoint, x: Iterate, certifier: Any) -> MotionAttempt:
+    def run(self, method: "MotionInteriorPoint", x: Iterate, certifier: Any) -> MotionAttempt:
         """The best attempt of an interior point from its first iterate, by the `misses` of its certifier."""
         with np.errstate(all="ignore"):
             best, residual, from_bounds = method.attempt(x, 0), np.inf, False

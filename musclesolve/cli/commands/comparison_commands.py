@@ -1,7 +1,5 @@
 """Commands that compare: costs of a trial, cycles of results, effort and EMG; and the muscles of one person by EMG."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -84,7 +82,7 @@ def emg(
 
     clock: xr.Dataset | str = ""
 
-    def ask(loaded: Any, report: Any) -> xr.Dataset:
+    def ask(loaded: Any, report: Any) -> "xr.Dataset":
         nonlocal clock
         trade_off = emg_trade_off(loaded, cost=cost, solver=solver, side=side, progress=report, **settings)
         try:

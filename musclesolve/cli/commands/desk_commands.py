@@ -1,7 +1,5 @@
 """Commands `desk`, everything by clicks; `watch`, a result of each new recording; `warm`, compile beforehand."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import closing
 from importlib.util import find_spec
@@ -141,7 +139,7 @@ def watch(
                 sleep(LOOK)
     records = watched.records
 
-    def text() -> Iterator[Table | str]:
+    def text() -> "Iterator[Table | str]":
         if records:
             yield trials_table(records)
             yield from trials_remarks(records, watched.results)
@@ -152,7 +150,7 @@ def watch(
     finish("watch", text(), lambda: many_trials_document(records), code=code)
 
 
-def _print_new(records: list[TrialRecord], printed: dict[str, TrialRecord]) -> None:
+def _print_new(records: "list[TrialRecord]", printed: "dict[str, TrialRecord]") -> None:
     """Print the outcomes of recordings since the last output."""
     from musclesolve.results.judgement import LABELS
 

@@ -1,7 +1,5 @@
 """The command `live`: muscle forces while the subject moves."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from contextlib import ExitStack

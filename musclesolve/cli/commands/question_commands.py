@@ -1,7 +1,5 @@
 """Commands that answer questions about one trial: `contributions`, `margins`, `what-if` and `coordination`."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,9 +23,9 @@ def answered(
     trial: Path,
     output: Path,
     name: str,
-    ask: Callable[[Any, Any], xr.Dataset],
-    **tables: Callable[[xr.Dataset], bytes],
-) -> tuple[xr.Dataset, list[Path]]:
+    ask: "Callable[[Any, Any], xr.Dataset]",
+    **tables: "Callable[[xr.Dataset], bytes]",
+) -> "tuple[xr.Dataset, list[Path]]":
     """Answer a question about a trial as NAME.nc; tables: make the CSV files by their names."""
     from musclesolve.studies.written_answer import answer_about
 
@@ -38,7 +36,7 @@ def answered(
 
 
 def finish_answer(
-    name: str, answer: xr.Dataset, document: Callable[[], dict[str, Any]], paths: list[Path], code: int = 0
+    name: str, answer: "xr.Dataset", document: Callable[[], dict[str, Any]], paths: list[Path], code: int = 0
 ) -> None:
     """Print the tables and lines of an answer, or its document."""
     from musclesolve.results.tables.question_tables import answer_tables
@@ -110,7 +108,7 @@ def what_if(
     from musclesolve.results.tables.question_tables import judgement_document, scenario_facts
     from musclesolve.studies.questions.what_if import what_if
 
-    def ask(loaded: Any, report: Any) -> xr.Dataset:
+    def ask(loaded: Any, report: Any) -> "xr.Dataset":
         return what_if(loaded, settings["scenarios"], side, report)
 
     answer, paths = answered(trial, output, "what_if", ask)

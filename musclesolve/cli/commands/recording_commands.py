@@ -1,14 +1,13 @@
 """Commands on recordings: `init`, `check`, `calibrate`, `calibrate-body`, `convert` and `synthesize`."""
 
-from __future__ import annotations
-
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import RenderableType
 
 from musclesolve.cli import options
 from musclesolve.cli.errors import INPUT_AT_FAULT
@@ -26,14 +25,11 @@ from musclesolve.cli.printing import (
     progress,
 )
 from musclesolve.constants import TRIAL_FILE
+from musclesolve.results.tables.lines import line, lines
 from musclesolve.settings.commands import SYNTHETIC, CommandSettings, SyntheticSettings, command_arguments
 from musclesolve.settings.schema import settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from rich.console import RenderableType
-
     from musclesolve.drafting.draft_folder import FolderDraft
     from musclesolve.drafting.study.draft_study import StudyDraft
     from musclesolve.results.judgement import Report
@@ -91,10 +87,8 @@ def _init_study(folder: Path, output: Path | None, force: bool, subject: Mapping
     print_files(paths)
 
 
-def _print_study(draft: StudyDraft) -> None:
+def _print_study(draft: "StudyDraft") -> None:
     """Print the recognized facts of a study, unreadable files, open decisions, and the next command."""
-    from musclesolve.results.tables.lines import line
-
     for subject, statement in draft.recognized:
         print_summary(line(subject, statement))
     print_lines("not read", draft.unread)
@@ -105,10 +99,8 @@ def _print_study(draft: StudyDraft) -> None:
     print_summary(line("next", f"{edit}musclesolve check {path}; musclesolve study {path} -o results"))
 
 
-def _print_draft(draft: FolderDraft, paths: list[Path]) -> None:
+def _print_draft(draft: "FolderDraft", paths: list[Path]) -> None:
     """Print recognized facts, open decisions of each trial, unused files, written files, and the next command."""
-    from musclesolve.results.tables.lines import line
-
     for trial in draft.trials:
         for subject, statement in trial.recognized:
             print_summary(line(subject, statement))
@@ -155,10 +147,10 @@ def check(
 
 
 def _finish_check(
-    report: Report | StudyCheck,
-    tables: Callable[[], Iterable[RenderableType]],
-    errors: Iterable[str],
-    notes: Iterable[str] = (),
+    report: "Report | StudyCheck",
+    tables: "Callable[[], Iterable[RenderableType]]",
+    errors: "Iterable[str]",
+    notes: "Iterable[str]" = (),
 ) -> None:
     """Print the tables of a check and its verdict, its document, or its errors alone; end the command."""
     code = 0 if report.ok else INPUT_AT_FAULT
@@ -210,11 +202,10 @@ def calibrate_body(
     finish("calibrate-body", _fitted(body, path), lambda: asdict(body), [path])
 
 
-def _fitted(body: BodyCalibration, path: Path) -> Iterator[RenderableType | str]:
+def _fitted(body: "BodyCalibration", path: Path) -> "Iterator[RenderableType | str]":
     """Yield the body, the remarks on unknowns, the effect on each trial, and the lines for a trial file."""
     from musclesolve.cli.tables.calibration_tables import parameter_table, trial_table
     from musclesolve.drafting.draft_text import value_text
-    from musclesolve.results.tables.lines import line, lines
 
     stated, off = body.stated["mass_kg"], 1.96 * body.mass_sd
     yield line(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from rich.console import RenderableType
 
 from musclesolve._util.messages import alike, count_of, shortened
 from musclesolve.cli.errors import INPUT_AT_FAULT, SOME_FRAMES_FAILED
@@ -19,10 +21,6 @@ from musclesolve.settings.commands import CommandSettings, FigureSettings, comma
 from musclesolve.settings.schema import settings_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from rich.console import RenderableType
-
     from musclesolve.studies.dataset.compute_dataset import Estimate
     from musclesolve.studies.dataset.data_set import DataSet
     from musclesolve.studies.study.analysis import StudyResult

@@ -3,8 +3,6 @@ person's muscles factors, agreement with measurements, and undetermined factors.
 to EMG as a table and a document, and the offset of its clock.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +19,7 @@ if TYPE_CHECKING:
     from musclesolve.studies.calibration.body_calibration import FoundParameter, ResidualSize, TrialOutcome
 
 
-def parameter_table(parameters: Sequence[FoundParameter]) -> Table:
+def parameter_table(parameters: "Sequence[FoundParameter]") -> Table:
     """A line for each parameter that the trials determine."""
     rows = []
     for one in parameters:
@@ -40,13 +38,13 @@ def parameter_table(parameters: Sequence[FoundParameter]) -> Table:
     return titled_table("Fitted values; all others keep their prior", columns, rows)
 
 
-def trial_table(trials: Sequence[TrialOutcome]) -> Table:
+def trial_table(trials: "Sequence[TrialOutcome]") -> Table:
     """A line for each trial: residual at the pelvis, and how much joint moments change."""
 
-    def force(size: ResidualSize | None) -> str:
+    def force(size: "ResidualSize | None") -> str:
         return "-" if size is None else f"{decimal(size.force, 1)} ({decimal(100.0 * size.share, 1)} %)"
 
-    def moment(size: ResidualSize | None) -> str:
+    def moment(size: "ResidualSize | None") -> str:
         return "-" if size is None else decimal(size.moment, 1)
 
     rows = []
@@ -70,7 +68,7 @@ def trial_table(trials: Sequence[TrialOutcome]) -> Table:
     return titled_table("Residual at the pelvis, root mean square", columns, rows)
 
 
-def camera_table(recording: CameraFile) -> Table:
+def camera_table(recording: "CameraFile") -> Table:
     """One line per control point, one column per camera: distance from projected to digitized position [px].
 
     Below them the position of each camera, and its standard deviation for the largest digitizing error that the

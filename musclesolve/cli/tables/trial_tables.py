@@ -1,7 +1,5 @@
 """The table of many trials, a line each; and the tables of a check: its findings, each finding of a study once."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
@@ -56,7 +54,7 @@ def check_tables(report: Report) -> list[Table]:
     return printed
 
 
-def study_check_tables(checked: StudyCheck) -> list[Table]:
+def study_check_tables(checked: "StudyCheck") -> list[Table]:
     """Trials with errors or warnings (of a folder all) and their numbers; each error, once for all trials that
     have it; of the warnings of a kind the one that changes results most.
     """

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 from unicodedata import normalize
 
+from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import natural_place, shortened
 from musclesolve._util.written_files import safe
 from musclesolve.constants import STUDY_DRAFT
@@ -256,9 +257,7 @@ def _design(trials: Sequence[_StudyTrial], known: SubjectsTable | None) -> Draft
         rows = (known.rows.get(known.row_of(trial.role.subject) or "", {}) for trial in trials)
         tabled = {str(row.get("group", "")) for row in rows} - {""}
     groups = tabled or {trial.role.group for trial in trials} - {""}
-    named: dict[str, list[str]] = {}
-    for trial in trials:
-        named.setdefault(trial.role.condition, []).append(trial.name)
+    named = grouped((trial.role.condition, trial.name) for trial in trials)
     by_names, lines = "by the names of folders and files", list[Line]()
     of_groups = f"by {known.path.name}" if tabled and known is not None else by_names
     for key, values, source in (("groups", groups, of_groups), ("conditions", named.keys() - {""}, by_names)):

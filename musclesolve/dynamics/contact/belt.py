@@ -6,11 +6,10 @@ pulls on both ends of every span, along the span, and follows the strain of the 
 (Silva 2003, 4.2.2 and 4.2.3).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -136,7 +135,7 @@ class Straps:
     rest: Array
 
     @classmethod
-    def build(cls, models: Mapping[str, Model], straps: Sequence[Strap], start: BodyMotions) -> Straps:
+    def build(cls, models: Mapping[str, Model], straps: Sequence[Strap], start: BodyMotions) -> Self:
         """Straps at their lengths at the start of a simulation."""
         names = [strap.name for strap in straps]
         if len(set(names)) < len(names):
@@ -221,7 +220,7 @@ class RigidSeat:
         check_number(self.floor, "floor", "a height in meters")
 
     @classmethod
-    def printed(cls) -> RigidSeat:
+    def printed(cls) -> Self:
         """The seat with the numbers that the source prints."""
         table = bundled_toml("musclesolve.dynamics.model", "definitions", "seat.toml")
         seat = table["seat"]

@@ -20,11 +20,9 @@ about half their size, the gap may have several maxima; the one found then need 
 Orders above 2 have flat faces; these are made to bulge by up to 0.4 % of the semi-axes (`kernel.contact.EDGE`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 
@@ -71,7 +69,7 @@ class Surface:
         normal: Sequence[float] | Array,
         body: str = "",
         model: str = "",
-    ) -> Surface:
+    ) -> Self:
         """A plane through a point.
 
         Args:
@@ -91,7 +89,7 @@ class Surface:
     @classmethod
     def sphere(
         cls, name: str, center: Sequence[float] | Array, radius: float, body: str = "", model: str = ""
-    ) -> Surface:
+    ) -> Self:
         """A sphere.
 
         Args:
@@ -117,7 +115,7 @@ class Surface:
         order: float = 2.0,
         body: str = "",
         model: str = "",
-    ) -> Surface:
+    ) -> Self:
         """An ellipsoid; orders above 2 approach a box (Silva 2003, 4.5).
 
         Args:
@@ -153,7 +151,7 @@ class Surface:
         radius: float,
         body: str = "",
         model: str = "",
-    ) -> Surface:
+    ) -> Self:
         """A cylinder about the line from start to end, with round ends that do not reach beyond the line.
 
         Args:
@@ -180,7 +178,7 @@ class Surface:
         return cls(name, 0.5 * (first + last), axes, inner, 2.0, radius - bulge, body=body, model=model)
 
     def pairs_with(
-        self, surfaces: Iterable[Surface], law: Law | Mapping[str, Law]
+        self, surfaces: "Iterable[Surface]", law: Law | Mapping[str, Law]
     ) -> dict[tuple[str, str], Law]:
         """Pairs of this surface, such as the floor, with many others.
 

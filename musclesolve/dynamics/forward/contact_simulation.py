@@ -19,25 +19,13 @@ from musclesolve._util.checks import check_type
 from musclesolve._util.messages import Named
 from musclesolve.dynamics.contact.belt import Pull, Strap, Straps
 from musclesolve.dynamics.contact.contact_pairs import BodyStates, ContactPairs, Touch
+from musclesolve.dynamics.forward import simulate
 from musclesolve.dynamics.forward.applied_forces import Force
-from musclesolve.dynamics.forward.simulate import (
-    HOW,
-    DrivenSystem,
-    Integration,
-    Pulse,
-    Simulation,
-    SmallSteps,
-    System,
-    check_forces,
-    frame_times,
-    simulated,
-    stepper,
-)
 from musclesolve.dynamics.model.joint_and_body_constraints import Constraints, fixed
 from musclesolve.dynamics.model.model import Model, check_model
 from musclesolve.errors import InputError, MuscleSolveError, input_error
 
-CONTACT = Integration(tolerance=1e-6, stepper="rk45")
+CONTACT = simulate.Integration(tolerance=1e-6, stepper="rk45")
 """Default integration of a simulation with contact."""
 EXTRA = 2
 """Numbers behind the states of the models: energy [J] lost in contacts and straps, work [J] of the applied forces."""
@@ -65,7 +53,7 @@ class Start:
     qd: Array
     forces: Sequence[Force] = ()
     held: Sequence[str] = ()
-    pulse: Pulse | None = None
+    pulse: simulate.Pulse | None = None
     constraints: Constraints | None = None
 
     def __post_init__(self) -> None:
@@ -99,7 +87,7 @@ class ContactSimulation:
     """
 
     time: Array
-    motions: dict[str, Simulation]
+    motions: dict[str, simulate.Simulation]
     pairs: ContactPairs
     depth: Array
     force: Array
@@ -141,7 +129,7 @@ def simulate_contact(
     starts: Mapping[str, Start],
     pairs: ContactPairs,
     duration: float | Array,
-    integration: Integration = CONTACT,
+    integration: simulate.Integration = CONTACT,
     *,
     straps: Sequence[Strap] = (),
 ) -> ContactSimulation:
@@ -171,23 +159,25 @@ def simulate_contact(
         >>> fall.motions["person"].q.shape
         (101, 33, 3)
     """
-    times = frame_times(duration)
-    check_type(integration, Integration, "integration", HOW)
+    times = simulate.frame_times(duration)
+    check_type(integration, simulate.Integration, "integration", simulate.HOW)
     check_type(pairs, ContactPairs, "pairs", "ContactPairs, from ContactPairs.build")
     if not isinstance(starts, Mapping) or not all(isinstance(start, Start) for start in starts.values()):
         expected = "a mapping from the name of each model to its Start"
         raise input_error("bad_type", problem=f"starts = {starts!r:.60}", expected=expected)
     if not starts:
         raise input_error("missing_argument", where="starts", problem="there is no model to simulate")
-    systems: dict[str, System] = {}
+    systems: dict[str, simulate.System] = {}
     for name, model in pairs.in_order({name: start.model for name, start in starts.items()}).items():
         start = starts[name]
         rows = model.constraints if start.constraints is None else start.constraints
-        check_forces(start.forces)
+        simulate.check_forces(start.forces)
         if start.held:
             rows = rows.with_linear(*fixed(model.topology, start.q, start.held))
         parts = model, rows, tuple(start.forces), integration.method
-        systems[name] = System(*parts) if start.pulse is None else DrivenSystem(*parts, start.pulse)
+        systems[name] = (
+            simulate.System(*parts) if start.pulse is None else simulate.DrivenSystem(*parts, start.pulse)
+        )
     states = [
         system.checked_start(np.asarray(starts[name].q), np.asarray(starts[name].qd))
         for name, system in systems.items()
@@ -206,7 +196,7 @@ def simulate_contact(
     motions = {}
     for k, (name, system) in enumerate(systems.items()):
         path = np.stack([world.parts(state)[k] for state in run.states])
-        motions[name] = simulated(system, times, path, [at.forces[k] for at in loads], *cost)
+        motions[name] = simulate.simulated(system, times, path, [at.forces[k] for at in loads], *cost)
     depth, force = (np.stack([getattr(at.touch, of) for at in loads]) for of in ("depth", "force"))
     point = np.stack([at.touch.touches.point for at in loads])
     stored = np.zeros(depth.shape)
@@ -243,7 +233,7 @@ class Loads:
 class World:
     """All models as one system; a state holds the states of the models in order, then `EXTRA` numbers."""
 
-    systems: Mapping[str, System]
+    systems: Mapping[str, simulate.System]
     pairs: ContactPairs
     straps: Straps
 
@@ -318,11 +308,11 @@ class _ContactRun:
     Pairs that overlap in the first state touch from the beginning, unless they press too hard.
     """
 
-    def __init__(self, world: World, how: Integration, times: Array, state: Array) -> None:
+    def __init__(self, world: World, how: simulate.Integration, times: Array, state: Array) -> None:
         self.world, self.how, self.times = world, how, times
         self.now, self.state = float(times[0]), state
         self.states, self.contacts = list[Array](), list[tuple[Array, Mask]]()
-        self.events, self.small = list[ContactEvent](), SmallSteps()
+        self.events, self.small = list[ContactEvent](), simulate.SmallSteps()
         self.drift, self.steps, self.evaluations = 0.0, 0, 0
         count, names = len(world.pairs.first), world.pairs.names
         self.approach, self.touching = np.full(count, np.inf), np.ones(count, bool)
@@ -348,7 +338,7 @@ class _ContactRun:
         def derivative(time: float, state: Array) -> Array:
             return self.world.derivative(time, state, self.approach, self.touching)
 
-        solver = stepper(derivative, self.now, self.state, float(self.times[-1]), self.how)
+        solver = simulate.stepper(derivative, self.now, self.state, float(self.times[-1]), self.how)
         while solver.status == "running":
             solver.max_step = min(self.how.largest_step, self._longest_step())
             try:

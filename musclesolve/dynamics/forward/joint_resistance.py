@@ -11,11 +11,9 @@ beta_max(theta)): the axis of (3.8) for a round cone, normalized, and tangent to
 parent receives the opposite moments.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -43,7 +41,7 @@ class JointResistance:
     @classmethod
     def build(
         cls, model: Model, table: str | Path | None = None, damping: bool = True, limits: bool = True
-    ) -> JointResistance:
+    ) -> Self:
         """Resistance from a data file, bundled (by name) or a user's own (by path); None: the table of the human model.
 
         damping, limits: include viscous moments, include motion-limiting moments.

@@ -10,8 +10,6 @@ prescribed motion (a sled on its rail, a vehicle with a recorded pulse): it move
 acceleration through time. The drive does the work that this takes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -176,7 +174,7 @@ def simulate(
 
 
 def simulated(
-    system: System,
+    system: "System",
     times: Array,
     states: Array,
     contact: Sequence[Array | float],

@@ -30,10 +30,9 @@ it and from the muscles between, follows from the accelerations and the ground r
     F_i = sum_beyond m_b (R_b du_i/dt - g_i) - f_i,    M_i = sum_beyond (r_b - p) x m_b (...) + I_b S_b du_i/dt - ...
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -82,7 +81,7 @@ class LinkedBodies:
     gravity: Array
 
     @classmethod
-    def from_motion(cls, model: Model, motion: Motion) -> LinkedBodies:
+    def from_motion(cls, model: Model, motion: Motion) -> Self:
         """The bodies of a model of natural coordinates; speeds: of the joints, then the six of its base."""
         segments, bodies = segment_motion(model, motion), np.arange(len(model.topology.bodies))
         spin, reach = model.tree.body_directions(motion.q, motion.origin, bodies, segments.center)
@@ -108,7 +107,7 @@ class LinkedBodies:
         linear = np.einsum("b,tbx,tbx->t", self.mass, velocity, self.center_acceleration)
         return np.asarray(linear + (turning * self.momentum_rate).sum(axis=(1, 2)))
 
-    def power(self, foot: Footing) -> Array:
+    def power(self, foot: "Footing") -> Array:
         """Power (T,) [W] of the ground on a foot: F . v + M . w, with the moment about the mass center."""
         velocity = np.einsum("tkx,tk->tx", self.reach[:, foot.body], self.speeds)
         turning = np.einsum("tkx,tk->tx", self.spin[:, foot.body], self.speeds)
@@ -136,9 +135,7 @@ class Footing:
         return center_of_pressure(self.force, self.moment, self.height)
 
     @classmethod
-    def from_wrench(
-        cls, model: Model, motion: Motion, wrench: Wrench, height: Array | float = 0.0
-    ) -> Footing:
+    def from_wrench(cls, model: Model, motion: Motion, wrench: Wrench, height: Array | float = 0.0) -> Self:
         """The footing of a wrench on a foot of a model of natural coordinates, whose x axis points to the toes."""
         body = model.body(wrench.body)
         turned = model.rigid_bodies.subset(np.array([body])).rotation(motion.q)[:, 0]

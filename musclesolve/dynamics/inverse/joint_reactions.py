@@ -8,8 +8,6 @@ points, besides, can pull at each other along the line. The multipliers then hav
 force and moment of each joint's rows on its distal body, -Phi_q^T lambda, which is unique (corrections B5 and B10).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 
@@ -92,7 +90,7 @@ def joint_reactions(
     )
 
 
-def reactions_of(expanded: ExpandedModel, q: Array, multipliers: Array) -> tuple[Array, Array, Array]:
+def reactions_of(expanded: "ExpandedModel", q: Array, multipliers: Array) -> tuple[Array, Array, Array]:
     """Point, force and moment (T, J, 3) of every joint's rows on its distal body, from multipliers (T, c)."""
     topology, jacobian = expanded.topology, expanded.constraints.jacobian(q)
     child, parts = acting_bodies(expanded)[1], []

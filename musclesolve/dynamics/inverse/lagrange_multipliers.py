@@ -21,7 +21,7 @@ from typing import Self
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask
+from musclesolve._util.arrays import Array, Indices, Mask, grouped
 from musclesolve._util.messages import check_known
 from musclesolve.dynamics.inverse.inverse_dynamics import required_force
 from musclesolve.dynamics.kinematics.joint_drivers import driver_rows, residual_about_origin
@@ -69,9 +69,9 @@ class Couples:
         spread[distal, np.arange(len(distal))] += 1.0
         spread[proximal, np.arange(len(distal))] -= 1.0
         balls = set(model.tree.spherical.ravel().tolist())
-        together: dict[tuple[int, int], list[int]] = {}
-        for k, pair in enumerate(zip(proximal.tolist(), distal.tolist(), strict=True)):
-            together.setdefault(pair, []).append(k)
+        together = grouped(
+            (pair, k) for k, pair in enumerate(zip(proximal.tolist(), distal.tolist(), strict=True))
+        )
         groups = tuple(np.array(g) for g in together.values() if len(g) > 1 and not balls.issuperset(g))
         return cls(model, distal, proximal, spread, groups)
 

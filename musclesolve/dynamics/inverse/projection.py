@@ -19,9 +19,8 @@ Where their pivots differ (the shoulder girdle), a force in the joint also has a
 moment must balance.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -54,7 +53,7 @@ class Links:
     joints: tuple[LinkJoint, ...]
 
     @classmethod
-    def build(cls, model: Model, loaded: tuple[str, ...] = ()) -> Links:
+    def build(cls, model: Model, loaded: tuple[str, ...] = ()) -> Self:
         """Links of a model; massless bodies stay links where more than three axes would meet in one joint."""
         tree, mass = model.tree, model.mass.mass
         light = [
@@ -68,7 +67,7 @@ class Links:
         return cls._linked(model, np.arange(len(mass)))
 
     @classmethod
-    def _linked(cls, model: Model, bodies: Indices) -> Links:
+    def _linked(cls, model: Model, bodies: Indices) -> Self:
         tree, on_joints = model.tree, model.tree.distal_frames[bodies] > 0
         depth = on_joints.sum(axis=1)
         joints = []

@@ -28,8 +28,6 @@ OpenSim's residual reduction (Delp et al. 2007, IEEE Trans Biomed Eng 54:1940) s
 simulation tracks the motion with residual actuators of limited strength.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -206,9 +204,7 @@ class ResidualReduction:
     size: float = CHANGE
 
     @classmethod
-    def at(
-        cls, body: ChangingBody, known: Mask, cutoff: float, locked: Sequence[int] = ()
-    ) -> ResidualReduction:
+    def at(cls, body: ChangingBody, known: Mask, cutoff: float, locked: Sequence[int] = ()) -> Self:
         """Prepare the reduction at a motion.
 
         Args:
@@ -268,7 +264,7 @@ class ResidualReduction:
                 bands[1][at] = np.tensordot(share, metric[both], axes=(0, 0))[valid]
         return cls(np.stack([splines, slopes, curvatures]), rows, scale, (bands[0], bands[1]))
 
-    def bounded(self, body: Changed, largest: float) -> tuple[ResidualReduction, ReducedResidual[Changed]]:
+    def bounded(self, body: Changed, largest: float) -> "tuple[ResidualReduction, ReducedResidual[Changed]]":
         """The reduction of a motion that moves no point by more than a bound [m], and its consequences.
 
         Where a change would be larger, the motion gets more weight until every change is within the bound.

@@ -14,9 +14,8 @@ toward its vector (or third point), c = a x b, and E the same axes prescribed,
 hold where the base is at its prescribed place. Each row responds to the rotation about one of E_a, E_b and E_c.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -96,14 +95,14 @@ class DrivenAngles:
     axial: Array
 
     @classmethod
-    def build(cls, standing: Array, n: Indices, v: Indices, u: Indices) -> DrivenAngles:
+    def build(cls, standing: Array, n: Indices, v: Indices, u: Indices) -> Self:
         """Angles from the slots (K, 2) of their lines in a standing layout (N, 3) [m]."""
         lines = {"n": n, "v": v, "u": u}
         n0, v0, u0 = (np.linalg.norm(lines_of(standing[None], slots)[0], axis=1) for slots in lines.values())
         return cls(lines, v0 * u0, v0 * u0 * n0)
 
     @classmethod
-    def from_model(cls, model: Model) -> DrivenAngles:
+    def from_model(cls, model: Model) -> Self:
         """Angles of all joints, by the directions that drive them."""
         slots_of, dofs = model.topology.slots_of, model.topology.dofs
         v, u = (np.array([slots_of(getattr(dof, end)) for dof in dofs]) for end in ("reference", "follower"))
@@ -211,7 +210,7 @@ class BaseDriver:
     triad: Array
 
     @classmethod
-    def from_model(cls, model: Model) -> BaseDriver:
+    def from_model(cls, model: Model) -> Self:
         """The driver of the first two points of the base body and its first vector or third point."""
         topology, standing = model.topology, model.standing
         base = topology.bodies[topology.body_index[topology.root]]

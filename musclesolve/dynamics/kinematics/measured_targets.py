@@ -27,11 +27,9 @@ the first axis of the joint before the body moves its end, if this distance is s
 the first axis, the two rotations cannot be distinguished.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -62,7 +60,7 @@ class Targets:
         points: Mapping[str, Array],
         directions: Mapping[str, Array],
         weights: Mapping[str, float] | None = None,
-    ) -> Targets:
+    ) -> Self:
         """Targets from named points [m] and unit directions, each (T, 3), by the model's names.
 
         weights: factors on squared distances by name, 1 where absent.
@@ -98,11 +96,11 @@ class Targets:
         size = np.where(slots < model.topology.point_count, 1.0, DIRECTION_ARM**2)
         return cls(slots, values, factors * size)
 
-    def frames(self, keep: slice | Indices | Mask) -> Targets:
+    def frames(self, keep: slice | Indices | Mask) -> "Targets":
         """The targets at some frames: a slice, a mask (T,) or indices."""
         return Targets(self.slots, self.values[keep], self.weights)
 
-    def among(self, places: Indices) -> Targets:
+    def among(self, places: Indices) -> "Targets":
         """Some of the targets, by their places (k,) among the n."""
         return Targets(self.slots[places], self.values[:, places], self.weights[places])
 
@@ -185,7 +183,7 @@ class Bent(NamedTuple):
     hidden: Array
 
     @classmethod
-    def from_pose(cls, hinge: Hinge, angles: Array, measured: Array, axes: Array) -> Bent:
+    def from_pose(cls, hinge: Hinge, angles: Array, measured: Array, axes: Array) -> Self:
         """Return the bending by measured points, see `with_measured`.
 
         A nearby pose gives the angles (T, K), the axes of the joints (T, K, 3) and, elsewhere, measured (T, N, 3).

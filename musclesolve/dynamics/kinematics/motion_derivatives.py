@@ -3,8 +3,6 @@
 `differentiate` and `motion_from` go from joint coordinates to natural ones, `motion_of` and `motion_with` back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -79,13 +77,13 @@ class Motion:
         axes: Array = self.__dict__["_axes"]
         return axes
 
-    def frames(self, keep: Indices | Mask | slice) -> Motion:
+    def frames(self, keep: Indices | Mask | slice) -> Self:
         """The motion at some frames: a slice, a mask (T,) or indices."""
         return self.consistent(*(getattr(self, name)[keep] for name in self.__dataclass_fields__))
 
     def blocks(
         self, wrenches: list[Wrench], size: int = BLOCK
-    ) -> Iterator[tuple[slice, Motion, list[Wrench]]]:
+    ) -> "Iterator[tuple[slice, Motion, list[Wrench]]]":
         """Frames, motion and wrenches of each block of at most `size` frames; a short motion is one."""
         for part in blocks(len(self.time), size):
             some = self if len(self.time) <= size else self.frames(part)

@@ -16,12 +16,11 @@ Joints between bodies that share no points and vectors have rows of their own (2
 Bodies that share points and vectors need no rows: a revolute joint is a shared point and vector, see `topology.Dof`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations
+from typing import Self
 
 import numpy as np
 
@@ -56,7 +55,7 @@ class Constraints:
     hand: Array = field(default_factory=lambda: np.zeros(0))
 
     @classmethod
-    def build(cls, topology: Topology, standing: Array) -> Constraints:
+    def build(cls, topology: Topology, standing: Array) -> "Constraints":
         """Rows of every body and universal joint; rows of points and vectors that bodies share appear once."""
         blank, q = blank_rows(topology), standing[None]
         rows = replace(blank, constant=blank.value(q)[0], hand=blank.handedness(q)[0])
@@ -75,7 +74,7 @@ class Constraints:
         names = [f"{name} in {topology.bodies[k].name}" for k, name in extra]
         return rows.with_linear(names, weights, np.zeros((len(extra), 3)))
 
-    def with_linear(self, names: list[str], weights: Array, target: Array) -> Constraints:
+    def with_linear(self, names: list[str], weights: Array, target: Array) -> Self:
         """The constraints with rows sum_n w_n q_n = target more, for each name (l,): weights (l, N), target (l, 3)."""
         rows = tuple(f"{name} [{axis}]" for name in names for axis in "xyz")
         return replace(
@@ -83,17 +82,6 @@ class Constraints:
             names=self.names + rows,
             weights=np.vstack([self.weights, weights]),
             target=np.vstack([self.target, target]),
-        )
-
-    def with_products(self, products: Constraints) -> Constraints:
-        """Return the constraints with the rows of `scalar_products` between bodies added."""
-        before, more = len(self.constant), len(products.constant)
-        return replace(
-            self,
-            names=self.names[:before] + products.names[:more] + self.names[before:],
-            first=np.vstack([self.first, products.first]),
-            second=np.vstack([self.second, products.second]),
-            constant=np.concatenate([self.constant, products.constant]),
         )
 
     def value(self, q: Array) -> Array:
@@ -199,7 +187,7 @@ def scalar_products(
         pairs: two directions each: (None, "vector"), or ("point", "point") for a line.
 
     Returns:
-        The rows, for `Constraints.with_products`.
+        The rows.
     """
     pairs = list(pairs)
     first = np.array([topology.slots_of(a) for a, _ in pairs])

@@ -1,10 +1,9 @@
 """A model: a topology laid out with the lengths of a subject or mechanism and given its masses, and checked once."""
 
-from __future__ import annotations
-
 from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
@@ -64,17 +63,17 @@ class Model:
             )
         check_joints(topology, self.tree, self.constraints)
 
-    def weighing(self, mass: MassProperties) -> Model:
+    def weighing(self, mass: MassProperties) -> Self:
         """The model with other masses of its bodies; arrays already computed for joints and bodies stay valid."""
         kept = ("constraints", "rigid_bodies", "tree")
         computed = {name: value for name, value in vars(self).items() if name in kept}
         return self._with(mass=mass, **computed)
 
-    def resized(self, standing: Array, mass: MassProperties, pelvis_depth: float | None) -> Model:
+    def resized(self, standing: Array, mass: MassProperties, pelvis_depth: float | None) -> Self:
         """The model with other lengths and masses, near enough that its joints need no second check."""
         return self._with(standing=standing, mass=mass, pelvis_depth=pelvis_depth)
 
-    def _with(self, **changed: object) -> Model:
+    def _with(self, **changed: object) -> Self:
         """An unchecked copy with other fields; of what was computed it has only what is given."""
         other = copy(self)
         vars(other).clear()

@@ -19,13 +19,12 @@ In the functions of mass matrices (Silva 2003, 2.51-2.55, 2.62, 2.70) q (T, N, 3
 1], qd and qdd (T, N, 3) their derivatives, and `basic` (B, 4, 4) the mass matrices of the basic bodies.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from math import comb
+from typing import Self
 
 import numpy as np
 
@@ -57,10 +56,10 @@ class RigidBodies:
     inverse: Array
     origin: Array
     incidence: Array
-    _subsets: dict[bytes, RigidBodies] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _subsets: "dict[bytes, RigidBodies]" = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
-    def build(cls, topology: Topology, standing: Array) -> RigidBodies:
+    def build(cls, topology: Topology, standing: Array) -> Self:
         """Arrays of every body from the standing layout (N, 3)."""
         none = len(standing)
         slots, crossed, incidence = body_numbers(topology)
@@ -85,7 +84,7 @@ class RigidBodies:
         inverse = np.linalg.inv(base)
         return cls(slots, crossed, length_u, length_v, inverse, standing[slots[:, 0]], incidence)
 
-    def subset(self, bodies: Indices) -> RigidBodies:
+    def subset(self, bodies: Indices) -> "RigidBodies":
         """The arrays of some bodies, by number, in the given order (a body may come more than once).
 
         They are kept: every frame needs the same ones again.
@@ -316,7 +315,7 @@ class MassProperties:
     def _body_name(self, body: int) -> str:
         return f"body {self.names[body]!r}" if self.names else f"the body at index {body}"
 
-    def scaled(self, factor: Array | float) -> MassProperties:
+    def scaled(self, factor: Array | float) -> Self:
         """Masses and inertias times factors (B,) or one factor, 0 or more, which make no possible body impossible."""
         other, by = copy(self), np.broadcast_to(factor, self.mass.shape)
         vars(other).update(mass=by * self.mass, inertia=by[:, None, None] * self.inertia)
@@ -434,7 +433,7 @@ class Wrench:
         object.__setattr__(self, "force", force)
         object.__setattr__(self, "moment", moment)
 
-    def frames(self, keep: slice | Indices) -> Wrench:
+    def frames(self, keep: slice | Indices) -> "Wrench":
         """The wrench at a slice of the frames."""
         return Wrench(self.body, self.force[keep], self.moment[keep])
 

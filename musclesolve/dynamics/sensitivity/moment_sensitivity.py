@@ -10,9 +10,8 @@ six digits. The lengths and masses of the subject, and the weights that draw und
 rest, are constant: an error of a measured point changes the pose, not the subject.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -53,7 +52,7 @@ class Sensitivity:
         """Largest magnitude over the frames, (K+6, S), without frames that have no value."""
         return np.nan_to_num(np.abs(self.values)).max(axis=0)
 
-    def worst_direction(self) -> Sensitivity:
+    def worst_direction(self) -> Self:
         """Components x, y, z of each source merged: the response to a unit error in the worst direction."""
         frames, dofs, count = self.values.shape
         merged = np.linalg.norm(self.values.reshape(frames, dofs, count // 3, 3), axis=3)
@@ -63,7 +62,7 @@ class Sensitivity:
     @classmethod
     def by_mass(
         cls, model: Model, motion: Motion, segments: SegmentArrays, inertia_follows: bool = False
-    ) -> Sensitivity:
+    ) -> Self:
         """Derivatives of joint moments by the masses of segments with constant centers of mass (Silva 2003, 5.5).
 
         d tau_k / d m = sum over the bodies of the segment of share (a_k x (r - o_k)) . (a - g).
@@ -105,7 +104,7 @@ class Sensitivity:
         return cls("segment mass", "kg", model.topology.dof_names, names, values)
 
     @classmethod
-    def by_force(cls, model: Model, motion: Motion, body: str, point: Array) -> Sensitivity:
+    def by_force(cls, model: Model, motion: Motion, body: str, point: Array) -> Self:
         """Derivatives of joint moments by a force on a body at a constant point (Silva 2003, 5.5).
 
         d tau_k / d F = -(a_k x (p - o_k)).
@@ -131,7 +130,7 @@ class Sensitivity:
         return cls("force", "N", model.topology.dof_names, _components(f"{body} force"), -reach)
 
     @classmethod
-    def by_point(cls, model: Model, motion: Motion, wrench: Wrench) -> Sensitivity:
+    def by_point(cls, model: Model, motion: Motion, wrench: Wrench) -> Self:
         """Derivatives of joint moments by the point where a force acts, such as a center of pressure (Silva 2003, 5.5).
 
         d tau_k / d p = a_k x F, for the joints between the body and the base; the force is constant.
@@ -166,7 +165,7 @@ class Sensitivity:
         keep: slice | Indices | Mask = slice(None),
         method: str = "nearest",
         by: float | None = None,
-    ) -> Sensitivity:
+    ) -> Self:
         """Derivatives of joint moments by an error of a measured point that is equal in all frames (Silva 2003, 5.5.3,
         5.5.6).
 

@@ -1,14 +1,12 @@
 """The quantities of the page, and the choices of the operator: curves, biofeedback, band; one set for all browsers."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,13 +49,13 @@ class PageSettings:
     high: float | None = None
 
     @classmethod
-    def usual(cls, keys: Sequence[str]) -> PageSettings:
+    def usual(cls, keys: Sequence[str]) -> Self:
         """Knee contact and ground forces and knee angles, as far as there are such."""
         curves = tuple(key for key in USUAL if key in keys) or tuple(keys[:MOST_CURVES])
         return cls(curves, curves[0])
 
     @classmethod
-    def from_document(cls, stated: Any, keys: Sequence[str], file: Path | None = None) -> PageSettings:
+    def from_document(cls, stated: Any, keys: Sequence[str], file: Path | None = None) -> Self:
         """Settings from JSON, with the usual values for missing ones."""
         usual = asdict(cls.usual(keys))
 
@@ -91,7 +89,7 @@ class PageSettings:
         return cls(**values | {"curves": tuple(curves)})
 
     @classmethod
-    def read(cls, file: Path | None, keys: Sequence[str]) -> PageSettings:
+    def read(cls, file: Path | None, keys: Sequence[str]) -> Self:
         """The settings of a file, where there is one; else the usual ones."""
         if file is None or not file.exists():
             return cls.usual(keys)

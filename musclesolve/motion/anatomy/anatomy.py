@@ -1,15 +1,15 @@
 """The measured anatomy: positions of the points and axes of the body model, frame by frame."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Self
 
 import numpy as np
 
 from musclesolve._util.arrays import UP, Array, Indices, across, by_name, mean_length, unit
 from musclesolve._util.long_arrays import in_blocks
+from musclesolve.motion import motion_plausibility
 from musclesolve.motion.anatomy.functional_axes import with_functional_axes
 from musclesolve.motion.anatomy.joint_centers import (
     between,
@@ -47,15 +47,6 @@ from musclesolve.motion.anatomy.standing_posture import (
     standing_offsets,
 )
 from musclesolve.motion.events.foot_events import FootLoads
-from musclesolve.motion.motion_plausibility import (
-    check_rigid,
-    cutoff_notes,
-    filter_notes,
-    length_notes,
-    rigid_notes,
-    usual_cutoff,
-    weight_notes,
-)
 from musclesolve.motion.signals.filter_choice import FilterChoice, filter_choice
 from musclesolve.recording.data import (
     BODY_CLUSTERS,
@@ -112,7 +103,7 @@ class Anatomy:
         return {
             "mass": self.remarks["mass"],
             "stature": stature_notes(self.trial.subject.stature, self.offsets),
-            "cutoff": self.remarks["cutoff"] or cutoff_notes(self.trial, stated),
+            "cutoff": self.remarks["cutoff"] or motion_plausibility.cutoff_notes(self.trial, stated),
         }
 
     @cached_property
@@ -125,7 +116,7 @@ class Anatomy:
             *map(str, self.unusual),
             *self.remarks["loose"],
             *by_cause["cutoff"],
-            *filter_notes(trial, self.filter),
+            *motion_plausibility.filter_notes(trial, self.filter),
             *trial.notes,
             *self.stance.notes,
             *self.remarks["axes"],
@@ -159,7 +150,7 @@ class Measured:
     bodies: dict[str, Poses]  # the groups of markers that were followed as rigid bodies
     unusual: list[Unusual]  # unusual proportions; empty if not examined
 
-    def same_dimensions(self, other: Anatomy | Measured) -> bool:
+    def same_dimensions(self, other: "Anatomy | Measured") -> bool:
         """Return whether two anatomies result in the same model of the subject, bit for bit."""
         return self.pelvis_depth == other.pelvis_depth and same_points(self.offsets, other.offsets)
 
@@ -178,7 +169,7 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
             derivatives over time are as accurate at the ends as in the middle.
     """
     loads = FootLoads.from_trial(trial)
-    options, by_flight = usual_cutoff(trial, trial.settings.filter, loads)
+    options, by_flight = motion_plausibility.usual_cutoff(trial, trial.settings.filter, loads)
     chosen = filter_choice(trial, options)
     walk = filtered_markers(trial, chosen, margin)
     standing, axis_notes = standing_trial(trial), list[str]()
@@ -188,9 +179,9 @@ def anatomy(trial: Trial, margin: float = 0.0) -> Anatomy:
     # A joint does not depend on a cluster that carries no point, unless the cluster is a body.
     idle = set(trial.clusters) - {*trial.carried.values(), *trial.axis_ends.values()} - BODY_CLUSTERS
     bodies = {name: pose for name, pose in body.bodies.items() if name not in idle}
-    loose, firm = rigid_notes(bodies)
-    loose += length_notes(body.points, body.offsets)
-    mass = weight_notes(trial, loads, walk.time, body.moving)
+    loose, firm = motion_plausibility.rigid_notes(bodies)
+    loose += motion_plausibility.length_notes(body.points, body.offsets)
+    mass = motion_plausibility.weight_notes(trial, loads, walk.time, body.moving)
     return Anatomy(
         time=walk.time,
         points=body.points,
@@ -260,7 +251,7 @@ class Seen:
     places: Array
 
     @classmethod
-    def from_markers(cls, markers: MarkerMap, position: Array) -> Seen:
+    def from_markers(cls, markers: MarkerMap, position: Array) -> Self:
         """Return the clusters and landmarks that markers in motion show, (T, n, 3) [m]."""
         seen = cls(*markers.follow(position))
         if shows_spines(seen.landmarks) or (top := trunk_top(seen.moving)) is None:
@@ -316,7 +307,7 @@ class Following:
     upright: Array | None
 
     @classmethod
-    def from_posture(cls, recording: Recording, subject: Subject, stance: Posture, seen: Seen) -> Following:
+    def from_posture(cls, recording: Recording, subject: Subject, stance: Posture, seen: Seen) -> Self:
         """Points that follow the motion, from a standing posture and any frames of the motion."""
         # Pelvis and feet, by their clusters where the trial has them and by their landmarks elsewhere.
         landmarks = seen.landmarks
@@ -377,7 +368,7 @@ class Following:
         if self.shown.size:
             bodies = self.shapes.poses(self.shapes.register(places[:, self.shown])) | bodies
         if checked:
-            check_rigid(self.recording, bodies)
+            motion_plausibility.check_rigid(self.recording, bodies)
 
         pelvis = bodies["pelvis"]
         of_pelvis = (pelvis.rotation @ self.pelvis).swapaxes(1, 2)
@@ -387,7 +378,7 @@ class Following:
             assumed = {f"hip_{side}": of_pelvis[:, k] for k, side in enumerate(SIDES)}
             moving, triangles = moving_medials(self.recording, seen.moving, assumed, self.stance.pelvis)
             if checked:
-                check_rigid(self.recording, triangles)
+                motion_plausibility.check_rigid(self.recording, triangles)
             bodies = bodies | triangles
             medials = {name: moving[name] for name in self.medials}
             places = np.concatenate([places, *(place[:, None] for place in medials.values())], axis=1)

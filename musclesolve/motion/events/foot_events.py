@@ -12,10 +12,9 @@ The foot then moves back before it lands. It lands where its middle moves down f
 Posture 25:469-474). Beside plates it has no bias (the table of docs/motion.md).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +61,7 @@ class FootLoads:
     @classmethod
     def from_trial(
         cls, trial: Trial, time: Array | None = None, reactions: Sequence[GroundReaction] = ()
-    ) -> FootLoads:
+    ) -> Self:
         """The plates and levels of a trial, with predicted ground reactions over times (T,) [s]."""
         loads = cls(trial.forces, trial.settings.filter.unloaded_below_n, trial.subject.mass)
         if time is None or trial.predicted_spans is None:

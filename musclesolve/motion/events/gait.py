@@ -11,18 +11,17 @@ markers supply the steps that no plate measured. If no source shows the strike t
 walking is assumed to be periodic; a movement with flight is not.
 """
 
-from __future__ import annotations
-
 from bisect import bisect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times
+from musclesolve._util.arrays import Array, Mask, at_times, grouped
 from musclesolve._util.checks import check_type
 from musclesolve._util.messages import WarningNote, shortened
 from musclesolve.motion.anatomy.anatomy import Anatomy
@@ -219,7 +218,7 @@ def gait_events(
     return GaitEvents(tuple(sorted([*events, *periodic], key=attrgetter("time"))), tuple(notes))
 
 
-def _on_the_clock(trial: Trial, *measured: EventsByFoot) -> tuple[tuple[Event, ...], list[str]]:
+def _on_the_clock(trial: Trial, *measured: "EventsByFoot") -> tuple[tuple[Event, ...], list[str]]:
     """Return the stated events, without the events of a file on another clock, and one sentence on such a file.
 
     If one shift makes the events of the file agree with the measured ones, and they do not as they are, the file counts
@@ -302,9 +301,8 @@ class EventsByFoot:
     """Events by kind and foot, for a fast search of the nearest one."""
 
     def __init__(self, events: Sequence[Event]) -> None:
-        self._groups: dict[tuple[EventKind, Side], list[Event]] = {}
-        for event in sorted(events, key=attrgetter("time")):
-            self._groups.setdefault((event.kind, event.side), []).append(event)
+        in_order = sorted(events, key=attrgetter("time"))
+        self._groups = grouped(((event.kind, event.side), event) for event in in_order)
 
     def of(self, event: Event) -> list[Event]:
         """The events of the kind and foot of an event, in order of time."""
@@ -451,7 +449,7 @@ class Gait:
         measured: Anatomy,
         time: Array | None = None,
         reactions: Sequence[GroundReaction] = (),
-    ) -> Gait:
+    ) -> Self:
         """Find events and strides of a trial and its anatomy; time, reactions as in `gait_events`."""
         struck, walking = gait_events(trial, time, reactions), walk(trial)
         if walking is None:
@@ -476,10 +474,8 @@ def strides(events: Sequence[Event], walking: Walk | None = None) -> list[Stride
 
     Events of the source "periodic" do not count. Without the markers of `walking` lengths and widths are NaN.
     """
-    times_of: dict[tuple[EventKind, Side], list[float]] = {}
-    for event in sorted(events, key=lambda event: event.time):
-        if event.source != "periodic":
-            times_of.setdefault((event.kind, event.side), []).append(event.time)
+    struck = sorted((event for event in events if event.source != "periodic"), key=attrgetter("time"))
+    times_of = grouped(((event.kind, event.side), event.time) for event in struck)
     pairs = [(side, *pair) for side in SIDES for pair in pairwise(times_of.get(("heel_strike", side), []))]
     longest = LONGEST_STRIDE * np.median([end - start for _, start, end in pairs]) if pairs else 0.0
     timed = {"heel_strike", "toe_off"} <= {

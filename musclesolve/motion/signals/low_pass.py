@@ -15,8 +15,6 @@ two passes of a Butterworth filter of order m have the same shape. The cut-off f
 1/sqrt(2): p s(2 pi fc / fs) = sqrt(2) - 1.
 """
 
-from __future__ import annotations
-
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from itertools import count
@@ -306,7 +304,7 @@ class SmoothingSpline:
         order = checked_order(order, range(degree + 1), "order of a derivative", expected, "2: acceleration")
         return np.asarray(self.curve().derivative(order)(self.time))
 
-    def curve(self) -> BSpline:
+    def curve(self) -> "BSpline":
         """Return the spline as a function of time [s]: the natural spline through the smoothed positions."""
         from scipy.interpolate import make_interp_spline
 

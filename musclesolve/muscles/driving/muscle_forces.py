@@ -18,8 +18,6 @@ The first is the second with a switch instead of the hyperbolic tangent. Both ar
 published, f stays below 0.05: activation and deactivation then have nearly equal speeds, between the two constants.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -95,7 +93,7 @@ class ActivationDynamics:
         """Rate of activation da/dt [1/s]."""
         return EQUATIONS[self.equation](excitation, activation, self.activation_time, self.deactivation_time)
 
-    def activation(self, names: tuple[str, ...], excitation: Course, time: Array | None) -> Course:
+    def activation(self, names: tuple[str, ...], excitation: "Course", time: Array | None) -> "Course":
         """The activation of muscles (n) as a function of time, from the first to the last of some times [s].
 
         Activation depends on the excitation alone, not on the motion. It is integrated before the simulation, by a

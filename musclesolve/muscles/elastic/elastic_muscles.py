@@ -44,12 +44,10 @@ Between -v_max and v_max the curve is the smooth curve of the muscles, with a sl
 of its end, at least `OUTER_SLOPE`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -103,7 +101,7 @@ class SampledCurves:
     column: Indices
 
     @classmethod
-    def from_samples(cls, grid: SampleGrid, samples: Array, column: Indices) -> SampledCurves:
+    def from_samples(cls, grid: SampleGrid, samples: Array, column: Indices) -> Self:
         """Splines through samples (steps + 1, k), with the third derivative continuous next to the ends.
 
         column: the curve (n,) of each muscle, by number.
@@ -136,7 +134,7 @@ class SampledCurves:
         place = np.fmin((inside - grid.first) / grid.step, grid.steps - 1).astype(np.intp)
         return place, inside - (grid.first + place * grid.step)
 
-    def muscles(self, which: Indices) -> SampledCurves:
+    def muscles(self, which: Indices) -> "SampledCurves":
         """The curves of some of the muscles."""
         return SampledCurves(self.grid, self.coefficient, self.value, self.column[which])
 
@@ -169,7 +167,7 @@ class SmoothCurves:
     passive: SampledCurves
     tendon: SampledCurves
 
-    def muscles(self, which: Indices) -> SmoothCurves:
+    def muscles(self, which: Indices) -> "SmoothCurves":
         """The curves of some of the muscles."""
         return SmoothCurves(*(getattr(self, name).muscles(which) for name in self.__dataclass_fields__))
 
@@ -199,7 +197,7 @@ def smooth_curves(families: Families, passive: PassiveElement, elastic: Mask) ->
     )
 
 
-def tendons_of(families: Families, elastic: Mask) -> list[TendonCurve]:
+def tendons_of(families: Families, elastic: Mask) -> "list[TendonCurve]":
     """The tendon curve of each muscle (n)."""
     tendons = [RIGID] * len(elastic)
     for family, members in families:
@@ -337,7 +335,7 @@ class LengtheningCurves:
     outer: Array
 
     @classmethod
-    def from_force_velocity(cls, velocity: SampledCurves) -> LengtheningCurves:
+    def from_force_velocity(cls, velocity: SampledCurves) -> Self:
         """Curves over v / v_max from force-velocity curves."""
         from scipy.interpolate import PchipInterpolator
 
@@ -388,7 +386,7 @@ class ElasticMuscles:
     strain_by_coordinate: Array
 
     @classmethod
-    def from_parameters(cls, parameters: MuscleParameters, elastic: bool = True) -> ElasticMuscles:
+    def from_parameters(cls, parameters: MuscleParameters, elastic: bool = True) -> Self:
         """Make the muscles with tendons that have `tendon_strain` at one maximum isometric force.
 
         Args:
@@ -446,12 +444,12 @@ class ElasticMuscles:
         """Tendon strain (T, n) at tendon coordinates z (T, n)."""
         return self.strain_at_start + self.strain_by_coordinate * z
 
-    def rigid(self) -> ElasticMuscles:
+    def rigid(self) -> Self:
         """Return the same muscles with rigid tendons of slack length."""
         none = np.zeros_like(self.start)
         return replace(self, strain_at_start=none, strain_by_coordinate=none)
 
-    def muscles(self, which: Indices) -> ElasticMuscles:
+    def muscles(self, which: Indices) -> "ElasticMuscles":
         """Some of the muscles, by number."""
         return ElasticMuscles(
             self.parameters.muscles(which),

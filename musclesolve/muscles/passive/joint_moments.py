@@ -1,7 +1,5 @@
 """Passive joint moments of the muscles of a set, compared with published measurements."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -25,7 +23,7 @@ SIDE = "r"
 class PassiveMoments:
     """A measured sweep, and the passive moment (P,) [N m] of the muscles of a leg along it."""
 
-    sweep: Sweep
+    sweep: "Sweep"
     moment: Array
 
     @property
@@ -53,7 +51,7 @@ def passive_moments(
     ]
 
 
-def states_along(model: Model, muscles: ScaledMuscles, sweeps: Sequence[Sweep]) -> list[ScaledState]:
+def states_along(model: Model, muscles: ScaledMuscles, sweeps: "Sequence[Sweep]") -> list[ScaledState]:
     """The muscles of a leg at rest in the poses of each sweep, all other angles zero."""
     states = []
     for sweep in sweeps:

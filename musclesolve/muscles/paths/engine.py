@@ -1,12 +1,10 @@
 """The path engine from Python: arguments and results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -62,7 +60,7 @@ class PathLayout:
         point_muscle: Indices,
         objects: Sequence[tuple[str, ArrayLike, float, str]],
         wraps: Sequence[tuple[int, int, int | None, int | None, str]],
-    ) -> PathLayout:
+    ) -> Self:
         """The layout from the entries of a file.
 
         Args:
@@ -133,7 +131,7 @@ class PathLayout:
             contiguous(method, np.intp),
         )
 
-    def picked(self, muscles: Indices) -> tuple[PathLayout, Indices]:
+    def picked(self, muscles: Indices) -> "tuple[PathLayout, Indices]":
         """Some muscles (k,), in any order and more than once, with all objects; and the numbers of their points."""
         first_point, first_wrap = self.arrays.first_point, self.arrays.first_wrap
         points, wraps = (
@@ -180,7 +178,7 @@ class PathLines(NamedTuple):
     used: Indices
 
     @classmethod
-    def joined(cls, blocks: Iterable[PathLines], poses: int) -> PathLines:
+    def joined(cls, blocks: "Iterable[PathLines]", poses: int) -> Self:
         """The lines of all poses from the lines in blocks of poses, without points that no pose uses.
 
         Each block is stored at once. Rows that are too short for a later block are moved apart in place, from the last

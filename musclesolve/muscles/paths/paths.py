@@ -13,13 +13,11 @@ the constraints dtheta/dq = (dg/dq) / (dh/dtheta): the row of the driver over mi
 (joint_drivers.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -61,7 +59,7 @@ class MovingFrames:
     body: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     dof: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     pivot: Array = field(default_factory=lambda: np.zeros((0, 3)))
-    motion: tuple[NaturalSpline, ...] = ()
+    motion: "tuple[NaturalSpline, ...]" = ()
 
     def __len__(self) -> int:
         return len(self.motion)
@@ -137,7 +135,7 @@ class NaturalSpline:
             curvature[1:-1] = np.linalg.solve(matrix, 6.0 * np.diff(slope, axis=0))
         return curvature
 
-    def mapped(self, matrix: Array, shift: Array) -> NaturalSpline:
+    def mapped(self, matrix: Array, shift: Array) -> "NaturalSpline":
         """The spline through values matrix^T + shift: matrix (D, C), shift (D,); second derivatives follow values."""
         other = NaturalSpline(self.knots, self.values @ matrix.T + shift)
         vars(other)["curvatures"] = self.curvatures @ matrix.T
@@ -293,7 +291,7 @@ class Paths:
         on[:, self.switched] = (angle >= self.switch_lower) & (angle <= self.switch_upper)
         return on
 
-    def subset(self, muscles: Indices) -> Paths:
+    def subset(self, muscles: Indices) -> Self:
         """The paths of some muscles (k,), increasing."""
         layout, points = self.layout.picked(muscles)
         chosen = np.isin(self.switched, points)
@@ -320,7 +318,7 @@ class Paths:
         """Lengths (T, n) [m] in poses q (T, N, 3) [m]; coordinates (T, K+6) [rad] move frames."""
         return self.nodes(q, coordinates).length
 
-    def evaluate(self, q: Array, coordinates: Array) -> PathState:
+    def evaluate(self, q: Array, coordinates: Array) -> "PathState":
         """Lengths and wrenches in poses q (T, N, 3) [m]; coordinates (T, K+6) [rad] move frames.
 
         Poses are evaluated in blocks, whose nodes are not stored: they need twice the memory of the wrenches.

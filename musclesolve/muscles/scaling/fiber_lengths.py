@@ -19,11 +19,10 @@ mean length of the muscle, so that
 is least: e is the error of a path, also in proportion to the muscle; d is the error of L0'.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Self
 
 import numpy as np
 
@@ -60,7 +59,7 @@ def fiber_and_tendon_lengths(
 
 
 @lru_cache(maxsize=8)
-def operating_range(database: MuscleDatabase) -> OperatingRange:
+def operating_range(database: MuscleDatabase) -> "OperatingRange":
     """The normalized fiber lengths of the muscles of a set over the range of motion, in the model of the set."""
     source = load_muscle_set(database.operating_range_of) if database.operating_range_of else database
     names = [muscle.name for muscle in source]
@@ -148,7 +147,7 @@ class OperatingRange:
     @classmethod
     def from_lengths(
         cls, names: tuple[str, ...], length: Array, optimal: Array, slack: Array, pennation: Array
-    ) -> OperatingRange:
+    ) -> Self:
         """Range from musculotendon lengths (P, n) [m] and parameters in the model of the set; NaN for slack tendons."""
         along = np.where(length > slack, length - slack, np.nan)
         return cls(names, np.hypot(along / optimal, np.sin(pennation)), pennation, length, optimal)

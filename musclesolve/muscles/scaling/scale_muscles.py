@@ -4,12 +4,10 @@ A muscle set serves the degrees of freedom that its muscles cross: the joints of
 that no muscle connects are separate force-sharing problems.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 
@@ -57,11 +55,11 @@ class ScaledMuscles:
         """Names of the muscles, with side."""
         return self.parameters.names
 
-    def of_person(self, person: PersonMuscles) -> ScaledMuscles:
+    def of_person(self, person: PersonMuscles) -> Self:
         """The muscles with the factors of one person on their parameters."""
         return replace(self, parameters=person.applied(self.parameters))
 
-    def apart(self) -> tuple[ScaledMuscles, ...]:
+    def apart(self) -> "tuple[ScaledMuscles, ...]":
         """The muscles of each independent group, see `separate_groups`."""
         groups = separate_groups(self.acts)
         if len(groups) == 1:

@@ -17,8 +17,6 @@ would jump by up to 5 mm at the tabulated angles. If several points of a muscle 
 examined with the others as tabulated.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -39,7 +37,7 @@ from musclesolve.muscles.paths.kernel.arrays import CYLINDER, ELLIPSOID
 from musclesolve.muscles.paths.paths import MovingFrames, NaturalSpline, Paths, WrapObjects
 
 
-def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: Mapping[str, FrameMap]) -> Paths:
+def scaled_paths(model: Model, database: MuscleDatabase, side: str, maps: "Mapping[str, FrameMap]") -> Paths:
     """Paths with points, moving frames and wrap objects mapped to the subject; conditional ranges as tabulated."""
     of_set = set_paths(model.topology, database, side)
     paths, layout, objects = of_set.paths, of_set.paths.layout, of_set.paths.objects

@@ -1,7 +1,5 @@
 """Joint moments and contact forces of an OpenSim model from external loads, along its coordinates."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -431,7 +429,7 @@ class CoordinateMoments:
     unmeasured: Mapping[str, Mask] = field(default_factory=dict)
     dynamics: LoadDynamics | None = None
 
-    def under(self, loads: CoordinateMoments) -> CoordinateMoments:
+    def under(self, loads: "CoordinateMoments") -> "CoordinateMoments":
         """These moments with loads that were found in them; NaN where a leg stands without a load."""
         moment = np.where(np.isnan(loads.moment), np.nan, self.moment)
         return replace(loads, moment=moment, file=self.file, notes=(*self.notes, FOUND_NOTE))

@@ -4,8 +4,6 @@ Figures draw on its panels as on axes of matplotlib. `Panel` takes their calls a
 an error. Numbers are stored once, in single precision, as one text for the page.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -173,7 +171,7 @@ def needed(places: Array, *curves: Array) -> Any:
 class Panel:
     """One panel of a described page; calls are as for `matplotlib.axes.Axes`, of which it knows these."""
 
-    def __init__(self, figure: DescribedSheet, x: Scale, y: Scale) -> None:
+    def __init__(self, figure: "DescribedSheet", x: Scale, y: Scale) -> None:
         self.figure, self._x, self._y = figure, x, y
         self.marks: list[dict[str, Any]] = []
         self.texts: dict[str, str] = {}

@@ -13,8 +13,6 @@ A browser measures and breaks the texts of a page that it draws itself; then not
 not loaded here, because pages for a browser do not need it.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 import warnings
@@ -421,7 +419,7 @@ SAVED: dict[str, dict[str, Any]] = {
 """Options of each format: without dates, so that equal results give equal bytes."""
 
 
-def figures_of(result: xr.Dataset, figures: Figures, progress: Progress | None = None) -> dict[str, bytes]:
+def figures_of(result: "xr.Dataset", figures: Figures, progress: Progress | None = None) -> dict[str, bytes]:
     """The content of the file of every figure of a dataset in the style in force, by its name with the suffix.
 
     `progress` is called before every figure.
@@ -433,7 +431,7 @@ def figures_of(result: xr.Dataset, figures: Figures, progress: Progress | None =
     return files
 
 
-def file_content(page: Figure) -> bytes:
+def file_content(page: "Figure") -> bytes:
     """One page; a letter that the font does not have, as in a name, is drawn as a box without a warning."""
     import matplotlib as mpl
 

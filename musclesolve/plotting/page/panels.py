@@ -1,7 +1,5 @@
 """Grids of panels that several figures share: small multiples, joints in rows, degrees of freedom in rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
@@ -51,7 +49,7 @@ def small_multiples(
     titles: tuple[str, str],
     x: Abscissa,
     panels: Mapping[str, str],
-    fill: Callable[[Axes, str], None],
+    fill: "Callable[[Axes, str], None]",
     grid: Grid = OWN_SCALES,
 ) -> Sheet:
     """A page with a panel for each name, from zero upward.
@@ -81,7 +79,7 @@ def small_multiples(
     return sheet
 
 
-def with_panels(panels: np.ndarray, shown: Collection[T]) -> Iterator[tuple[Axes, T]]:
+def with_panels(panels: np.ndarray, shown: Collection[T]) -> "Iterator[tuple[Axes, T]]":
     """Yield each panel with what it shows, row by row; the panels that are left are hidden."""
     for axes in panels.flat[len(shown) :]:
         axes.set_visible(False)

@@ -5,8 +5,6 @@ in force says. Both have the same methods, and panels of both take the calls of 
 figure is stated once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import wraps
@@ -154,7 +152,7 @@ def page(
     return sheet, sheet.panels
 
 
-def sheet_of(axes: Axes) -> Sheet:
+def sheet_of(axes: "Axes") -> Sheet:
     """The page of a panel."""
     if hasattr(axes.figure, "set_texts"):
         return cast("Sheet", axes.figure)
@@ -210,18 +208,18 @@ def _names(of: xr.Dataset) -> set[str]:
     return {*labels, *(split_side(label)[0] for label in labels), *map(str, of.variables), *of.attrs}
 
 
-def heading(axes: Axes, name: str, note: str = "") -> None:
+def heading(axes: "Axes", name: str, note: str = "") -> None:
     """Name of a panel and, below it, a smaller note; broken into lines where the panel is narrow."""
     sheet_of(axes).set_texts(axes, name, note)
 
 
-def note(axes: Axes, text: str) -> None:
+def note(axes: "Axes", text: str) -> None:
     """A smaller note above the right end of a panel."""
     if text:
         sheet_of(axes).set_texts(axes, right=text)
 
 
-def zero_line(axes: Axes, least: float = 0.0) -> None:
+def zero_line(axes: "Axes", least: float = 0.0) -> None:
     """Draw the line of zero; the scale extends to `least` at least, both ways."""
     axes.axhline(0.0, color="black", linewidth=0.4, zorder=1)
     if least:

@@ -1,7 +1,5 @@
 """Figures of the joints and the ground: angles, moments, powers, clinical sheet, contact forces, ground reaction."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -130,7 +128,7 @@ def _angles(result: xr.Dataset) -> tuple[xr.DataArray, set[str]]:
     return angles.copy(data=shown), moved
 
 
-def _note_turns(axes: Axes, stem: str, turned: set[str]) -> None:
+def _note_turns(axes: "Axes", stem: str, turned: set[str]) -> None:
     """Name the legs from whose angle whole turns are removed."""
     sides = [name for side, name in SIDE_NAMES.items() if with_side(stem, side) in turned]
     if sides or stem in turned:
@@ -316,7 +314,9 @@ def _coordinates(legs: Legs, mass: float, unit: str) -> Sheet:
     return sheet
 
 
-def _curves(axes: Axes, legs: Legs, values: Mapping[str, Array], unit: str, *, lowest: bool = False) -> None:
+def _curves(
+    axes: "Axes", legs: Legs, values: Mapping[str, Array], unit: str, *, lowest: bool = False
+) -> None:
     for side, curve in values.items():
         legs.draw(axes, side, curve)
         legs.mark_stance(axes, side)
@@ -428,7 +428,7 @@ def clinical_sheet(results: xr.Dataset | Mapping[str, xr.Dataset]) -> Sheet:
     return drawn
 
 
-def _of_one(axes: Axes, panel: SheetPanel, legs: Legs, curves: Mapping[str, Mapping[Curve, Array]]) -> None:
+def _of_one(axes: "Axes", panel: SheetPanel, legs: Legs, curves: Mapping[str, Mapping[Curve, Array]]) -> None:
     """Draw a curve of both legs of a result; angles, and all of a model, do not depend on the solution."""
     measured = panel.quantity.endswith("_angle") or MODEL in legs.result.attrs
     for side, curve_of in curves.items():
@@ -439,7 +439,7 @@ def _of_one(axes: Axes, panel: SheetPanel, legs: Legs, curves: Mapping[str, Mapp
 
 
 def _of_several(
-    axes: Axes,
+    axes: "Axes",
     key: Curve,
     legs: Mapping[str, Legs],
     curves: Mapping[str, Mapping[str, Mapping[Curve, Array]]],

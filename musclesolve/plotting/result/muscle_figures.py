@@ -1,7 +1,5 @@
 """Activation and force of every muscle and muscle group, and fibers and tendons; both legs in one panel."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +117,7 @@ def function_groups(result: xr.Dataset | Solution) -> Sheet:
     counts = {group: len(stems[group]) for group in dict.fromkeys((*GROUPS, *stems)) if group in stems}
     notes = {group: count_of(count, "muscle") for group, count in counts.items()}
 
-    def fill(axes: Axes, group: str) -> None:
+    def fill(axes: "Axes", group: str) -> None:
         peaks = []
         for side in legs.sides:
             if (sum_of := group_force(result, group, side)) is None:
@@ -186,7 +184,7 @@ def measured_fascicles(result: xr.Dataset) -> Sheet:
     figures = zip(muscles, rms, mean, result["fascicle_correlation"].values, strict=True)
     notes = {muscle: f"rms {a:.1f} mm, mean {b:+.1f} mm, r {r:.2f}" for muscle, a, b, r in figures}
 
-    def fill(axes: Axes, muscle: str) -> None:
+    def fill(axes: "Axes", muscle: str) -> None:
         for part in legs.x.passes[legs.muscle_sides[muscle]]:
             shown = np.where(part.repeated, np.nan, measured[muscle][part.index])
             axes.plot(part.place, shown, label=MEASURED_LABEL, **MEASURED)
@@ -219,7 +217,7 @@ def _every_muscle(
 
     norms = NormBands.from_result(result, legs.x)
 
-    def fill(axes: Axes, muscle: str) -> None:
+    def fill(axes: "Axes", muscle: str) -> None:
         texts = []
         norms.draw(axes, name, muscle)
         for side in legs.sides:

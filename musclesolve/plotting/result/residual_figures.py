@@ -1,7 +1,5 @@
 """Residuals of points, muscles, ground, optimality and filters: markers, reserves, pelvis, certificate, cut-offs."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,7 +129,7 @@ def reserves_and_residual(result: xr.Dataset) -> Sheet:
     return sheet
 
 
-def _reserve(axes: Axes, legs: Legs, stem: str) -> None:
+def _reserve(axes: "Axes", legs: Legs, stem: str) -> None:
     """The reserves of both legs about one degree of freedom."""
     legs.draw_both(axes, stem, legs.result["reserve_moment"])
     legs.mark_events(axes)
@@ -140,7 +138,7 @@ def _reserve(axes: Axes, legs: Legs, stem: str) -> None:
     zero_line(axes, SMALLEST_SCALE)
 
 
-def _residual(result: xr.Dataset, legs: Legs, left: Axes, right: Axes) -> None:
+def _residual(result: xr.Dataset, legs: Legs, left: "Axes", right: "Axes") -> None:
     """Magnitude of the residual force in per cent of body weight, with its limit, and of the moment."""
     (force, moment), beyond = pelvis_residual(result), ""
     width = 1.0 if result.sizes["time"] < DENSE else 0.4
@@ -258,7 +256,7 @@ def _in_lines(markers: list[str]) -> list[slice]:
     return [slice(start, start + size) for start in range(0, len(markers), size)]
 
 
-def _bars(rows: list[Axes], result: xr.Dataset, lines: list[slice], name: str) -> None:
+def _bars(rows: "list[Axes]", result: xr.Dataset, lines: list[slice], name: str) -> None:
     """Cut-off or noise of every marker."""
     forces = float(result.attrs["force_cutoff_hz"])
     text, unit, factor = {
@@ -295,7 +293,7 @@ def _some_curves(panels: np.ndarray, result: xr.Dataset) -> int:
     return len(places)
 
 
-def _curves(axes: Axes, marker: xr.Dataset) -> None:
+def _curves(axes: "Axes", marker: xr.Dataset) -> None:
     frequency = marker["tried_cutoff"].values
     top = TALLEST * 1000.0 * float(marker["marker_noise"].max())
     for name, color in AXIS_COLOR.items():

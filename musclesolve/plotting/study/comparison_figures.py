@@ -1,7 +1,5 @@
 """Figures of averages over gait cycles, and of comparisons: of costs, one page per leg; of results, by their means."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import chain
@@ -107,7 +105,7 @@ def every_muscle(average: xr.Dataset, name: str, titles: tuple[str, str], grid: 
     limits = (0.0, 1.0 if name == "activation" else np.inf)
     muscles = muscles_by_group(*([str(name) for name in average[key].values] for key in ("muscle", "group")))
 
-    def fill(axes: Axes, muscle: str) -> None:
+    def fill(axes: "Axes", muscle: str) -> None:
         _draw(axes, average, name, {"muscle": muscle}, limits)
 
     sheet = small_multiples(average, titles, cycle_axis(), muscles, fill, grid)
@@ -116,7 +114,7 @@ def every_muscle(average: xr.Dataset, name: str, titles: tuple[str, str], grid: 
 
 
 def _draw(
-    axes: Axes,
+    axes: "Axes",
     average: xr.Dataset,
     name: str,
     where: dict[str, str],
@@ -253,7 +251,7 @@ def _page(
         groups = names if dim == "function_group" else list(map(str, comparison["group"].values[ours]))
         names = list(muscles_by_group(names, groups))
 
-    def fill(axes: Axes, name: str) -> None:
+    def fill(axes: "Axes", name: str) -> None:
         for number, part in enumerate(parts):
             values = part[variable].sel({dim: with_side(name, side)}).values
             style, row = styles[number] | {"label": costs[number]}, 0.03 + 0.06 * number
@@ -274,7 +272,7 @@ def _page(
 
 
 def _curve(
-    axes: Axes, legs: Legs, side: str, values: Array, validity: Validity, style: dict[str, Any], row: float
+    axes: "Axes", legs: Legs, side: str, values: Array, validity: Validity, style: dict[str, Any], row: float
 ) -> None:
     """Draw a curve: solid where solved, dotted with a reserve, a cross in a row without a valid solution.
 
@@ -333,7 +331,7 @@ def _of_cycles(
     results = [str(name) for name in compared["result"].values]
     styles = [line_style(number, len(results), name) for number, name in enumerate(results)]
 
-    def fill(axes: Axes, name: str) -> None:
+    def fill(axes: "Axes", name: str) -> None:
         for result, style in zip(results, styles, strict=True):
             curve = compared[variable].sel({"result": result, "side": side, dim: name})
             axes.plot(compared["percent"].values, curve.values, label=result, **style)

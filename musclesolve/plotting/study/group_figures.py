@@ -4,8 +4,6 @@ Below the curves of a panel a bar marks every cluster of a test with its p, and 
 the cycle with its threshold.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -398,7 +396,7 @@ NORM_UNITS = {"deg": 1.0, "N m/kg": 1.0, "W/kg": 1.0, "N/kg": 1.0, "BW": 1.0 / S
 
 
 def _draw_norm(
-    norms: NormBands, axes: Axes, means: xr.Dataset, variable: str, name: str, unit: str, crowded: bool
+    norms: NormBands, axes: "Axes", means: xr.Dataset, variable: str, name: str, unit: str, crowded: bool
 ) -> None:
     """Draw the norm of a curve behind it, in the unit of the study and the sense of the coordinate."""
     if unit not in NORM_UNITS:
@@ -413,7 +411,7 @@ def _draw_norm(
 
 
 def _mark_measured(
-    axes: Axes, means: xr.Dataset, name: str, unit: str, mean: Array, speed: float
+    axes: "Axes", means: xr.Dataset, name: str, unit: str, mean: Array, speed: float
 ) -> dict[str, str]:
     """Mark the range of the peaks that implants measured in a joint at the peak of the mean; return its sentence."""
     movements = listed(means, "movements")
@@ -428,7 +426,7 @@ def _mark_measured(
 
 
 def _counts(
-    axes: Axes,
+    axes: "Axes",
     percent: Array,
     counts: Mapping[tuple[str, ...], Array],
     styles: Mapping[tuple[str, ...], dict[str, Any]],
@@ -448,7 +446,7 @@ def _counts(
 
 
 def _bars(
-    axes: Axes,
+    axes: "Axes",
     tests: Sequence[CurveTest],
     bars: Sequence[str],
     effects: Sequence[str],
@@ -485,7 +483,7 @@ def _bars(
 
 
 def _strip(
-    axes: Axes, percent: Array, tests: Sequence[CurveTest], effects: Sequence[str], below: float
+    axes: "Axes", percent: Array, tests: Sequence[CurveTest], effects: Sequence[str], below: float
 ) -> None:
     """Draw the statistic along the cycle, its threshold dashed; of several effects each over its own threshold."""
     strip = sheet_of(axes).strip_below(axes, GAP - below, STRIP)

@@ -1,7 +1,5 @@
 """Figures of what there is: shapes of costs, passive joint moments beside published ones, times of solvers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +42,7 @@ ELSEWHERE = "Riener and Edrich 1999"
 
 
 @native
-def cost_shapes(problem: Problem, muscles: Sequence[str], costs: Mapping[str, Cost] | None = None) -> Sheet:
+def cost_shapes(problem: "Problem", muscles: Sequence[str], costs: Mapping[str, Cost] | None = None) -> Sheet:
     """The cost of each of some muscles over its force while the others rest, a panel for each cost.
 
     The shapes show why loads are shared as they are. The largest cost of a panel is 1. `problem` gives the muscles in
@@ -107,7 +105,7 @@ def passive_moment_figure(name: str, moments: Mapping[str, Sequence[PassiveMomen
     return sheet
 
 
-def _panel(axes: Axes, moments: Mapping[str, PassiveMoments]) -> None:
+def _panel(axes: "Axes", moments: Mapping[str, PassiveMoments]) -> None:
     sweep = next(iter(moments.values())).sweep
     other = riener_edrich_1999(sweep.dof, sweep.angles())
     axes.plot(sweep.angle, other, color=NOTE_COLOR, linestyle="--", linewidth=1.0)
@@ -128,7 +126,7 @@ PARTLY = "not every frame is solved"
 
 
 @native
-def solver_times(table: pd.DataFrame) -> Sheet:
+def solver_times(table: "pd.DataFrame") -> Sheet:
     """Time per frame of every solver, a panel for each cost; hollow where some frame is not solved.
 
     Args:

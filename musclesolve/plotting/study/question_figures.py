@@ -1,7 +1,5 @@
 """Figures of answers: contributions, margins of strength with the most critical path, scenarios, EMG, a calibration."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -60,7 +58,7 @@ def strength_margins(answer: xr.Dataset) -> Sheet:
     return sheet
 
 
-def _bars(axes: Axes, answer: xr.Dataset) -> None:
+def _bars(axes: "Axes", answer: xr.Dataset) -> None:
     """Draw the groups and muscles with the greatest margins."""
     needed = question_tables.ordered_margins(answer).query("least_strength > 0")
     groups, singles = (needed[needed["kind"] == kind] for kind in ("group", "muscle"))
@@ -78,7 +76,7 @@ def _bars(axes: Axes, answer: xr.Dataset) -> None:
     heading(axes, "least strength", "pale: single muscles; not shown: muscles that the motion does without")
 
 
-def _activations(axes: Axes, answer: xr.Dataset) -> dict[str, Any]:
+def _activations(axes: "Axes", answer: xr.Dataset) -> dict[str, Any]:
     """Draw peak activations of the muscles that take over, over the strength of the path."""
     peak = answer["peak_activation"].transpose("strength", "muscle")
     rise = np.nan_to_num((peak.isel(strength=-1) - peak.isel(strength=0)).values, neginf=0.0, posinf=0.0)
@@ -96,7 +94,7 @@ def _activations(axes: Axes, answer: xr.Dataset) -> dict[str, Any]:
     return entries
 
 
-def _contact(axes: Axes, answer: xr.Dataset) -> None:
+def _contact(axes: "Axes", answer: xr.Dataset) -> None:
     """Draw the peak contact forces of the joints over the strength of the path."""
     strengths = 100.0 * answer["strength"].values
     peaks = answer["contact_peak"].transpose("strength", "joint").values
@@ -119,7 +117,7 @@ def _contact(axes: Axes, answer: xr.Dataset) -> None:
     heading(axes, f"{_path_of(answer)} grows weaker: peak contact force", note)
 
 
-def _strength_axis(axes: Axes, answer: xr.Dataset) -> None:
+def _strength_axis(axes: "Axes", answer: xr.Dataset) -> None:
     """Set the strength axis, from full strength on the left to the margin on the right."""
     strengths = 100.0 * answer["strength"].values
     span = max(strengths[0] - strengths[-1], 1.0)
@@ -171,7 +169,7 @@ def _largest_groups(together: xr.Dataset, side: str, of: Sequence[xr.DataArray])
 
 
 def _of_groups(
-    axes: Axes, of_all: str, whole: xr.DataArray, parts: xr.DataArray, shown: Sequence[str]
+    axes: "Axes", of_all: str, whole: xr.DataArray, parts: xr.DataArray, shown: Sequence[str]
 ) -> dict[str, Any]:
     """Draw a sum (time,) and the contributions of groups, each with the band of the contact models if any.
 
@@ -352,7 +350,7 @@ def emg_trade_off(trade_off: xr.Dataset) -> Sheet:
     return sheet
 
 
-def _curve(axes: Axes, trade_off: xr.Dataset) -> None:
+def _curve(axes: "Axes", trade_off: xr.Dataset) -> None:
     misfit, effort = trade_off["emg_rms"].values, trade_off["effort"].values
     axes.plot(misfit, effort, color=CURVE, marker="o", markersize=3, linewidth=1.2)
     for number, (weight, x, y) in enumerate(zip(trade_off["weight"].values, misfit, effort, strict=True)):
@@ -367,7 +365,7 @@ def _curve(axes: Axes, trade_off: xr.Dataset) -> None:
     axes.set_ylabel("effort [unit of the cost]")
 
 
-def _correlations(axes: Axes, trade_off: xr.Dataset) -> None:
+def _correlations(axes: "Axes", trade_off: xr.Dataset) -> None:
     place = np.arange(trade_off.sizes["weight"])
     low, middle, high = _quartiles(trade_off, "emg_correlation")
     axes.fill_between(place, low, high, color=LEFT_OUT, alpha=0.2, linewidth=0.0)

@@ -7,8 +7,6 @@ Its tables are CSV files: optional lines that begin with #, a line of column nam
 Cells are separated by commas, semicolons or tabs. An empty cell is a point that was not seen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -153,7 +151,7 @@ def read_camera_file(path: str | Path) -> CameraFile:
 
 
 def _on_common_frames(
-    document: Document, digitized: Sequence[Digitized]
+    document: Document, digitized: "Sequence[Digitized]"
 ) -> tuple[int, tuple[str, ...], Array]:
     """Return the first frame, the names of all markers and their images (C, T, n, 2) on common frames.
 

@@ -5,12 +5,10 @@ Triangulation is batched least squares in the image, three unknowns per point. A
 more cameras is detected by the agreement of the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -211,11 +209,11 @@ class Triangulation:
         return np.isfinite(self.misfit)
 
     @classmethod
-    def empty(cls, count: int) -> Triangulation:
+    def empty(cls, count: int) -> Self:
         """Return points without values."""
         return cls(np.zeros((count, 3)), np.zeros((count, 3, 3)), np.full(count, np.inf))
 
-    def put(self, where: slice | NDArray[np.int64], other: Triangulation) -> None:
+    def put(self, where: slice | NDArray[np.int64], other: "Triangulation") -> None:
         """Replace the points at some places by others."""
         self.points[where], self.normal[where], self.misfit[where] = other.points, other.normal, other.misfit
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, grouped, true_runs
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import count_of
 from musclesolve._util.splines import spline_through
@@ -192,10 +192,7 @@ def missing(position: Array) -> Mask:
 
 def gap_notes(gaps: Sequence[Gap]) -> list[str]:
     """Return notes for the results: one for every marker, or one for all of many."""
-    by_marker: dict[str, list[Gap]] = {}
-    for gap in gaps:
-        if gap.filled:
-            by_marker.setdefault(gap.marker, []).append(gap)
+    by_marker = grouped((gap.marker, gap) for gap in gaps if gap.filled)
     notes = []
     for marker, filled in by_marker.items():
         worst, frames = max(filled, key=lambda gap: gap.error), sum(gap.frames for gap in filled)

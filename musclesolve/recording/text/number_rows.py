@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from muscle_db.regular_file import RECORDING
-from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.arrays import AnyArray, Array, grouped
 from musclesolve._util.long_arrays import blocks, long_array
 from musclesolve._util.messages import NO_WARNING, WarningNote, few, shortened
 from musclesolve.errors import InputError, file_error
@@ -60,9 +60,7 @@ def distinct_names(
     columns: numbers, from zero, and names. where: the words before the numbers, from one, of a place: "line 9,
     columns".
     """
-    places: dict[str, list[int]] = {}
-    for column, name in columns:
-        places.setdefault(name, []).append(column)
+    places = grouped((name, column) for column, name in columns)
     repeated = {name: numbered(where, columns) for name, columns in places.items() if len(columns) > 1}
     column_of: dict[str, int] = {}
     for name, several in places.items():

@@ -11,18 +11,8 @@ from pathlib import Path
 from time import time_ns
 from typing import Any
 
+from muscle_db import regular_file
 from muscle_db.parsed_toml import toml_table
-from muscle_db.regular_file import (
-    RECORDING,
-    RESULT,
-    SETTINGS,
-    UnsuitableFileError,
-    check_regular,
-    kind_of,
-    note_file,
-    open_regular,
-    read_regular,
-)
 from musclesolve._util.locks import Lock
 from musclesolve._util.messages import as_text, listed_beside, suggestion
 from musclesolve._util.processes import ignore_interrupts
@@ -75,7 +65,7 @@ def read_lines(path: Path) -> list[str]:
 def read_settings(path: Path, *suffixes: str) -> bytes:
     """Return the content of a text file of settings; suffixes: of such files, for the message about a folder."""
     with opening(path, *suffixes):
-        return read_regular(path, SETTINGS)
+        return regular_file.read_regular(path, regular_file.SETTINGS)
 
 
 def settings_lines(path: Path, raw: bytes) -> list[str]:
@@ -167,11 +157,11 @@ def toml_content(path: Path) -> dict[str, Any]:
 def opening(path: Path, *suffixes: str) -> Iterator[None]:
     """Convert errors while reading a file to an InputError; suffixes: as of `no_file`."""
     try:
-        note_file(path)
+        regular_file.note_file(path)
         yield
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         raise no_file(path, *suffixes) from None
-    except UnsuitableFileError as reason:
+    except regular_file.UnsuitableFileError as reason:
         raise file_error("unreadable_file", path, reason.problem, reason.expected, reason.remedy) from None
     except OSError as reason:
         raise file_error(
@@ -192,10 +182,10 @@ def opening(path: Path, *suffixes: str) -> Iterator[None]:
         ) from None
 
 
-def open_input(path: Path, most: int = RECORDING) -> BufferedReader:
+def open_input(path: Path, most: int = regular_file.RECORDING) -> BufferedReader:
     """Open a file of a recording, or another one of at most `most` bytes, for reading."""
     with opening(path):
-        return open_regular(path, most)
+        return regular_file.open_regular(path, most)
 
 
 class HashedReader(BufferedReader):
@@ -239,7 +229,7 @@ def _unpacked(path: Path) -> Path:
 def check_input(path: Path, most: int) -> None:
     """Refuse a file that `open_input` refuses, before a library opens it by its name."""
     with opening(path):
-        check_regular(os.stat(path), most)
+        regular_file.check_regular(os.stat(path), most)
 
 
 SETTLED, MOST_HASHES = 2_000_000_000, 4096
@@ -250,7 +240,7 @@ _hashes: dict[tuple[int, ...], str] = {}
 
 def sha256(path: Path) -> str:
     """Return the hash of a recording or result, which is read once in each of its states; errors as of `open_input`."""
-    with open_input(path, RESULT) as file, opening(path):
+    with open_input(path, regular_file.RESULT) as file, opening(path):
         of = os.fstat(file.fileno())
         state = of.st_dev, of.st_ino, of.st_size, of.st_mtime_ns, of.st_ctime_ns
         if state in _hashes:
@@ -328,7 +318,7 @@ def no_file(path: Path, *suffixes: str) -> InputError:
         remedy = "write / instead of \\ between folders"  # "data\\trial" in double quotes has a tab
     elif path.exists() or path.is_symlink():
         state = path.stat() if path.exists() else path.lstat()
-        problem, expected = f"this is {kind_of(state.st_mode)}", "a regular file"
+        problem, expected = f"this is {regular_file.kind_of(state.st_mode)}", "a regular file"
         remedy = "name a file with the same content"
     elif not folder.is_dir():
         expected, remedy = f"a file in {folder}, but there is no such folder", "check the folder"

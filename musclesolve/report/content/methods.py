@@ -3,8 +3,6 @@
 Citations are numbered in the order of their first use, and printed as a list and as BibTeX.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -47,7 +45,7 @@ def texts() -> dict[str, dict[str, str]]:
     return bundled_toml("musclesolve.report", "texts", "methods.toml")
 
 
-def methods(trial: TrialFiles, citations: Citations) -> list[Any]:
+def methods(trial: TrialFiles, citations: "Citations") -> list[Any]:
     """The sentences of the paragraph, with linked citations; data that the result does not state are left out."""
     values, shown = _values(trial), []
     for sentence in _sentences(trial):
@@ -69,7 +67,7 @@ _OF_TRIAL = re.compile(
 """Parts of a sentence that are numbers of one trial."""
 
 
-def study_methods(trials: Sequence[tuple[TrialFiles, int]], citations: Citations) -> list[Any]:
+def study_methods(trials: Sequence[tuple[TrialFiles, int]], citations: "Citations") -> list[Any]:
     """The sentences of a paragraph on many trials, without data of a single trial or subject.
 
     Args:

@@ -1,7 +1,5 @@
 """Pieces of sections: numbers that keep their full value, tables, and figures of a dataset by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -101,7 +99,7 @@ class Picture:
     fault: str = ""
 
 
-def drawn(key: str, name: str, draw: Callable[..., Figure], data: object, label: str = "") -> Picture:
+def drawn(key: str, name: str, draw: "Callable[..., Figure]", data: object, label: str = "") -> Picture:
     """The figure that `draw` makes of some data; a fault of the file that prevents it becomes a sentence.
 
     label: the caption of the figure unless given.

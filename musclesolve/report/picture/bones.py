@@ -7,8 +7,6 @@ J Biomech 19:219-229) with a ligament that does not stretch. Nothing is computed
 its own (`pipeline.knee`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -58,7 +56,7 @@ class SimpleBones:
     """Surfaces by the names of their segments; surfaces of knees by the text before and after "patella"."""
 
     surfaces: dict[str, Surface]
-    knees: dict[tuple[str, str], tuple[Knee, Surface, Surface]]
+    knees: "dict[tuple[str, str], tuple[Knee, Surface, Surface]]"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +80,7 @@ class Bones:
         return [surface.vertices @ rotation.T + place for surface, place, rotation in poses]
 
     @classmethod
-    def fixed(cls, standard: SimpleBones, skeleton: Skeleton) -> Bones:
+    def fixed(cls, standard: SimpleBones, skeleton: "Skeleton") -> "Bones":
         """Surfaces by the names of their segments, on a skeleton, and the patellae between them."""
         surfaces = standard.surfaces
         kept = [k for k, name in enumerate(skeleton.segments) if name in surfaces]
@@ -101,7 +99,7 @@ class Bones:
         place, rotation = np.concatenate(places, axis=1), np.concatenate(rotations, axis=1)
         return cls(tuple(names), tuple(every), place, rotation, standard)
 
-    def reaching(self, ends: Array) -> Bones:
+    def reaching(self, ends: Array) -> "Bones":
         """The bones with simple surfaces that pass through the attachments of the muscles.
 
         Surfaces from files of geometry keep their shape. ends: (T, A, 2, 3) [m], each with the next point of its path.
@@ -128,7 +126,7 @@ def _between(before: str, side: str) -> tuple[str, str]:
     return f"{before}patella_{side}", f"{before}patellar_ligament_{side}"
 
 
-def bones_of(skeleton: Skeleton, subjects: Sequence[str], knee_widths: Mapping[str, float]) -> Bones:
+def bones_of(skeleton: "Skeleton", subjects: Sequence[str], knee_widths: Mapping[str, float]) -> Bones:
     """The bones of subjects by bones.toml, each sized by its own points.
 
     Args:
@@ -142,7 +140,7 @@ def bones_of(skeleton: Skeleton, subjects: Sequence[str], knee_widths: Mapping[s
     return Bones.fixed(SimpleBones(surfaces, knees), skeleton)
 
 
-def bones_of_model(skeleton: Skeleton, meshes: Mapping[str, Surface]) -> Bones:
+def bones_of_model(skeleton: "Skeleton", meshes: Mapping[str, Surface]) -> Bones:
     """The bones of an OpenSim model: meshes by body, and simple bones for the bodies without one.
 
     A patella is added only between simple bones: it does not fit other surfaces.
@@ -155,7 +153,7 @@ def bones_of_model(skeleton: Skeleton, meshes: Mapping[str, Surface]) -> Bones:
 
 
 def simple_bones(
-    skeleton: Skeleton,
+    skeleton: "Skeleton",
     knee_widths: Mapping[str, float] | None = None,
     before: str = "",
     of_model: bool = False,

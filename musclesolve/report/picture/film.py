@@ -2,8 +2,6 @@
 with four poses, four activations beside EMG, and the verdict.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import shutil
@@ -139,7 +137,7 @@ def _mp4(pictures: Iterator[AnyArray], size: tuple[int, int]) -> bytes:
 class _Sheet:
     """A figure whose bones, lines and texts are set for every frame."""
 
-    def __init__(self, view: View, title: str) -> None:
+    def __init__(self, view: "View", title: str) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.collections import LineCollection
         from matplotlib.figure import Figure
@@ -202,7 +200,7 @@ def _pressing(data: PictureData, frame: int) -> tuple[str, bool]:
     return "\n".join(f"{data.ground.names[k]}: {size[k]:.0f} N" for k in most), False
 
 
-def paint(view: View, frame: int, point: float) -> Any:
+def paint(view: "View", frame: int, point: float) -> Any:
     """The triangles of a frame, from the farthest to the nearest; point: a point of print [m]."""
     from matplotlib.collections import TriMesh
     from matplotlib.tri import Triangulation

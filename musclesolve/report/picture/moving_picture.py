@@ -5,8 +5,6 @@ of it is copied into this project. A page of meshcat would need ipython, tornado
 recording.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import os
@@ -187,12 +185,12 @@ NARROW = 828.0
 
 
 def save_picture(
-    shown: xr.Dataset | str | Path | Simulation | ContactSimulation,
+    shown: "xr.Dataset | str | Path | Simulation | ContactSimulation",
     path: str | Path,
     speed: float = PICTURE_SPEED,
     progress: Progress | None = None,
     *,
-    muscles: MuscleForces | Sequence[MuscleForces] = (),
+    muscles: "MuscleForces | Sequence[MuscleForces]" = (),
     title: str = "",
     geometry: str | Path | None = None,
 ) -> tuple[str, ...]:
@@ -241,8 +239,8 @@ def save_picture(
 
 
 def picture_dataset(
-    shown: xr.Dataset | str | Path | Simulation | ContactSimulation,
-    muscles: MuscleForces | Sequence[MuscleForces],
+    shown: "xr.Dataset | str | Path | Simulation | ContactSimulation",
+    muscles: "MuscleForces | Sequence[MuscleForces]",
     title: str,
 ) -> xr.Dataset:
     """A result as it is, or the dataset of a simulation."""
@@ -292,10 +290,10 @@ class MovingPicture:
 
 
 def moving_picture(
-    shown: xr.Dataset | str | Path | Simulation | ContactSimulation,
+    shown: "xr.Dataset | str | Path | Simulation | ContactSimulation",
     height: float = HEIGHT,
     *,
-    muscles: MuscleForces | Sequence[MuscleForces] = (),
+    muscles: "MuscleForces | Sequence[MuscleForces]" = (),
     title: str = "",
     geometry: str | Path | None = None,
 ) -> MovingPicture:

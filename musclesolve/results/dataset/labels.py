@@ -1,7 +1,5 @@
 """Labels of a recording or model beside the labels of every result: form, skeleton, paths of muscles, angles."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -136,7 +134,7 @@ class Labels:
     translates: bool = False
 
 
-def change_attributes(change: MotionChange, largest_mm: float) -> dict[str, object]:
+def change_attributes(change: "MotionChange", largest_mm: float) -> dict[str, object]:
     """Attributes of a result whose motion was changed for a smaller residual; largest_mm: the stated bound."""
     return {
         "consistency_residual": REDUCED,

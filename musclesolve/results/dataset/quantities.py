@@ -10,8 +10,6 @@ with 80 muscles. Muscle forces, moments and contact forces of 32 bits have seven
 keep 64 bits, so that frames can be matched with recordings.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import math
@@ -170,7 +168,7 @@ def shown(units: str) -> tuple[float, str]:
     return (180.0 / math.pi, units.replace("rad", "deg")) if "rad" in units.split("/")[0] else (1.0, units)
 
 
-def explained(data: xr.Dataset) -> xr.Dataset:
+def explained(data: "xr.Dataset") -> "xr.Dataset":
     """Add the units and meanings of the quantities to the variables of an answer to a question."""
     for name in data.data_vars:
         if name in QUANTITIES and QUANTITIES[str(name)].answer:
@@ -180,7 +178,7 @@ def explained(data: xr.Dataset) -> xr.Dataset:
 
 def of_parts(
     name: str,
-    parts: Sequence[SolvedGroup],
+    parts: "Sequence[SolvedGroup]",
     over_muscles: Callable[[Sequence[Any]], Any],
     over_joints: Callable[[Sequence[Any]], Any],
 ) -> AnyArray:
@@ -207,7 +205,7 @@ def by_formula(known: Mapping[str, Any], use: Use) -> dict[str, Any]:
     return values
 
 
-def with_formulas(data: xr.Dataset, use: Use) -> xr.Dataset:
+def with_formulas(data: "xr.Dataset", use: Use) -> "xr.Dataset":
     """Add the quantities of a set that follow by formulas to a result, an average or a comparison."""
     import xarray as xr  # not for samples, which processes compute
 
@@ -354,7 +352,7 @@ def kept_variables(keep: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in QUANTITIES if name in wanted)
 
 
-def kept_of(result: xr.Dataset, keep: Sequence[str]) -> xr.Dataset:
+def kept_of(result: "xr.Dataset", keep: Sequence[str]) -> "xr.Dataset":
     """Return some variables of a result with numbers of 32 bits, and the coordinates of these variables.
 
     Variables of vectors state their frame of reference, the dataset the signs. Paths of the machine that computed the

@@ -1,7 +1,5 @@
 """Text of tables: lines of a summary, numbers, comma-separated values, and columns of printed tables."""
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -51,13 +49,13 @@ def csv_lines(rows: Iterable[Iterable[object]]) -> Iterator[str]:
     return (line([inert(cell) for cell in row]) for row in rows)
 
 
-def inert_frame(table: pd.DataFrame) -> pd.DataFrame:
+def inert_frame(table: "pd.DataFrame") -> "pd.DataFrame":
     """A frame with `inert` texts and headings; numbers are not looked at."""
     texts = {name: values.map(inert) for name, values in table.items() if values.dtype.kind == "O"}
     return table.assign(**texts).rename(columns=inert) if texts else table.rename(columns=inert)
 
 
-def frame_csv(table: pd.DataFrame, missing: str = "nan", digits: int = 6, header: bool = True) -> bytes:
+def frame_csv(table: "pd.DataFrame", missing: str = "nan", digits: int = 6, header: bool = True) -> bytes:
     """A frame as comma-separated values of some digits, with a word where a number is missing.
 
     Numbers are written here: pandas takes four times as long.
@@ -72,7 +70,7 @@ def frame_csv(table: pd.DataFrame, missing: str = "nan", digits: int = 6, header
     return table.to_csv(index=False, header=header, na_rep=missing, lineterminator="\n").encode()
 
 
-def show(title: str, table: pd.DataFrame, formats: Sequence[str]) -> Table:
+def show(title: str, table: "pd.DataFrame", formats: Sequence[str]) -> Table:
     """A table of a frame; a dash where a number is missing.
 
     formats: of each column: ".1f" for numbers, or texts of numbers, on the right; "" for texts, which are broken

@@ -15,8 +15,6 @@ range. Certified solutions enclose them from both sides, by false position on sq
 line. All frames and both sides of one muscle are solved at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -69,7 +67,7 @@ class ForceRange:
         """The difference of greatest and least force, (T, n) [N]."""
         return self.greatest - self.least
 
-    def drop_frame_axis(self) -> ForceRange:
+    def drop_frame_axis(self) -> "ForceRange":
         """The ranges of a single frame, whose arrays are (n,)."""
         return ForceRange(*(getattr(self, f.name)[0] for f in fields(self)))
 

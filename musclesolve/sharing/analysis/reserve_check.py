@@ -8,8 +8,6 @@ A reserve of at most 1 N m always counts as small: moments of toes may have lowe
 to 1 N m (a center of pressure 2 mm aside is 1 N m under 500 N).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -97,8 +95,8 @@ class ReserveCheck:
 
 
 def check_reserves(
-    problem: Problem,
-    solution: Solution,
+    problem: "Problem",
+    solution: "Solution",
     moment: ArrayLike | None = None,
     limits: tuple[float, float] = (STRICT, USUAL_SHARE),
 ) -> ReserveCheck:
@@ -137,7 +135,7 @@ def check_reserves(
 
 def reserve_check(
     dof: tuple[str, ...],
-    solution: Solution,
+    solution: "Solution",
     compared: Array,
     valid: Mask,
     limits: tuple[float, float] = (STRICT, USUAL_SHARE),

@@ -26,8 +26,6 @@ sum v = 1, because for v = t u, sum u = 1, the best t leaves |M u|^2 / (1 + |M u
 only while it is violated; the active ones are found by repetition.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations

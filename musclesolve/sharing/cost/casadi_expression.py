@@ -1,7 +1,5 @@
 """Costs written by the user as CasADi expressions."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import warnings
@@ -10,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, lru_cache
 from itertools import product
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -112,7 +110,7 @@ def expression_cost(
     convex: bool = False,
     formula: str = "",
     source: str = "",
-) -> ExpressionCost:
+) -> "ExpressionCost":
     """Make a cost of a CasADi expression of activations and forces; its derivatives are exact.
 
     Args:
@@ -155,7 +153,7 @@ def named_expression(
     frame_constants: Mapping[str, ArrayLike] | None = None,
     convex: bool = False,
     **described: Any,
-) -> ExpressionCost:
+) -> "ExpressionCost":
     """An expression by its name; arguments as of `expression_cost`."""
     if not (isinstance(name, str) and name.strip()):
         fault = f"the name of the expression is {as_text(name)}"
@@ -187,7 +185,7 @@ class Constant:
     __getstate__ = _fields_alone
 
     @classmethod
-    def of(cls, owner: str, name: str, value: ArrayLike, frames: int) -> Constant:
+    def of(cls, owner: str, name: str, value: ArrayLike, frames: int) -> Self:
         """The constant from what the user gives."""
         what, expected = f"the constant {name!r} of the cost {owner}", "finite numbers"
         mask = np.asarray(value).dtype == np.bool_  # 0 and 1 in an expression
@@ -403,7 +401,7 @@ class ExpressionCost(Cost):
         frames, muscles = activation.shape
         return self._evaluate("hessian", problem, activation).reshape(frames, muscles, muscles)
 
-    def fitted(self, problem: Problem) -> ExpressionCost:
+    def fitted(self, problem: Problem) -> Self:
         """The expression with the sizes of a problem: slices may couple muscles, or bend, in so many muscles alone.
 
         Raises:

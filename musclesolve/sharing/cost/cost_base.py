@@ -1,7 +1,5 @@
 """Cost functions: the base class, and the weighted sum of costs that `2 * a + b` makes."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import Field, dataclass, fields, is_dataclass, replace
@@ -145,7 +143,7 @@ class Cost(ABC):
         """The terms as data for the compiled solver; None if they have no such form."""
         return None
 
-    def apart(self, problem: Problem) -> Cost:
+    def apart(self, problem: Problem) -> "Cost":
         """Return the cost, as a sum where a part of it counts activations and a part forces."""
         return self
 
@@ -219,7 +217,7 @@ class Cost(ABC):
         """The derivative of `largest_activation` along changes of the problem, (K, T, n); zero where it is infinite."""
         return np.nan_to_num(derivative(self.largest_activation, problem, change, self.built_in))
 
-    def fitted(self, problem: Problem) -> Cost:
+    def fitted(self, problem: Problem) -> "Cost":
         """The cost for problems of the sizes of this one, which has the optional fields named in `data`.
 
         Raises:
@@ -243,16 +241,16 @@ class Cost(ABC):
         """
         return field_of(problem, name, self.name)
 
-    def __add__(self, other: Cost) -> WeightedSum:
+    def __add__(self, other: "Cost") -> "WeightedSum":
         expected = 'a cost, ms.costs()["stress_cubed"]() by its name'
         check_type(other, Cost, f"added to the cost {self.name}", expected)
         pairs = (cost.summands if type(cost) is WeightedSum else ((1.0, cost),) for cost in (self, other))
         return WeightedSum(tuple(pair for some in pairs for pair in some))
 
-    def __radd__(self, other: object) -> Cost:
+    def __radd__(self, other: object) -> "Cost":
         return self if isinstance(other, int) and other == 0 else self + other  # type: ignore[operator]  # sum() begins at 0
 
-    def __rmul__(self, factor: float) -> WeightedSum:
+    def __rmul__(self, factor: float) -> "WeightedSum":
         return WeightedSum(((float(factor), self),)) if isinstance(factor, Real) else NotImplemented
 
     __mul__ = __rmul__

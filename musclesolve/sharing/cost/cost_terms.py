@@ -10,8 +10,6 @@ With x = c (a - e) its slope is c phi'(x) and its curvature c^2 phi''(x). `kerne
 the compiled solver (kernel/compiled_certificate.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -122,7 +120,7 @@ class Term:
             bent = self._steepness * self.coefficient * self.form.curvature(self._load(activation))
         return np.where(self.coefficient > 0, bent, 0.0)
 
-    def scaled(self, factor: float | Array) -> Term:
+    def scaled(self, factor: float | Array) -> "Term":
         """The term times one number or one for each frame, (T,)."""
         return Term(self.form, self.coefficient, self.target, factor * self.factor)
 
@@ -194,7 +192,7 @@ class SoftRows:
         """The diagonal of the Hessian, (T, n)."""
         return np.einsum("tk,tkn->tn", self.weight, np.square(self.matrix))
 
-    def scaled(self, factor: Array | float) -> SoftRows:
+    def scaled(self, factor: Array | float) -> "SoftRows":
         """The rows times one number or one for each frame, (T,)."""
         return SoftRows(self.matrix, self.target, np.reshape(factor, (-1, 1)) * self.weight)
 

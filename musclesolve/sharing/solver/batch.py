@@ -3,8 +3,6 @@
 Only kernel/entry.py, imported at the first call, imports numba.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from collections.abc import Callable
@@ -70,7 +68,7 @@ class KernelProblem:
     sizes: tuple[int, int, int]  # rows of moments and soft rows, muscles, terms
 
     @classmethod
-    def from_problem(cls, problem: Problem, cost: Cost) -> KernelProblem | None:
+    def from_problem(cls, problem: Problem, cost: Cost) -> "KernelProblem | None":
         """The arrays of a problem and a cost; None where compiled code cannot solve the problem.
 
         Compiled code cannot solve a cost that is not described as data, a problem with too many muscles, or any

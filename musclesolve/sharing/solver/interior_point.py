@@ -28,8 +28,6 @@ second-order term of the predictor up to this step; without this limit the metho
 `BandedInteriorPoint` takes the same pair for a motion, whose muscles are chains in time, with one step length.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -65,7 +63,7 @@ class Barrier(NamedTuple):
         """Changes dx of the distances and dk of the multipliers for a push."""
         return dx, push - self.k - self.k / self.x * dx
 
-    def select(self, which: Mask) -> Barrier:
+    def select(self, which: Mask) -> "Barrier":
         """Select the bounds of some rows, where every row is a program by itself."""
         return Barrier(self.x[which], self.k[which])
 
@@ -142,7 +140,7 @@ class _Frames:
     low: Barrier  # a - lower and z_l, (T, n)
     high: Barrier  # upper - a and z_u
 
-    def select(self, which: Mask) -> _Frames:
+    def select(self, which: Mask) -> "_Frames":
         arrays: dict[str, Any] = {
             name: part[which] for name, part in vars(self).items() if name not in ("low", "high")
         }

@@ -11,8 +11,6 @@ where c are expressions of constraints. The parameters p are, in this order: the
 constraint, scale, w, size, A / row (columns first) and b / row. cyipopt also takes costs without an expression.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Linear programs: linear costs by HiGHS (SciPy), the levels of min/max, and programs of single frames."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar

@@ -11,15 +11,13 @@ unknowns are a_i sqrt(h_i / c), s_k sqrt(w_k / c) and r_k sqrt(v_k / c), and eac
 The scaling is done for all frames at once: frame by frame it would take ten times as long as the fastest backend.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.sparse import csc_matrix
@@ -49,13 +47,13 @@ class QuadraticFrame(NamedTuple):
     upper: Array  # (k,)
 
     @classmethod
-    def from_program(cls, part: Reduced) -> QuadraticFrame:
+    def from_program(cls, part: Reduced) -> Self:
         """Return the quadratic program of a frame without fixed unknowns and repeated rows."""
         whole, matrix = part.program, np.ascontiguousarray(part.matrix)
         terms = whole.curvature[part.free], whole.slope[part.free]
         return cls(*terms, matrix, part.moment, part.lower, part.upper)
 
-    def at(self, t: int) -> QuadraticFrame:
+    def at(self, t: int) -> "QuadraticFrame":
         """Frame t, where the arrays have the frame axis first."""
         return QuadraticFrame(*(array[t] for array in self))
 

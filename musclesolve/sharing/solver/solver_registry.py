@@ -1,12 +1,10 @@
 """Solvers: the protocol and the registry; a module is imported at the first use of its solver."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +34,7 @@ class Attempt:
     level_multiplier: Array | None = None
 
     @classmethod
-    def blank(cls, problem: Problem) -> Attempt:
+    def blank(cls, problem: Problem) -> Self:
         """Arrays to be filled frame by frame; a frame that is never filled stays SOLVER_FAILED."""
         frames, dofs, muscles = problem.moment_arm.shape
         return cls(
@@ -47,7 +45,7 @@ class Attempt:
             claim=np.full(frames, Status.SOLVER_FAILED, np.int8),
         )
 
-    def store(self, which: NDArray[Any], other: Attempt) -> None:
+    def store(self, which: NDArray[Any], other: "Attempt") -> None:
         """Store an attempt at some frames, by numbers or as a mask, among the attempts at all."""
         for name in ("activation", "reserve", "multiplier", "iterations", "claim"):
             getattr(self, name)[which] = getattr(other, name)

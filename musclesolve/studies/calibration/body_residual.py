@@ -19,8 +19,6 @@ The measured motion depends on none of them. So residual and derivatives are clo
 they agree with `projected_moments` to round-off.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -29,7 +27,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, true_runs
+from musclesolve._util.arrays import Array, Mask, grouped, true_runs
 from musclesolve.checking.forces.newtons_law import measured
 from musclesolve.dynamics.inverse.inverse_dynamics import projected_moments
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion, turned_inertia
@@ -91,7 +89,7 @@ class _Plate:
     """One plate under one foot: filtered wrench about the global origin and its two vertical parts, as splines (18)."""
 
     name: str
-    spline: CubicSpline
+    spline: "CubicSpline"
 
     def at(self, time: Array) -> list[Array]:
         """The parts (F, 3, 6) and their rates: the wrench, the wrench of the vertical force alone, and of 1 N."""
@@ -142,7 +140,7 @@ class TrialResidual:
         """Vertical force of all plates, (F,) [N]."""
         return np.sum([plate.at(self.time)[0][:, 0, 2] for plate in self.plates], axis=0)
 
-    def pieces(self, used: Mask) -> list[TrialResidual]:
+    def pieces(self, used: Mask) -> "list[TrialResidual]":
         """The used frames (F,), in pieces without holes, of `SHORTEST_PIECE` to `LONGEST_PIECE` seconds."""
         arrays = ("time", "origin", "push", "arm", "rotation", "spin", "momentum_rate", "inertia")
         rate, pieces = self.trial.markers.rate, []
@@ -178,10 +176,10 @@ class TrialResidual:
         count = max(1, int(2.0 * cutoff * clock[-1]))
         wave = np.pi * np.arange(1, count + 1) / clock[-1]
         basis = sd * np.sqrt(2.0 / count) * np.cos(clock[:, None] * wave)
-        columns = []
-        for segment in dict.fromkeys(self.segment):
-            bodies = [b for b, of in enumerate(self.segment) if of == segment]
-            columns.append(self._error_of_segment(bodies, basis, wave, segment in TURNED))
+        columns = [
+            self._error_of_segment(bodies, basis, wave, segment in TURNED)
+            for segment, bodies in grouped((of, b) for b, of in enumerate(self.segment)).items()
+        ]
         return np.concatenate(columns, axis=2)
 
     def _error_of_segment(self, bodies: list[int], basis: Array, wave: Array, turned: bool) -> Array:
@@ -202,7 +200,7 @@ class TrialResidual:
         return np.concatenate(columns, axis=2)
 
     def _add_body(
-        self, theta: dict[_Key, float], ours: dict[_Key, int], residual: Array, slope: Array
+        self, theta: "dict[_Key, float]", ours: "dict[_Key, int]", residual: Array, slope: Array
     ) -> None:
         """Add the forces that the masses need (equations of the module docstring)."""
         mass = self.mass * np.exp([theta.get((MASS, group, "", ""), 0.0) for group in self.group])
@@ -230,7 +228,7 @@ class TrialResidual:
                 slope[:, :, column] += both.sum(axis=1)
 
     def _add_plates(
-        self, theta: dict[_Key, float], ours: dict[_Key, int], residual: Array, slope: Array
+        self, theta: "dict[_Key, float]", ours: "dict[_Key, int]", residual: Array, slope: Array
     ) -> None:
         """Subtract the forces of the plates."""
         late = theta.get((CLOCK, "", "", self.session), 0.0)

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, grouped
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve.motion.signals.emg_envelope import envelopes_in_unit, shaped
 from musclesolve.pipeline.measured_activation import MeasuredActivation
@@ -72,10 +72,7 @@ class Observation:
 
 def by_channel(observed: Iterable[Observation]) -> dict[tuple[str, str], list[Observation]]:
     """The observations of each channel in all trials, by kind and label."""
-    channels: dict[tuple[str, str], list[Observation]] = {}
-    for observation in observed:
-        channels.setdefault((observation.kind, observation.label), []).append(observation)
-    return channels
+    return grouped(((observation.kind, observation.label), observation) for observation in observed)
 
 
 @dataclass(frozen=True)

@@ -33,18 +33,10 @@ from musclesolve.studies.dataset.data_set import SPLITS, SUBJECTS, TRAIN
 from musclesolve.studies.many_trials.one_trial import RESULT
 from musclesolve.studies.many_trials.run_many import check_for_all
 from musclesolve.studies.many_trials.trial_record import CSV, PARTED, Outcome, check_table
+from musclesolve.studies.study import study_file
 from musclesolve.studies.study.means import csv_of
 from musclesolve.studies.study.run_study import ComputedStudy, compute_trials
 from musclesolve.studies.study.study_data import other_masses
-from musclesolve.studies.study.study_file import (
-    SOURCES,
-    Study,
-    StudyTrial,
-    complete,
-    lacking,
-    lacking_text,
-    read_study,
-)
 from musclesolve.studies.study.unpacked_trials import INPUTS
 
 OF_RESULT = (
@@ -62,7 +54,7 @@ LONGER = 1.5
 """Ratio of two lengths beyond which a time for each frame and one for each trial can be told apart."""
 
 
-def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> Study:
+def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> study_file.Study:
     """Return the study of all trials in folders and B3D files, drafted into the folder of the data set; or of a file.
 
     Raises:
@@ -74,7 +66,7 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
         raise input_error("missing_argument", problem="no source is named", expected=expected)
     check_table(output / SUBJECTS, "subject,split")
     if len(paths) == 1 and paths[0].suffix == ".toml":
-        return read_study(paths[0])
+        return study_file.read_study(paths[0])
     if output in paths:
         raise file_error(
             "occupied_folder",
@@ -85,7 +77,7 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
     above = Path(os.path.commonpath([path if path.is_dir() else path.parent for path in paths]))
     draft = draft_study(above, output / INPUTS / NAME, paths)
     write_study(draft, force=True)
-    study, people = read_study(draft.path), f"{INPUTS}/{TABLE}"
+    study, people = study_file.read_study(draft.path), f"{INPUTS}/{TABLE}"
     notes = [f"not read: {text}" for text in (*draft.unread, *draft.left_out)]
     if cameras := [trial.name for trial in study.included if is_predicted(trial.source.get("loads"))]:
         notes.append(f"no forces were measured, they are predicted from the motion: {shortened(cameras)}")
@@ -98,8 +90,8 @@ def dataset_study(sources: str | Path | Iterable[str | Path], output: Path) -> S
             f"what is to decide stands in {INPUTS}/{NAME}{more}, and was taken as drafted; to decide it, copy that "
             "file beside itself under another name, change the copy, and name it as the source"
         )
-    if absent := lacking(study.subjects, study.included):
-        said = f"nothing states {lacking_text(absent)}: enter it in {people}, and give the command again"
+    if absent := study_file.lacking(study.subjects, study.included):
+        said = f"nothing states {study_file.lacking_text(absent)}: enter it in {people}, and give the command again"
         notes.insert(0, said)
     return replace(study, title=output.name, notes=tuple(notes), people=people)
 
@@ -256,8 +248,8 @@ def estimate_dataset(
         stack.enter_context(reserved(output))
         study = dataset_study(sources, output)
         kinds: dict[str, list[tuple[float, str]]] = {}
-        for trial in complete(study) or study.included:
-            kind = next(key for key in SOURCES if key in trial.source)
+        for trial in study_file.complete(study) or study.included:
+            kind = next(key for key in study_file.SOURCES if key in trial.source)
             kinds.setdefault(kind, []).append((_length(study, trial), trial.name))
         chosen, first = list[str](), dict[str, str]()
         for kind, of in kinds.items():
@@ -322,7 +314,7 @@ def _total(at: np.ndarray, spent: np.ndarray, every: np.ndarray) -> float:
     return float(spent.sum() / max(at.sum(), 1.0) * every.sum())
 
 
-def _length(study: Study, trial: StudyTrial) -> float:
+def _length(study: study_file.Study, trial: study_file.StudyTrial) -> float:
     """The frames of a trial of a B3D file, of others the bytes of the file of its motion: what its time grows with."""
     folder, source = study.path.parent, trial.source
     try:

@@ -1,7 +1,5 @@
 """One trial, of a recording or of an OpenSim model, from its files to the files of its result."""
 
-from __future__ import annotations
-
 import contextlib
 import pickle
 import time
@@ -99,7 +97,7 @@ class Job:
     # files beside the result by name, made in this order; None: not wanted, a file of an earlier result is removed
     further: Mapping[str, Further | None] = field(default_factory=dict)
     questions: tuple[str, ...] = ()  # further questions beside those of the trial file
-    source: B3DSource | None = None  # what writes the input files, before they are read
+    source: "B3DSource | None" = None  # what writes the input files, before they are read
     # the variables of result.nc, which then has numbers of 32 bits; all unless given
     keep: tuple[str, ...] = ()
 
@@ -109,7 +107,7 @@ class Job:
             self.source.unpack()
         return self.trial
 
-    def with_answers(self) -> Job:
+    def with_answers(self) -> "Job":
         """Put the answers to the questions of the trial first among the further files."""
         from musclesolve.studies.questions.answers import answer_files, asked_of
 
@@ -142,7 +140,7 @@ def analyze(
     options: Mapping[str, object],
     figures: bool,
     progress: Progress,
-    more: Callable[[RecordedBody | ModelBody, xr.Dataset], tuple[xr.Dataset, dict[str, bytes]]] | None = None,
+    more: "Callable[[RecordedBody | ModelBody, xr.Dataset], tuple[xr.Dataset, dict[str, bytes]]] | None" = None,
     outdated: Iterable[str] = (),
     keep: Sequence[str] = (),
 ) -> tuple[xr.Dataset, list[Path]]:
@@ -201,7 +199,7 @@ def analyze_with_uncertainty(
 
     spread: xr.Dataset | None = None
 
-    def judged(body: RecordedBody | ModelBody, result: xr.Dataset) -> tuple[xr.Dataset, dict[str, bytes]]:
+    def judged(body: "RecordedBody | ModelBody", result: xr.Dataset) -> tuple[xr.Dataset, dict[str, bytes]]:
         """The result, judged by its uncertainty, and the files of the uncertainty."""
         nonlocal spread
         spread = uncertainty(body, samples, seed, progress=progress, result=result)

@@ -1,7 +1,5 @@
 """Many trials in one call: finding the trials, naming their folders, and computing them here or on a cluster."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import threading
@@ -91,7 +89,7 @@ def _attempt(job: Job) -> TrialRecord:
         return attempt(job)
 
 
-def _client(address: str) -> Client:
+def _client(address: str) -> "Client":
     try:
         from distributed import Client
         from distributed.comm import resolve_address
@@ -108,7 +106,7 @@ def _client(address: str) -> Client:
         ) from error
 
 
-def _check_workers(client: Client, address: str, jobs: Sequence[Job]) -> None:
+def _check_workers(client: "Client", address: str, jobs: Sequence[Job]) -> None:
     try:
         client.wait_for_workers(1, timeout=WORKERS_S)
     except TimeoutError as error:
@@ -308,7 +306,7 @@ def compute(
 
 
 def _found(
-    todo: Sequence[Job], workers: int, scheduler: str | None, report: TrialsProgress
+    todo: Sequence[Job], workers: int, scheduler: str | None, report: "TrialsProgress"
 ) -> Generator[TrialRecord]:
     """Yield the records of trials with nothing left to do, then of the others, each as soon as it is ready."""
     left = list[Job]()
@@ -324,7 +322,7 @@ def _found(
         yield from _compute_here(left, workers, report)
 
 
-def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> Generator[TrialRecord]:
+def _compute_here(todo: Sequence[Job], workers: int, report: "TrialsProgress") -> Generator[TrialRecord]:
     """Yield the records from processes on this machine, each as soon as it is ready."""
     with closing(in_processes(attempt_task, todo, workers, report)) as results:
         for job, outcome in results:
@@ -335,7 +333,10 @@ def _compute_here(todo: Sequence[Job], workers: int, report: TrialsProgress) -> 
 
 
 def in_processes(
-    function: Callable[[None, Job, Progress], Any], todo: Sequence[Job], workers: int, report: TrialsProgress
+    function: Callable[[None, Job, Progress], Any],
+    todo: Sequence[Job],
+    workers: int,
+    report: "TrialsProgress",
 ) -> Generator[tuple[Job, Any]]:
     """Yield each trial with what a function of a module makes of it, or `Lost`, as soon as it is ready."""
     from musclesolve.sharing.solver.batch import compile_kernel

@@ -3,8 +3,6 @@
 The recipe of a result has its inputs and options, which show whether it has to be computed again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json
@@ -15,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from types import FunctionType
-from typing import Any
+from typing import Any, Self
 
 import xarray as xr
 
@@ -210,7 +208,7 @@ class Outcome(StrEnum):
         return self in (Outcome.REFUSED, Outcome.REFUSED_BEFORE)
 
     @property
-    def at_last(self) -> Outcome:
+    def at_last(self) -> Self:
         """The outcome, whichever call reached it: there is a result, the input is refused, or another one."""
         earlier = {Outcome.COMPUTED: Outcome.UNCHANGED, Outcome.REFUSED_BEFORE: Outcome.REFUSED}
         return earlier.get(self, self)
@@ -243,7 +241,7 @@ class Measures:
     extension: str = ""  # coordinates of flexion that are positive in extension or plantarflexion
 
     @classmethod
-    def from_result(cls, result: xr.Dataset, facts: Facts | None = None) -> Measures:
+    def from_result(cls, result: xr.Dataset, facts: Facts | None = None) -> Self:
         """The measures of a result, which is judged here where it has no verdict; facts: of this result, if known."""
         if facts is None or facts.result is not result:
             facts = Facts(result) if "plausible" in result else judged_facts(result)
@@ -287,7 +285,7 @@ class Measures:
         return json.dumps(asdict(self))
 
     @classmethod
-    def from_json(cls, text: str) -> Measures | None:
+    def from_json(cls, text: str) -> "Measures | None":
         """Return the measures that `as_json` wrote; None for any other text."""
         try:
             return cls(**json.loads(text))

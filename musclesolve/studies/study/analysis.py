@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from musclesolve._util.arrays import AnyArray
+from musclesolve._util.arrays import AnyArray, grouped
 from musclesolve._util.messages import Progress, count_of, no_progress, shortened
 from musclesolve.errors import InputError
 from musclesolve.recording.data import SIDES
@@ -470,10 +470,8 @@ def _of_subjects(
     computed: ComputedStudy, cycles: xr.Dataset
 ) -> tuple[dict[str, float], dict[tuple[str, str], list[str]]]:
     """Mass of each subject that the study file states, and (subject, condition) -> its trials."""
-    trials: dict[tuple[str, str], list[str]] = {}
-    for name in dict.fromkeys(map(str, cycles["trial"].values)):
-        trial = computed.study.trial_of[name]
-        trials.setdefault((trial.subject, trial.condition), []).append(name)
+    averaged = (computed.study.trial_of[name] for name in dict.fromkeys(map(str, cycles["trial"].values)))
+    trials = grouped(((trial.subject, trial.condition), trial.name) for trial in averaged)
     stated = {subject: computed.study.of_subject(subject, "mass_kg") for subject, _ in trials}
     return {subject: float(mass) for subject, mass in stated.items() if mass is not None}, trials
 

@@ -3,8 +3,6 @@
 `compare_curves` lists the test of each design; statistics and thresholds come from `random_field`.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -59,7 +57,9 @@ class _Test:
     of: str = ""  # what it is the difference of
     reference: float = math.nan  # largest magnitude of the reference curve
     levels: Sequence[tuple[str, Array]] = ()  # name and mean curve (Q,) of what F compares
-    after: _Test | None = None  # the analysis of variance that has to find a difference before this is tested
+    after: "_Test | None" = (
+        None  # the analysis of variance that has to find a difference before this is tested
+    )
     among: int = 1  # how many tests follow the same one
     in_pairs: bool = False  # of two conditions, because too few subjects have all
     variable: str = ""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import Progress, no_progress, shortened
 from musclesolve.constants import TRIAL_FILE
 from musclesolve.errors import InputError
@@ -184,10 +185,7 @@ def _alike(inputs: Mapping[str, tuple[str, Sequence[Path]]]) -> list[list[str]]:
     """
 
     def parts(trials: Iterable[str], mark: Callable[[Path], object]) -> list[list[str]]:
-        groups: dict[object, list[str]] = {}
-        for name in trials:
-            rest, files = inputs[name]
-            groups.setdefault((rest, *map(mark, files)), []).append(name)
+        groups = grouped(((inputs[name][0], *map(mark, inputs[name][1])), name) for name in trials)
         return [names for names in groups.values() if len(names) > 1]
 
     there = [name for name, (_, files) in inputs.items() if all(file.is_file() for file in files)]

@@ -8,8 +8,6 @@ Other errors of the cost, and co-contraction, change the optimum alone: derivati
 Errors of the contact model add to the contact forces.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -101,7 +99,7 @@ class Linear:
         return [self.replay.part(self._body, self._no_errors, number) for number in parts]
 
     @cached_property
-    def responses(self) -> list[Response]:
+    def responses(self) -> "list[Response]":
         """The derivatives of each part of the body; InputError for a cost that has none, and for elastic tendons."""
         sharing, responses = self.replay.sharing, []
         if sharing.elastic:

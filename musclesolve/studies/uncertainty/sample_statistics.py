@@ -4,8 +4,6 @@ Samples arrive one after the other and are not stored: mean, standard deviation 
 the nominal values, so that a constant quantity has a spread of exactly zero.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -145,14 +143,14 @@ COORDINATES = ("muscle", "joint")
 
 
 def assemble(
-    result: xr.Dataset,
+    result: "xr.Dataset",
     replay: Replay,
     statistics: Statistics,
     reserve: AnyArray,
     variance: Mapping[str, AnyArray],
     unique: AnyArray | None,
     attributes: Mapping[str, Any],
-) -> xr.Dataset:
+) -> "xr.Dataset":
     """Label the output of samples and derivatives.
 
     Args:
