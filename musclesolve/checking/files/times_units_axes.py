@@ -241,7 +241,8 @@ def missing_points(case: Case) -> Iterator[Finding]:
 
 # factor on a number read as meters or newtons -> its true unit.
 SIZES = {1000.0: "a thousand times", 100.0: "a hundred times", 10.0: "ten times"}
-# Inches and feet under a header of meters, centimeters or millimeters.
+# Inches under a header of meters, centimeters or millimeters. Feet under a header of centimeters have nearly the size of
+# inches under the usual one, of millimeters, and are called inches.
 HEADERS = (1.0, 100.0, 1000.0)
 POWERS = {factor: f"{size} too small" for factor, size in SIZES.items()} | {
     1.0 / factor: f"{size} too large" for factor, size in SIZES.items()
@@ -249,7 +250,7 @@ POWERS = {factor: f"{size} too small" for factor, size in SIZES.items()} | {
 LENGTH_FAULTS = (
     POWERS
     | {0.0254 * per_meter: "in inches" for per_meter in HEADERS}
-    | {0.3048 * per_meter: "in feet" for per_meter in HEADERS}
+    | {0.3048 * per_meter: "in feet" for per_meter in HEADERS[::2]}
 )
 FORCES = {
     1000.0: "kilonewtons",
