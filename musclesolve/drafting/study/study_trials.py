@@ -153,7 +153,9 @@ def words_of(level: str) -> list[Word]:
         if word.is_number and words and not words[-1].number:
             words[-1] = Word(words[-1].letters, word.number)  # walk_02 is walk02
         elif words and words[-1].text.casefold() == "no" and word.letters:
-            words[-1] = Word(f"{words[-1].letters}_{word.letters}", word.number)  # no_exo is another word than exo
+            words[-1] = Word(
+                f"{words[-1].letters}_{word.letters}", word.number
+            )  # no_exo is another word than exo
         else:
             words.append(word)
     return words
