@@ -424,8 +424,7 @@ class Joined:
         Looked at are the first `STRETCHES` stretches of a clock. The rate is the slope of the periods of the `Live`
         that have passed, counted step by step, over the time: so neither jitter nor lost samples change it.
         """
-        before = np.abs(np.diff(self._times[-2:]))
-        if before.size and abs(time - self._times[-1]) > max(ANEW, 2.0 * before[0]):
+        if len(self._times) > 1 and abs(time - self._times[-1]) > max(ANEW, 2.0 * np.ptp(self._times[-2:])):
             self._times.clear()
             self._stretches = 0
         if not self._times or time != self._times[-1]:

@@ -245,8 +245,7 @@ def missing_points(case: Case) -> Iterator[Finding]:
 
 # factor on a number read as meters or newtons -> its true unit.
 SIZES = {1000.0: "a thousand times", 100.0: "a hundred times", 10.0: "ten times"}
-# Inches under a header of meters, centimeters or millimeters. Feet under a header of centimeters are nearly of the size
-# of inches under the usual one, of millimeters, and are called inches.
+# Inches under a header of meters, centimeters or millimeters; feet under one of centimeters count as inches.
 HEADERS = (1.0, 100.0, 1000.0)
 POWERS = {factor: f"{size} too small" for factor, size in SIZES.items()} | {
     1.0 / factor: f"{size} too large" for factor, size in SIZES.items()

@@ -224,15 +224,15 @@ def _reflected(markers: Markers, axis: int) -> Markers:
     return replace(markers, position=markers.position * np.where(np.arange(3) == axis, -1.0, 1.0))
 
 
-def _mirrored_axis(trial: Trial) -> int | None:
+def _mirrored_axis(case: Case) -> int | None:
     """The axis that the markers have reversed where the sides are reversed, None where their labels are exchanged.
 
-    A mirrored foot is in the air and on the ground as the force under it says; an exchanged label is not. Reversed once
-    more, the feet are nearest to their points of force.
+    A mirrored foot is in the air and on the ground as the plate of its stated side says; an exchanged label is not.
+    Reversed once more, the feet are nearest to their points of force.
     """
-    feet = seen_feet(trial)
+    trial, feet, stated = case.trial, seen_feet(case.trial), {force.side for force in case.settings.force}
     loaded = [(plate, plate.force[:, 2] > touch(trial, 0.3)) for plate in trial.forces if plate.side in feet]
-    if len(feet) < len(SIDES) or not loaded:
+    if len(feet) < len(SIDES) or not loaded or not stated or not stated <= {*SIDES}:
         return None
 
     def in_air(side: Side, plate: PlateForce, on: Mask) -> float:
@@ -272,8 +272,8 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
         return
     both, in_mapping = len(wrong) == len(reversed_pairs), bool(case.settings.mapping)
     many = reversed_pairs[wrong[0]]
-    if "markers" in wrong and (axis := _mirrored_axis(trial)) is not None:
-        said = {"count": len(many), "pairs": len(pairs), "names": ", ".join(many[:4])}
+    said = {"count": len(many), "pairs": len(pairs), "names": ", ".join(many[:4])}
+    if "markers" in wrong and (axis := _mirrored_axis(case)) is not None:
         repair = replace_fields(**{role: _reflected(getattr(trial, role), axis) for role in wrong})
         yield finding("sides_swapped.mirrored", "error", said, Where(trial.markers.path), repair)
         return
@@ -293,17 +293,14 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
             trial,
             {role: dict(sorted(pair for pair in twins if names >= {*pair})) for role, names in seen.items()},
         )
-    values = {
-        "count": len(many),
-        "pairs": len(pairs),
-        "names": ", ".join(many[:4]),
-        "remedy": "swap the labels of right and left in this file; the other recording has them right"
+    remedy = (
+        "swap the labels of right and left in this file; the other recording has them right"
         if not both
         else "swap the markers of right and left in [mapping], [clusters] and [carried]"
         if in_mapping
-        else "swap the labels of right and left in both files",
-    }
-    yield finding("sides_swapped", "error", values, where, repair, change=change)
+        else "swap the labels of right and left in both files"
+    )
+    yield finding("sides_swapped", "error", {**said, "remedy": remedy}, where, repair, change=change)
 
 
 def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:

@@ -322,8 +322,7 @@ def exceeds(value: float, limit: float, error: float) -> bool:
 
 
 LARGE_CHANGE = 1.0
-"""Change of a moment over the mass [N m/kg] from which a delay of any size is an error: hips and knees have about
-as much in walking."""
+"""Change of a moment over the mass [N m/kg] from which any delay is an error, about as much as hips have in walking."""
 DRIFTS, SERIOUS_DRIFT = 0.035, 0.06
 """Difference of the rates of two clocks that is reported, and that is an error. Rates in use differ by 4 % and more (50
 and 48, 120 and 125 Hz); sound recordings of one cycle show up to 0.024. In longer recordings a smaller difference is

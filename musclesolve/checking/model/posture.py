@@ -397,15 +397,12 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
 
 
 def _accusation(
-    code: str, names: Sequence[str], why: str, then: str, where: Where, otherwise: str = ""
+    code: str, names: Sequence[str], why: str, then: str, where: Where, more: str = ""
 ) -> Finding:
-    """The finding of a fault of angles; of two exchanged pairs each name stands beside the one it is exchanged with.
-
-    otherwise: another remedy of reversed angles, ", or ...".
-    """
+    """The finding of a fault of angles; of two exchanged pairs each name stands beside the one it is exchanged with."""
     pairs = [" and ".join(dict.fromkeys(pair)) for pair in zip(names, names[::-1], strict=True)]
     said = {"why": why, "names": ", and ".join(pairs[: (len(names) + 1) // 2]), "then": then}
-    return finding(code, "error", said | {"otherwise": otherwise}, where)
+    return finding(code, "error", said | {"otherwise": more}, where)
 
 
 def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:

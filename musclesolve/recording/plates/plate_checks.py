@@ -276,8 +276,7 @@ def instant_notes(trial: Trial) -> tuple[str, ...]:
 def _remedy(most: float, weight: float) -> str:
     """Return the remedy for a point of force that strays only under small forces, up to `most` [N]."""
     remedy = (
-        "correct the point in the software that exported it (axes, order of columns, time against the force), "
-        "or choose a range without that time ([time])"
+        "correct the point where it is exported (columns, time), or choose a range without that time ([time])"
     )
     if most <= _UNSURE * weight:
         above = 5 * math.ceil((most + 1.0) / 5.0)
