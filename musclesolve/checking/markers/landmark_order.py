@@ -228,7 +228,6 @@ def _mirrored_axis(case: Case) -> int | None:
     """The axis that the markers have reversed where the sides are reversed, None where their labels are exchanged.
 
     A mirrored foot is in the air and on the ground as the plate of its stated side says; an exchanged label is not.
-    Reversed once more, the feet are nearest to their points of force.
     """
     trial, feet, stated = case.trial, seen_feet(case.trial), {force.side for force in case.settings.force}
     loaded = [(plate, plate.force[:, 2] > touch(trial, 0.3)) for plate in trial.forces if plate.side in feet]
