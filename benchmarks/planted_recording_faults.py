@@ -341,7 +341,7 @@ def plate_of_the_other_step(copy: Copy, draw: np.random.Generator) -> Drawn:
 # Preprocessing, parts of a recording, and recordings of other people
 
 
-@kind("force_leap", "low_rate", "plate_instant", "force_resolution", "time_offset")
+@kind("force_leap", "low_rate", "plate_instant", "plate_clipped", "force_resolution", "time_offset")
 def forces_resampled(copy: Copy, draw: np.random.Generator) -> Drawn:
     rate, time = pick(draw, (15.0, 25.0, 50.0)), copy.forces.time
     coarse = np.arange(time[0], time[-1], 1.0 / rate)

@@ -281,6 +281,8 @@ def main() -> None:
     parser = command_line(__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"all unless named: {', '.join(MOVEMENTS)}")
     names = parser.parse_args().names
+    if unknown := sorted({*names} - {*MOVEMENTS}):
+        parser.error(f"there is no movement {', '.join(unknown)}")
     table = Rows("movement", "verdict", "said", "leg-frames", "error of moments [N m rms]", "not expected")
     with TemporaryDirectory() as folder:
         for name in names or MOVEMENTS:

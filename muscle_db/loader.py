@@ -132,7 +132,7 @@ def load(name_or_path: str | Path = DEFAULT) -> MuscleDatabase:
         raise MuscleDatabaseError(
             f"{str(path)!r} is not a file name", expected="the path of a TOML file"
         ) from fault
-    if b"\0" in raw:
+    if b"\0" in raw and not raw.startswith((b"\xff\xfe", b"\xfe\xff")):  # of UTF-16
         raise MuscleDatabaseError("this is a binary file", file=path, expected="a text file (TOML)")
     try:
         text = raw.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")

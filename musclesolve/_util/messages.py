@@ -186,15 +186,17 @@ def unknown_name(
     """The error "there is no {what} {name}{within}", with the most similar names; within: " in 'model.toml'"."""
     known = list(known)
     meant = suggestion(name, known)
+    listed = listed_beside(meant, known) or "none"
+    search = "; a part of a name shows names that contain it" if listed.endswith(" names)") else ""
     return input_error(
         "unknown_name",
         file=None if file is None else str(file),
         where=where,
-        remedy=meant or "use one of these names",
+        remedy=meant or f"use one of these names{search}",
         what=what,
         name=as_text(name),
         within=within,
-        listed=listed_beside(meant, known) or "none",
+        listed=listed,
     )
 
 

@@ -109,7 +109,8 @@ def setting_option(file: type[Settings], table: str, key: str, replaces: bool = 
     text += f": {', '.join(setting.choices)}" if setting.choices else ""
     text += "; repeatable" if setting.kind in REPEATABLE else ""
     text += "; default: as in the trial file." if replaces else "."
-    metavar = "[WORD=]NUMBER" if setting.kind == "number_or_weights" else None
+    of_one = {"number_or_weights": "[WORD=]NUMBER", "name_list": "<str>", "numbers": "<float>"}
+    metavar = of_one.get(setting.kind)  # of one option: those of a list are given again, not between commas
 
     def chosen(incomplete: str) -> list[str]:
         return [choice for choice in setting.choices if choice.startswith(incomplete)]

@@ -424,29 +424,32 @@ class Joined:
         Looked at are the first `STRETCHES` stretches of a clock. The rate is the slope of the periods of the `Live`
         that have passed, counted step by step, over the time: so neither jitter nor lost samples change it.
         """
-        if self._times and abs(time - self._times[-1]) > ANEW:
+        if len(self._times) > 1 and abs(time - self._times[-1]) > max(ANEW, 2.0 * np.ptp(self._times[-2:])):
             self._times.clear()
             self._stretches = 0
         if not self._times or time != self._times[-1]:
             self._times.append(time)
         if self._stretches == STRETCHES:
-            del self._times[:-1]
+            del self._times[:-2]
             return
         if len(self._times) <= COUNTED or abs(time - self._times[0]) < MEASURED:
             return
         times = np.unique(self._times)
-        self._times, self._stretches = [time], self._stretches + 1
+        self._times, self._stretches = self._times[-2:], self._stretches + 1
         steps = np.diff(times)
         rate = 1.0 / float(np.median(steps))
         if abs(rate / self._live.rate - 1.0) <= OTHER_STEP:
             periods = np.cumsum(np.round(steps * self._live.rate))
             rate = float(np.polyfit(times[1:] - times[0], periods, 1)[0])
         if abs(rate / self._live.rate - 1.0) > OTHER_RATE:
+            in_milliseconds = abs(1000.0 * rate / self._live.rate - 1.0) < OTHER_STEP
             raise input_error(
                 "bad_stream",
                 problem=f"{self._names[self._carrier or 0]} has markers {rate:.4g} times a second",
                 expected=f"{self._live.rate:g} times a second",
-                remedy=f"--rate {rate:.4g}, or in Python Live(..., rate_hz={rate:.4g})",
+                remedy="send the times in seconds: they are in milliseconds"
+                if in_milliseconds
+                else f"--rate {rate:.4g}, or in Python Live(..., rate_hz={rate:.4g})",
             )
 
     def _due(self, head: Reading, now: float) -> bool:

@@ -281,7 +281,7 @@ class Plausibility:
         """Return the remedy for a quantity that is outside, or at the edge."""
         sentences = bundled_toml(__package__, "plausibility.toml")["remedy"]
         if comparison.criterion in OF_RECORDING:
-            return str(sentences["recording"])
+            return str(sentences[comparison.criterion])
         if comparison.criterion == "ground":
             return self._lower_cutoff
         if comparison.criterion == "emg":

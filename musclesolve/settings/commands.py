@@ -249,7 +249,7 @@ class PlotSettings(FigureSettings):
 class CompareSettings(Settings):
     """Options of `compare`."""
 
-    costs: tuple[str, ...] = setting("a cost function; give the option twice or more", required=True)
+    costs: tuple[str, ...] = setting("a cost function, by one option for each of two or more", required=True)
 
 
 EMG_WEIGHTS = (0.0, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)

@@ -86,22 +86,15 @@ def _named(part: Mapping[str, Any]) -> dict[str, Any]:
 
 KINDS = {
     "text": ValueKind("a text in quotes", '"..."', _is_text, _TEXT),
-    "number": ValueKind(
-        "a number", "a number such as 1.5, without quotes and with a decimal point", is_number, _NUMBER
-    ),
-    "whole": ValueKind(
-        "a whole number", "a whole number such as 1, without quotes", _is_whole, {"type": "integer"}
-    ),
+    "number": ValueKind("a number", "1.5, with your number", is_number, _NUMBER),
+    "whole": ValueKind("a whole number", "1, with your number", _is_whole, {"type": "integer"}),
     "truth": ValueKind(
-        "true or false",
-        "true or false, without quotes",
-        lambda value: isinstance(value, bool),
-        {"type": "boolean"},
+        "true or false", "true, or false", lambda value: isinstance(value, bool), {"type": "boolean"}
     ),
     "name_list": ValueKind("a list of names", '["...", "..."]', _is_name_list, _NAMES),
     "columns": ValueKind(
         "a list of three column names, or their common beginning",
-        '["...x", "...y", "...z"] or their common beginning "..."',
+        '["...x", "...y", "...z"], or their common beginning "..."',
         lambda value: (isinstance(value, str) and value != "") or (_is_name_list(value) and len(value) == 3),
         {"anyOf": [_TEXT, {**_NAMES, "minItems": 3, "maxItems": 3}]},
     ),
@@ -127,7 +120,7 @@ KINDS = {
     ),
     "number_or_weights": ValueKind(
         "a number, or names with a number each",
-        "a number such as 1.5, or { ... = 1.5 }",
+        "1.5, or { ... = 1.5 }, with your numbers",
         lambda value: is_number(value) or _is_weights(value),
         {"anyOf": [_NUMBER, _named(_NUMBER)]},
     ),

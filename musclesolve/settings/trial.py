@@ -390,7 +390,7 @@ class MuscleSettings(Settings):
         kind="number_or_weights",
         above=0.0,
         maximum=0.5,
-        example="0.06 or { achilles = 0.08 }",
+        example="0.06, or { achilles = 0.08 }",
     )
 
 

@@ -170,8 +170,8 @@ def compare(
             "missing_argument",
             where="costs",
             problem="a comparison needs two costs or more",
-            expected="names of costs, or Cost objects",
-            remedy='state two, such as "stress_cubed" and "force_squared"; `run` takes a single cost',
+            expected="each cost by itself: --cost stress_cubed --cost force_squared, or a list in Python",
+            remedy="state a second one; `run` takes a single cost",
         )
     compared = [find_cost(cost) for cost in wanted]
     names = [cost.label for cost in compared]

@@ -170,8 +170,8 @@ def of_sides(stated: Mapping[str, Stated], names: Sequence[str], what: str, more
 
 def check_factor(name: str, value: object) -> float:
     """The factor from 0 to 10 on the strength of a muscle or group."""
-    expected = "a factor from 0 to 10, such as 0.5 for half"
-    return check_number(value, f"the strength of {name}", expected, least=0.0, most=10.0, where="strength")
+    expected = "the name of a muscle or group with a factor from 0 to 10 on its strength, such as soleus=0.5"
+    return check_number(value, name, expected, least=0.0, most=10.0, where="strength")
 
 
 def factors_of(part: SharingGroup, factors: Mapping[str, float]) -> Array:

@@ -119,3 +119,8 @@ def test_lists_have_the_names_of_the_program_and_mark_the_default(name, default)
         assert [row["name"] for row in rows if row["default"]] == [
             default
         ] and f"{default} (default)" in shown
+
+
+def test_an_option_that_may_be_repeated_shows_one_value():
+    shown = call("compare", "--help", COLUMNS="140").output
+    assert "by one option for each" in shown and "list[" not in shown.partition("Options")[2]

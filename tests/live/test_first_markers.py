@@ -12,7 +12,11 @@ from musclesolve import Live
 from musclesolve.live import Recorder, samples
 from musclesolve.live.stream import SAMPLES, Arrival, FirstMarkers, Sample, StreamEnded, run_session
 
-UNITS = {"a thousand times too large": 1000.0, "a hundred times too small": 0.01, "in inches": 1.0 / 0.0254}
+UNITS = (
+    *(("a thousand times too large", 1000.0), ("a hundred times too small", 0.01)),
+    *(("in inches", 1.0 / 0.0254), ("in inches", 0.001 / 0.0254), ("in feet", 0.001 / 0.3048)),
+    ("in inches", 0.85 * 0.001 / 0.0254),  # of a body that is bent
+)
 
 
 @pytest.fixture
@@ -26,15 +30,15 @@ def check(live: Live, markers) -> None:
         first.check(each)
 
 
-@pytest.mark.parametrize("said", UNITS)
-def test_another_unit_is_refused_in_every_phase_of_a_step_and_in_any_axes(live, walk, said):
+@pytest.mark.parametrize(("said", "size"), UNITS)
+def test_another_unit_is_refused_in_every_phase_of_a_step_and_in_any_axes(live, walk, said, size):
     turned = np.array([[0.0, 0.0, 1.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
     for begin in range(0, len(walk) - SAMPLES, SAMPLES):
         right = [sample.markers for sample in walk[begin : begin + SAMPLES]]
         check(live, right)
         for axes in (np.eye(3), turned):
             with refused("bad_units", said, "unit"):
-                check(live, [UNITS[said] * markers @ axes for markers in right])
+                check(live, [size * markers @ axes for markers in right])
 
 
 @pytest.mark.parametrize(

@@ -428,6 +428,11 @@ def test_markers_at_another_rate_are_refused(live, rate):
         joined(live, *(markers(live, k / rate) for k in range(300)))
 
 
+def test_times_in_milliseconds_are_refused_as_such(live):
+    with refused("bad_stream", "given", "milliseconds"):
+        joined(live, *(markers(live, 1000.0 * k / live.rate) for k in range(60)))
+
+
 def test_the_rate_is_looked_at_again_when_the_clock_begins_anew(live):
     first = [markers(live, 50.0 + k / live.rate) for k in range(900)]
     for start in (0.0, 90.0):

@@ -49,6 +49,7 @@ def test_unknown_database_names_what_there_is_and_where_it_looked() -> None:
     [
         (b"name = 1\n\x89PNG\0", ": this is a binary file"),
         (b'name = "a"\nsource = "M\xfcller"', ", line 2: a character is not in UTF-8"),
+        ('name = "a"'.encode("utf-16"), ", line 1: a character is not in UTF-8"),
     ],
 )
 def test_a_file_that_is_not_text_is_refused(tmp_path: Path, content: bytes, says: str) -> None:

@@ -138,7 +138,7 @@ def test_scenarios_that_cannot_be_are_found_before_the_run(tmp_path):
     file = tmp_path / "trial.toml"
     for scenarios, said in (
         ('["a: soleus=0.5", "a: soleus=0.4"]', "two scenarios are called 'a'"),
-        ('["soleus=-1"]', "the strength of soleus is -1.0"),
+        ('["soleus=-1"]', "soleus is -1.0"),
     ):
         file.write_text(
             f'{text}\n[questions]\nask = ["what_if"]\nscenarios = {scenarios}\n', encoding="utf-8"

@@ -25,7 +25,7 @@ from musclesolve import Status
 from musclesolve.data import reference_stride
 from musclesolve.report.content.methods import works
 from musclesolve.results.facts import CENTER_HEIGHT, Facts
-from musclesolve.results.finding import FINDINGS, Finding
+from musclesolve.results.finding import FINDINGS, Finding, finding
 from musclesolve.results.judgement import judge
 from musclesolve.results.movement import WORDS, Movement
 from musclesolve.results.plausibility import (
@@ -195,6 +195,16 @@ def test_the_headline_names_the_reason_that_holds(stride):
         said[cause] = found.use
     assert len(set(said.values())) == len(said)
     assert judge(Facts(stride)).because == ()
+
+
+def test_a_body_that_weighs_otherwise_has_remedies_of_its_own(stride):
+    """Masses of segments come before the sentence on the mass; and each criterion of the recording names its causes."""
+    fault = finding("segment_mass", "warning", {"segments": "calcn_r"})
+    heavier = stride.assign_attrs(subject_mass_kg=1.08 * stride.attrs["subject_mass_kg"])
+    judged = judge(Facts(heavier.assign_attrs({FINDINGS: json.dumps([fault.as_dict()])})))
+    first, second = judged.findings[:2]
+    assert (first.code, second.code) == ("segment_mass", "implausible") and first.decides
+    assert "masses of the segments" in second.remedy and "plates" in second.remedy
 
 
 def long_fibers(copy: TrialCopy, folder: Path) -> None:

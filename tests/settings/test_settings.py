@@ -5,7 +5,9 @@ from __future__ import annotations
 import inspect
 import json
 import pickle
+import re
 import runpy
+import tomllib
 from pathlib import Path
 from typing import Any, get_args
 
@@ -58,6 +60,12 @@ def test_the_rules_of_a_setting_hold_together(name: str, key: str, setting: Sett
     ending = key.rpartition("_")[2] if "_" in key else ""
     if ending in SUFFIXES and setting.kind in ("number", "whole"):
         assert setting.unit.split()[-1] in (SUFFIXES[ending], "deg", "deg/s")
+
+
+@pytest.mark.parametrize(("name", "key", "setting"), STATED, ids=[f"{name}.{key}" for name, key, _ in STATED])
+def test_the_line_that_a_remedy_proposes_can_be_pasted(name: str, key: str, setting: Setting) -> None:
+    line = re.split(", (?:or|with) ", setting.line(key))[0]
+    assert list(tomllib.loads(line)) == [key]
 
 
 def test_a_value_at_fault_has_what_was_expected() -> None:

@@ -52,6 +52,8 @@ from musclesolve.settings.trial import FILE_AXES
 HOLE = 1.6
 # Ratio by which all markers move farther than in the frames around.
 SKIP, SKIPPING_SHARE, MOST_SKIPS = 1.6, 0.8, 8
+LONGEST_LOSS_S = 0.5
+"""Longest time of frames that a file lost without a hole [s]; a farther jump shows other axes or another recording."""
 SLOWEST_STEP = 0.002
 """Displacement per frame below which a marker does not show lost frames [m]."""
 STILL_FOR = 0.25
@@ -168,10 +170,12 @@ def lost_frames(case: Case) -> Iterator[Finding]:
         time[k + 1 :] += count / markers.rate
     values = {"points": "markers", "ratio": ratio[0], "lost": count_of(sum(lost), "frame")}
     where = Where(markers.path, times=tuple((float(markers.time[k]), float(markers.time[k + 1])) for k in at))
-    repair = replace_fields(markers=even(replace(markers, time=time)))
+    few = sum(lost) < LONGEST_LOSS_S * markers.rate
+    repair = replace_fields(markers=even(replace(markers, time=time))) if few else None
     # Frames lost before the time range shift the whole range against the forces.
     anywhere = bool(markers.time[at[0]] < case.trial.time_range[1])
-    yield finding("frames_skipped", "error", values, where, repair, anywhere=anywhere)
+    name = "frames_skipped" if few else "frames_skipped.far"
+    yield finding(name, "error", values, where, repair, anywhere=anywhere)
 
 
 @check_at(Stage.UNITS)
@@ -241,7 +245,7 @@ def missing_points(case: Case) -> Iterator[Finding]:
 
 # factor on a number read as meters or newtons -> its true unit.
 SIZES = {1000.0: "a thousand times", 100.0: "a hundred times", 10.0: "ten times"}
-# Inches and feet under a header of meters, centimeters or millimeters.
+# Inches under a header of meters, centimeters or millimeters; feet under one of centimeters count as inches.
 HEADERS = (1.0, 100.0, 1000.0)
 POWERS = {factor: f"{size} too small" for factor, size in SIZES.items()} | {
     1.0 / factor: f"{size} too large" for factor, size in SIZES.items()
@@ -249,7 +253,7 @@ POWERS = {factor: f"{size} too small" for factor, size in SIZES.items()} | {
 LENGTH_FAULTS = (
     POWERS
     | {0.0254 * per_meter: "in inches" for per_meter in HEADERS}
-    | {0.3048 * per_meter: "in feet" for per_meter in HEADERS}
+    | {0.3048 * per_meter: "in feet" for per_meter in HEADERS[::2]}
 )
 FORCES = {
     1000.0: "kilonewtons",

@@ -171,6 +171,7 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
         for first, stop in true_runs(still):  # channels of coarse steps rest, and go on by one step
             after = np.abs(plate.force[stop : stop + 1] - plate.force[stop - 1])
             still[first:stop] = not len(after) or (after > 1.5 * np.array(finest_force)).any()
+        held = still | np.append(still[1:], False)  # the whole force: no single channel is at its limit
         for first, stop in true_runs(loaded):
             # a point that rests in a whole contact was placed there, not held
             rests[first:stop] &= not rests[first + 1 : stop].all()
@@ -181,14 +182,14 @@ def clipped_peaks(case: Case) -> Iterator[Finding]:
             for peak in np.unique([force.min(), force.max()]):
                 if steps > COARSE * abs(peak):
                     continue
-                highest = loaded & (np.abs(force - peak) <= 1e-9 * abs(peak)) & (abs(peak) > ZERO)
+                highest = loaded & (np.abs(force - peak) <= 1e-9 * abs(peak)) & (abs(peak) > ZERO) & ~held
                 flat.append(("plate_clipped", highest, {"way": way, "peak": abs(peak)}))
-                still = still & ~highest
-        parts = {"whole force": still, "point of force": rests & ~still}
-        flat += [("plate_clipped.held", part, {"what": what}) for what, part in parts.items()]
+        late = ", or the point is late or early against the force"
+        flat.append(("plate_clipped.held", held & loaded, {"what": "whole force", "late": ""}))
+        flat.append(("plate_clipped.held", rests & ~held, {"what": "point of force", "late": late}))
         for name, where, values in flat:
             of_points = values.get("what") == "point of force"
-            shortest = max(FLAT_PEAK_S, 3 * step, min(finest) / SLOWEST if of_points else 0.0)
+            shortest = max(FLAT_PEAK_S - 0.5 * step, 3 * step, min(finest) / SLOWEST if of_points else 0.0)
             spans = tuple((a, b) for a, b in time_spans(where, plate.time) if b - a + step > shortest)
             if spans:
                 duration = sum(b - a + step for a, b in spans)

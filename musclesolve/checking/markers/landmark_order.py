@@ -11,7 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import UP, Array, mean_of_known, unit_or_zero, vector_product
+from musclesolve._util.arrays import (
+    UP,
+    Array,
+    Mask,
+    mean_of_known,
+    median_of_known,
+    unit_or_zero,
+    vector_product,
+)
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import has_side, twin
 from musclesolve.checking.case import (
@@ -26,8 +34,9 @@ from musclesolve.checking.case import (
     replace_fields,
 )
 from musclesolve.checking.observed_body import ahead, between, facing, seen_feet, shown, square_to, upward
-from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, Side, Trial
+from musclesolve.recording.data import BODY_CLUSTERS, SIDES, Markers, PlateForce, Side, Trial
 from musclesolve.recording.markers.landmarks import landmarks
+from musclesolve.recording.plates.foot_contacts import touch
 from musclesolve.recording.trial.recording_checks import NEIGHBOR
 from musclesolve.results.finding import Finding, Where, error_if, finding
 
@@ -210,6 +219,36 @@ def guessed_landmarks(case: Case) -> Iterator[Finding]:
         )
 
 
+def _reflected(markers: Markers, axis: int) -> Markers:
+    """Markers with one axis reversed."""
+    return replace(markers, position=markers.position * np.where(np.arange(3) == axis, -1.0, 1.0))
+
+
+def _mirrored_axis(case: Case) -> int | None:
+    """The axis that the markers have reversed where the sides are reversed, None where their labels are exchanged.
+
+    A mirrored foot is in the air and on the ground as the plate of its stated side says; an exchanged label is not.
+    """
+    trial, feet, stated = case.trial, seen_feet(case.trial), {force.side for force in case.settings.force}
+    loaded = [(plate, plate.force[:, 2] > touch(trial, 0.3)) for plate in trial.forces if plate.side in feet]
+    if len(feet) < len(SIDES) or not loaded or not stated or not stated <= {*SIDES}:
+        return None
+
+    def in_air(side: Side, plate: PlateForce, on: Mask) -> float:
+        return float(np.interp(plate.time[on], feet[side].time, feet[side].air).sum())
+
+    own = sum(in_air(plate.side, plate, on) for plate, on in loaded)
+    if own >= sum(in_air(side, plate, on) for plate, on in loaded for side in feet if side != plate.side):
+        return None
+
+    def off(axis: int) -> float:
+        turned = seen_feet(replace(trial, markers=_reflected(trial.markers, axis)))
+        away = [turned[plate.side].from_middle(plate.point[on], plate.time[on]) for plate, on in loaded]
+        return float(median_of_known(np.concatenate(away)))
+
+    return min((0, 1), key=off)
+
+
 @check_at(Stage.SIDES)
 def sides_swapped(case: Case) -> Iterator[Finding]:
     """Find a motion or a standing trial in which all right and left markers are swapped."""
@@ -232,6 +271,11 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
         return
     both, in_mapping = len(wrong) == len(reversed_pairs), bool(case.settings.mapping)
     many = reversed_pairs[wrong[0]]
+    said = {"count": len(many), "pairs": len(pairs), "names": ", ".join(many[:4])}
+    if "markers" in wrong and (axis := _mirrored_axis(case)) is not None:
+        repair = replace_fields(**{role: _reflected(getattr(trial, role), axis) for role in wrong})
+        yield finding("sides_swapped.mirrored", "error", said, Where(trial.markers.path), repair)
+        return
     # As likely the mapping as the labels; the repair is the same.
     where = case.key("mapping", "asis_r") if both and in_mapping else Where(getattr(trial, wrong[0]).path)
     other = partners(trial)
@@ -248,17 +292,14 @@ def sides_swapped(case: Case) -> Iterator[Finding]:
             trial,
             {role: dict(sorted(pair for pair in twins if names >= {*pair})) for role, names in seen.items()},
         )
-    values = {
-        "count": len(many),
-        "pairs": len(pairs),
-        "names": ", ".join(many[:4]),
-        "remedy": "swap the labels of right and left in this file; the other recording has them right"
+    remedy = (
+        "swap the labels of right and left in this file; the other recording has them right"
         if not both
         else "swap the markers of right and left in [mapping], [clusters] and [carried]"
         if in_mapping
-        else "swap the labels of right and left in both files",
-    }
-    yield finding("sides_swapped", "error", values, where, repair, change=change)
+        else "swap the labels of right and left in both files"
+    )
+    yield finding("sides_swapped", "error", {**said, "remedy": remedy}, where, repair, change=change)
 
 
 def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:

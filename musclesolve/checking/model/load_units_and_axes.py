@@ -321,6 +321,8 @@ def exceeds(value: float, limit: float, error: float) -> bool:
     return bool(abs(value) > np.hypot(limit, CLEAR * error))
 
 
+LARGE_CHANGE = 1.0
+"""Change of a moment over the mass [N m/kg] from which any delay is an error, about as much as hips have in walking."""
 DRIFTS, SERIOUS_DRIFT = 0.035, 0.06
 """Difference of the rates of two clocks that is reported, and that is an error. Rates in use differ by 4 % and more (50
 and 48, 120 and 125 Hz); sound recordings of one cycle show up to 0.024. In longer recordings a smaller difference is
@@ -476,4 +478,7 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
     if abs(fit.shift) < max(limit, CLEAR * fit.errors[0]):
         return
     values = shift_values(fit.shift, limit) | {"error": fit.errors[0]}
-    yield case.fault("time_offset.loads", error_if(abs(fit.shift) >= SERIOUS), values, delayed(fit.shift))
+    found = case.fault("time_offset.loads", "warning", values, delayed(fit.shift))
+    changed = 0.0 if found.cost is None else found.cost.size
+    grave = abs(fit.shift) >= SERIOUS or changed > LARGE_CHANGE * case.fixed.model.mass
+    yield replace(found, severity=error_if(grave))

@@ -367,7 +367,7 @@ def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, erro
         grave = abs(size) >= SERIOUS
     if fault.kind == "gain" and size > REVERSED:
         code = "moment_sign.column"
-    elif fault.in_part and fault.kind == "gain" and size > NOTHING:
+    elif fault.kind == "gain" and size > (NOTHING if fault.in_part else 1.0 - 2.0 * error):
         code = "moment_unlike.part"
     return case.fault(code, error_if(grave), said, seen.without([fault.repaired(size)]))
 

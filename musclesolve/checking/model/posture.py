@@ -371,10 +371,12 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             why += f" and {left:.0f} degrees)"
             then, swapped = "they stand with their soles on the floor", "sides_swapped.angles"
             alike = {groups[other][0] for other in tried if tried[other].worst() < 1.2}
-            too = (
-                ", and with right and left leg exchanged, too" if swapped in alike - {groups[one][0]} else ""
+            too, otherwise = (
+                ", and with right and left leg exchanged, too",
+                ", or exchange the columns of both legs",
             )
-            yield _accusation(*groups[one], why, f"{then}{too}", where)
+            also = swapped in alike - {groups[one][0]}
+            yield _accusation(*groups[one], why, then + too * also, where, otherwise * also)
             return
     for one in [one for one in ordered if unlike[1 + one] < near and tried[one].cost < now.cost][:1]:
         apart, rest = np.degrees(unlike[[0, 1 + one]])
@@ -394,11 +396,13 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             yield finding(code, "warning", said, where)
 
 
-def _accusation(code: str, names: Sequence[str], why: str, then: str, where: Where) -> Finding:
+def _accusation(
+    code: str, names: Sequence[str], why: str, then: str, where: Where, more: str = ""
+) -> Finding:
     """The finding of a fault of angles; of two exchanged pairs each name stands beside the one it is exchanged with."""
     pairs = [" and ".join(dict.fromkeys(pair)) for pair in zip(names, names[::-1], strict=True)]
     said = {"why": why, "names": ", and ".join(pairs[: (len(names) + 1) // 2]), "then": then}
-    return finding(code, "error", said, where)
+    return finding(code, "error", said | {"otherwise": more}, where)
 
 
 def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:

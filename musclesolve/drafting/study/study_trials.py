@@ -96,7 +96,7 @@ ORDERED = (
     ("normal", "comfortable", "self", "free", "preferred", "usual", "medium", "walk", "walking", "gait"),
     ("fast", "faster", "high"),
     ("post", "after", "followup"),
-    ("without", "off", "unassisted", "barefoot", "unshod"),
+    ("without", "no", "off", "unassisted", "barefoot", "unshod"),
     ("with", "on", "assisted", "exo", "brace", "orthosis", "afo", "insoles", "shod", "shoes", "boots"),
 )
 """Words in the order of groups and conditions, reference words first."""
@@ -129,6 +129,11 @@ class Word:
         return self.letters + self.number
 
     @property
+    def first(self) -> str:
+        """Its letters in small ones, "no" of "no_exo"."""
+        return self.letters.casefold().partition("_")[0]
+
+    @property
     def is_number(self) -> bool:
         """Whether the name is a number alone."""
         return not self.letters and bool(self.number)
@@ -147,6 +152,10 @@ def words_of(level: str) -> list[Word]:
         word = Word(match["letters"], match["number"] or "") if match else Word(part, "")
         if word.is_number and words and not words[-1].number:
             words[-1] = Word(words[-1].letters, word.number)  # walk_02 is walk02
+        elif words and words[-1].text.casefold() == "no" and word.letters:
+            words[-1] = Word(
+                f"{words[-1].letters}_{word.letters}", word.number
+            )  # no_exo is another word than exo
         else:
             words.append(word)
     return words
@@ -332,7 +341,7 @@ def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
     depth = min((len(path) for path in paths), default=1) - 1
     varying = [k for k in range(depth) if len({path[k] for path in paths}) > 1]
     # folders that are called slow and fast are those of conditions, trial1 and trial2 those of trials
-    called = {k: {w.letters.casefold() for path in paths for w in words_of(path[k])} for k in range(depth)}
+    called = {k: {w.first for path in paths for w in words_of(path[k])} for k in range(depth)}
     persons = [k for k in called if not called[k] <= _CONDITION_WORDS | _IDLE]
     varying = [k for k in varying if k in persons]
     for k in varying:
@@ -446,7 +455,7 @@ def in_order(names: set[str]) -> list[str]:
     """Groups or conditions in the order of a list of them: what others are compared with first, numbers by size."""
 
     def place(name: str) -> tuple[int, NaturalPlace]:
-        words = {word.letters.casefold() for word in words_of(name)}
+        words = {word.first for word in words_of(name)}
         rank = next((k for k, usual in enumerate(ORDERED) if words & set(usual)), len(ORDERED))
         return rank, natural_place(name)
 

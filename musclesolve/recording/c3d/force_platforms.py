@@ -263,8 +263,8 @@ def _as_read(
         on_it = [float(np.mean(plate.contains(point, BESIDE))) for point in points]
         if has_origin and on_it[0] < 0.1 and on_it[1] > 0.9:
             return turned, (
-                f"x and y of ORIGIN of {name} are reversed: as stated, the center of pressure lies beside the plate, "
-                "reversed on it."
+                f"X and y of ORIGIN of {name} are reversed. Then the center of pressure lies on the plate; "
+                "as the file states it, beside the plate."
             )
         return plate, ""
     ways = [(turned, kept, _NEAR_FOOT, f"x and y of ORIGIN of {name} are reversed")] if has_origin else []
@@ -282,8 +282,8 @@ def _as_read(
     other, factors, _, what = ways[nearest[0][1]]
     values *= factors
     return other, (
-        f"{what[0].upper()}{what[1:]}: as stated, the center of pressure lies {stated:.2f} m from the nearest marker "
-        f"of a foot, so {nearest[0][0]:.2f} m."
+        f"{what[0].upper()}{what[1:]}. Then the center of pressure lies {nearest[0][0]:.2f} m from the nearest marker "
+        f"of a foot; as the file states it, {stated:.2f} m."
     )
 
 

@@ -276,7 +276,7 @@ def instant_notes(trial: Trial) -> tuple[str, ...]:
 def _remedy(most: float, weight: float) -> str:
     """Return the remedy for a point of force that strays only under small forces, up to `most` [N]."""
     remedy = (
-        "correct the point in the software that exported it, or choose a range without that time ([time])"
+        "correct the point where it is exported (columns, time), or choose a range without that time ([time])"
     )
     if most <= _UNSURE * weight:
         above = 5 * math.ceil((most + 1.0) / 5.0)
@@ -374,7 +374,9 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
             on_plate = f'give the plate to the other foot (side = "{other}"), or leave out all [[force]]'
             yield PlateFault("nearness", problem, "side", expected, f'side = "{other}"', on_plate)
         elif from_foot >= FARTHEST:
-            remedy = "check that forces and markers share axes, and points are in meters"
+            remedy = (
+                "check that points and markers share axes and the order of columns, and points are in meters"
+            )
             on_plate = "check that plates and markers share axes: CORNERS in the file"
             yield PlateFault("nearness", problem, "point", expected, remedy, on_plate)
 

@@ -262,7 +262,7 @@ def _unreadable(text: str, word: str) -> Exception:
         where="--set",
         problem=f"{word.strip()!r} of the scenario {text!r} cannot be read",
         expected="soleus=0.5, torque.ankle_dorsiflexion=-30:0 [N m] (a fixed torque: -10:-10), "
-        "spring.knee_flexion=40@10 [N m/rad, degrees] or sharing.cost=NAME, between commas",
+        "spring.knee_flexion=40@10 [N m/rad, degrees], mass=1.1 or sharing.cost=NAME, between commas",
         remedy="write one of these; a name for the scenario stands before a colon and a blank",
     )
 

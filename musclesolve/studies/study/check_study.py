@@ -72,7 +72,7 @@ class StudyCheck:
             leave = "" if self.of_folder else f', or leave {them} out with exclude = "the reason"'
             return f"{failing} of {count_of(count, 'trial')} {has}: mend {them}{leave}"
         verdicts = [report.judgement.verdict for report in self.reports.values() if report.judgement]
-        all_trials = f"all {count} trials" if count > 1 else "the trial"
+        all_trials = {1: "the trial", 2: "both trials"}.get(count, f"all {count} trials")
         return f"{all_trials} can be computed: {counted_verdicts(verdicts)}"
 
 

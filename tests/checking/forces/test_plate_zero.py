@@ -90,6 +90,18 @@ def test_a_drift_is_no_unit(size: float, found: bool, tmp_path: Path) -> None:
     assert "point_units" not in report.codes
 
 
+def test_samples_that_are_held_are_no_amplifier_at_its_limit(tmp_path: Path) -> None:
+    """Forces of 50 Hz, each held until the next: the greatest one is held, too."""
+    copy = TrialCopy()
+    held = round(0.02 / float(np.diff(copy.forces.time).mean()))
+    for plate in copy.plates():
+        for role in ("force", "point", "moment"):
+            values = copy.plate(plate, role)
+            copy.set_plate(plate, role, values[np.arange(len(values)) // held * held])
+    said = [each.what for each in copy.examined(tmp_path).findings if each.code == "plate_clipped"]
+    assert said and all("values were held" in what for what in said), said
+
+
 @pytest.mark.parametrize(("milliseconds", "codes"), [(60, ("plate_clipped",)), (12, ())])
 def test_a_recorder_that_holds_its_last_sample_is_found(
     milliseconds: int, codes: tuple[str, ...], tmp_path: Path

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from examined import examined
+from recorded_data import recorded
 from trial_copy import TrialCopy
 
 import musclesolve
@@ -101,3 +102,25 @@ def test_sides_of_a_marker_set_are_swapped_in_the_files(tmp_path: Path) -> None:
     assert first.code == "sides_swapped"
     assert first.remedy == "swap the labels of right and left in both files"
     assert first.where.field is None
+
+
+@pytest.mark.parametrize("treadmill", [False, True])
+def test_mirrored_markers_have_their_labels_right(treadmill: bool, tmp_path: Path) -> None:
+    """The force of a plate has the rhythm of the foot of its side, which it has not where labels are exchanged."""
+    copy = TrialCopy(recorded("treadmill_walk/p1/walk.toml")) if treadmill else TrialCopy()
+    across = [-1.0, 1.0, 1.0] if treadmill else [1.0, -1.0, 1.0]
+    copy.put(copy.walk.position * across)
+    if copy.static is not None:
+        copy.put(copy.static.position * across, static=True)
+    errors = [each for each in copy.examined(tmp_path).findings if each.severity == "error"]
+    assert [each.code for each in errors] == ["sides_swapped"], errors
+    assert "mirrored" in errors[0].what and "reverse one axis" in errors[0].remedy
+
+
+def test_a_walk_that_goes_on_elsewhere_has_not_lost_hundreds_of_frames(tmp_path: Path) -> None:
+    copy = TrialCopy()
+    position = copy.walk.position.copy()
+    position[len(position) // 2 :] += [0.0, 0.0, 1.5]
+    copy.put(position)
+    first = next(each for each in copy.examined(tmp_path).findings if each.code == "frames_skipped")
+    assert "another origin" in first.what

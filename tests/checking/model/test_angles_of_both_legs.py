@@ -89,6 +89,7 @@ def test_exchanged_legs_with_joints_in_the_foot_are_named(trial: str) -> None:
     body = modeled(ms.read_osim(service / "Models" / "final.osim"), swapped, loads=loads)
     (fault,) = feet_on_floor(body, Motion.from_body(body))
     assert "with right and left leg exchanged" in fault.what, fault.what
+    assert "exchange the columns of" in fault.remedy, fault.remedy
 
 
 @pytest.mark.parametrize("name", WALKS)

@@ -229,6 +229,15 @@ def test_a_shift_comes_with_its_sign_and_standard_error() -> None:
         assert found.cost is not None and found.cost.size > 50.0
 
 
+@pytest.mark.parametrize("fault", ["late_20_ms", "early_30_ms"])
+def test_a_delay_is_an_error_by_what_it_changes_too(fault: str) -> None:
+    """A walk whose hips change by more than 1 N m/kg, however short the delay is."""
+    mass = trials()["service"].model.mass
+    for each in (one(fault, name, "time_offset") for name in ("service", "overground")):
+        assert each.cost is not None
+        assert (each.severity == "error") or each.cost.size < mass, each
+
+
 def test_loads_on_the_talus_matter_where_the_subtalar_joint_moves() -> None:
     """The talus is a part of the foot: a contact on it is measured, and no moment above it is changed."""
     for name, trial in trials().items():

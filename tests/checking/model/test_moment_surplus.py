@@ -76,6 +76,11 @@ def changed(name: str, change: Callable[[np.ndarray], np.ndarray]) -> Callable[[
     return lambda table: on_column(table, f"{name}_moment", change)
 
 
+def stepping(moment: np.ndarray) -> np.ndarray:
+    """A moment with -40 N m from the middle on: no factor is its fault."""
+    return moment - 40.0 * (np.arange(len(moment)) > len(moment) // 2)
+
+
 def reversed_later(values: np.ndarray) -> np.ndarray:
     return np.where(np.arange(len(values)) < len(values) // 2, values, -values)
 
@@ -154,6 +159,7 @@ def test_a_fifth_less_of_a_moment_of_the_model_itself_is_named(recorded_walk: Pa
             "the moment of hip_rotation_r is reversed",
         ),
         (added("hip_adduction_r", "hip_flexion_r", 0.3), "moment_unlike", "of the moment of hip_flexion_r"),
+        (changed("hip_rotation_l", stepping), "moment_unlike", "hip_rotation_l"),
         (of_both_sides, "moment_scale", "hip_adduction_l and of hip_adduction_r is 1."),
         (offset_of_both_sides, "moment_offset", "hip_flexion_l and hip_flexion_r is +2"),
     ],
@@ -167,6 +173,7 @@ def test_a_fifth_less_of_a_moment_of_the_model_itself_is_named(recorded_walk: Pa
         "ankle",
         "rotation",
         "leak",
+        "step",
         "plane",
         "twins",
     ],

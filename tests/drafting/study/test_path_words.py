@@ -38,6 +38,14 @@ def test_footwear_and_devices_are_no_persons() -> None:
     assert in_order({"shod", "barefoot"}) == ["barefoot", "shod"]
 
 
+def test_no_belongs_to_the_word_behind_it() -> None:
+    for one in ("no_exo", "NoExo", "no exo"):
+        condition = one if "_" in one else one.replace(" ", "_").replace("NoE", "No_E")
+        found(f"S1/{one}/w1 -> S1///{condition}", "S1/exo/w1 -> S1///exo", f"S2/{one}/w1 -> S2///{condition}")
+    found("no_exo/w1 -> S1///no_exo", "exo/w1 -> S1///exo")
+    assert in_order({"exo", "no_exo"}) == ["no_exo", "exo"]
+
+
 def test_groups_part_the_subjects() -> None:
     found(
         "control/P03/walk_01 -> control_P03/control//",

@@ -348,9 +348,10 @@ def test_an_origin_reversed_in_the_plane_is_found_by_the_feet_or_the_edges(
         )  # fmt: skip
         (found,), notes, *_ = read_plates(read_c3d(path), GLOBAL)
         assert_is(found, force, point, free)
-        assert [("ORIGIN of plate 1" in note and "reversed" in note) for note in notes] == [True] * (
-            stated != right
-        )
+        assert [
+            ("ORIGIN of plate 1" in note and "reversed. Then the center of pressure lies" in note)
+            for note in notes
+        ] == [True] * (stated != right)
     (as_stated,), notes, *_ = read_plates(read_c3d(path), GLOBAL, "stated")
     assert not notes and beside_plate(as_stated) == pytest.approx(1.67, abs=0.1)
     (found,), notes, *_ = read_plates(read_c3d(path), GLOBAL, "reversed")

@@ -194,6 +194,11 @@ def test_scenarios_are_texts_or_scenarios_each_with_a_name_of_its_own():
         stated_scenarios([weak, "weak: soleus=0.4"])
 
 
+def test_a_word_that_is_no_muscle_is_not_said_to_have_a_strength():
+    with refused("bad_number", "mass_kg is 80", "muscle or group"):
+        Scenario("heavy", strength={"mass_kg": 80.0})
+
+
 @pytest.mark.parametrize("number", [np.nan, np.inf])
 def test_numbers_of_a_scenario_are_finite(number):
     for key in ("mass", "load"):

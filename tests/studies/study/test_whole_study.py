@@ -426,6 +426,9 @@ def test_check_looks_at_every_trial(few):
 def test_tables_of_a_check_say_a_finding_once_with_its_trials(few, tmp_path):
     report = Report(tmp_path / "trial.toml", (Finding("mass", "warning", "83 kg", "weigh the subject"),))
     assert StudyCheck(few, {"a": Report(few, ())}, {}, ()).verdict.startswith("the trial can be computed: 1 ")
+    assert StudyCheck(few, {"a": report, "b": report}, {}, ()).verdict.startswith(
+        "both trials can be computed"
+    )
     found = StudyCheck(few, {"a": report, "b": report, "c": Report(few, ())}, {"d": "no such file"}, ())
     counts, errors, warnings = tables(found)
     assert [list(column.cells) for column in counts.columns] == [
