@@ -181,6 +181,12 @@ def dead_channels(case: ModelCase) -> Iterator[Finding]:
             yield case.fault("plate_channel.loads", "error", values)
 
 
+def _scaled_along(axis: Array, factor: float, names: Sequence[str] = ()) -> units.Change:
+    """Multiply the forces of all loads, or of some, along an axis (3,) by a factor."""
+    grown = np.eye(3) + (factor - 1.0) * np.outer(axis, axis)
+    return units.each_load(lambda load: replace(load, force=load.force @ grown), names)
+
+
 def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find horizontal forces of another scale, ahead or to the side: of both feet together, or of one of them.
 
@@ -200,11 +206,7 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
         def shown(wrench: Array, axis: Array = axis, across: Array = across) -> Array:
             return np.stack([wrench[kept, :3] @ across / fixed.height, wrench[kept, 3:] @ axis], axis=1)
 
-        def along(factor: float, names: Sequence[str] = (), axis: Array = axis) -> units.Change:
-            grown = np.eye(3) + (factor - 1.0) * np.outer(axis, axis)
-            return units.each_load(lambda load: replace(load, force=load.force @ grown), names)
-
-        without = along(0.0)
+        without = _scaled_along(axis, 0.0)
         of_feet = [case.acting(loads) - case.acting(without(tuple(loads))) for loads in feet.values()]
         moved = np.hstack([np.cross(axis, acting[:, 3:]), 0.0 * acting[:, 3:]])
         leant = acting @ np.kron(np.eye(2), np.outer(up, axis))
@@ -215,7 +217,7 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
         apart = abs(each[0] - each[1]) > units.CLEAR * np.hypot(*of_each[:2])
         alone = [*zip(feet, each, of_each, strict=False)]
         for foot, by, error in alone if apart else [("both feet", both[0], of_both[0]), *alone]:
-            repair = along(1.0 + by, [load.name for load in feet.get(foot, case.loads)])
+            repair = _scaled_along(axis, 1.0 + by, [load.name for load in feet.get(foot, ())])
             if units.exceeds(by, SHEARS[int(by > 0.0)], error) and _residual(case.repaired(repair))[3].any():
                 values = {"channel": channel, "foot": foot, "gain": 1.0 + by, "error": error}
                 values |= {"low": 1.0 - SHEARS[0], "high": 1.0 + SHEARS[1]}

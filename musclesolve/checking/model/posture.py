@@ -101,6 +101,11 @@ correlation of both half a stride apart, or at the same time; walks of public mo
 rotation of the hip."""
 MOVING = "foot_slides.standing", "foot_slides.turning", "foot_height.floor", "angle_scale"
 """Findings on feet that do not stand, which offsets of angles do not cause."""
+STRIDES, REPEATS, DRIFT_STEP = (0.8, 1.6), 0.5, 0.01
+"""Durations of a stride, the least time after one stride in which its angles are seen again, and a step [s]."""
+DRIFTS = 3.0, 3.6
+"""Drift of an angle [degrees/s] in a walk that repeats itself for 1.2 s, and its product with a shorter time [degrees].
+Sound walks over ground and on belts have up to 2.2, and 4.6 in 0.6 s."""
 HALF_STRIDE, OVERLAP = (0.35, 0.85), 0.4
 """Half the duration of a stride, and the least time in which both legs are compared [s]."""
 ALIKE, NEAREST = 0.65, 1.15
@@ -303,6 +308,28 @@ def columns_without_signs(body: ModelBody) -> Iterator[Finding]:
         yield finding("angle_sign.lost", "error", {"names": few(lost, 4)}, Where(body.motion.file))
 
 
+def columns_that_drift(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find one or two angles of the legs that change from stride to stride while the others repeat themselves."""
+    motion = body.every_motion
+    rate = 1.0 / float(np.diff(motion.time).mean())
+    every, known = max(1, round(DRIFT_STEP * rate)), fixed.model.coordinates
+    names = [name for name in motion.names if name in body.dofs and has_side(name) and known[name].rotational]
+    step = every / rate
+    angles = np.degrees(motion.value[::every, [motion.names.index(name) for name in names]])
+    count, spread = len(angles), np.maximum(angles.std(axis=0), FEW_DEGREES)
+    lags = range(round(STRIDES[0] / step), min(round(STRIDES[1] / step), count - round(REPEATS / step)) + 1)
+    if not lags or not names or not walks(fixed):
+        return
+    lag = min(lags, key=lambda lag: np.sum(((angles[lag:] - angles[:-lag]).std(axis=0) / spread) ** 2))
+    changes = (angles[lag:] - angles[:-lag]).mean(axis=0)
+    limit = lag * step * max(DRIFTS[0], DRIFTS[1] / (step * (count - lag)))
+    far = np.flatnonzero(np.abs(changes) > limit)
+    if 0 < len(far) <= len(SIDES):
+        said = {"names": " and ".join(names[k] for k in far), "by": changes[far[0]], "stride": lag * step}
+        said |= {"limit": limit, "others": np.abs(np.delete(changes, far)).max(initial=0.0)}
+        yield finding("angle_offset.drift", "warning", said, Where(motion.file))
+
+
 def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """Find angles with an offset, reversed or exchanged ones: standing feet have their soles on the floor.
 
@@ -311,7 +338,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """
     if len(fixed.soles) != 2 or len(fixed.time) < FRAMES // 4 or _flies(fixed):
         return
-    if wrong := [*columns_in_radians(body, fixed), *columns_without_signs(body)]:
+    wrong = [*columns_in_radians(body, fixed), *columns_without_signs(body), *columns_that_drift(body, fixed)]
+    if wrong:
         yield from wrong  # the feet would stand without these faults
         return
     every = max(1, len(fixed.time) // FRAMES)
