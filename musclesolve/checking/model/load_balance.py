@@ -10,7 +10,7 @@ are the same as for recordings (`forces/plate_balance.py`); here the residual is
 of its bodies may have an error of its mass.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 
@@ -94,8 +94,6 @@ LEVEL = np.array([1.0, 0.0, 1.0])
 SHEARS = 0.3, 0.4
 """Difference from 1 of the scale of horizontal forces under a foot, below and above: sound walks have 0.82 to 1.03 of
 forward and 0.7 to 1.1 of sideward forces, forward ones times 1.5 and 0.5 0.55 to 0.63 and 1.6 to 1.9."""
-WORST = 0.5
-"""Misfit beyond which a scale of the horizontal forces is no cause."""
 SHORTEST_SHEAR = 0.6
 """Duration from which the scale of horizontal forces is known [s]: about a stance."""
 LEANS = 0.025
@@ -181,19 +179,13 @@ def dead_channels(case: ModelCase) -> Iterator[Finding]:
             yield case.fault("plate_channel.loads", "error", values)
 
 
-def _scaled_along(axis: Array, factor: float, names: Sequence[str] = ()) -> units.Change:
-    """Multiply the forces of all loads, or of some, along an axis (3,) by a factor."""
-    grown = np.eye(3) + (factor - 1.0) * np.outer(axis, axis)
-    return units.each_load(lambda load: replace(load, force=load.force @ grown), names)
-
-
 def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     """Find horizontal forces of another scale, ahead or to the side: of both feet together, or of one of them.
 
     What the loads leave of the force along an axis, and of the moment of this force about the root over its height, is
     the sum over the feet of (g - 1) times force and moment of their loads, a displacement of all points and a lean.
     """
-    fixed, (scale, acting, left, kept) = case.fixed, _residual(case, WORST)
+    fixed, (scale, acting, left, kept) = case.fixed, _residual(case, np.inf)
     feet = {sole.body: [load for load in case.loads if case.sole_of(load) is sole] for sole in fixed.soles}
     lasts = kept.sum() >= fixed.fewest and np.ptp(case.time[kept]) > SHORTEST_SHEAR
     if not lasts or len(feet) != 2 or not all(feet.values()) or len(flight_spans(case)):
@@ -206,8 +198,9 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
         def shown(wrench: Array, axis: Array = axis, across: Array = across) -> Array:
             return np.stack([wrench[kept, :3] @ across / fixed.height, wrench[kept, 3:] @ axis], axis=1)
 
-        without = _scaled_along(axis, 0.0)
-        of_feet = [case.acting(loads) - case.acting(without(tuple(loads))) for loads in feet.values()]
+        along = np.outer(axis, axis)
+        across_axis = units.turned(np.eye(3) - along, ["force"])
+        of_feet = [case.acting(loads) - case.acting(across_axis(tuple(loads))) for loads in feet.values()]
         moved = np.hstack([np.cross(axis, acting[:, 3:]), 0.0 * acting[:, 3:]])
         leant = acting @ np.kron(np.eye(2), np.outer(up, axis))
         rest, others = shown(left), [shown(moved), shown(leant)]
@@ -217,7 +210,8 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
         apart = abs(each[0] - each[1]) > units.CLEAR * np.hypot(*of_each[:2])
         alone = [*zip(feet, each, of_each, strict=False)]
         for foot, by, error in alone if apart else [("both feet", both[0], of_both[0]), *alone]:
-            repair = _scaled_along(axis, 1.0 + by, [load.name for load in feet.get(foot, ())])
+            names = [load.name for load in feet.get(foot, ())]
+            repair = units.turned(np.eye(3) + by * along, ["force"], names)
             if units.exceeds(by, SHEARS[int(by > 0.0)], error) and _residual(case.repaired(repair))[3].any():
                 values = {"channel": channel, "foot": foot, "gain": 1.0 + by, "error": error}
                 values |= {"low": 1.0 - SHEARS[0], "high": 1.0 + SHEARS[1]}

@@ -202,13 +202,9 @@ strength. Measured young men have 0.33 to 1 times (docs/muscles.md); old people 
 FAMILY = {0: (0.79, 1.075), -1: (1.17, 0.99)}
 """Mean strength and size of the models that follow gait2392 (0) and Rajagopal et al. (-1)."""
 GROUPS: Mapping[str, tuple[str, ...]] = {
-    "hip flexors": ("iliacus", "psoas"),
-    "gluteal muscles": ("gluteus",),
-    "adductors": ("adductor",),
-    "hamstrings": ("semi", "biceps"),
-    "quadriceps": ("vastus", "rectus_femoris"),
-    "muscles of the calf": ("gastrocnemius", "soleus"),
-}
+    "hip flexors": ("iliacus", "psoas"), "gluteal muscles": ("gluteus",), "adductors": ("adductor",),
+    "hamstrings": ("semi", "biceps"), "quadriceps": ("vastus", "rectus"), "muscles of the calf": ("gastroc", "soleus"),
+}  # fmt: skip
 """Groups of muscles -> beginnings of their long names."""
 GROUP = 0.6
 """Logarithm of how much stronger or weaker a group is than the other muscles of a model suggest: 13 models have up to
@@ -500,7 +496,9 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 alike = alike[np.isfinite(alike)]
                 if alike.size and abs(by := float(alike.mean())) > GROUP:
                     said = f"the {group} are {np.exp(by):.2g} times as strong (force times fiber) as the other muscles "
-                    said += f"of this model suggest, expected {np.exp(-GROUP):.2g} to {np.exp(GROUP):.2g} times"
+                    said += (
+                        f"of this model suggest, expected {np.exp(-GROUP):.2g} to {np.exp(GROUP):.2g} times"
+                    )
                     yield Deviation("muscle_strength.group", ALL, abs(by) / GROUP, said)
         limit = invariant.beyond + invariant.relative * np.maximum(np.abs(low), np.abs(high))
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
