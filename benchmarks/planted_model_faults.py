@@ -1120,7 +1120,7 @@ ROWS: dict[str, tuple[str, str, str, tuple[float, ...], Change | str, str]] = {
     "angle_filtered": (f"{SLIDES} over_filtered angle_scale", MOTION, ONE, (1.5, 2.5), "smooth", "filtered at {:g} Hz"),
     "angle_positive": (f"{SLIDES} angle_sign noise", MOTION, ONE, (0.0,), "positive", "without its sign"),
     "angle_held": ("frozen", MOTION, ONE, (0.1, 0.2), held, "held for {:g} s"),
-    "angle_drifts": (f"{SLIDES} angle_offset", MOTION, ONE, (-20.0, 10.0), "drifting", "drifts by {:+g} degrees"),
+    "angle_drifts": (f"{SLIDES} angle_scale angle_offset", MOTION, ONE, (-20, 10), "drifting", "drifts {:+g} degrees"),
     "moments_twice": ("moment_unlike frames_repeated", MOMENTS, EVERY, (0.1, 0.2), twice_in_time, "{:g} s twice"),
     "moments_held": ("moment_zero moment_unlike frames_repeated", MOMENTS, EVERY, (0.1, 0.2), held, "held for {:g} s"),
     "moments_lost": ("time_offset clock_rate frames_skipped", MOMENTS, EVERY, (0.04, 0.08), lost, "without {:g} s"),

@@ -552,7 +552,7 @@ def _plate_loads(
 
 _UNCLEAR = (
     "unassigned_plate",
-    "correct columns, sides, or times and translations of the coordinates; or name bodies in an ExternalLoads .xml",
+    "correct columns, sides, signs, units or times of the coordinates; or name bodies in an ExternalLoads .xml",
 )
 """Code and remedy of a plate that belongs to no foot for an unknown cause."""
 

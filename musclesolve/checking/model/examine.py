@@ -60,6 +60,7 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     load_balance.dead_channels: "mass ground file",
     # the place of the pressure identifies the foot, also with late loads; a scale needs the right foot and time
     units.shift_of_loads: "mass file",
+    load_balance.shear_of_loads: "mass ground",
     load_balance.lean_of_loads: "mass ground file",
     load_balance.plate_scales: "mass",
     load_balance.loads_in_swing: "mass ground file",
@@ -68,7 +69,6 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     load_balance.points_under_feet: "place",
     load_balance.feet_along_pressure: "ground place",
     load_balance.parts_of_feet: "",
-    load_balance.shear_of_loads: "mass ground",
     load_balance.way_of_body: "mass ground file",
     load_balance.mass_of_model: "mass",
     load_balance.balance_of_loads: "mass",

@@ -36,7 +36,6 @@ from musclesolve.checking.forces.plate_balance import (
     evidence_of_reversal,
     likeliest,
     observed,
-    shear_values,
 )
 from musclesolve.checking.forces.plate_zero_and_saturation import FLAT_PEAK_S, least_cliff, resolution
 from musclesolve.checking.model import load_units_and_axes as units
@@ -92,6 +91,9 @@ STATED = 0.9
 """Share of the loaded samples in which a load rests from which it was stated as constant, and not held."""
 LEVEL = np.array([1.0, 0.0, 1.0])
 """Horizontal components of a force in the ground."""
+SHEARS = 0.3, 0.4
+"""Difference from 1 of the scale of horizontal forces under a foot, below and above: sound walks have 0.82 to 1.03 of
+forward and 0.7 to 1.1 of sideward forces, forward ones times 1.5 and 0.5 0.55 to 0.63 and 1.6 to 1.9."""
 SHORTEST_SHEAR = 0.6
 """Duration from which the scale of horizontal forces is known [s]: about a stance."""
 LEANS = 0.025
@@ -178,43 +180,44 @@ def dead_channels(case: ModelCase) -> Iterator[Finding]:
 
 
 def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
-    """Find horizontal forces of another scale: they turn the body about the horizontal axes at its root.
+    """Find horizontal forces of another scale, ahead or to the side: of both feet together, or of one of them.
 
-    Residual moment = sum over the feet of (g - 1) times the moment of the horizontal forces on the foot; g by least
-    squares over the frames in which all loads are measured.
+    What the loads leave of the force along an axis, and of the moment of this force about the root over its height, is
+    the sum over the feet of (g - 1) times force and moment of their loads, a displacement of all points and a lean.
     """
-    fixed, dynamics = case.fixed, case.body.dynamics
-    if dynamics is None or len(fixed.soles) != 2:
+    fixed, (scale, acting, left, kept) = case.fixed, _residual(case, np.inf)
+    feet = {sole.body: [load for load in case.loads if case.sole_of(load) is sole] for sole in fixed.soles}
+    lasts = kept.sum() >= fixed.fewest and np.ptp(case.time[kept]) > SHORTEST_SHEAR
+    if not lasts or len(feet) != 2 or not all(feet.values()) or len(flight_spans(case)):
+        return  # the filter of the motion takes away a part of a landing
+    if case.found("plates_swapped", "time_offset", "load_body", "plate_channel"):
         return
-    if case.found("plates_swapped", "time_offset", "load_body", "pressure_way"):
-        return
-    if len(flight_spans(case)):  # the filter of the motion takes away a part of a landing
-        return
-    frames = case.covered(case.loads, case.time) & case.inside
-    for unmeasured in dynamics.unmeasured_feet.values():
-        if len(unmeasured) != len(frames):
-            return
-        frames = frames & ~unmeasured
-    if frames.sum() < case.fixed.fewest or np.ptp(case.time[frames]) < SHORTEST_SHEAR:
-        return
+    up, side, memory = fixed.model.up, fixed.sideward, round(MEMORY * fixed.rate)
+    for channel, axis, across in (("forward", ahead := np.cross(up, side), side), ("sideward", side, ahead)):
 
-    level = units.each_load(lambda load: replace(load, force=load.force * LEVEL, moment=0.0 * load.moment))
-    of_feet = [[load for load in level(case.loads) if case.sole_of(load) is sole] for sole in fixed.soles]
-    if not all(of_feet):
-        return
-    patterns = np.stack([case.acting(loads)[frames][:, [0, 2]] for loads in of_feet], axis=2)
-    left = (fixed.due - case.acting(case.loads))[frames][:, [0, 2]]
-    if not (np.abs(patterns).max(axis=(0, 1)) > 0.0).all():
-        return
-    gain, errors = standard_errors(patterns, left, round(MEMORY * fixed.rate))
-    for k, sole in enumerate(fixed.soles):
-        needed, error = 1.0 + float(gain[k]), float(errors[k])
-        values = shear_values(sole.body, needed, error)
-        if values is None:
-            continue
-        names = [load.name for load in case.loads if case.sole_of(load) is sole]
-        repair = units.scaled(np.where(LEVEL > 0.0, needed, 1.0), ["force"], names)
-        yield case.fault("plate_scale.shear", "warning", values, repair)
+        def shown(wrench: Array, axis: Array = axis, across: Array = across) -> Array:
+            return np.stack([wrench[kept, :3] @ across / fixed.height, wrench[kept, 3:] @ axis], axis=1)
+
+        along = np.outer(axis, axis)
+        across_axis = units.turned(np.eye(3) - along, ["force"])
+        of_feet = [case.acting(loads) - case.acting(across_axis(tuple(loads))) for loads in feet.values()]
+        moved = np.hstack([np.cross(axis, acting[:, 3:]), 0.0 * acting[:, 3:]])
+        leant = acting @ np.kron(np.eye(2), np.outer(up, axis))
+        rest, others = shown(left), [shown(moved), shown(leant)]
+        one_by_one = [scale * shown(wrench) for wrench in of_feet]
+        both, of_both = standard_errors(np.stack([sum(one_by_one), *others], axis=2), rest, memory)
+        each, of_each = standard_errors(np.stack([*one_by_one, *others], axis=2), rest, memory)
+        apart = abs(each[0] - each[1]) > units.CLEAR * np.hypot(*of_each[:2])
+        alone = [*zip(feet, each, of_each, strict=False)]
+        for foot, by, error in alone if apart else [("both feet", both[0], of_both[0]), *alone]:
+            names = [load.name for load in feet.get(foot, ())]
+            repair = units.turned(np.eye(3) + by * along, ["force"], names)
+            if units.exceeds(by, SHEARS[int(by > 0.0)], error) and _residual(case.repaired(repair))[3].any():
+                values = {"channel": channel, "foot": foot, "gain": 1.0 + by, "error": error}
+                values |= {"low": 1.0 - SHEARS[0], "high": 1.0 + SHEARS[1]}
+                yield case.fault("plate_scale.channel", "warning", values, repair)
+                if foot not in feet:
+                    break
 
 
 def mass_of_model(case: ModelCase) -> Iterator[Finding]:
@@ -304,10 +307,10 @@ def cutoff_of_flight(case: ModelCase) -> Iterator[Finding]:
     yield finding("cutoff.flight", "warning", values, place)
 
 
-def _residual(case: ModelCase) -> tuple[float, Array, Array, Mask]:
+def _residual(case: ModelCase, most: float = units.UNCLEAR) -> tuple[float, Array, Array, Mask]:
     """The scale of the loads, their wrench and what it leaves (T, 6), and frames that show it; none without a fit."""
     fit = units.best_fit(case)
-    if fit is None or fit.misfit > units.UNCLEAR:
+    if fit is None or fit.misfit > most:
         return 1.0, *np.zeros((2, len(case.time), 6)), np.zeros(len(case.time), bool)
     acting = fit.scale * case.acting(case.loads)
     left, kept = case.left_by(case.loads, acting, 1.0)

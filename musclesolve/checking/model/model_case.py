@@ -69,6 +69,10 @@ MEMORY = 0.15
 PASSES = 1.0
 """Speed above which both ends of the other foot swing, so that one foot alone carries the body [m/s]. From 0.7 to 1.5
 the moments of five sound walks leave the same, or less at a higher speed."""
+STILL = 0.3
+"""Share of the frames, the slowest ones of a foot, in which it stands."""
+BELTS = np.arange(0.7, 1.51, 0.02)
+"""Velocities of a belt that are tried, as multiples of the median velocity of the heels: walks have 1.1 to 1.3."""
 WALKS = 0.4
 """Least walking speed over the ground [m/s]; a slower body walks on a belt."""
 
@@ -229,10 +233,16 @@ class Motion:
 def belt_under(feet: Sequence[Sole], time: Array) -> Array:
     """Velocity (H, 1, 3) [m/s] of a belt under feet in H motions one after another, each at the times (T,).
 
-    It is the median velocity of the heels, because a heel stands for more than half of the time.
+    It has the direction of the median velocity of the heels, and the size with which both feet stand stillest.
     """
-    heels = [np.gradient(sole.heel.reshape(-1, len(time), 3), time, axis=1) for sole in feet]
-    return np.asarray(np.median(np.concatenate(heels, axis=1), axis=1, keepdims=True) * [1.0, 0.0, 1.0])
+    ends = np.array([[sole.heel, sole.toe] for sole in feet]).reshape(len(feet), 2, -1, len(time), 3)
+    speeds = np.gradient(ends, time, axis=3) * [1.0, 0.0, 1.0]
+    usual = np.median(np.concatenate([*speeds[:, 0]], axis=1), axis=1, keepdims=True)
+    slips = [
+        np.quantile(np.linalg.norm(speeds - share * usual, axis=4).min(axis=1), STILL, axis=2).sum(axis=0)
+        for share in BELTS
+    ]
+    return np.asarray(BELTS[np.argmin(slips, axis=0)][:, None, None] * usual)
 
 
 def with_held(model: OpenSimModel, motion: CoordinateMotion, names: Sequence[str]) -> CoordinateMotion:

@@ -34,6 +34,7 @@ from musclesolve.checking.forces.plate_zero_and_saturation import beside_cubic, 
 from musclesolve.checking.model.model_case import (
     CUTOFF_HZ,
     SCALED,
+    STILL,
     WALKS,
     Motion,
     Sole,
@@ -48,8 +49,6 @@ from musclesolve.pipeline.opensim.coordinate_motion import FEW_DEGREES
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.results.finding import Finding, Where, error_if, finding
 
-STILL = 0.3
-"""Share of the frames, the slowest ones of a foot, in which it stands."""
 FEW = 5
 """Fewest frames of a stance in which the direction of a foot is followed."""
 FRAMES = 160
@@ -101,6 +100,11 @@ correlation of both half a stride apart, or at the same time; walks of public mo
 rotation of the hip."""
 MOVING = "foot_slides.standing", "foot_slides.turning", "foot_height.floor", "angle_scale"
 """Findings on feet that do not stand, which offsets of angles do not cause."""
+REPEATS, DRIFT_STEP = 0.49, 0.01
+"""Least time after one stride in which its angles are seen again, and a step [s]."""
+DRIFTS = 3.0, 3.6
+"""Drift of an angle [degrees/s] in a walk that repeats itself for 1.2 s, and its product with a shorter time [degrees].
+Sound walks over ground and on belts have up to 2.2, and 4.6 in 0.6 s."""
 HALF_STRIDE, OVERLAP = (0.35, 0.85), 0.4
 """Half the duration of a stride, and the least time in which both legs are compared [s]."""
 ALIKE, NEAREST = 0.65, 1.15
@@ -118,7 +122,7 @@ VERTICAL = 0.9
 """Cosine of the angle to the vertical of the axis of a heading."""
 SLIPS, MUCH_STILLER, STILLER = 0.05, (0.62, 0.8), (0.85, 1.15)
 """Speed of a planted foot [m/s], and the shares of it that remain at most with other angles of a leg where these are
-wrong, each with the share of the other foot that remains at least; sound walks over ground keep 1.2 of both feet."""
+wrong, each with the share of the other foot that remains at least; sound walks keep 1.02 of both feet."""
 SIZE = 0.035
 """Share of the velocity of the body with which no two feet slide while they stand on a floor; sound ones 0.018."""
 TURNING = "hip_rotation"
@@ -130,6 +134,8 @@ LOWEST_F90 = 4.8
 """Least f90 of the angles of a walking person [Hz]."""
 LOW_HZ, KEPT = 4.0, 0.8
 """Cut-off [Hz] below which f90 is compared with that of the usual cut-off, and the share of it that is kept."""
+SHORTEST_ON_BELT = 1.15
+"""Duration from which the velocity of a belt is known to 2 % [s]: walks over ground moved against their way show it."""
 SHORTEST = 1.0
 """Duration from which a spectrum is known [s]."""
 NOISE, NOISE_OF_ONE, OTHERS = 0.75, 0.5, 3.0
@@ -303,6 +309,27 @@ def columns_without_signs(body: ModelBody) -> Iterator[Finding]:
         yield finding("angle_sign.lost", "error", {"names": few(lost, 4)}, Where(body.motion.file))
 
 
+def columns_that_drift(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
+    """Find one or two angles of the legs that change from stride to stride while the others repeat themselves."""
+    motion, known = body.every_motion, fixed.model.coordinates
+    names = [name for name in motion.names if name in body.dofs and has_side(name) and known[name].rotational]
+    every = max(1, round(DRIFT_STEP / float(np.diff(motion.time).mean())))
+    angles = np.degrees(motion.value[::every, [motion.names.index(name) for name in names]])
+    count, step = len(angles), float(np.diff(motion.time[::every]).mean())
+    lags = [2 * lag for lag in _half_strides(count, step) if (count - 2 * lag) * step > REPEATS]
+    if not lags or not names or not walks(fixed):
+        return
+    spread = np.maximum(angles.std(axis=0), FEW_DEGREES)
+    lag = min(lags, key=lambda lag: np.sum(((angles[lag:] - angles[:-lag]).std(axis=0) / spread) ** 2))
+    by = (angles[lag:] - angles[:-lag]).mean(axis=0)
+    limit = lag * step * max(DRIFTS[0], DRIFTS[1] / (step * (count - lag)))
+    far = np.flatnonzero(np.abs(by) > limit)
+    if 0 < len(far) <= len(SIDES):
+        said = {"names": " and ".join(names[k] for k in far), "by": by[far[0]], "stride": lag * step}
+        said |= {"limit": limit, "others": np.abs(np.delete(by, far)).max(initial=0.0)}
+        yield finding("angle_offset.drift", "warning", said, Where(motion.file))
+
+
 def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """Find angles with an offset, reversed or exchanged ones: standing feet have their soles on the floor.
 
@@ -311,7 +338,8 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     """
     if len(fixed.soles) != 2 or len(fixed.time) < FRAMES // 4 or _flies(fixed):
         return
-    if wrong := [*columns_in_radians(body, fixed), *columns_without_signs(body)]:
+    wrong = [*columns_in_radians(body, fixed), *columns_without_signs(body), *columns_that_drift(body, fixed)]
+    if wrong:
         yield from wrong  # the feet would stand without these faults
         return
     every = max(1, len(fixed.time) // FRAMES)
@@ -439,8 +467,8 @@ def feet_that_slide(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         stiller = any(one < most and other > least for most, least in (MUCH_STILLER, STILLER))
         if now[k] > SLIPS and stands[1 - k] and stiller:
             yield slides(int(remains[:, k].argmin()), k, "slides", f"_{side}")
-    if stands.all() and not fixed.belt.any():
-        yield from (of_size := list(slips_of_size(fixed, where)))
+    if stands.all():
+        yield from (of_size := [] if fixed.belt.any() else list(slips_of_size(fixed, where)))
         if gains and not of_size and (both := remains.max(axis=1)).min() < STILLER[0]:
             yield slides(int(both.argmin()), int(now.argmax()), "both", "")
     root = fixed.model.roots[0]
@@ -490,8 +518,8 @@ def lasts_a_stride(fixed: Motion) -> bool:
 
 
 def knows_the_ground(fixed: Motion) -> bool:
-    """Return whether the velocity of the ground is known: less than a stride does not show a belt."""
-    return not fixed.belt.any() or lasts_a_stride(fixed)
+    """Return whether the velocity of the ground is known: much less than a stride does not show a belt."""
+    return not fixed.belt.any() or float(np.ptp(fixed.time)) > SHORTEST_ON_BELT
 
 
 def _slips(

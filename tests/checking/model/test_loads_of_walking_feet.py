@@ -146,6 +146,35 @@ def between(least: float, share: float) -> Spoil:
     return on_loads(lambda loads: tuple(map(of_one, loads)))
 
 
+def of_foot(side: str, factors: tuple[float, float, float]) -> Spoil:
+    """Forces under the foot of a side, or of both without one, times factors along the axes."""
+    return on_loads(
+        lambda loads: tuple(
+            replace(load, force=load.force * factors) if load.body.endswith(side) else load for load in loads
+        )
+    )
+
+
+@pytest.mark.parametrize("name", WALKS)
+@pytest.mark.parametrize(
+    ("side", "factors", "what"),
+    [
+        ("_r", (0.5, 1.0, 1.0), "the forward forces on calcn_r"),
+        ("_l", (0.5, 1.0, 1.0), "the forward forces on calcn_l"),
+        ("", (0.5, 1.0, 1.0), "the forward forces on both feet"),
+        ("", (1.5, 1.0, 1.0), "the forward forces on both feet"),
+        ("", (1.0, 1.0, 3.0), "the sideward forces on both feet"),
+    ],
+)
+def test_horizontal_forces_of_another_scale_are_named(
+    name: str, side: str, factors: tuple[float, float, float], what: str
+) -> None:
+    found = findings_of_body(of_foot(side, factors)(trials()[name]).body())
+    (said,) = [each.what for each in found if each.code == "plate_scale"]
+    assert said.startswith(what)
+    assert {each.code for each in found} - of_sound(name) == {"plate_scale"}
+
+
 @pytest.mark.parametrize("name", WALKS)
 @pytest.mark.parametrize(
     ("spoil", "code"),

@@ -283,6 +283,27 @@ def test_strengths_of_children_and_weak_people_are_sound_and_ten_times_the_stren
     assert found(1.0, 0.0, 2.0) == found(1.0, 0.0, 0.2) == {"muscle_strength.all"}
 
 
+@pytest.mark.parametrize("name", ["opensim_models/gait2392.osim", "opensim_models/rajagopal_2016.osim"])
+@pytest.mark.parametrize(
+    ("stems", "group"),
+    [
+        (("psoas", "iliacus"), "hip flexors"),
+        (("semi", "bif", "bf"), "hamstrings"),
+        (("sol", "med_gas", "lat_gas", "gas"), "calf"),
+    ],
+)
+def test_a_group_of_another_strength_than_the_other_muscles_is_found(
+    name: str, stems: tuple[str, ...], group: str
+) -> None:
+    model = ms.read_osim(recorded("opensim_models").parent / name)
+    body = anatomy_of(model, list(model.muscles))
+    of_group = [muscle.startswith(stems) for muscle in body.names]
+    for factor, named in ((0.4, True), (0.75, False), (1.3, False), (2.5, True)):
+        changed = replace(body, force=body.force * np.where(of_group, factor, 1.0))
+        said = [each.said for each in deviations(changed) if each.code == "muscle_strength.group"]
+        assert named == any(group in words for words in said), said
+
+
 def test_names_of_another_author_follow_no_family() -> None:
     """A factor on the strengths of a model of few or other muscles says nothing; half of a set is a family."""
     model = ms.read_osim(recorded("opensim_models") / "gait2392.osim")

@@ -153,3 +153,37 @@ def test_heel_and_toe_do_not_depend_on_the_origin_and_the_parts_of_a_foot(
     for end in ("heel", "toe"):
         apart = np.linalg.norm(getattr(foot, end) - getattr(known, end), axis=1)
         assert apart.max() < (0.08 if in_ankle or not has_toes else 1e-9)
+
+
+@pytest.mark.parametrize("name", ["moments", "knee", "service"])
+def test_the_velocity_of_a_belt_is_the_way_of_a_walk_that_goes_against_it(name: str) -> None:
+    """A walk over a floor, seen from its own mean place, is a walk on a belt: no angle is accused on it."""
+    body, table = walk(name)
+    way = table.values[:, table.names.index("pelvis_tx")]
+    (speed,) = np.polyfit(table.time, way, 1)[:1]
+    on_belt = on_column(table, "pelvis_tx", lambda values: values - speed * (table.time - table.time[0]))
+    for seconds in {1.2, float(np.ptp(table.time))} if np.ptp(table.time) > 1.2 else {1.08}:
+        part = cut(on_belt, table.time[0], seconds)
+        moved = replace(body, motion=coordinate_motion(body.model, part), dynamics=None)
+        fixed = Motion.from_body(moved)
+        assert np.linalg.norm(fixed.belt) == pytest.approx(speed, rel=0.03)
+        assert not list(feet_that_slide(moved, fixed))
+
+
+@pytest.mark.parametrize("name", ["belt 1", "belt 3"])
+@pytest.mark.parametrize(
+    ("columns", "factor", "said"),
+    [
+        (("hip_flexion_r",), 1.25, "with hip_flexion_r times"),
+        (("hip_flexion_r", "hip_flexion_l"), 1.25, "hip_flexion times 0.8"),
+        (("hip_flexion_r", "hip_flexion_l"), 0.7, "hip_flexion times 1.25"),
+    ],
+)
+def test_an_angle_of_another_scale_on_a_belt_is_found_in_one_stride(
+    name: str, columns: tuple[str, ...], factor: float, said: str
+) -> None:
+    table = walk(name)[1]
+    for column in columns:
+        table = on_column(table, column, lambda values: factor * values)
+    (text,) = found(name, table)
+    assert text.startswith("angle_scale") and said in text

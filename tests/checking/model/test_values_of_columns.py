@@ -103,6 +103,16 @@ def test_an_angle_without_its_sign_is_named(name: str) -> None:
         ]
 
 
+@pytest.mark.parametrize("name", ["hip_flexion_l", "hip_rotation_r", "knee_angle_r", "ankle_angle_l"])
+def test_an_angle_that_drifts_from_stride_to_stride_is_named(name: str) -> None:
+    model, coordinates, moments = walk("moments")
+    for by in (-20.0, 12.0):
+        ramp = np.linspace(0.0, by, len(coordinates.time))
+        said = found(model, on_column(coordinates, name, lambda angle, ramp=ramp: angle + ramp), moments)
+        (drift,) = [what for code, what in said if code == "angle_offset"]
+        assert drift.startswith(f"{name} changes by {'-' if by < 0.0 else '+'}")
+
+
 def test_angles_that_touch_or_cross_zero_keep_their_signs() -> None:
     time = np.linspace(0.0, 3.0, 200)
     wave = np.sin(2.0 * np.pi * time)
