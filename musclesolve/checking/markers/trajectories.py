@@ -236,7 +236,8 @@ def remove_and_fill_jumps(case: Case) -> Case:
     return case.with_trial(replace(recorded.trial, markers=filled.markers))
 
 
-# A step that exceeds the steps around it by so much more than a subject can move [m], [m/s^2] is a jump.
+# A step that exceeds the steps around it by so much more than a subject can move [m], more on tall people, [m/s^2] is a
+# jump.
 SMALLEST_JUMP, GREATEST_ACCELERATION = 0.012, 80.0
 # So many standard deviations of the noise of a coordinate are no noise; the median length of a vector of noise is
 # 1.538 of them (chi distribution of three degrees of freedom).
@@ -288,7 +289,8 @@ def slips_and_lengths(case: Case) -> Iterator[Finding]:
     markers = case.trial.markers
     size = {} if markers.time.size < 8 else _jumps_on_bodies(case.trial)
     # From which size on a jump is none of motion or noise [m].
-    least, times = max(SMALLEST_JUMP, GREATEST_ACCELERATION / markers.rate**2), CLEARLY / MEDIAN_LENGTH
+    smallest, times = SMALLEST_JUMP * growth(case.trial.subject), CLEARLY / MEDIAN_LENGTH
+    least = max(smallest, GREATEST_ACCELERATION / markers.rate**2)
     # Marker -> which of its steps stand out among the steps around them, or are high among others that are as high.
     single: dict[str, Mask] = {}
     noisy: dict[str, Mask] = {}
