@@ -657,12 +657,12 @@ def soles_when_standing(case: Case) -> Iterator[Finding]:
         return
     x, y, standing, lowest = np.array([*places.values()]).T
     slope = np.linalg.lstsq(np.stack([x, y, 1.0 + 0.0 * x], axis=1), standing - lowest, rcond=None)[0][:2]
-    size = max(float(np.linalg.norm(slope)), 1e-9)
-    toes, heels = (
-        mean_of_known(np.array([p[:2] for name, p in places.items() if name[:4] in some]).reshape(-1, 2))
-        for some in (("toe_", "meta"), ("heel", "ankl"))
+    size, fore = (
+        max(float(np.linalg.norm(slope)), 1e-9),
+        np.array([n[:4] in ("toe_", "meta") for n in places]),
     )
-    pitched = (toes - heels) @ slope > SQUARE * size * float(np.linalg.norm(toes - heels))
+    ahead = np.subtract(*(mean_of_known(np.stack([x, y], axis=1)[part]) for part in (fore, ~fore)))
+    pitched = ahead @ slope > SQUARE * size * float(np.linalg.norm(ahead))
     angle, lean = np.degrees(np.arctan([size, -up[:2] @ slope / (up[2] * size)]))
     if angle > TILTED_DEG and lean > LEANS_DEG[int(pitched)]:
         turn = rotation_about(np.array([-slope[1], slope[0], 0.0]) / size, np.arctan(size))

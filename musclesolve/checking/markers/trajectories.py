@@ -236,8 +236,7 @@ def remove_and_fill_jumps(case: Case) -> Case:
     return case.with_trial(replace(recorded.trial, markers=filled.markers))
 
 
-# A step that exceeds the steps around it by so much more than a subject can move [m], more on tall people, [m/s^2] is a
-# jump.
+# A step that exceeds the steps around it by so much more than a subject can move [m], [m/s^2] is a jump.
 SMALLEST_JUMP, GREATEST_ACCELERATION = 0.012, 80.0
 # So many standard deviations of the noise of a coordinate are no noise; the median length of a vector of noise is
 # 1.538 of them (chi distribution of three degrees of freedom).

@@ -84,9 +84,7 @@ def steady(markers: Markers) -> Markers:
     off = float(np.abs(markers.time - even).max())
     if not JITTER < off * markers.rate <= UNEVEN:
         return markers
-    note = (
-        f"The times of {markers.path.name} jitter by up to {1000 * off:.2g} ms: its frames are taken as even."
-    )
+    note = f"Times of {markers.path.name} jitter by up to {1000 * off:.2g} ms: its frames are taken as even."
     return replace(markers, time=even, notes=(*markers.notes, note))
 
 
