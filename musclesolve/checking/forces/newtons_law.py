@@ -329,6 +329,25 @@ def frame_rate(case: Case) -> Iterator[Finding]:
         )
 
 
+@check_at(Stage.PLATES, needs=["plates"])
+def reversed_in_time(case: Case) -> Iterator[Finding]:
+    """Find a walk backward whose markers agree with the forces only where their frames run the other way."""
+    trial, faced, pelvis = case.trial, facing(case.trial), between(case.trial, "asis_r", "asis_l")
+    feet = [foot for foot in seen_feet(trial).values() if foot.ground.any()]
+    if faced is None or pelvis is None or not feet or not trial.forces or runs(trial):
+        return
+    ways = (np.gradient(pelvis - foot.heel, foot.time, axis=0) for foot in feet)
+    ahead = [np.sum(way * faced, axis=1)[foot.ground].mean() for way, foot in zip(ways, feet, strict=True)]
+    if max(ahead) >= 0.0:
+        return
+    changes: dict[str, Any] = {"legs": {}, "analyzed": ()}
+    changes["markers"] = replace(trial.markers, position=trial.markers.position[::-1].copy())
+    shift, then = time_offset(trial), time_offset(replace(trial, **changes))
+    if (shift is None or abs(shift[0]) > SERIOUS) and then is not None and abs(then[0]) < SMALLEST_S:
+        where, repair = Where(trial.markers.path), replace_fields(**changes)
+        yield finding("time_offset.reversed", "error", {}, where, repair)
+
+
 # Least time for which a sole lies on a belt [s], as heel and toe go alike to a share of its speed; by how much a foot
 # then goes faster or slower than in the contacts before and after it, as a share (root mean square). Four sound
 # treadmills, parts of them, noise of 1 mm and skin that moves by 4 to 10 mm have at most 0.006, a clock that wanders

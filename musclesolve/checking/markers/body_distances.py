@@ -698,9 +698,10 @@ def feet_alike(case: Case) -> Iterator[Finding]:
 # motion; seven sound recordings have up to 0.007 and 0.013.
 TOE_RAISED = 0.025
 SOLE, FEWEST_OF_SOLES = ("heel", "toe", "metatarsal_5", "ankle_lateral", "ankle_medial"), 6
-UPRIGHT, TILTED_DEG = 0.8, 3.0
-"""Least cosine of the body with the vertical, and angle by which body and soles of a standing trial lean alike from
-which it is tilted [deg]: at most 1.6 in sound recordings."""
+UPRIGHT, TILTED_DEG, LEANS_DEG, SQUARE = 0.8, 3.0, (1.0, 3.5), 0.7
+"""Least cosine of the body with the vertical; angle of the soles from which a standing trial is tilted [deg], at most
+1.7 in sound recordings; and angle by which the body leans alike, more where the slope raises the toes (cosine of both):
+sound bodies lean backward by up to 3.1."""
 
 
 @check_at(Stage.STANDING_PLACES)
@@ -708,7 +709,7 @@ def soles_when_standing(case: Case) -> Iterator[Finding]:
     """Find a foot that stands on a raised toe and walks like the other; and a standing trial tilted as a whole.
 
     Standing heights of markers of the feet, less those to which they come down in the motion, have the slope of the
-    soles. Who leans stands on level soles; who walks on the toes stands upright.
+    soles. Who leans stands on level soles; who walks on the toes stands upright on toes that seem raised.
     """
     trial, static, places = case.trial, case.trial.static, dict[str, Array]()
     for name in (f"{part}_{side}" for part in SOLE for side in SIDES) if static else ():
@@ -716,7 +717,7 @@ def soles_when_standing(case: Case) -> Iterator[Finding]:
         seen = [point[np.isfinite(point).all(axis=1)] for point in both]
         if len(seen) == 2 and all(map(len, seen)):
             places[name] = np.array([*np.median(seen[0], axis=0), np.percentile(seen[1][:, 2], 20.0)])
-    up = None if static is None else upward(trial, static)
+    up = None if static is None else upward(trial, static, by_pelvis=True)
     if static is not None and {f"{part}_{side}" for part in SOLE[:2] for side in SIDES} <= {*places}:
         raised = np.array([places[f"toe_{side}"][2:] - places[f"heel_{side}"][2:] for side in SIDES])
         change = raised @ [1.0, -1.0]
@@ -730,9 +731,14 @@ def soles_when_standing(case: Case) -> Iterator[Finding]:
         return
     x, y, standing, lowest = np.array([*places.values()]).T
     slope = np.linalg.lstsq(np.stack([x, y, 1.0 + 0.0 * x], axis=1), standing - lowest, rcond=None)[0][:2]
-    size = max(float(np.linalg.norm(slope)), 1e-9)
-    angle = float(np.degrees(np.arctan(min(size, -up[:2] @ slope / (up[2] * size)))))
-    if angle > TILTED_DEG:
+    size, fore = (
+        max(float(np.linalg.norm(slope)), 1e-9),
+        np.array([n[:4] in ("toe_", "meta") for n in places]),
+    )
+    ahead = np.subtract(*(mean_of_known(np.stack([x, y], axis=1)[part]) for part in (fore, ~fore)))
+    pitched = ahead @ slope > SQUARE * size * float(np.linalg.norm(ahead))
+    angle, lean = np.degrees(np.arctan([size, -up[:2] @ slope / (up[2] * size)]))
+    if angle > TILTED_DEG and lean > LEANS_DEG[int(pitched)]:
         turn = rotation_about(np.array([-slope[1], slope[0], 0.0]) / size, np.arctan(size))
         repair = change_markers("static", lambda markers: markers.rotated(turn))
         values = {"angle": angle, "limit": TILTED_DEG}

@@ -1,6 +1,7 @@
 """Checks of the plausibility of a recording before any computation: units, axes, sides, gaps, jumps and forces."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,8 @@ MOVING_SHARE = (0.2, 1.5)
 SLOWEST_HZ = 5.0
 # A time off its place by more than this share of a step is not jitter of the last printed digit.
 UNEVEN = 0.25
+# Share of a step from which jitter of times is taken out; a lost frame makes at least half a step.
+JITTER = 0.01
 # Where a file of markers states which unit of length it is in.
 _UNIT_AT = {".trc": "Units in its header", ".c3d": "POINT:UNITS in it", ".csv": "the unit in its header"}
 # landmark -> its proximal neighbor, from the pelvis outward, so that the first pair that disagrees is the swapped one.
@@ -73,6 +76,16 @@ def off_grid(time: Array) -> Array | None:
     """Return the deviation (T,) [s] of times from evenly spaced ones, None if only the last digit deviates."""
     off = np.abs(time - np.linspace(time[0], time[-1], time.size))
     return off if off.max() > UNEVEN * (time[-1] - time[0]) / (time.size - 1) else None
+
+
+def steady(markers: Markers) -> Markers:
+    """Return markers at even times, as filters take them, where times jitter by at most `UNEVEN` of a step."""
+    even = np.linspace(markers.time[0], markers.time[-1], markers.time.size)
+    off = float(np.abs(markers.time - even).max())
+    if not JITTER < off * markers.rate <= UNEVEN:
+        return markers
+    note = f"Times of {markers.path.name} jitter by up to {1000 * off:.2g} ms: its frames are taken as even."
+    return replace(markers, time=even, notes=(*markers.notes, note))
 
 
 def check_sampling(time: Array, path: Path) -> None:

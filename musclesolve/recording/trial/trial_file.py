@@ -46,7 +46,7 @@ from musclesolve.recording.schema import Document, trial_document, validated
 from musclesolve.recording.text.text_file import file_path, hash_of, name_in, sha256
 from musclesolve.recording.trial.functional_trials import read_functional
 from musclesolve.recording.trial.muscle_signals import check_overlap, check_signals, read_emg, read_fascicles
-from musclesolve.recording.trial.recording_checks import check_in_space, check_trial
+from musclesolve.recording.trial.recording_checks import check_in_space, check_trial, steady
 from musclesolve.recording.trial.settings import (
     check_consistency,
     check_errors,
@@ -369,7 +369,7 @@ class TrialReader:
         if not faults.passes("markers", check_in_space, walk):
             return None
         static = None if static is None else static.rotated(standing)
-        return read_marker_mapping(document, settings, walk.rotated(self.rotation), static, faults)
+        return read_marker_mapping(document, settings, steady(walk).rotated(self.rotation), static, faults)
 
     def _rows(
         self, role: Literal["markers", "static", "forces"], reader: Callable[[Path], Rows]

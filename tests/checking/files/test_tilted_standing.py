@@ -9,6 +9,7 @@ import pytest
 from trial_copy import TrialCopy
 
 from musclesolve.files import Trial
+from tests.support.recorded_data import recorded
 
 
 @pytest.mark.parametrize("degrees", [-5.0, 0.0, 5.0])
@@ -30,4 +31,24 @@ def test_a_subject_who_leans_on_level_soles(recorded_walk_trial: Trial, tmp_path
     copy = TrialCopy(recorded_walk_trial.path)
     high = np.maximum(copy.static.position[..., 1] - 0.2, 0.0)
     copy.put(copy.static.position + 0.1 * high[..., None] * [1.0, 0.0, 0.0], static=True)
+    assert "up_axis" not in copy.examined(tmp_path).codes
+
+
+def test_a_standing_trial_tilted_against_the_lean_of_the_body(tmp_path: Path) -> None:
+    """Tilted forward by 5 degrees the body leans by 2; no walk on the toes shows such soles."""
+    copy = TrialCopy(recorded("instrumented_knee/walk_ss1.toml"))
+    sine, cosine = np.sin(np.radians(5.0)), np.cos(np.radians(5.0))
+    forward = np.array([[cosine, 0.0, -sine], [0.0, 1.0, 0.0], [sine, 0.0, cosine]])
+    copy.put(copy.static.position @ copy.rotation.T @ forward @ copy.rotation, static=True)
+    assert "up_axis" in copy.examined(tmp_path).codes
+
+
+def test_who_walks_on_the_toes_stands_upright(tmp_path: Path) -> None:
+    """The body stands 3 degrees backward on soles that are 6 degrees flatter than in the motion."""
+    copy = TrialCopy(recorded("instrumented_knee/walk_ss1.toml"))
+    for part in ("heel", "ankle_lateral", "ankle_medial"):
+        for side in "rl":
+            for marker in copy.mapping.get(f"{part}_{side}", ()):
+                if marker in copy.walk:
+                    copy.move(marker, slice(None), copy.in_file((0.0, 0.0, 0.02)))
     assert "up_axis" not in copy.examined(tmp_path).codes

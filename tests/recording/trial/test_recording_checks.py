@@ -209,6 +209,18 @@ def test_uneven_sampling_is_refused(tmp_path: Path) -> None:
     assert "not evenly spaced" in message and "0.904 s" in message
 
 
+@pytest.mark.parametrize(("share", "is_taken"), [(0.005, False), (0.1, True), (0.2, True)])
+def test_times_that_jitter_are_taken_as_even(share: float, is_taken: bool, tmp_path: Path) -> None:
+    path = write_trial(tmp_path)
+    sound, draw = read_trial(path).markers.time, np.random.default_rng(1)
+    step = sound[1] - sound[0]
+    off = share * step * np.r_[0.0, draw.uniform(-1.0, 1.0, sound.size - 2), 0.0]
+    rewrite_markers(tmp_path / "walk.trc", lambda m: replace(m, time=m.time + off))
+    trial = read_trial(path)
+    assert any("jitter by up to" in note for note in trial.notes) == is_taken
+    assert (np.ptp(np.diff(trial.markers.time)) < 1e-9) == is_taken
+
+
 def test_a_force_file_that_ends_early_is_refused(tmp_path: Path) -> None:
     path = write_trial(tmp_path)
     rewrite_forces(tmp_path / "forces.mot", lambda t: replace(t, time=t.time[:1500], values=t.values[:1500]))

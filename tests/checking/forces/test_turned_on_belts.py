@@ -1,0 +1,32 @@
+"""Markers of a treadmill that are turned about the vertical against its plates."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from trial_copy import TrialCopy
+
+from musclesolve.checking.case import load
+from musclesolve.checking.forces.plate_axes import turned_cameras
+from tests.support.recorded_data import recorded
+
+
+@pytest.mark.parametrize("trial", ["treadmill_walk/p1/walk.toml", "treadmill_emg/s18/trial.toml"])
+@pytest.mark.parametrize("degrees", [-6.0, 0.0, 4.0])
+def test_turned_markers_on_belts(trial: str, degrees: float, tmp_path: Path) -> None:
+    """Both feet roll inward by up to 6 degrees of the way of the belt; only what they share is an angle."""
+    copy = TrialCopy(recorded(trial))
+    sine, cosine = np.sin(np.radians(degrees)), np.cos(np.radians(degrees))
+    turn = np.array([[cosine, sine, 0.0], [-sine, cosine, 0.0], [0.0, 0.0, 1.0]])
+    copy.put(copy.walk.position @ copy.rotation.T @ turn @ copy.rotation)
+    case, _ = load(copy.write(tmp_path))
+    assert case is not None
+    said = [re.search(r"turned by ([-+.0-9]+) degrees", f.what) for f in turned_cameras(case)]
+    assert len(said) == (len(case.trial.forces) if degrees else 0)
+    assert all(found is not None and abs(float(found[1]) - degrees) < 1.5 for found in said)
+    for found in list(turned_cameras(case)):
+        case = case.repaired(found)
+    assert not list(turned_cameras(case))
