@@ -263,6 +263,27 @@ def pelvis_widened(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"both front spines {1000 * size:.0f} mm outward"
 
 
+@kind("knee_axis", "joint_width", "landmark_order", "marker_moved", "segment_length")
+def knee_axis_turned(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, degrees = str(pick(draw, SIDES)), pick(draw, (-20.0, -15.0, 15.0, 20.0))
+    turn = Rotation.from_rotvec(copy.in_file((0.0, 0.0, np.radians(degrees)))).as_matrix()
+    names = [list(copy.mapping.get(f"knee_{place}_{side}", ()))[:1] for place in ("lateral", "medial")]
+    shown = [
+        static
+        for static, markers in ((False, copy.walk), (True, copy.static))
+        if markers is not None and all(own and own[0] in markers for own in names)
+    ]
+    if not shown:
+        raise NotHere
+    for static in shown:
+        markers = copy.static if static else copy.walk
+        assert markers is not None
+        away = 0.5 * (markers[names[0][0]] - markers[names[1][0]])
+        for sign, (name,) in zip((1.0, -1.0), names, strict=True):
+            copy.move(name, slice(None), sign * (away @ turn.T - away), static=static)
+    return copy, f"the axis of the {side} knee turned by {degrees:+g} degrees about the vertical"
+
+
 @kind("time_offset", "marker_moved", "segment_length", "unbalanced", "uncertain_joint", "leap")
 def some_markers_late(copy: Copy, draw: np.random.Generator) -> Drawn:
     side, count = str(pick(draw, SIDES)), int(pick(draw, (2, 4)))

@@ -21,7 +21,7 @@ from functools import partial
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times, time_spans
+from musclesolve._util.arrays import Array, across, at_times, time_spans, unit, vector_product
 from musclesolve._util.long_arrays import in_files
 from musclesolve._util.messages import capitalized, count_of
 from musclesolve.checking.case import (
@@ -252,6 +252,36 @@ def _dimensions(case: Case, body: Anatomy) -> Iterator[Finding]:
     # joints whose points do not move as a body
     for sentence in body.remarks["loose"]:
         yield finding("uncertain_joint", "note" if explained else "warning", {"sentence": sentence})
+    if not case.found(*TABLES["label_codes"]):
+        yield from _knee_axes(case, body)
+
+
+FLEXED, TURNED_DEG, FEWEST_FLEXED = np.sin(np.radians(40.0)), 12.0, 10
+"""Sine of the flexion from which a knee shows its plane, angle of its axis to this plane [deg], and frames with it: 18
+knees with a lateral and a medial marker have up to 9.3 degrees; axes by wands, which are not judged, up to 14.4."""
+
+
+def _knee_axes(case: Case, body: Anatomy) -> Iterator[Finding]:
+    """Find knees whose marked axis is turned about the thigh from the axis about which the shank swings."""
+    for side in SIDES:
+        hip, knee, ankle = (body.points[f"{name}_{side}"] for name in ("hip", "knee", "ankle"))
+        thigh, axis = unit(hip - knee), body.directions[f"knee_axis_{side}"]
+        normal = vector_product(unit(knee - ankle), thigh)
+        flexed = np.linalg.norm(normal, axis=1) > FLEXED
+        if flexed.sum() < FEWEST_FLEXED or f"knee_medial_{side}" not in case.trial.mapping:
+            continue
+        swing = across(normal * np.sign(np.vecdot(normal, axis))[:, None], thigh)
+        sine = np.vecdot(vector_product(swing, across(axis, thigh)), thigh)
+        turned = float(np.degrees(np.arcsin(np.median(sine[flexed])))) * (1.0 if side == "l" else -1.0)
+        if abs(turned) > TURNED_DEG:
+            where = Where(
+                markers=tuple(
+                    m for k in ("lateral", "medial") for m in case.trial.mapping[f"knee_{k}_{side}"]
+                )
+            )
+            way = "behind" if turned > 0.0 else "ahead of"
+            values = {"side": SIDE_NAMES[side], "angle": abs(turned), "way": way, "limit": TURNED_DEG}
+            yield finding("knee_axis", "warning", values, where)
 
 
 def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
