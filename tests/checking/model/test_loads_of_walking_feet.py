@@ -121,6 +121,11 @@ def leaning(share: float, count: int | None = None) -> Spoil:
     )
 
 
+def about_origin(load: ExternalLoad) -> ExternalLoad:
+    """The load with moments about the origin beside its centers of pressure."""
+    return replace(load, moment=load.moment + np.cross(load.point, load.force))
+
+
 def noisy(size: float) -> Spoil:
     """Loads with white noise [N] while a foot is on the plate."""
     draw = np.random.default_rng(3)
@@ -166,11 +171,12 @@ def between(least: float, share: float) -> Spoil:
         (leaning(0.07, 1), "leaning_force"),
         (on_loads(scaled(0.0, ["moment"])), "free_moment"),
         (on_loads(scaled(5.0, ["moment"])), "free_moment"),
+        (on_loads(lambda loads: tuple(map(about_origin, loads))), "free_moment"),
         (noisy(25.0), "force_resolution"),
     ],
     ids=[
         *"filtered low high resting short long cut no_small_forces held".split(),
-        *"no_forward no_sideward ahead behind one_ahead no_twist large_twist noise".split(),
+        *"no_forward no_sideward ahead behind one_ahead no_twist large_twist about_origin noise".split(),
     ],
 )
 def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) -> None:
