@@ -1057,6 +1057,16 @@ rows(
             *("noise force_leap force_resolution", "with noise of {:g} N", (20.0, 50.0)),
             lambda force, _, __, size, ___, draw: {"force": force + size * draw.standard_normal(force.shape)},
         ),
+        "plate_vibrates": (
+            *("plate_baseline force_without_contact", "vibrates with {0[0]:g} N at {0[1]:g} Hz along {0[2]}"),
+            [(size, hertz, axis) for size in (40.0, 80.0) for hertz in (4.0, 8.0) for axis in (0, 1)],
+            lambda force, _, __, size, rate, ___: {
+                "force": force
+                + np.multiply.outer(
+                    size[0] * np.sin(2.0 * np.pi * size[1] / rate * np.arange(len(force))), np.eye(3)[size[2]]
+                )
+            },
+        ),
         "force_threshold": (
             *("plate_clipped contact_without_force force_step", "is zero below {:g} N", (50.0, 100.0, 150.0)),
             lambda force, _, moment, size, *__: {

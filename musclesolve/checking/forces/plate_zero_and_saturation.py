@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
+from scipy.ndimage import uniform_filter1d
 
 from musclesolve._util.arrays import Array, Mask, at_times, median_of_known, time_spans, true_runs
 from musclesolve._util.messages import count_of
@@ -25,6 +26,9 @@ AXIS_WORDS = ("forward", "to the left", "upward")
 LARGEST_ZERO = 150.0
 # Time with the foot in the air that shows the zero of a plate [s], and the margin to its ends.
 SWING, MARGIN = 0.1, 0.03
+# Rms of the slow part (mean over so many seconds) of the force on an unloaded plate [N], the median over the swings: 28
+# sound plates have up to 1.4 N, 5 N in one swing.
+SWAYS, SLOW = 12.0, 0.04
 # Duration of a constant peak from which it is cut off [s].
 FLAT_PEAK_S = 0.02
 # Speed of the center of pressure below which points of coarse steps may rest [m/s]; standing people have 5 to 10 mm/s.
@@ -131,23 +135,45 @@ def plate_zero(case: Case) -> Iterator[Finding]:
         )
 
 
-def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array]]:
-    """Return (time, force (3,)) of the unloaded plate, one for every swing in which it keeps to a line."""
+@check_at(Stage.PLATE_ZERO)
+def swaying_plates(case: Case) -> Iterator[Finding]:
+    """Find plates whose force sways slowly in every swing of their foot: belts or floors that vibrate."""
+    feet = seen_feet(case.trial)
+    for plate in case.trial.forces:
+        count = max(round(SLOW * plate.rate), 1)
+        off = [
+            uniform_filter1d(beside, count, axis=0).std(axis=0)
+            for *_, beside in (_swings(case, plate, feet[plate.side]) if plate.side in feet else ())
+        ]
+        sways = np.median(off, axis=0) if off else np.zeros(3)
+        if sways.max() > SWAYS:
+            axis = AXIS_WORDS[int(sways.argmax())]
+            values = {"size": sways.max(), "axis": axis, "swings": len(off), "limit": SWAYS}
+            yield finding("plate_baseline.sways", "warning", values, on_plate(plate))
+
+
+def _swings(case: Case, plate: PlateForce, foot: Foot) -> Iterator[tuple[float, Array, Array]]:
+    """Middle time, median force (3,) of the unloaded plate, and its samples (S, 3) beside their line, of each swing."""
     time = case.trial.markers.time
     shown = plate.force if plate.unloaded is None else plate.unloaded
-    zeros, known = [], np.isfinite(shown[:, 0]) & ~plate.in_gap(plate.time)
+    known = np.isfinite(shown[:, 0]) & ~plate.in_gap(plate.time)
     for start, end in time_spans(eroded(foot.air, round(MARGIN * case.trial.markers.rate)), time):
         samples = shown[known & (plate.time >= start) & (plate.time <= end)]
-        if end - start < SWING or len(samples) < 5:
-            continue
-        middle = np.median(samples, axis=0)
-        # A wrong zero lasts throughout the swing; a short force is a touch.
-        count = np.arange(len(samples))
-        slope, level = np.polyfit(count, samples, 1)
-        off = np.ptp(np.quantile(samples - count[:, None] * slope - level, [0.05, 0.95], axis=0), axis=0)
-        if (off <= 0.2 * np.abs(middle) + ZERO).all():
-            zeros.append((float(0.5 * (start + end)), middle))
-    return zeros
+        if end - start >= SWING and len(samples) >= 5:
+            count = np.arange(len(samples))
+            slope, level = np.polyfit(count, samples, 1)
+            beside = samples - count[:, None] * slope - level
+            yield 0.5 * (start + end), np.median(samples, axis=0), beside
+
+
+def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array]]:
+    """Return (time, force (3,)) of the unloaded plate, one for every swing in which it keeps to a line."""
+    # A wrong zero lasts throughout the swing; a short force is a touch.
+    return [
+        (float(at), middle)
+        for at, middle, beside in _swings(case, plate, foot)
+        if (np.ptp(np.quantile(beside, [0.05, 0.95], axis=0), axis=0) <= 0.2 * np.abs(middle) + ZERO).all()
+    ]
 
 
 @check_at(Stage.PLATES)
