@@ -100,10 +100,24 @@ def resolution_of_forces(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.PLATE_ZERO)
 def plate_zero(case: Case) -> Iterator[Finding]:
-    """Find plates that show a force while their foot is in the air: a wrong or drifting zero."""
+    """Find plates that show a force while their foot is in the air: a wrong or drifting zero, or a belt that sways."""
     feet = seen_feet(case.trial)
     for index, plate in enumerate(case.trial.forces):
-        zeros = _zeros(case, plate, feet[plate.side]) if plate.side in feet else []
+        swings = list(_swings(case, plate, feet[plate.side])) if plate.side in feet else []
+        slow = [
+            uniform_filter1d(beside, round(SLOW * plate.rate) or 1, axis=0).std(axis=0)
+            for *_, beside in swings
+        ]
+        sways = np.median(slow or np.zeros((1, 3)), axis=0)
+        if sways.max() > SWAYS:
+            said = {"size": sways.max(), "axis": AXIS_WORDS[sways.argmax()], "swings": len(slow)}
+            yield finding("plate_baseline.sways", "warning", said | {"limit": SWAYS}, on_plate(plate))
+        # A wrong zero lasts throughout the swing; a short force is a touch.
+        zeros = [
+            (float(at), middle)
+            for at, middle, beside in swings
+            if (np.ptp(np.quantile(beside, [0.05, 0.95], axis=0), axis=0) <= 0.2 * abs(middle) + ZERO).all()
+        ]
         if not zeros:
             continue
         at, force = np.array([t for t, _ in zeros]), np.stack([f for _, f in zeros])
@@ -135,25 +149,8 @@ def plate_zero(case: Case) -> Iterator[Finding]:
         )
 
 
-@check_at(Stage.PLATE_ZERO)
-def swaying_plates(case: Case) -> Iterator[Finding]:
-    """Find plates whose force sways slowly in every swing of their foot: belts or floors that vibrate."""
-    feet = seen_feet(case.trial)
-    for plate in case.trial.forces:
-        count = max(round(SLOW * plate.rate), 1)
-        off = [
-            uniform_filter1d(beside, count, axis=0).std(axis=0)
-            for *_, beside in (_swings(case, plate, feet[plate.side]) if plate.side in feet else ())
-        ]
-        sways = np.median(off, axis=0) if off else np.zeros(3)
-        if sways.max() > SWAYS:
-            axis = AXIS_WORDS[int(sways.argmax())]
-            values = {"size": sways.max(), "axis": axis, "swings": len(off), "limit": SWAYS}
-            yield finding("plate_baseline.sways", "warning", values, on_plate(plate))
-
-
 def _swings(case: Case, plate: PlateForce, foot: Foot) -> Iterator[tuple[float, Array, Array]]:
-    """Middle time, median force (3,) of the unloaded plate, and its samples (S, 3) beside their line, of each swing."""
+    """Middle time, median force (3,) of the unloaded plate and samples (S, 3) beside their line of each swing."""
     time = case.trial.markers.time
     shown = plate.force if plate.unloaded is None else plate.unloaded
     known = np.isfinite(shown[:, 0]) & ~plate.in_gap(plate.time)
@@ -162,18 +159,7 @@ def _swings(case: Case, plate: PlateForce, foot: Foot) -> Iterator[tuple[float, 
         if end - start >= SWING and len(samples) >= 5:
             count = np.arange(len(samples))
             slope, level = np.polyfit(count, samples, 1)
-            beside = samples - count[:, None] * slope - level
-            yield 0.5 * (start + end), np.median(samples, axis=0), beside
-
-
-def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array]]:
-    """Return (time, force (3,)) of the unloaded plate, one for every swing in which it keeps to a line."""
-    # A wrong zero lasts throughout the swing; a short force is a touch.
-    return [
-        (float(at), middle)
-        for at, middle, beside in _swings(case, plate, foot)
-        if (np.ptp(np.quantile(beside, [0.05, 0.95], axis=0), axis=0) <= 0.2 * np.abs(middle) + ZERO).all()
-    ]
+            yield 0.5 * (start + end), np.median(samples, axis=0), samples - count[:, None] * slope - level
 
 
 @check_at(Stage.PLATES)

@@ -586,10 +586,10 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         yield finding("noise.steps", error_if(step >= COARSEST[1]), said, where)
         return
     if walks(fixed) and len(legs) >= 4:
-        fastest: dict[str, float] = {}
-        for name in legs:
-            side = split_side(name)[1]
-            fastest[side] = max(fastest.get(side, 0.0), f90(values[name], fixed.rate, 4))
+        fastest = {
+            side: max(f90(values[name], fixed.rate, 4) for name in legs if split_side(name)[1] == side)
+            for side in SIDES
+        }
         highest, of_usual = max(fastest.values()), 0.0
         if measured is not None and fixed.rate > 4.0 * CUTOFF_HZ:
             usual = dict(zip(motion.names, low_pass(measured, fixed.rate, CUTOFF_HZ).T, strict=True))
