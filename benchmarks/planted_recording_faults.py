@@ -284,6 +284,17 @@ def knee_axis_turned(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"the axis of the {side} knee turned by {degrees:+g} degrees about the vertical"
 
 
+@kind("over_filtered", "segment_length")
+def foot_filtered(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, size = str(pick(draw, SIDES)), pick(draw, (2.0, 3.0))
+    for part in ("heel", "toe", "metatarsal_5", "ankle_lateral", "ankle_medial"):
+        for marker in copy.mapping.get(f"{part}_{side}", ()):
+            if marker in copy.walk and np.isfinite(copy.walk[marker]).all():
+                smooth = low_pass(copy.walk[marker], copy.walk.rate, size)
+                copy.move(marker, slice(None), smooth - copy.walk[marker])
+    return copy, f"markers of the {side} foot filtered at {size:g} Hz"
+
+
 @kind("time_offset", "marker_moved", "segment_length", "unbalanced", "uncertain_joint", "leap")
 def some_markers_late(copy: Copy, draw: np.random.Generator) -> Drawn:
     side, count = str(pick(draw, SIDES)), int(pick(draw, (2, 4)))
