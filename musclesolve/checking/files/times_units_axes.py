@@ -539,8 +539,6 @@ def vertical_axes_of_forces(case: Case) -> Iterator[Finding]:
 # Differences of the mass from the mass that the forces accelerate: a warning, and an error; and the least number of
 # standard deviations of its error.
 MASS, FAR_MASS, ERRORS = 0.06, 0.2, 2.0
-# Factor from which masses differ by more than any body mass is stated wrongly.
-OTHER_UNIT = 1.6
 # Differences where the plates measure only single supports: the pelvis alone shows the rise of the body, to 4 % in
 # walking and 10 % in running.
 ALONE, FAR_ALONE = 0.15, 0.25
@@ -564,9 +562,6 @@ def body_mass(case: Case) -> Iterator[Finding]:
         off, limit = fitting / stated - 1.0, max(MASS, ERRORS * error / stated)
         if abs(off) >= limit and fitting > 0.0:
             amount = "too much" if off > 0 else "too little, and whether a rail or crutches carry the rest"
-            if not 1.0 / OTHER_UNIT < 1.0 + off < OTHER_UNIT:
-                amount += "; a factor this large also follows from a unit (pounds, kilograms-force), or from a plate "
-                amount += "that is missing, counted twice or in another unit than the other plates"
             change = {("subject", "mass_kg"): round(fitting, 1)}
             values = {"fitting": fitting, "given": stated, "off": off, "limit": limit, "amount": amount}
             yield finding("mass", error_if(abs(off) > FAR_MASS), values, place, change=change)
