@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 from scipy.ndimage import uniform_filter1d
 
-from musclesolve._util.arrays import Array, Mask, at_times, median_of_known, time_spans, true_runs
+from musclesolve._util.arrays import Array, Mask, at_times, median_of_known, time_spans, true_runs, within
 from musclesolve._util.messages import count_of
 from musclesolve.checking.case import Case, Stage, change_plate, check_at, on_plate
 from musclesolve.checking.forces.newtons_law import eroded
@@ -26,9 +26,6 @@ AXIS_WORDS = ("forward", "to the left", "upward")
 LARGEST_ZERO = 150.0
 # Time with the foot in the air that shows the zero of a plate [s], and the margin to its ends.
 SWING, MARGIN = 0.1, 0.03
-# Rms of the slow part (mean over so many seconds) of the force on an unloaded plate [N], the median over the swings: 28
-# sound plates have up to 1.4 N, 5 N in one swing.
-SWAYS, SLOW = 12.0, 0.04
 # Duration of a constant peak from which it is cut off [s].
 FLAT_PEAK_S = 0.02
 # Speed of the center of pressure below which points of coarse steps may rest [m/s]; standing people have 5 to 10 mm/s.
@@ -100,24 +97,10 @@ def resolution_of_forces(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.PLATE_ZERO)
 def plate_zero(case: Case) -> Iterator[Finding]:
-    """Find plates that show a force while their foot is in the air: a wrong or drifting zero, or a belt that sways."""
+    """Find plates that show a force while their foot is in the air: a wrong or drifting zero."""
     feet = seen_feet(case.trial)
     for index, plate in enumerate(case.trial.forces):
-        swings = list(_swings(case, plate, feet[plate.side])) if plate.side in feet else []
-        slow = [
-            uniform_filter1d(beside, round(SLOW * plate.rate) or 1, axis=0).std(axis=0)
-            for *_, beside in swings
-        ]
-        sways = np.median(slow or np.zeros((1, 3)), axis=0)
-        if sways.max() > SWAYS:
-            said = {"size": sways.max(), "axis": AXIS_WORDS[sways.argmax()], "swings": len(slow)}
-            yield finding("plate_baseline.sways", "warning", said | {"limit": SWAYS}, on_plate(plate))
-        # A wrong zero lasts throughout the swing; a short force is a touch.
-        zeros = [
-            (float(at), middle)
-            for at, middle, beside in swings
-            if (np.ptp(np.quantile(beside, [0.05, 0.95], axis=0), axis=0) <= 0.2 * abs(middle) + ZERO).all()
-        ]
+        zeros = _zeros(case, plate, feet[plate.side]) if plate.side in feet else []
         if not zeros:
             continue
         at, force = np.array([t for t, _ in zeros]), np.stack([f for _, f in zeros])
@@ -149,17 +132,50 @@ def plate_zero(case: Case) -> Iterator[Finding]:
         )
 
 
-def _swings(case: Case, plate: PlateForce, foot: Foot) -> Iterator[tuple[float, Array, Array]]:
-    """Middle time, median force (3,) of the unloaded plate and samples (S, 3) beside their line of each swing."""
+def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array]]:
+    """Return (time, force (3,)) of the unloaded plate, one for every swing in which it keeps to a line."""
     time = case.trial.markers.time
     shown = plate.force if plate.unloaded is None else plate.unloaded
-    known = np.isfinite(shown[:, 0]) & ~plate.in_gap(plate.time)
+    zeros, known = [], np.isfinite(shown[:, 0]) & ~plate.in_gap(plate.time)
     for start, end in time_spans(eroded(foot.air, round(MARGIN * case.trial.markers.rate)), time):
         samples = shown[known & (plate.time >= start) & (plate.time <= end)]
-        if end - start >= SWING and len(samples) >= 5:
-            count = np.arange(len(samples))
-            slope, level = np.polyfit(count, samples, 1)
-            yield 0.5 * (start + end), np.median(samples, axis=0), samples - count[:, None] * slope - level
+        if end - start < SWING or len(samples) < 5:
+            continue
+        middle = np.median(samples, axis=0)
+        # A wrong zero lasts throughout the swing; a short force is a touch.
+        count = np.arange(len(samples))
+        slope, level = np.polyfit(count, samples, 1)
+        off = np.ptp(np.quantile(samples - count[:, None] * slope - level, [0.05, 0.95], axis=0), axis=0)
+        if (off <= 0.2 * np.abs(middle) + ZERO).all():
+            zeros.append((float(0.5 * (start + end)), middle))
+    return zeros
+
+
+# Rms of the slow part (mean over so many seconds) of the force on an unloaded plate [N], the median over the swings: 31
+# sound plates have up to 2 N, most of them because their file has zeros there.
+SWAYS, SLOW = 12.0, 0.04
+
+
+@check_at(Stage.PLATE_ZERO)
+def swaying_plates(case: Case) -> Iterator[Finding]:
+    """Find plates whose force sways slowly in every swing of their foot: belts or floors that vibrate."""
+    feet, time = seen_feet(case.trial), case.trial.markers.time
+    for plate in (plate for plate in case.trial.forces if plate.side in feet):
+        shown = plate.force if plate.unloaded is None else plate.unloaded
+        slow = uniform_filter1d(np.nan_to_num(shown), max(round(SLOW * plate.rate), 1), axis=0)
+        known = np.isfinite(shown[:, 0]) & ~plate.in_gap(plate.time)
+        air = time_spans(eroded(feet[plate.side].air, round(MARGIN * case.trial.markers.rate)), time)
+        swings = [known & within(plate.time, start, end) for start, end in air if end - start >= SWING]
+        off = [slow[swing].std(axis=0) for swing in swings if swing.sum() >= 5]
+        sways = np.median(off or [np.zeros(3)], axis=0)
+        if sways.max() > SWAYS:
+            values = {
+                "size": sways.max(),
+                "axis": AXIS_WORDS[sways.argmax()],
+                "swings": len(off),
+                "limit": SWAYS,
+            }
+            yield finding("plate_baseline.sways", "warning", values, on_plate(plate))
 
 
 @check_at(Stage.PLATES)

@@ -130,13 +130,13 @@ LOWEST_F90 = 4.8
 """Least f90 of the angles of a walking person [Hz]."""
 LOW_HZ, KEPT = 4.0, 0.8
 """Cut-off [Hz] below which f90 is compared with that of the usual cut-off, and the share of it that is kept."""
-OF_OTHER_LEG = 0.65
-"""Least f90 of a leg over the f90 of the other one: ten sound walks have 0.78 to 1.0, legs at 2 Hz 0.5 to 0.7."""
 SHORTEST = 1.0
 """Duration from which a spectrum is known [s]."""
 NOISE, NOISE_OF_ONE, OTHERS = 0.75, 0.5, 3.0
 """White noise [degrees rms] that no angle of the legs has; the same where half of the angles have so many times less.
 Sound walks have up to 0.61, 2.1 times as much as half of the angles."""
+OF_OTHER_LEG = 0.65
+"""Least f90 of a leg over the f90 of the other one: ten sound walks have 0.78 to 1.0, legs at 2 Hz 0.5 to 0.7."""
 HELD_S = 0.15
 """Duration from which an angle with exactly one value, or one rate, is no motion [s]."""
 LINES, BENDS = 0.02, 0.1
