@@ -1563,6 +1563,43 @@ def knee_translation_lost(case: Case, draw: np.random.Generator) -> Drawn:
     return with_joint(case, replace(joint, translations=still)), f"translations of {joint.name} zero"
 
 
+@kind("muscle_anatomy", "muscle_missing")
+def moving_points_lost(case: Case, _: np.random.Generator) -> Drawn:
+    kept = {
+        name: tuple(point for point in muscle.points if point.moving is None and point.condition is None)
+        for name, muscle in case.model.muscles.items()
+    }
+    shorter = [
+        name for name, points in kept.items() if 2 <= len(points) < len(case.model.muscles[name].points)
+    ]
+    if not shorter:
+        raise NotHere
+    return of_muscles(
+        case, shorter, lambda each: replace(
+            each, points=kept[each.name], wraps=tuple(replace(wrap, first=None, last=None) for wrap in each.wraps)
+        ),
+    ), f"{len(shorter)} muscles without moving points"  # fmt: skip
+
+
+@kind("over_filtered", "foot_slides", "foot_height", "angle_scale")
+def leg_filtered(case: Case, draw: np.random.Generator) -> Drawn:
+    side, size, table = pick(draw, "rl"), pick(draw, (2.0, 2.5)), case.coordinates
+    rate = 1.0 / float(np.diff(table.time).mean())
+    for name in [each for each in moving(case) if split_side(each)[1] == side]:
+        table = on_column(table, name, lambda values: low_pass(values, rate, size))
+    return replace(case, coordinates=table), f"angles of side {side} filtered at {size:g} Hz"
+
+
+@kind("free_moment", "moment_units", "pressure_outside")
+def moments_about_origin(case: Case, _: np.random.Generator) -> Drawn:
+    def change(force: np.ndarray, point: np.ndarray, moment: np.ndarray) -> None:
+        if not moment.size:
+            raise NotHere
+        moment += np.cross(point, force)
+
+    return with_plates(case, change), "moments of the loads about the origin"
+
+
 # The table
 
 

@@ -263,6 +263,38 @@ def pelvis_widened(copy: Copy, draw: np.random.Generator) -> Drawn:
     return copy, f"both front spines {1000 * size:.0f} mm outward"
 
 
+@kind("knee_axis", "joint_width", "landmark_order", "marker_moved", "segment_length")
+def knee_axis_turned(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, degrees = str(pick(draw, SIDES)), pick(draw, (-20.0, -15.0, 15.0, 20.0))
+    turn = Rotation.from_rotvec(copy.in_file((0.0, 0.0, np.radians(degrees)))).as_matrix()
+    names = [list(copy.mapping.get(f"knee_{place}_{side}", ()))[:1] for place in ("lateral", "medial")]
+    shown = [
+        static
+        for static, markers in ((False, copy.walk), (True, copy.static))
+        if markers is not None and all(own and own[0] in markers for own in names)
+    ]
+    if not shown:
+        raise NotHere
+    for static in shown:
+        markers = copy.static if static else copy.walk
+        assert markers is not None
+        away = 0.5 * (markers[names[0][0]] - markers[names[1][0]])
+        for sign, (name,) in zip((1.0, -1.0), names, strict=True):
+            copy.move(name, slice(None), sign * (away @ turn.T - away), static=static)
+    return copy, f"the axis of the {side} knee turned by {degrees:+g} degrees about the vertical"
+
+
+@kind("over_filtered", "segment_length")
+def foot_filtered(copy: Copy, draw: np.random.Generator) -> Drawn:
+    side, size = str(pick(draw, SIDES)), pick(draw, (2.0, 3.0))
+    for part in ("heel", "toe", "metatarsal_5", "ankle_lateral", "ankle_medial"):
+        for marker in copy.mapping.get(f"{part}_{side}", ()):
+            if marker in copy.walk and np.isfinite(copy.walk[marker]).all():
+                smooth = low_pass(copy.walk[marker], copy.walk.rate, size)
+                copy.move(marker, slice(None), smooth - copy.walk[marker])
+    return copy, f"markers of the {side} foot filtered at {size:g} Hz"
+
+
 @kind("time_offset", "marker_moved", "segment_length", "unbalanced", "uncertain_joint", "leap")
 def some_markers_late(copy: Copy, draw: np.random.Generator) -> Drawn:
     side, count = str(pick(draw, SIDES)), int(pick(draw, (2, 4)))
@@ -1035,6 +1067,16 @@ rows(
         "force_noise": (
             *("noise force_leap force_resolution", "with noise of {:g} N", (20.0, 50.0)),
             lambda force, _, __, size, ___, draw: {"force": force + size * draw.standard_normal(force.shape)},
+        ),
+        "plate_vibrates": (
+            *("plate_baseline force_without_contact", "vibrates with {0[0]:g} N at {0[1]:g} Hz along {0[2]}"),
+            [(size, hertz, axis) for size in (40.0, 80.0) for hertz in (4.0, 8.0) for axis in (0, 1)],
+            lambda force, _, __, size, rate, ___: {
+                "force": force
+                + np.multiply.outer(
+                    size[0] * np.sin(2.0 * np.pi * size[1] / rate * np.arange(len(force))), np.eye(3)[size[2]]
+                )
+            },
         ),
         "force_threshold": (
             *("plate_clipped contact_without_force force_step", "is zero below {:g} N", (50.0, 100.0, 150.0)),

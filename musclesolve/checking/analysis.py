@@ -21,7 +21,7 @@ from functools import partial
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, at_times, time_spans
+from musclesolve._util.arrays import Array, across, at_times, time_spans, unit, vector_product
 from musclesolve._util.long_arrays import in_files
 from musclesolve._util.messages import capitalized, count_of
 from musclesolve.checking.case import (
@@ -252,6 +252,36 @@ def _dimensions(case: Case, body: Anatomy) -> Iterator[Finding]:
     # joints whose points do not move as a body
     for sentence in body.remarks["loose"]:
         yield finding("uncertain_joint", "note" if explained else "warning", {"sentence": sentence})
+    if not case.found(*TABLES["label_codes"]):
+        yield from _knee_axes(case, body)
+
+
+FLEXED, TURNED_DEG, FEWEST_FLEXED = np.sin(np.radians(40.0)), 12.0, 10
+"""Sine of the flexion from which a knee shows its plane, angle of its axis to this plane [deg], and frames with it: 18
+knees with a lateral and a medial marker have up to 9.3 degrees; axes by wands, which are not judged, up to 14.4."""
+
+
+def _knee_axes(case: Case, body: Anatomy) -> Iterator[Finding]:
+    """Find knees whose marked axis is turned about the thigh from the axis about which the shank swings."""
+    for side in SIDES:
+        hip, knee, ankle = (body.points[f"{name}_{side}"] for name in ("hip", "knee", "ankle"))
+        thigh, axis = unit(hip - knee), body.directions[f"knee_axis_{side}"]
+        normal = vector_product(unit(knee - ankle), thigh)
+        flexed = np.linalg.norm(normal, axis=1) > FLEXED
+        if flexed.sum() < FEWEST_FLEXED or f"knee_medial_{side}" not in case.trial.mapping:
+            continue
+        swing = across(normal * np.sign(np.vecdot(normal, axis))[:, None], thigh)
+        sine = np.vecdot(vector_product(swing, across(axis, thigh)), thigh)
+        turned = float(np.degrees(np.arcsin(np.median(sine[flexed])))) * (1.0 if side == "l" else -1.0)
+        if abs(turned) > TURNED_DEG:
+            where = Where(
+                markers=tuple(
+                    m for k in ("lateral", "medial") for m in case.trial.mapping[f"knee_{k}_{side}"]
+                )
+            )
+            way = "behind" if turned > 0.0 else "ahead of"
+            values = {"side": SIDE_NAMES[side], "angle": abs(turned), "way": way, "limit": TURNED_DEG}
+            yield finding("knee_axis", "warning", values, where)
 
 
 def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
@@ -298,6 +328,8 @@ SHORTEST_WALK = 0.8
 LEAST_F90, TALL = 5.4, 1.85
 """Least frequency f90 (`low_pass.f90`) of the angles of a leg in level walking [Hz]: recorded walks have 6.1 to 7.5;
 of markers that were filtered at 3 Hz 3.8 to 5.3. The stature [m] above which it falls: a long leg swings slowly."""
+LEAST_F90_OF_FOOT = 4.6
+"""The same of heel and toe, ahead and up [Hz]: 30 feet of recorded walks have 5.2 to 7.6, at 2 Hz 3.5 to 4.5."""
 WALKING = 2.0
 """Speed of the swinging foot relative to the other one from which the subject walks [m/s]."""
 
@@ -318,11 +350,20 @@ def _spectrum(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         return
     rate = 1.0 / float(np.diff(motion.time).mean())
     highest = max(f90(motion.coordinates[:, k], rate, 4) for k in legs)
-    least = LEAST_F90 * min(1.0, (TALL / case.trial.subject.stature) ** 0.5)
+    tall = min(1.0, (TALL / case.trial.subject.stature) ** 0.5)
+    least, frames = LEAST_F90 * tall, case.trial.frames()
+    for side, foot in feet.items() if highest >= least else ():
+        ends = [end[frames, axis] for end in (foot.heel, foot.toe) for axis in (0, 2)]
+        if (of_foot := max(f90(end, case.trial.markers.rate, 4) for end in ends)) < LEAST_F90_OF_FOOT * tall:
+            values = {"side": SIDE_NAMES[side], "frequency": of_foot, "least": LEAST_F90_OF_FOOT * tall}
+            markers = tuple(m for end in ("heel", "toe") for m in case.trial.mapping[f"{end}_{side}"])
+            yield finding(
+                "over_filtered.foot", "warning", values, Where(case.trial.markers.path, markers=markers)
+            )
     if highest < least:
         cutoff = case.trial.settings.filter.fixed_cutoff or np.nan
-        values = {"frequency": highest, "least": least, "cutoff": cutoff}
-        yield finding("over_filtered", "warning", values, case.key("filter", "cutoff_hz"))
+        of_legs = {"frequency": highest, "least": least, "cutoff": cutoff}
+        yield finding("over_filtered", "warning", of_legs, case.key("filter", "cutoff_hz"))
 
 
 def _remarks(case: Case, body: Anatomy) -> Iterator[Finding]:

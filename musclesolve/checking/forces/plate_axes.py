@@ -80,8 +80,8 @@ def horizontal_axes(case: Case) -> Iterator[Finding]:
     required, mass = law(case), case.trial.subject.mass
     if required is None:
         yield from _reversed_under_feet(case)
-    if required is None or not mass > 0.0:
-        return
+    if required is None or not mass > 0.0 or case.found("plate_baseline", severity="warning"):
+        return  # a plate that sways fits no axes
     at = required.time[required.frames]
     loads = [at_times(plate.time, smooth_force(plate), at) for plate in case.trial.forces]
     force, vertical = [load[:, :2] for load in loads], np.sum([load[:, 2] for load in loads], axis=0)

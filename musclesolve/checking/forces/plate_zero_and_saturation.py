@@ -5,8 +5,9 @@ from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
+from scipy.ndimage import uniform_filter1d
 
-from musclesolve._util.arrays import Array, Mask, at_times, median_of_known, time_spans, true_runs
+from musclesolve._util.arrays import Array, Mask, at_times, median_of_known, time_spans, true_runs, within
 from musclesolve._util.messages import count_of
 from musclesolve.checking.case import Case, Stage, change_plate, check_at, on_plate
 from musclesolve.checking.forces.newtons_law import eroded
@@ -148,6 +149,33 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
         if (off <= 0.2 * np.abs(middle) + ZERO).all():
             zeros.append((float(0.5 * (start + end)), middle))
     return zeros
+
+
+# Rms of the slow part (mean over so many seconds) of the force on an unloaded plate [N], the median over the swings: 31
+# sound plates have up to 2 N, most of them because their file has zeros there.
+SWAYS, SLOW = 12.0, 0.04
+
+
+@check_at(Stage.PLATE_ZERO)
+def swaying_plates(case: Case) -> Iterator[Finding]:
+    """Find plates whose force sways slowly in every swing of their foot: belts or floors that vibrate."""
+    feet, time = seen_feet(case.trial), case.trial.markers.time
+    for plate in (plate for plate in case.trial.forces if plate.side in feet):
+        shown = plate.force if plate.unloaded is None else plate.unloaded
+        slow = uniform_filter1d(np.nan_to_num(shown), max(round(SLOW * plate.rate), 1), axis=0)
+        known = np.isfinite(shown[:, 0]) & ~plate.in_gap(plate.time)
+        air = time_spans(eroded(feet[plate.side].air, round(MARGIN * case.trial.markers.rate)), time)
+        swings = [known & within(plate.time, start, end) for start, end in air if end - start >= SWING]
+        off = [slow[swing].std(axis=0) for swing in swings if swing.sum() >= 5]
+        sways = np.median(off or [np.zeros(3)], axis=0)
+        if sways.max() > SWAYS:
+            values = {
+                "size": sways.max(),
+                "axis": AXIS_WORDS[sways.argmax()],
+                "swings": len(off),
+                "limit": SWAYS,
+            }
+            yield finding("plate_baseline.sways", "warning", values, on_plate(plate))
 
 
 @check_at(Stage.PLATES)

@@ -395,8 +395,9 @@ def _under_both_feet(case: ModelCase, acting: Array, kept: Mask) -> Iterator[Fin
     scale 1 + c of their ways about the mean m of each contact. The feet show both, too.
     """
     fixed, memory = case.fixed, round(MEMORY * case.fixed.rate)
-    measured = case.body.moment_table is None and len(fixed.soles) == len(SIDES)
-    if not measured or not walks(fixed) or np.ptp(fixed.time) < units.CYCLE:
+    borne = [case.sole_of(load) for load in case.loads]
+    both = len(fixed.soles) == len(SIDES) and all(sole in borne for sole in fixed.soles)
+    if case.body.moment_table is not None or not both or not walks(fixed) or np.ptp(fixed.time) < units.CYCLE:
         return
     turning, beside, ahead, ways = np.zeros((len(case.time), 3)), list[float](), list[float](), list[float]()
     for sole, point, loaded in pressure_on_feet(case):

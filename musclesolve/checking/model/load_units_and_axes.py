@@ -41,6 +41,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.opensim.external_loads import POINT_UNITS, SIGNED_AXES, ExternalLoad, axes_in_words
 from musclesolve.opensim.model import GROUND, TO_GLOBAL
 from musclesolve.recording.plates.foot_contacts import to_center_of_pressure
+from musclesolve.recording.text.cells import free_moment
 from musclesolve.results.finding import Finding, error_if
 
 
@@ -175,6 +176,13 @@ def nearness(case: ModelCase, loads: Sequence[ExternalLoad]) -> float:
     return max(far, default=np.nan)
 
 
+def about_point(load: ExternalLoad) -> ExternalLoad:
+    """Return a load whose moments about a fixed point are free moments at its points of force; others as they are."""
+    up = int(np.abs(load.force.sum(axis=0)).argmax())
+    free = free_moment(load.force, load.point, load.moment, up)
+    return load if free is None else replace(load, moment=free)
+
+
 def at_soles(case: ModelCase) -> ModelCase:
     """Return the case with the loads on feet at their centers of pressure, in the plane of the sole: the same wrenches.
 
@@ -186,6 +194,8 @@ def at_soles(case: ModelCase) -> ModelCase:
         sole, (_, point, loaded) = case.sole_of(load), case.point(load)
         in_ground = (load.force_frame, load.point_frame) == (GROUND, GROUND)
         if sole is None or not in_ground or not loaded.any() or not load.moment[:, [0, 2]].any():
+            return load
+        if about_point(load) is not load:  # another wrench, which is reported
             return load
         above = float(np.median(point[loaded, 1] - sole.lowest[loaded]))
         lower = np.array([0.0, above if THICK < abs(above) < AWAY else 0.0, 0.0])
@@ -234,7 +244,10 @@ def moment_unit(case: ModelCase) -> Iterator[Finding]:
     force = max(float(np.linalg.norm(load.force, axis=1).max(initial=0.0)) for load in case.loads)
     for load in case.loads:
         most = float(np.quantile(np.linalg.norm(load.moment, axis=1), 0.99))
-        if most > TWISTED * force > 0.0 and load.force.any():
+        if about_point(load) is not load:
+            values = {"load": load.name, "moment": most}
+            yield case.fault("free_moment.origin", "error", values, each_load(about_point, [load.name]))
+        elif most > TWISTED * force > 0.0 and load.force.any():
             values = {"load": load.name, "moment": most, "limit": TWISTED * force}
             yield case.fault("moment_units.loads", "error", values, scaled(0.001, ["moment"], [load.name]))
         elif walking and case.sole_of(load) and load.force.any():

@@ -568,6 +568,12 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
     yield from _twice(model, anatomy, used, where)
     if whole:
         yield from _missing(model, where)
+        ends = {name: {point.frame.body for point in muscle.points} for name, muscle in model.muscles.items()}
+        if idle := [
+            name for name, bodies in ends.items() if len(bodies) == 1 and model.muscles[name].enabled
+        ]:
+            values = {"muscles": few(map(sided, idle), NAMED), "count": len(idle)}
+            yield finding("muscle_anatomy.idle", "warning", values, where), None
     yield from _moved_joints(anatomy, where)
     by_code: dict[str, list[Deviation]] = {}
     told: set[str] = {*crossed}

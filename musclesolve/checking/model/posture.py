@@ -28,7 +28,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.long_arrays import blocks
 from musclesolve._util.messages import few
-from musclesolve._util.sides import SIDES, has_side, split_side, twin, with_side
+from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, split_side, twin, with_side
 from musclesolve.checking.files.times_units_axes import LOWEST_RATE_HZ
 from musclesolve.checking.forces.plate_zero_and_saturation import beside_cubic, step_of, white_noise
 from musclesolve.checking.model.model_case import (
@@ -141,6 +141,8 @@ SHORTEST = 1.0
 NOISE, NOISE_OF_ONE, OTHERS = 0.75, 0.5, 3.0
 """White noise [degrees rms] that no angle of the legs has; the same where half of the angles have so many times less.
 Sound walks have up to 0.61, 2.1 times as much as half of the angles."""
+OF_OTHER_LEG = 0.65
+"""Least f90 of a leg over the f90 of the other one: ten sound walks have 0.78 to 1.0, legs at 2 Hz 0.5 to 0.7."""
 HELD_S = 0.15
 """Duration from which an angle with exactly one value, or one rate, is no motion [s]."""
 LINES, BENDS = 0.02, 0.1
@@ -616,7 +618,11 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
         yield finding("noise.steps", error_if(step >= COARSEST[1]), said, where)
         return
     if walks(fixed) and len(legs) >= 4:
-        highest, of_usual = max(f90(values[name], fixed.rate, 4) for name in legs), 0.0
+        fastest = {
+            side: max(f90(values[name], fixed.rate, 4) for name in legs if split_side(name)[1] == side)
+            for side in SIDES
+        }
+        highest, of_usual = max(fastest.values()), 0.0
         if measured is not None and fixed.rate > 4.0 * CUTOFF_HZ:
             usual = dict(zip(motion.names, low_pass(measured, fixed.rate, CUTOFF_HZ).T, strict=True))
             of_usual = max(f90(usual[name], fixed.rate, 4) for name in legs) if cutoff < LOW_HZ else 0.0
@@ -630,6 +636,13 @@ def spectra(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             least = max(LOWEST_F90, KEPT * of_usual)
             said = {"frequency": highest, "least": least, "cutoff": motion.cutoff_hz or np.nan}
             yield finding("over_filtered", "warning", said, where)
+        elif (slow := min(fastest.values())) < OF_OTHER_LEG * highest:
+            said = {
+                "side": SIDE_NAMES[min(fastest, key=fastest.__getitem__)],
+                "frequency": slow,
+                "other": highest,
+            }
+            yield finding("over_filtered.leg", "warning", said | {"limit": OF_OTHER_LEG}, where)
     if measured is None:
         return
     if (rate := rate_of_lines(measured, motion.time)) < LOWEST_RATE_HZ:

@@ -15,7 +15,7 @@ from trial_copy import TrialCopy
 import musclesolve
 from musclesolve import synthetic_recording
 from musclesolve.checking.case import case_of
-from musclesolve.checking.forces.plate_zero_and_saturation import LARGEST_ZERO, ZERO, force_steps
+from musclesolve.checking.forces.plate_zero_and_saturation import LARGEST_ZERO, SWAYS, ZERO, force_steps
 from musclesolve.files import PlateForce, Trial
 
 STRIDE = Path(musclesolve.__file__).with_name("data") / "reference_stride" / "trial.toml"
@@ -36,6 +36,17 @@ def test_a_wrong_zero_is_found_in_every_direction(axis: int, side: str, sign: fl
     assert set(report.codes) == {"plate_baseline"}, str(report)
     off = f"{20.0 * sign:.1f} N {('forward', 'to the left', 'upward')[axis]}"
     assert off in report.findings[0].what
+
+
+@pytest.mark.parametrize(("axis", "hertz", "share"), [(0, 4.0, 1.8), (1, 8.0, 1.8), (0, 4.0, 0.8)])
+def test_a_plate_that_vibrates_is_found_in_the_swings_of_its_foot(
+    axis: int, hertz: float, share: float, tmp_path: Path
+) -> None:
+    copy = TrialCopy(STRIDE)
+    wave = share * SWAYS * np.sqrt(2.0) * np.sin(2.0 * np.pi * hertz * copy.forces.time)
+    add(copy, "r", wave[:, None] * np.eye(3)[axis])
+    found = [each for each in copy.examined(tmp_path).findings if each.code == "plate_baseline"]
+    assert ["sways" in each.what for each in found] == [True] * (share > 1.0)
 
 
 @pytest.mark.in_part(2)

@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from model_faults import Loads, Spoil, Trial, greatest, load_trials, on_loads
+from model_faults import Loads, Spoil, Trial, greatest, load_trials, on_coordinates, on_loads
 from recorded_data import recorded
 
 from musclesolve._util.arrays import true_runs
@@ -121,6 +121,11 @@ def leaning(share: float, count: int | None = None) -> Spoil:
     )
 
 
+def about_origin(load: ExternalLoad) -> ExternalLoad:
+    """The load with moments about the origin beside its centers of pressure."""
+    return replace(load, moment=load.moment + np.cross(load.point, load.force))
+
+
 def noisy(size: float) -> Spoil:
     """Loads with white noise [N] while a foot is on the plate."""
     draw = np.random.default_rng(3)
@@ -195,11 +200,12 @@ def test_horizontal_forces_of_another_scale_are_named(
         (leaning(0.07, 1), "leaning_force"),
         (on_loads(scaled(0.0, ["moment"])), "free_moment"),
         (on_loads(scaled(5.0, ["moment"])), "free_moment"),
+        (on_loads(lambda loads: tuple(map(about_origin, loads))), "free_moment"),
         (noisy(25.0), "force_resolution"),
     ],
     ids=[
         *"filtered low high resting short long cut no_small_forces held".split(),
-        *"no_forward no_sideward ahead behind one_ahead no_twist large_twist noise".split(),
+        *"no_forward no_sideward ahead behind one_ahead no_twist large_twist about_origin noise".split(),
     ],
 )
 def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) -> None:
@@ -211,6 +217,26 @@ def test_a_load_that_no_foot_makes_is_named(name: str, spoil: Spoil, code: str) 
 def test_the_usual_filter_of_forces_has_no_finding(name: str) -> None:
     found = {each.code for each in findings_of_body(filtered(6.0)(trials()[name]).body())}
     assert not found - of_sound(name)
+
+
+@pytest.mark.parametrize("name", WALKS)
+def test_a_leg_that_was_filtered_otherwise_than_the_other_one_is_found(name: str) -> None:
+    sound = trials()[name]
+    rate = 1.0 / float(np.diff(sound.coordinates.time).mean())
+    of_leg = on_coordinates(
+        lambda column, values: low_pass(values, rate, 2.0) if column.endswith("_r") else values
+    )
+    found = [each for each in findings_of_body(of_leg(sound).body()) if each.code == "over_filtered"]
+    assert len(found) == 1 and "right" in found[0].what
+
+
+def test_a_load_under_both_feet_in_turn_fails_no_check() -> None:
+    def on_one(loads: Loads) -> Loads:
+        one, other = loads
+        return replace(one, force=one.force + other.force), replace(other, force=0.0 * other.force)
+
+    found = {each.code for each in findings_of_body(on_loads(on_one)(trials()["overground"]).body())}
+    assert "plate_baseline" in found and "check_failed" not in found
 
 
 def test_a_load_held_at_its_peak_was_not_cut() -> None:

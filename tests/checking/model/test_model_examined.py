@@ -22,6 +22,7 @@ from musclesolve.checking.model.muscles import (
     Anatomy,
     _forces,
     _missing,
+    _of_model,
     anatomy_of,
     deviations,
     uneven_paths,
@@ -496,3 +497,17 @@ def test_stretches_of_one_value_or_rate_are_those_that_last() -> None:
     np.testing.assert_allclose(
         [each[1:] for each in found], [(0.50, 0.79, 0.25, 0.0), (0.20, 0.49, 0.5, 2.0)]
     )
+
+
+def test_muscles_that_lost_all_points_beyond_a_joint_are_found() -> None:
+    """As where a program writes fixed points alone: vasti then end on the femur."""
+    model = ms.read_osim(recorded("opensim_models") / "gait2392.osim")
+    muscles = {
+        name: replace(each, points=tuple(point for point in each.points if point.moving is None))
+        if name.startswith("vas")
+        else each
+        for name, each in model.muscles.items()
+    }
+    found = [fault for fault, _ in _of_model(replace(model, muscles=muscles), tuple(muscles), True)]
+    assert any("vas med" in fault.what for fault in found if fault.code == "muscle_anatomy")
+    assert not list(_of_model(model, tuple(model.muscles), True))
