@@ -11,7 +11,8 @@ each with the number that ends it: control; P 03; slow; walk, 02. What a word me
   subject.
 - A group is a level above the subject that parts the subjects: each is in one of its folders. Where a name stands in
   several of them the folders are groups if one is called so ("control", "patients"), and the persons are several.
-- A session is named by a word for one and its number ("session2", "day 1"), or by a date where a subject has several.
+- A session is named by a word for one and its number ("session2", "day 1"), or by a date where a subject has several;
+  the date may stand beside the name of the subject: "2024-03-05 Anna" and "2024-04-07 Anna" are two sessions of Anna.
 - A condition is what is left and varies, the words that repeat over the subjects. Numbers at the end of a word count
   repetitions, unless they are too large to count (run200, walk 1.25): these are part of the condition.
 """
@@ -278,7 +279,7 @@ def _subjects(
             name = named[source]
             subjects.append(_Subject(name, levels.index(name) if name in levels else -1))
         else:
-            subjects.append(_ALONE if folder is None else _Subject(levels[folder], folder))
+            subjects.append(_ALONE if folder is None else _Subject(_undated(levels[folder]), folder))
     return subjects
 
 
@@ -394,10 +395,19 @@ def _rest(path: list[list[Word]], subject: _Subject, named: Collection[int | Non
     """The words of a trial that name neither its subject, nor its group, nor its source: the named levels."""
     rest: list[Word] = []
     for level, words in enumerate(path):
-        if level in named or (level == subject.level and subject.word is None):
-            continue
-        rest += [w for k, w in enumerate(words) if (level, k) != (subject.level, subject.word)]
+        if level == subject.level and subject.word is None:
+            words = [w for w in words if _DATE.fullmatch(w.number) and w.text != subject.name]
+        rest += [
+            w
+            for k, w in enumerate(words)
+            if (level, k) != (subject.level, subject.word) and level not in named
+        ]
     return rest
+
+
+def _undated(level: str) -> str:
+    """The name of a folder without the day beside it; a day alone is a name."""
+    return (_DATE.search(level) and _DATE.sub("", level).strip(" _-.,")) or level
 
 
 def _is_session(word: Word) -> bool:
