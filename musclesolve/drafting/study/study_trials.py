@@ -397,11 +397,8 @@ def _rest(path: list[list[Word]], subject: _Subject, named: Collection[int | Non
     for level, words in enumerate(path):
         if level == subject.level and subject.word is None:
             words = [w for w in words if _DATE.fullmatch(w.number) and w.text != subject.name]
-        rest += [
-            w
-            for k, w in enumerate(words)
-            if (level, k) != (subject.level, subject.word) and level not in named
-        ]
+        if level not in named:
+            rest += [w for k, w in enumerate(words) if (level, k) != (subject.level, subject.word)]
     return rest
 
 
