@@ -73,6 +73,7 @@ _DATE = re.compile(
     r"|(?:0[1-9]|[12]\d|3[01])[-_.](?:0[1-9]|1[0-2])[-_.](?:19|20)\d\d)(?!\d)"
 )
 """A day: 2024-03-05, 20240305, 05.03.2024."""
+_BESIDE_NAME = re.compile(rf"[\s_.,\-]*{_DATE.pattern}[\s_.,\-]*")
 _WORD = re.compile(r"^(?P<letters>.*?)(?P<number>\d+(?:[.p]\d+)?)?$")
 _SUBJECT_WORDS = frozenset(
     "s p sub subj subject participant part patient pat pt person proband vp id control ctrl hc healthy case".split()
@@ -279,7 +280,8 @@ def _subjects(
             name = named[source]
             subjects.append(_Subject(name, levels.index(name) if name in levels else -1))
         else:
-            subjects.append(_ALONE if folder is None else _Subject(_undated(levels[folder]), folder))
+            name = "" if folder is None else _BESIDE_NAME.sub(" ", levels[folder]).strip() or levels[folder]
+            subjects.append(_ALONE if folder is None else _Subject(name, folder))
     return subjects
 
 
@@ -331,11 +333,10 @@ def _told_apart(
 def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
     """The level of folders that belong to subjects: it varies, and below it the same names stand again."""
     depth = min((len(path) for path in paths), default=1) - 1
-    varying = [k for k in range(depth) if len({path[k] for path in paths}) > 1]
     # folders that are called slow and fast are those of conditions, trial1 and trial2 those of trials
     called = {k: {w.letters.casefold() for path in paths for w in words_of(path[k])} for k in range(depth)}
     persons = [k for k in called if not called[k] <= _CONDITION_WORDS | _IDLE]
-    varying = [k for k in varying if k in persons]
+    varying = [k for k in persons if len({path[k] for path in paths}) > 1]
     for k in varying:
         below = defaultdict(set)
         for path in paths:
@@ -400,11 +401,6 @@ def _rest(path: list[list[Word]], subject: _Subject, named: Collection[int | Non
         if level not in named:
             rest += [w for k, w in enumerate(words) if (level, k) != (subject.level, subject.word)]
     return rest
-
-
-def _undated(level: str) -> str:
-    """The name of a folder without the day beside it; a day alone is a name."""
-    return (_DATE.search(level) and _DATE.sub("", level).strip(" _-.,")) or level
 
 
 def _is_session(word: Word) -> bool:
