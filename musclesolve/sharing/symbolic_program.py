@@ -542,9 +542,8 @@ class Program:
         free = ~((u <= low + near) & (slope > 0)) & ~((u >= high - near) & (slope < 0))
         if free.any() and np.isfinite(hessian).all() and np.isfinite(slope).all():
             step = np.linalg.lstsq(hessian[np.ix_(free, free)], slope[free], rcond=1e-14)[0]
-            miss = max(
-                miss, float(np.abs(u[free] - np.clip(u[free] - step, low[free], high[free])).max()) / size
-            )
+            newton = np.clip(u[free] - step, low[free], high[free])
+            miss = max(miss, float(np.abs(u[free] - newton).max()) / size)
         return float(miss) if np.isfinite(miss) else np.inf
 
     def _check_terms(self, z: Array) -> None:

@@ -239,11 +239,8 @@ def due_moments(
             unknown = f"No contact forces are computed, because the loads on the feet are not known: {why}."
             due = replace(due, notes=(*due.notes, unknown))
     else:
-        given, code = (
-            ("neither moments nor", "missing_argument")
-            if moments is None
-            else ("both moments and", "conflict")
-        )
+        given = "neither moments nor" if moments is None else "both moments and"
+        code = "missing_argument" if moments is None else "conflict"
         raise input_error("pipeline.moments_or_loads", given=given, code=code)
     return due, table
 
