@@ -155,7 +155,7 @@ def read_subjects(path: Path) -> SubjectsTable:
                     (path, f"row {number}, column {headings[k]!r}"),
                     f"the cell is {as_text(text)}{_meaning(key, text, value)}",
                     f"{expected}{f': {rule.about}' if rule is not None else ''}",
-                    "correct the cell, or leave it empty",
+                    (rule.in_another_unit(value) if rule else "") or "correct the cell, or leave it empty",
                 )
             stated[key] = value
         rows[name] = stated

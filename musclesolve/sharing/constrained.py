@@ -177,7 +177,7 @@ class ConstrainedSolution(Solution):
         frames = int(proofs.any(axis=1).sum())
         both = "No muscle forces within their limits produce these moments and meet the constraints; this is proved."
         ended = super().summary().replace(Status.INFEASIBLE.sentence, both)
-        ended += f"\n{frames} x the constraints contradict the moments or each other: {names}"
+        ended += f"\n{frames} x constraints contradict moments, limits of activations or each other: {names}"
         missing = np.atleast_1d(self.missing_moment)
         if not (lacking := np.isfinite(missing)).any():
             return ended

@@ -466,7 +466,8 @@ class Program:
             InputError: arrays of another shape.
         """
         problem, constraints, scale = self.problem, self.constraints, self.scale
-        x = np.clip(check_real_array(x, "x", "unknowns", shapes=(self.x0.shape,)), self.lbx, self.ubx)
+        x = check_real_array(x, "x", f"{self.x0.size} unknowns", shapes=(self.x0.shape,))
+        x = np.clip(x, self.lbx, self.ubx)
         activation, reserve, found = self.unknowns(x)
         value, by_activation, by_unknown, hessian = (
             np.asarray(part, dtype=float)
@@ -475,7 +476,7 @@ class Program:
         pull = -by_activation.reshape(activation.shape)
         duals = np.full(self.lbg.shape, np.nan)
         if lam_g is not None:
-            duals = check_real_array(lam_g, "lam_g", "multipliers", shapes=(self.lbg.shape,))
+            duals = check_real_array(lam_g, "lam_g", f"{self.lbg.size} multipliers", shapes=(self.lbg.shape,))
         duals = duals.reshape(problem.n_frames, -1) * -scale.cost
         multiplier, further = duals[:, : problem.n_dof] / scale.row, duals[:, problem.n_dof :] / scale.size
         if not further.size:
@@ -535,12 +536,12 @@ class Program:
         steep = np.abs(np.diagonal(hessian)) * size
         steep = np.where(steep > 0, steep, np.where(slope != 0, np.abs(slope), 1.0))  # linear in an unknown
         miss = np.abs(u - np.clip(u - np.clip(slope / steep, -1.0, 1.0) * size, low, high)).max() / size
-        free = ~((u <= low) & (slope > 0)) & ~((u >= high) & (slope < 0))
+        near = TOLERANCE * size  # interior-point methods end beside a bound, not at it
+        free = ~((u <= low + near) & (slope > 0)) & ~((u >= high - near) & (slope < 0))
         if free.any() and np.isfinite(hessian).all() and np.isfinite(slope).all():
             step = np.linalg.lstsq(hessian[np.ix_(free, free)], slope[free], rcond=1e-14)[0]
-            miss = max(
-                miss, float(np.abs(u[free] - np.clip(u[free] - step, low[free], high[free])).max()) / size
-            )
+            newton = np.clip(u[free] - step, low[free], high[free])
+            miss = max(miss, float(np.abs(u[free] - newton).max()) / size)
         return float(miss) if np.isfinite(miss) else np.inf
 
     def _check_terms(self, z: Array) -> None:

@@ -553,7 +553,7 @@ def test_a_datagram_that_is_no_sample_is_counted_by_its_fault(live, port):
     stream.close()
 
 
-def test_any_bytes_are_survived(live, port):
+def test_any_bytes_are_survived_and_reported_once_while_they_come(live, port, caplog):
     stream, random = UdpStream(str(port), Wanted.from_live(live)), np.random.default_rng(0)
     whole = datagram(time=1.0, markers={name: [0.1, 0.2, 0.3] for name in live.markers})
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
@@ -563,6 +563,8 @@ def test_any_bytes_are_survived(live, port):
             sender.sendto(bytes(data), ("127.0.0.1", port))
             stream.read(1.0)
     assert stream.malformed.total() == 300
+    (said,) = caplog.messages
+    assert said.startswith(f"udp:{port}: ") and "datagrams were left out: no JSON." in said
     stream.close()
 
 

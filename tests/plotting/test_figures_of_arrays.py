@@ -61,6 +61,12 @@ def test_costs_are_side_by_side(comparison, draw, side):
     assert {"stress_cubed", "force_squared"} <= set(texts)
 
 
+def test_what_is_no_comparison_and_no_average_is_told_what_makes_one(squat):
+    for name, maker in (("compare_activations", "of compare"), ("average_activations", "of average_cycles")):
+        with refused("bad_result", maker):
+            getattr(ms.plotting, name)(ms.solve(squat).to_dataset())
+
+
 def test_group_forces_are_sums(comparison):
     sheet = ms.plotting.compare_group_forces(comparison, "l")
     drawn = [line.get_ydata() for axes in sheet.panels.flat for line in axes.get_lines()]

@@ -65,7 +65,7 @@ def test_names_alike(tmp_path: Path) -> None:
         ("ID,Mass\n,70\n", "bad_value", ("row 2",)),
         ("ID,Sex\nS1,x\n", "bad_value", ("row 2", "Sex", "female")),
         ("ID,Mass\nS1,seventy\n", "bad_value", ("row 2", "Mass", "seventy")),
-        ("ID,Height [m]\nS1,172\n", "bad_value", ("row 2", "Height")),
+        ("ID,Height [m]\nS1,172\n", "bad_value", ("row 2", "Height", "write 1.72")),
         ("ID,Height (cm)\nS1,1.77\n", "bad_value", ("row 2", "'1.77'", "0.0177 m")),
         ("ID,Mass [lb]\nS1,1500\n", "bad_value", ("row 2", "'1500'", "680.389 kg")),
         ("ID,Affected side\nS1,up\n", "bad_value", ("row 2", "up")),

@@ -147,7 +147,7 @@ def test_a_contradiction_of_linear_constraints_is_proved():
     first, second, free = found.constraint_multiplier / found.infeasibility_proof[0]
     np.testing.assert_allclose([first, second, free], [-50.0, -50.0, 0.0], atol=1e-9)
     lines = found.summary().splitlines()
-    assert lines[-2].endswith("contradict the moments or each other: first, second")
+    assert lines[-2].endswith("contradict moments, limits of activations or each other: first, second")
     assert lines[-1] == "at least 20 N m are missing at dof_0 in frame 0"  # 30 N m less 50 (0.1 + 0.1)
     np.testing.assert_allclose(found.missing_moment, 20.0)
 
@@ -179,7 +179,7 @@ def test_what_is_no_constraint_is_refused():
     for bounds in ({"lower": np.inf}, {"upper": -np.inf}, {"lower": [0.0, np.inf]}):
         with refused("bad_value", "c"):
             expression_constraint("c", lambda a, f, data: a[0], **bounds)
-    with refused("bad_shape", "c"):
+    with refused("bad_shape", "c", "a constraint for each number"):
         expression_constraint("c", lambda a, f, data: a, upper=0.0)
     curved = expression_constraint("curved", lambda a, f, data: casadi.sumsqr(a), upper=0.3)
     with refused("unfit_solver", "batch", "curved"):

@@ -185,6 +185,8 @@ def test_records_of_arrays_have_a_short_text():
         ms.diagnose(PROBLEM),
         ms.sharing.force_range(PROBLEM),
         ms.sharing.program(PROBLEM, "activation_power"),
+        ms.sharing.pareto_front(PROBLEM, ["stress_cubed", "force_squared"]),
+        ms.sharing.strength_margin(PROBLEM, [PROBLEM.muscle[0]]),
     )
     for record in records:
         assert repr(record).startswith(f"<{type(record).__name__}: ")

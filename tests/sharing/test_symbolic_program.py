@@ -205,6 +205,26 @@ def test_coupled_unknowns_are_certified_at_their_optimum_alone(make_leg, stiff):
         assert (judged.solved == solved).all()
 
 
+@pytest.mark.parametrize("seed", [0, 1])
+def test_synergies_whose_weights_are_partly_zero_are_certified(make_leg, seed):
+    """Ipopt ends 1e-18 inside of a bound; the slope there is no fault. Other numbers are no solution."""
+    random, problem = np.random.default_rng(seed), make_leg(20)
+    shapes = {"W": (problem.n_muscles, 3), "H": (3, 20)}
+    modules = motion_cost(
+        "modules",
+        lambda a, f, d: 5.0 * casadi.sumsqr(a - d.W @ d.H),
+        unknowns={
+            key: Unknown(of, lower=0.0, start=random.uniform(0, 0.5, of)) for key, of in shapes.items()
+        },
+    )
+    made = program(problem, "activation_power", motion_costs=modules)
+    found = made.solve()
+    assert found.solved.all() and (found.unknown["W"] < 1e-9).any()
+    with refused("bad_shape", f"{made.x0.size} unknowns"):
+        made.solution(made.x0[1:])
+    assert not made.solution(made.x0).solved.any()
+
+
 def test_a_stationary_point_is_not_called_an_optimum():
     problem = ms.Problem([[0.05, 0.05]], [20.0], [1000.0, 900.0], [1000.0, 900.0])
     hollow = expression_cost("hollow", lambda a, f, d: casadi.sum1(casadi.sqrt(a + 1e-3)))

@@ -11,7 +11,8 @@ each with the number that ends it: control; P 03; slow; walk, 02. What a word me
   subject.
 - A group is a level above the subject that parts the subjects: each is in one of its folders. Where a name stands in
   several of them the folders are groups if one is called so ("control", "patients"), and the persons are several.
-- A session is named by a word for one and its number ("session2", "day 1"), or by a date where a subject has several.
+- A session is named by a word for one and its number ("session2", "day 1"), or by a date where a subject has several;
+  the date may stand beside the name of the subject: "2024-03-05 Anna" and "2024-04-07 Anna" are two sessions of Anna.
 - A condition is what is left and varies, the words that repeat over the subjects. Numbers at the end of a word count
   repetitions, unless they are too large to count (run200, walk 1.25): these are part of the condition.
 """
@@ -72,6 +73,7 @@ _DATE = re.compile(
     r"|(?:0[1-9]|[12]\d|3[01])[-_.](?:0[1-9]|1[0-2])[-_.](?:19|20)\d\d)(?!\d)"
 )
 """A day: 2024-03-05, 20240305, 05.03.2024."""
+_BESIDE_NAME = re.compile(rf"[\s_.,\-]*{_DATE.pattern}[\s_.,\-]*")
 _WORD = re.compile(r"^(?P<letters>.*?)(?P<number>\d+(?:[.p]\d+)?)?$")
 _SUBJECT_WORDS = frozenset(
     "s p sub subj subject participant part patient pat pt person proband vp id control ctrl hc healthy case".split()
@@ -287,7 +289,8 @@ def _subjects(
             name = named[source]
             subjects.append(_Subject(name, levels.index(name) if name in levels else -1))
         else:
-            subjects.append(_ALONE if folder is None else _Subject(levels[folder], folder))
+            name = "" if folder is None else _BESIDE_NAME.sub(" ", levels[folder]).strip() or levels[folder]
+            subjects.append(_ALONE if folder is None else _Subject(name, folder))
     return subjects
 
 
@@ -339,11 +342,10 @@ def _told_apart(
 def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
     """The level of folders that belong to subjects: it varies, and below it the same names stand again."""
     depth = min((len(path) for path in paths), default=1) - 1
-    varying = [k for k in range(depth) if len({path[k] for path in paths}) > 1]
     # folders that are called slow and fast are those of conditions, trial1 and trial2 those of trials
     called = {k: {w.first for path in paths for w in words_of(path[k])} for k in range(depth)}
     persons = [k for k in called if not called[k] <= _CONDITION_WORDS | _IDLE]
-    varying = [k for k in varying if k in persons]
+    varying = [k for k in persons if len({path[k] for path in paths}) > 1]
     for k in varying:
         below = defaultdict(set)
         for path in paths:
@@ -403,9 +405,10 @@ def _rest(path: list[list[Word]], subject: _Subject, named: Collection[int | Non
     """The words of a trial that name neither its subject, nor its group, nor its source: the named levels."""
     rest: list[Word] = []
     for level, words in enumerate(path):
-        if level in named or (level == subject.level and subject.word is None):
-            continue
-        rest += [w for k, w in enumerate(words) if (level, k) != (subject.level, subject.word)]
+        if level == subject.level and subject.word is None:
+            words = [w for w in words if _DATE.fullmatch(w.number) and w.text != subject.name]
+        if level not in named:
+            rest += [w for k, w in enumerate(words) if (level, k) != (subject.level, subject.word)]
     return rest
 
 

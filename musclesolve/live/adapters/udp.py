@@ -34,6 +34,8 @@ NAMES_EVERY = 1.0
 """Interval at which the names are sent again, for programs that start to listen later [s]."""
 FAULTS = 100
 """Largest number of distinguished kinds of faults."""
+REPORTED = 100
+"""Number of datagrams that are no samples, at which they are reported while the session goes on: a second of most."""
 VECTORS = ("force", "point", "moment")
 
 
@@ -98,10 +100,10 @@ class UdpStream:
         try:
             return self._readings(data, perf_counter())
         except Malformed as error:
-            what = str(error)
-            self.malformed[
-                what if what in self.malformed or len(self.malformed) < FAULTS else "other faults"
-            ] += 1
+            known = str(error) in self.malformed or len(self.malformed) < FAULTS
+            self.malformed[str(error) if known else "other faults"] += 1
+            if self.malformed.total() == REPORTED:
+                LOG.warning("%s: %s", self.clock, " ".join(self.remarks))
             return []
 
     @property

@@ -169,19 +169,21 @@ def native(draw: Callable[..., Any]) -> Callable[..., Any]:
     """
     form = signature(draw)
     first = next(iter(form.parameters.values()))
+    maker = {"comparison": " of compare", "average": " of average_cycles"}.get(first.name, "")
     kinds = tuple(kind for kind in (xr.Dataset, Solution, Mapping) if kind.__name__ in str(first.annotation))
 
     def refused(problem: str) -> InputError:
         remedy = f"ms.plotting.{draw.__name__}(result, ...)"
-        return input_error("bad_result", problem=problem, expected="a result", remedy=remedy)
+        return input_error("bad_result", problem=problem, expected=f"a result{maker}", remedy=remedy)
 
     @wraps(draw)
     def drawn(*args: Any, ax: Any = None, **named: Any) -> Any:
         of = args[0] if args else named.get(first.name)
-        of_result = "xr.Dataset" in str(first.annotation)
-        if of_result and not (isinstance(of, kinds) and (of or isinstance(of, xr.Dataset))):
+        if xr.Dataset in kinds and not (isinstance(of, kinds) and (of or isinstance(of, xr.Dataset))):
             what = f"the variable {of.name} alone" if isinstance(of, xr.DataArray) else as_text(of)
             raise refused(f"this is {what}")
+        if first.name == "comparison" and "cost" not in getattr(of, "dims", ()):
+            raise refused("this dataset has no axis of costs")
         if isinstance(of, xr.Dataset) and (figure := FIGURE_NAMES.get(draw.__name__)):
             figure.check(of)
         look = {name: named.pop(name) for name in LOOK if name in named}

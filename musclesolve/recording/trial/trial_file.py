@@ -110,13 +110,10 @@ def read_model_trial(document: Document) -> ModelTrial:
     files = named_files(document, settings)
     with_loads = settings.files.loads is not None
     if ("moments" in files) == with_loads:
-        problem, key, code = "neither moments nor loads are named", None, "missing_key"
-        if with_loads:
-            problem, key, code = "both moments and loads are named", "loads", "conflict"
         raise document.fault(
-            code,
-            ("files", key),
-            problem,
+            "conflict" if with_loads else "missing_key",
+            ("files", "loads" if with_loads else None),
+            f"{'both moments and' if with_loads else 'neither moments nor'} loads are named",
             "joint moments, or the loads that they are computed from",
             'name one of them: moments = "..." or loads = "..."',
         )

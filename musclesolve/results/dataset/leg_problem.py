@@ -52,7 +52,7 @@ def leg_problem(
         (43, 5)
     """
     result = as_dataset(result)
-    if missing := [name for name in PROBLEM_VARIABLES if name not in result.data_vars]:
+    if missing := [name for name in (*PROBLEM_VARIABLES, "side") if name not in result.variables]:
         raise input_error(
             "bad_result",
             problem=f"the result has no {', '.join(map(str, missing))}",

@@ -35,6 +35,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice, check_integer, check_number, check_real_array
+from musclesolve._util.messages import with_sizes
 from musclesolve.constants import USUAL_SOLVER
 from musclesolve.errors import input_error
 from musclesolve.sharing.arguments import check_problem, check_smooth_cost, members
@@ -74,6 +75,7 @@ class ParetoFront:
     largest: Array
     status: NDArray[np.int8]
     scope: str
+    __repr__ = with_sizes
 
     @property
     def complete(self) -> Mask:

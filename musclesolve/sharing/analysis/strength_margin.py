@@ -29,7 +29,7 @@ from numpy.typing import ArrayLike
 
 from musclesolve._util.arrays import Array, Mask
 from musclesolve._util.checks import check_choice
-from musclesolve._util.messages import unknown_name
+from musclesolve._util.messages import unknown_name, with_sizes
 from musclesolve.errors import input_error
 from musclesolve.sharing.analysis.force_ranges import chosen_muscles
 from musclesolve.sharing.arguments import check_problem
@@ -59,6 +59,7 @@ class StrengthMargin:
 
     strength: Array
     proof: Array
+    __repr__ = with_sizes
 
     @property
     def tightest(self) -> int:

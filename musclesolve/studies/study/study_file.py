@@ -391,13 +391,10 @@ def _check_source(document: Document, name: str, source: Mapping[str, str]) -> N
     elif lacking := [key for key in needs[there[0]] if key not in source]:
         problem = f"'{lacking[0]}' is missing beside {there[0]}"
     elif there == ["model"] and ("moments" in source) == ("loads" in source):
-        problem = (
-            "both moments and loads are named" if "loads" in source else "neither moments nor loads are named"
-        )
+        problem = f"{'both moments and' if 'loads' in source else 'neither moments nor'} loads are named"
     if problem:
-        too_many = len(there) > 1 or problem.startswith("both")
         raise document.fault(
-            "conflict" if too_many else "missing_key",
+            "conflict" if len(there) > 1 or problem.startswith("both") else "missing_key",
             ("trials", name),
             problem,
             expected,

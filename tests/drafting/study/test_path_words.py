@@ -135,6 +135,16 @@ def test_names_beside_the_code_of_a_subject_are_no_conditions() -> None:
     found(*(f"S0{k}_{'ab'[k > 2]}/w1 -> S0{k}///{'ab'[k > 2]}" for k in (1, 2, 3, 4)))
 
 
+def test_a_date_beside_a_name_is_a_session_of_the_person() -> None:
+    found(
+        "2024-03-05 Müller, Änne/barefoot/walk1 -> Müller, Änne//2024-03-05/barefoot",
+        "2024-04-07 Müller, Änne/shod/walk1 -> Müller, Änne//2024-04-07/shod",
+        "2024-03-06 Weiß, Eva/barefoot/walk1 -> Weiß, Eva//2024-03-06/barefoot",
+    )
+    found("Anna_20240305/slow/walk1 -> Anna///slow", "Bob_20240306/fast/walk1 -> Bob///fast")
+    found("2024-03-05/slow/walk1 -> 2024-03-05///slow", "2024-03-06/fast/walk1 -> 2024-03-06///fast")
+
+
 def test_sessions_have_a_number() -> None:
     found(
         "sub-01/ses-1/walk_run-1 -> sub-01//ses1/",

@@ -49,6 +49,8 @@ def test_without_the_trial_there_are_no_reactions_and_another_trial_is_refused(r
     assert plain.reaction_matrix is None and plain.joint_rate is None and plain.joint_angle is not None
     with refused("conflict", "trial"):
         ms.leg_problem(result.isel(time=slice(1, None)), "r", trial=trial)
+    with refused("bad_result", "no side"):
+        ms.leg_problem(ms.compare(plain, ["stress_cubed", "force_squared"]), "r")
     changed = result.assign(moment_arm=1.01 * result["moment_arm"])
     with refused("conflict", "moment arms"):
         ms.leg_problem(changed, "r", trial=trial)

@@ -110,6 +110,16 @@ def test_one_broken_trial_does_not_stop_the_others(whole):
     ]
 
 
+def test_what_the_file_of_a_trial_lacks_belongs_in_the_study(few, tmp_path, whole):
+    """The trial file of the study is written anew: a change there is lost."""
+    assert not any("writes trial.toml anew" in note for note in whole.computed.notes)
+    change(few, "S01_free_1 = {", 'S01_free_1 = { settings = { muscles = { names = ["none_r"] } },')
+    computed = compute_trials(few, tmp_path / "out", jobs=1)
+    assert computed.records["S01_free_1"].outcome == "refused"
+    (note,) = (note for note in computed.notes if "writes trial.toml anew" in note)
+    assert note.startswith("S01_free_1: ") and "settings = {" in note
+
+
 def test_cycles_of_the_study_are_those_of_single_results(whole):
     """Second route: read a result, cut and normalize it by the public functions."""
     study = ms.open_study(whole.computed.folder)
