@@ -121,8 +121,8 @@ LIMITS = {
     "grown": 0.008,
 }
 # Largest standard error of a size, in its direction, as a share of the limit: above it nothing is said. 0.5 to
-# 0.8 clear the same windows of sound recordings.
-SHOWN = 0.7
+# 0.8 clear the same windows of sound recordings. A size of so many standard errors is shown, too.
+SHOWN, CERTAIN = 0.7, 5.0
 # Standard deviation of an error that was found (any size) while others are searched; and of a factor of free moments.
 FOUND, FOUND_FACTOR = 0.2, 2.0
 # The free moment reverses sign or does not: the factor that the balance needs and its deviation (17 plates of eight
@@ -644,7 +644,8 @@ def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
     def clear(name: str, fit: Estimate) -> bool:
         size, limit = float(np.linalg.norm(fit.size)), limit_of(name)
         # a short part, or a body that stays in its place as on a treadmill, hardly shows some errors
-        if size <= limit or not 0.0 <= fit.size @ fit.covariance @ fit.size <= (SHOWN * limit * size) ** 2:
+        least = max(SHOWN * limit, size / CERTAIN)
+        if size <= limit or not 0.0 <= fit.size @ fit.covariance @ fit.size <= (least * size) ** 2:
             return False
         if name in ("space", "clock", "delay"):
             return float(np.abs(fit.size) @ (1.0 / fit.deviation)) > STANDARD_ERRORS
