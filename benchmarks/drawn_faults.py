@@ -129,9 +129,9 @@ def _print_row(cells: Sequence[str]) -> None:
 
 
 def signs(result: xr.Dataset) -> set[tuple[str, str, str]]:
-    """Errors and warnings on a result, and the criteria of plausibility that it does not meet."""
+    """Errors and warnings on a result with the plate, and the criteria of plausibility that it does not meet."""
     found = {
-        (entry.code, entry.severity, entry.what.split()[0])
+        (entry.code, entry.severity, f"{entry.what.split()[0]} {entry.where.plate}")
         for entry in stored_findings(result.attrs[FINDINGS])
         if entry.severity != "note"
     }

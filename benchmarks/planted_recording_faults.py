@@ -43,7 +43,7 @@ Drawn = tuple[Copy, str]
 
 
 def trials(data: Path, folder: Path) -> dict[str, Path]:
-    """Trial files of sound recordings: the bundled stride, a walk over ground, a walk on a treadmill."""
+    """Trial files of sound recordings: the bundled stride, three walks over ground, four on treadmills."""
     walk = folder / "walk.toml"
     text = REAL.read_text(encoding="utf-8").replace("../../../shared/data", data.resolve().as_posix())
     walk.write_text(text, encoding="utf-8")
@@ -51,6 +51,9 @@ def trials(data: Path, folder: Path) -> dict[str, Path]:
         "stride": Path(ms.data.reference_stride()),
         "walk": walk,
         "treadmill": data / "treadmill_emg" / "s01" / "trial.toml",
+        **{f"treadmill {name}": data / "treadmill_walk" / name / "walk.toml" for name in ("p1", "p3")},
+        **{f"implant {name}": data / "instrumented_knee" / f"walk_{name}.toml" for name in ("ss1", "ss9")},
+        "emg s18": data / "treadmill_emg" / "s18" / "trial.toml",
     }
 
 

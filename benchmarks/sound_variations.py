@@ -105,9 +105,6 @@ def kind(variation: Kind) -> Kind:
 def originals(data: Path, folder: Path) -> dict[str, Sound]:
     """Return sound recordings: of `trials`, of other laboratories, and synthetic ones."""
     paths = trials(data, folder)
-    paths |= {f"treadmill {name}": data / "treadmill_walk" / name / "walk.toml" for name in ("p1", "p3")}
-    paths |= {f"implant {name}": data / "instrumented_knee" / f"walk_{name}.toml" for name in ("ss1", "ss9")}
-    paths["emg s18"] = data / "treadmill_emg" / "s18" / "trial.toml"
     paths["belts"] = data / "reported_cases" / "01c_treadmill_right" / "trial.toml"
     paths["events"] = data / "reported_cases" / "02b_events_right" / "trial.toml"
     foreign = {"flat_foot": (47.5, 1.505, "female"), "functional_walk": (60.0, 1.68, "female")}

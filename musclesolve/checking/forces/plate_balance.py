@@ -121,8 +121,8 @@ LIMITS = {
     "grown": 0.008,
 }
 # Largest standard error of a size, in its direction, as a share of the limit: above it nothing is said. 0.5 to
-# 0.8 clear the same windows of sound recordings.
-SHOWN = 0.7
+# 0.8 clear the same windows of sound recordings. A scale of so many standard errors is shown, too.
+SHOWN, CERTAIN = 0.7, 5.0
 # Standard deviation of an error that was found (any size) while others are searched; and of a factor of free moments.
 FOUND, FOUND_FACTOR = 0.2, 2.0
 # The free moment reverses sign or does not: the factor that the balance needs and its deviation (17 plates of eight
@@ -133,8 +133,11 @@ NEEDED, FACTOR, REVERSED, CLEAR = 0.45, 0.4, 3.0, 2.0
 # Sports Med Arthrosc Rehabil Ther Technol 1:19): amid stance less early, positive about the upward axis for the right
 # foot, in body weights x stature, and its deviation. 17 feet have 0.00002 to 0.0041; later in stance it may fall.
 EARLY, AMID, TURN, TURN_VARIES = (0.10, 0.42), (0.42, 0.60), 0.0017, 0.00115
-# Factor by which horizontal forces balance the moments about mid-hip: sound walks have 0.89 to 1.14.
-SHEAR = (0.8, 1.25)
+# Components of the residual that level channels balance, and usual factors. Whole sound walks need horizontal forces
+# 0.89 to 1.14 times, 618 plates in windows 0.9 to 1.22 times where it is clear, so many standard errors from 1; one
+# channel 0.67 to 0.94 times forward, 0.63 to 0.88 times to the side.
+SHEARS = {"horizontal": ([3, 4], 0.8, 1.25), "forward": ([0, 4], 0.6, 1.25), "sideward": ([1, 3], 0.5, 1.25)}
+FROM_ONE = 6.0
 # Least number of contacts of a foot whose errors are judged by their return in each stride, and the limits: angle
 # of a plate about the vertical [rad], change of a level force in a standard deviation of the time on the plate [body
 # weights], wandering of a clock, root mean square [s]. Sound recordings of so many strides have at most 2.0 degrees,
@@ -453,7 +456,7 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     if (fits := accusations(sample, names + channels)) and (name := likeliest(fits)) in channels:
         yield _accused(trial, name, fits[name], sample.axes)
         return
-    spoiled = [*_changing(trial, measured, sample, judged)] or [*_sheared(trial, measured, judged)]
+    spoiled = [*_sheared(trial, measured, judged)] or [*_changing(trial, measured, sample, judged)]
     if spoiled := spoiled or [*_over_strides(trial, measured, judged)]:
         yield from spoiled
         return
@@ -548,22 +551,27 @@ def _changing(trial: Trial, measured: BalanceFit, sample: Observed, judged: list
 
 
 def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[Finding]:
-    """Find horizontal forces of another scale, by the moments about the horizontal axes through mid-hip.
+    """Find horizontal forces, or one level channel, of another scale, by parts of the residual (`SHEARS`).
 
-    Residual = sum_k (g_k - 1) times the moment of the horizontal forces of plate k, by least squares; the residual is
+    Residual = sum_k (g_k - 1) times the part of the horizontal forces of plate k, by least squares; the residual is
     correlated over `CORRELATION`.
     """
-    part = np.stack([shear[:, 3:5] for shear in measured.shear], axis=2)
-    if not judged or not (np.abs(part).max(axis=(0, 1)) > 0.0).all():
-        return
-    fit = Estimate(*covariance(part, measured.residual[:, 3:5], measured.memory), 0.0)
-    for k in judged:
-        needed, plate = 1.0 + float(fit.size[k]), trial.forces[k]
-        values = shear_values(f"the {SIDE_NAMES[plate.side]} foot", needed, float(fit.deviation[k]))
-        if values is None:
-            continue
-        repair = change_plate(k, force=plate.force * [needed, needed, 1.0])
-        yield finding("plate_scale.shear", "warning", values, on_plate(plate), repair)
+    known = set[int]()
+    for channel, (rows, *_) in SHEARS.items():
+        part = np.stack([(shear / measured.size)[:, rows] for shear in measured.shear], axis=2)
+        if not judged or not (np.abs(part).max(axis=(0, 1)) > 0.0).all():
+            return
+        fit = Estimate(*covariance(part, (measured.residual / measured.size)[:, rows], measured.memory), 0.0)
+        for k in (k for k in judged if k not in known):
+            needed, plate = 1.0 + float(fit.size[k]), trial.forces[k]
+            foot, error = f"the {SIDE_NAMES[plate.side]} foot", float(fit.deviation[k])
+            values = shear_values(foot, needed, error, channel)
+            if values is None:
+                continue
+            known.add(k)
+            gains = [needed if channel in ("horizontal", name) else 1.0 for name in LEVEL]
+            repair = change_plate(k, force=plate.force @ (measured.axes.T * [*gains, 1.0]) @ measured.axes)
+            yield finding("plate_scale.shear", "warning", values, on_plate(plate), repair)
 
 
 def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[Finding]:
@@ -628,11 +636,15 @@ def _shown_twice(
     return fits, faults
 
 
-def shear_values(foot: str, gain: float, error: float) -> dict[str, object] | None:
-    """The values of a finding on horizontal forces whose balance needs a factor; None within `SHEAR` or unclear."""
-    if SHEAR[0] < gain < SHEAR[1] or min(abs(gain - end) for end in SHEAR) < STANDARD_ERRORS * error:
+def shear_values(
+    foot: str, gain: float, error: float, channel: str = "horizontal"
+) -> dict[str, object] | None:
+    """The values of a finding on horizontal forces whose balance needs a factor; None where it is usual or unclear."""
+    _, low, high = SHEARS[channel]
+    beyond = max(low - gain, gain - high) / STANDARD_ERRORS
+    if low < gain < high or max(beyond, abs(gain - 1.0) / FROM_ONE) < error:
         return None
-    return {"foot": foot, "gain": gain, "error": error, "low": SHEAR[0], "high": SHEAR[1]}
+    return {"foot": foot, "gain": gain, "error": error, "low": low, "high": high, "channel": channel}
 
 
 def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
@@ -644,7 +656,8 @@ def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
     def clear(name: str, fit: Estimate) -> bool:
         size, limit = float(np.linalg.norm(fit.size)), limit_of(name)
         # a short part, or a body that stays in its place as on a treadmill, hardly shows some errors
-        if size <= limit or not 0.0 <= fit.size @ fit.covariance @ fit.size <= (SHOWN * limit * size) ** 2:
+        least = max(SHOWN * limit, size / CERTAIN * name.startswith("scale"))
+        if size <= limit or not 0.0 <= fit.size @ fit.covariance @ fit.size <= (least * size) ** 2:
             return False
         if name in ("space", "clock", "delay"):
             return float(np.abs(fit.size) @ (1.0 / fit.deviation)) > STANDARD_ERRORS

@@ -1,0 +1,37 @@
+"""Accelerations and forces of another size, and scales whose error is large, but small against their size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from trial_copy import TrialCopy
+
+from musclesolve.checking.forces.plate_balance import BalanceTerm, Observed, accusations
+
+
+@pytest.mark.parametrize(("rate", "found"), [(0.9, True), (1.0, False), (1.1, True)])
+def test_both_clocks_scale_the_accelerations(tmp_path: Path, rate: float, found: bool) -> None:
+    """Accelerations go with the square of a rate that markers and plates share, and the weight stays."""
+    copy = TrialCopy()
+    for part in ("walk", "forces"):
+        recorded = getattr(copy, part)
+        setattr(copy, part, replace(recorded, time=rate * recorded.time))
+    for key in ("start_s", "end_s"):
+        if (value := getattr(copy.settings.time, key)) is not None:
+            copy.set_key("time", key, f"{rate * value:.4f}")
+    codes = {finding.code for finding in copy.examined(tmp_path, costs=False).findings}
+    assert ("unbalanced" in codes) == found
+
+
+@pytest.mark.parametrize(("size", "found"), [(0.14, False), (0.25, True)])
+def test_a_scale_of_five_standard_errors_is_shown(size: float, found: bool) -> None:
+    """A single step shows the scale of a plate to 4.6 %: 25 % are clear, 14 % are not."""
+    effect = np.array([[1.0 / 0.046]])
+    terms = {
+        name: BalanceTerm(by * effect, np.array([0.012])) for name, by in (("scale 0", 1.0), ("mass", 0.0))
+    }
+    observed = Observed(effect[:, 0] * size, terms, np.ones(6), np.eye(3), False)
+    assert bool(accusations(observed, ["scale 0"])) == found
