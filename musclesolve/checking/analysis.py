@@ -34,6 +34,7 @@ from musclesolve.checking.case import (
     finding_of,
     on_plate,
 )
+from musclesolve.checking.forces.newtons_law import gain_of_forces
 from musclesolve.checking.forces.plate_balance import of_arms, plates_out_of_balance
 from musclesolve.checking.observed_body import runs, seen_feet
 from musclesolve.errors import InputError
@@ -314,7 +315,7 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
             else Cost(warning.residual, "body weights", "the pelvis", recorded.balance_limit)
         )
         implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))
-    implausible += _spectrum(case, recorded)
+    implausible += [*_spectrum(case, recorded)] or [*gain_of_forces(case)]
     yield from implausible
     if (change := recorded.change) is not None:
         moved = {"rms": float(np.sqrt(np.mean(change.change**2))), "most": float(change.change.max())}

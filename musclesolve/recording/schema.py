@@ -409,7 +409,7 @@ class _Examination:
                     problem = (
                         f"'{key}' is of no use with forces that come from a C3D file, which has no columns"
                     )
-                    remedy = f"write {example} instead, the number of the plate in the file"
+                    remedy = f"write {example}: the number of the plate in the file"
                 place, shown = (table, key, index), listed(useful)
                 self.refuse("conflict", place, problem=problem, expected=shown, remedy=remedy)
         right: dict[str, Any] = {}

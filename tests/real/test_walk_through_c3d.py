@@ -228,7 +228,7 @@ PLATE = '[[force]]\nside = "r"\nplate = {}\n\n'
     [
         (
             '[[force]]\nside = "r"\nforce = "v"\npoint = "p"\n\n',
-            r"'force' is of no use(.|\n)*plate = a whole number",
+            r"'force' is of no use(.|\n)*write plate = 1",
         ),
         ('[[force]]\nside = "r"\n\n', r"'plate' is missing"),
         (PLATE.format(3), r"there is no plate 3 in walk.c3d(.|\n)*from 1 to 2"),

@@ -415,14 +415,13 @@ def early_or_late(case: Case, shift: float, limit: float = SMALLEST_S) -> Findin
 GAIN, USUAL_GAIN, CORRELATED, LONG_ENOUGH = (0.87, 1.065), 0.96, 0.95, 0.65
 
 
-@check_at(Stage.SYNCHRONY_IN_RIGHT_AXES, needs=["plates"])
 def gain_of_forces(case: Case) -> Iterator[Finding]:
     """Find accelerations of another size than the forces: times of both clocks, places or large forces are scaled.
 
     F = k (g + s a): the weight shows k whatever the clocks are, and the accelerations grow with the square of a rate.
     """
     required, (shift, _) = law(case), time_offset(case.trial) or (0.0, 0.0)
-    if required is None or runs(case.trial) or case.found("clock_rate", "over_filtered", "low_rate"):
+    if required is None or runs(case.trial) or case.found("clock_rate", "low_rate"):
         return
     due = required.due[required.frames, 2]
     force = total_force(case, required.time[required.frames] + shift)[:, 2]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import permutations
 
 import numpy as np
-from scipy.ndimage import uniform_filter1d
+from numpy.lib.stride_tricks import sliding_window_view
 
 from musclesolve._util.arrays import Array, Mask, at_times, median_of_known, time_spans, true_runs, within
 from musclesolve._util.messages import count_of
@@ -170,8 +170,8 @@ def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array
 
 
 # Rms of the slow part (mean over so many seconds) of the force on an unloaded plate [N], the median over the swings: 31
-# sound plates have up to 2 N, most of them because their file has zeros there.
-SWAYS, SLOW = 12.0, 0.04
+# sound plates have up to 2 N, most of them because their file has zeros there, and a belt 15 N.
+SWAYS, SLOW = 20.0, 0.04
 
 
 @check_at(Stage.PLATE_ZERO)
@@ -180,7 +180,9 @@ def swaying_plates(case: Case) -> Iterator[Finding]:
     feet, time = seen_feet(case.trial), case.trial.markers.time
     for plate in (plate for plate in case.trial.forces if plate.side in feet):
         shown = plate.force if plate.unloaded is None else plate.unloaded
-        slow = uniform_filter1d(np.nan_to_num(shown), max(round(SLOW * plate.rate), 1), axis=0)
+        half = round(0.5 * SLOW * plate.rate)
+        padded = np.pad(np.nan_to_num(shown), ((half, half), (0, 0)), "edge")
+        slow = sliding_window_view(padded, 2 * half + 1, axis=0).mean(axis=2)
         known = np.isfinite(shown[:, 0]) & ~plate.in_gap(plate.time)
         air = time_spans(eroded(feet[plate.side].air, round(MARGIN * case.trial.markers.rate)), time)
         swings = [known & within(plate.time, start, end) for start, end in air if end - start >= SWING]

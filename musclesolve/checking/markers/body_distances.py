@@ -21,7 +21,6 @@ from musclesolve._util.arrays import (
     long_enough,
     mean_of_known,
     median_of_known,
-    sd_of_known,
     time_spans,
     unit_or_zero,
 )
@@ -139,9 +138,9 @@ MOST_FRAMES = 0.6
 # Two markers whose labels are exchanged keep their distance from the standing trial but for the posture, and by this
 # much in every posture [m]: of a marker in another unit, or of a copy, it is off by a segment and more.
 SAME_APART = 0.3
-# Difference from the standing trial and standard deviation in the motion [m] of all distances of a marker from the
-# others of its segments, from which it is none of them: 15 sound recordings have at most 0.011 and 0.010 in any.
-ASTRAY, VARIES = 0.15, 0.05
+# Difference from the standing trial and median deviation in the motion [m] of all distances of a marker from the others
+# of its segments, from which it is none of them: 15 sound recordings have at most 0.011 and 0.010 in any.
+ASTRAY, VARIES = 0.15, 0.04
 # Distance below which two markers are in one place [m].
 MERGED = 0.003
 MOST_EXCHANGES = 12
@@ -216,11 +215,15 @@ def marker_astray(case: Case) -> Iterator[Finding]:
         return
     position, known = trial.markers.position, np.isfinite(pairs.standing)
 
+    def spread(lengths: Array) -> Array:
+        """Median deviation (P,) from the median, which a marker that is wrong for a while does not change."""
+        return median_of_known(np.abs(lengths - median_of_known(lengths)))
+
     def off(position: Array) -> Array:
         """Shares (P,) of the limits by which the distances differ and vary."""
         lengths = pairs.measured(position)
         differs = np.where(known, np.abs(median_of_known(lengths) - pairs.standing), 0.0)
-        return np.fmax(differs / ASTRAY, sd_of_known(lengths) / VARIES)
+        return np.fmax(differs / ASTRAY, spread(lengths) / VARIES)
 
     now = off(position)
     of_marker = {int(marker): pairs.of(marker) for marker in pairs.markers}
@@ -240,7 +243,7 @@ def marker_astray(case: Case) -> Iterator[Finding]:
         if exchanged is not None and _may_be_exchanged(trial, name, pairs.names[exchanged]):
             return
     differ = float(np.abs(pairs.usual - pairs.standing)[own & known].min(initial=np.inf))
-    how = f"vary by {1000 * float(sd_of_known(pairs.measured(position)[:, own]).min()):.0f} mm and more"
+    how = f"vary by {1000 * float(spread(pairs.measured(position)[:, own]).min()):.0f} mm and more"
     if ASTRAY < differ < np.inf:
         how = f"differ by {1000 * differ:.0f} mm and more from the standing trial"
     where = Where(trial.markers.path, markers=(name,))

@@ -509,7 +509,7 @@ def cut_loads(case: ModelCase) -> Iterator[Finding]:
                 times = tuple((float(load.time[first]), float(load.time[last])) for first, last in spans)
                 duration = sum(end - begin for begin, end in times)
                 values = {"way": "vertical", "what": f"load {load.name}", "peak": most, "duration": duration}
-                yield case.fault(code, "error", values, times=times)
+                yield case.fault(code, "error", values | {"late": ""}, times=times)
         if loaded.sum() > least:
             yield from resolution(load.name, load.force[loaded], case.where)
         if (edge := least_cliff(upward, least)) > CLIFF_N:
