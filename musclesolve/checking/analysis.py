@@ -257,9 +257,10 @@ def _dimensions(case: Case, body: Anatomy) -> Iterator[Finding]:
         yield from _knee_axes(case, body)
 
 
-FLEXED, TURNED_DEG, FEWEST_FLEXED = np.sin(np.radians(40.0)), 12.0, 10
+FLEXED, TURNED_DEG, FEWEST_FLEXED = np.sin(np.radians(40.0)), 15.0, 10
 """Sine of the flexion from which a knee shows its plane, angle of its axis to this plane [deg], and frames with it: 18
-knees with a lateral and a medial marker have up to 9.3 degrees; axes by wands, which are not judged, up to 14.4."""
+knees with a lateral and a medial marker have up to 9.3 degrees, 13 in a window of 0.7 s; axes by wands, which are not
+judged, up to 14.4."""
 
 
 def _knee_axes(case: Case, body: Anatomy) -> Iterator[Finding]:
