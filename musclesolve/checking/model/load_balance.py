@@ -190,7 +190,7 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
     lasts = kept.sum() >= fixed.fewest and np.ptp(case.time[kept]) > SHORTEST_SHEAR
     if not lasts or len(feet) != 2 or not all(feet.values()) or len(flight_spans(case)):
         return  # the filter of the motion takes away a part of a landing
-    if case.found("plates_swapped", "time_offset", "load_body", "plate_channel"):
+    if case.found("plates_swapped", "time_offset", "load_body", "plate_channel", "segment_mass"):
         return
     up, side, memory = fixed.model.up, fixed.sideward, round(MEMORY * fixed.rate)
     for channel, axis, across in (("forward", ahead := np.cross(up, side), side), ("sideward", side, ahead)):
