@@ -252,3 +252,17 @@ def test_a_load_held_at_its_peak_was_not_cut() -> None:
     body = on_loads(lambda loads: tuple(map(at_peak, loads)))(sound).body()
     said = [each.what for each in findings_of_body(body) if each.code == "plate_clipped"]
     assert len(said) == 1 and "held" in said[0], said
+
+
+def test_heavy_feet_are_no_scale_of_the_loads() -> None:
+    """The forward forces seemed to accelerate the body with half of their size."""
+    sound = trials()["overground"]
+    masses = {
+        name: replace(mass, mass=3.0 * mass.mass, inertia=3.0 * mass.inertia)
+        if name.startswith(("talus", "calcn", "toes"))
+        else mass
+        for name, mass in sound.model.masses.items()
+    }
+    body = replace(sound, model=replace(sound.model, masses=masses)).body()
+    codes = {each.code for each in findings_of_body(body)}
+    assert "segment_mass" in codes and "plate_scale" not in codes
