@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, long_enough, nearest_known, true_runs
+from musclesolve._util import arrays
+from musclesolve._util.arrays import Array, Mask, at_times, long_enough, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.recording.data import (
@@ -148,7 +149,7 @@ def ground_levels(
     for side, level in levels.items():
         heights = level[np.isfinite(level)]
         has_steps = heights.size > 0 and np.ptp(heights) > LEVEL
-        levels[side] = nearest_known(level) if has_steps else np.zeros(time.size)
+        levels[side] = arrays.nearest_known(level) if has_steps else np.zeros(time.size)
     return levels
 
 
@@ -262,12 +263,8 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
     rate, shares = trial.markers.rate, {side: _shares(trial, feet, side) for side in feet}
     # A toe that moves at 1 m/s bears where the plates of the other foot carry only a part of the body.
     weight = trial.subject.mass * STANDARD_GRAVITY
-    helped = {
-        side: np.any(
-            [feet[o].loaded & (feet[o].vertical < WHOLE * weight) for o in feet if o != side], axis=0
-        )
-        for side in feet
-    }
+    bears = {side: foot.loaded & (foot.vertical < WHOLE * weight) for side, foot in feet.items()}
+    helped = {side: np.any([bears[other] for other in feet if other != side], axis=0) for side in feet}
     some_whole = any(share >= WHOLE for of_side in shares.values() for share in of_side.values())
     # A plate of another scale has the same share in every contact; a foot beside its plate does not.
     alike = {
@@ -413,6 +410,10 @@ class FootTrack:
         """Distance (S,) [m] of points (S, 3) at times (S,) from the point between heel and toe, seen from above."""
         middle = at_times(self.time, self.middle[:, :2], time)
         return np.asarray(np.linalg.norm(point[:, :2] - middle, axis=1))
+
+    def away(self, point: Array, time: Array) -> float:
+        """Median of `from_middle` where it is known [m]."""
+        return float(arrays.median_of_known(self.from_middle(point, time)))
 
     def at(self, time: Array) -> tuple[Array, Array]:
         """The positions of heel and toe at times (S,), seen from above, (S, 2) each [m]; NaN beyond the recording."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, median_of_known, true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.messages import capitalized, count_of
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
@@ -146,9 +146,8 @@ def _error(fault: PlateFault, plate: PlateForce, index: int, document: Document)
     _, problem, key, expected, remedy, on_plate = fault
     if plate.number is None:
         return document.fault("bad_forces", ("force", key, index), problem, expected, remedy)
-    return file_error(
-        "bad_forces", (plate.path, f"plate {plate.number}"), problem, expected, on_plate or remedy
-    )
+    place = (plate.path, f"plate {plate.number}")
+    return file_error("bad_forces", place, problem, expected, on_plate or remedy)
 
 
 def check_any_load(trial: Trial, document: Document) -> None:
@@ -202,11 +201,8 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
     if foot is not None:
         beside[in_use] = np.nan_to_num(foot.distance(plate.point[in_use], time[in_use]))
     of_force, of_moment = impossible_samples(plate.force, plate.moment, beside, weight)
-    wrong = (
-        (of_force & near)
-        | (of_moment & in_use)
-        | _spikes(_fast(plate, weight, trial.unloaded_below) & near[1:], time)
-    )
+    wrong = (of_force & near) | (of_moment & in_use)
+    wrong |= _spikes(_fast(plate, weight, trial.unloaded_below) & near[1:], time)
     # Points off the sole next to such a sample have the same cause, even with a smaller moment.
     for first, stop in true_runs(wrong | (beside > SOLE_REACH)):
         wrong[first:stop] = wrong[first:stop].any()
@@ -361,10 +357,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
     # Sides swapped, plates and cameras in different axes.
     stands = inside & (plate.force[:, 2] > _STANDS * weight)
     if stands.any() and len(feet) == len(SIDES):
-        distance: dict[Side, float] = {}
-        for side, path in feet.items():
-            away = path.from_middle(plate.point[stands], plate.time[stands])
-            distance[side] = float(median_of_known(away))
+        distance = {side: path.away(plate.point[stands], plate.time[stands]) for side, path in feet.items()}
         other: Side = "l" if plate.side == "r" else "r"
         from_foot, from_other = distance[plate.side], distance[other]
         problem = f"the force on the {foot} acts {from_foot:.2f} m away from it"
