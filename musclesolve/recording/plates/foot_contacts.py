@@ -239,13 +239,11 @@ def seen_feet(trial: Trial) -> dict[Side, FootPath]:
     """Return contacts and force, by markers and plates, of the feet whose heel and toe the motion shows."""
     time, rate = trial.markers.time, trial.markers.rate
     pelvis, points, speeds = _pelvis(trial), {}, {}
-    for side in SIDES:
-        names = [f"{part}_{side}" for part in ("heel", "toe")]
-        if all(trial.sees(name) for name in names):
-            points[side] = np.stack([trial.markers.weighted(trial.mapping[name]) for name in names])
-            moving = [velocity(path, rate) for path in points[side]]
-            ground = ground_velocity(time, pelvis, points[side][1], moving[1])
-            speeds[side] = np.linalg.norm(np.stack(moving) - ground, axis=2)
+    for side, foot in heels_and_toes(trial).items():
+        points[side] = np.stack([foot.heel, foot.toe])
+        moving = [velocity(path, rate) for path in points[side]]
+        ground = ground_velocity(time, pelvis, foot.toe, moving[1])
+        speeds[side] = np.linalg.norm(np.stack(moving) - ground, axis=2)
     feet = {}
     for side, (floor, air) in ground_contacts(trial, points, speeds).items():
         vertical = vertical_force(trial, side)
@@ -425,6 +423,14 @@ class FootTrack:
 
 
 Feet = Mapping[Side, FootTrack]
+
+
+def heels_and_toes(trial: Trial) -> dict[Side, FootTrack]:
+    """Return the feet of which the motion shows heel and toe, NaN in gaps."""
+    ends = {side: [f"{part}_{side}" for part in ("heel", "toe")] for side in SIDES}
+    seen = {side: names for side, names in ends.items() if all(map(trial.sees, names))}
+    paths = {side: [trial.markers.weighted(trial.mapping[n]) for n in names] for side, names in seen.items()}
+    return {side: FootTrack(trial.markers.time, *path) for side, path in paths.items()}
 
 
 def feet_of(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:

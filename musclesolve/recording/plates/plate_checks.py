@@ -17,7 +17,7 @@ from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import SIDE_NAMES, SIDES, ImpossibleForce, PlateForce, Side, Trial
 from musclesolve.recording.gaps.gap_filling import REACH_S
-from musclesolve.recording.plates.foot_contacts import FootTrack
+from musclesolve.recording.plates.foot_contacts import heels_and_toes
 from musclesolve.recording.plates.foot_forces import interpolated
 from musclesolve.recording.schema import Document
 
@@ -178,14 +178,6 @@ def _near_range(trial: Trial, plate: PlateForce) -> Mask:
     return np.asarray((plate.time >= start - reach) & (plate.time <= end + reach))
 
 
-def _foot_track(trial: Trial, side: Side) -> FootTrack | None:
-    """Return heel and toe, NaN in gaps; None if the motion does not show both."""
-    names = [f"{part}_{side}" for part in ("heel", "toe")]
-    if not all(map(trial.sees, names)):
-        return None
-    return FootTrack(trial.markers.time, *(trial.markers.weighted(trial.mapping[name]) for name in names))
-
-
 def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
     """Return a plate in which impossible samples of an instant count as not measured (`PlateForce.impossible`).
 
@@ -195,7 +187,7 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
     samples; their effect through the filter ends after `BESIDE_GAP`.
     """
     time, weight = plate.time, trial.subject.mass * STANDARD_GRAVITY
-    near, foot = _near_range(trial, plate), _foot_track(trial, plate.side)
+    near, foot = _near_range(trial, plate), heels_and_toes(trial).get(plate.side)
     in_use = near & loaded(trial, plate)
     beside = np.zeros(time.size)
     if foot is not None:
@@ -352,7 +344,7 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
             "check the unit of the moments (ANALOG:UNITS), and the order of this plate's channels (CHANNEL)",
         )
 
-    feet = {side: track for side in SIDES if (track := _foot_track(trial, side)) is not None}
+    feet = heels_and_toes(trial)
 
     # Sides swapped, plates and cameras in different axes.
     stands = inside & (plate.force[:, 2] > _STANDS * weight)
