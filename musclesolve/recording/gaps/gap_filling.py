@@ -348,16 +348,12 @@ class Completed:
 
 
 def completed_trial(trial: Trial, settings: GapSettings) -> tuple[Trial, tuple[Completed, ...]]:
-    """Return a trial with filled gaps and completed markers above the hips, and the completed markers."""
-    return complete_upper_body(fill_trial(trial, settings))
+    """Return a trial with filled gaps and completed markers above the hips, and the completed markers.
 
-
-def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
-    """Return the trial without gaps in markers above the hips, and the completed markers.
-
-    In its gap, a marker follows the three or more markers that move most rigidly with it. Without such markers, or if
-    it is never seen, its landmarks are removed from the mapping, and the model completes this part of the body.
+    In its gap, such a marker follows the three or more markers that move most rigidly with it. Without such markers, or
+    if it is never seen, its landmarks are removed from the mapping, and the model completes this part of the body.
     """
+    trial = fill_trial(trial, settings)
     frames, near, done = trial.frames(), near_frames(trial), []
     together = groups(trial)
     for name in upper_markers(trial):
