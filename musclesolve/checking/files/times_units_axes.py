@@ -623,7 +623,7 @@ def unusual_values(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.ANALYSIS)
 def emg_channels(case: Case) -> Iterator[Finding]:
-    """Find channels that are flat, dead, full of spikes, clipped or full of hum, and envelopes among raw signals."""
+    """Find channels that are flat, dead, full of spikes, clipped or full of hum, or of another kind than stated."""
     emg = case.trial.emg
     if emg is None:
         return
@@ -645,14 +645,6 @@ def emg_channels(case: Case) -> Iterator[Finding]:
         if state.no_hum:
             values = {"name": name, "share": state.hum, "mains": state.mains}
             yield finding("emg_hum", "warning", values, where)
-
-
-@check_at(Stage.ANALYSIS)
-def emg_kind(case: Case) -> Iterator[Finding]:
-    """Find channels that are envelopes where the trial file states raw signals, or the reverse."""
-    emg = case.trial.emg
-    if emg is None:
-        return
     for kind in kind_notes(emg, case.settings.emg.processed):
         if kind.envelopes == emg.options.processed:
             continue
