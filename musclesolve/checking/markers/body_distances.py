@@ -6,6 +6,7 @@ whether the standing trial belongs to this subject, with the same markers in the
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
@@ -563,15 +564,12 @@ def _fit(trial: Trial, standing: dict[str, Array], name: str, others: list[str])
     still = np.stack([standing[other] for other in (*others, name)])
     moving = np.stack([trial.markers[other] for other in (*others, name)], axis=1)
     seen = np.isfinite(moving).all(axis=(1, 2))
-    if seen.sum() < FEWEST_AGREEING or not np.isfinite(still).all():
-        return 0.0, np.inf
-    try:
-        poses = register(still[:-1], moving[seen, :-1])
-    except InputError:
-        # Markers on a line show no segment.
-        return 0.0, np.inf
-    off = np.linalg.norm(poses.point(still[-1]) - moving[seen, -1], axis=1)
-    return float(np.median(off)), float(np.median(poses.residual))
+    if seen.sum() >= FEWEST_AGREEING and np.isfinite(still).all():
+        with suppress(InputError):  # markers on a line show no segment
+            poses = register(still[:-1], moving[seen, :-1])
+            off = np.linalg.norm(poses.point(still[-1]) - moving[seen, -1], axis=1)
+            return float(np.median(off)), float(np.median(poses.residual))
+    return 0.0, np.inf
 
 
 @check_at(Stage.STANDING_PLACES)
