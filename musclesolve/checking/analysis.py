@@ -276,11 +276,8 @@ def _knee_axes(case: Case, body: Anatomy) -> Iterator[Finding]:
         sine = np.vecdot(vector_product(swing, across(axis, thigh)), thigh)
         turned = float(np.degrees(np.arcsin(np.median(sine[flexed])))) * (1.0 if side == "l" else -1.0)
         if abs(turned) > TURNED_DEG:
-            where = Where(
-                markers=tuple(
-                    m for k in ("lateral", "medial") for m in case.trial.mapping[f"knee_{k}_{side}"]
-                )
-            )
+            ends = [case.trial.mapping[f"knee_{end}_{side}"] for end in ("lateral", "medial")]
+            where = Where(markers=tuple(marker for weights in ends for marker in weights))
             way = "behind" if turned > 0.0 else "ahead of"
             values = {"side": SIDE_NAMES[side], "angle": abs(turned), "way": way, "limit": TURNED_DEG}
             yield finding("knee_axis", "warning", values, where)
@@ -310,11 +307,9 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         costs_frames = warning.code in ("pose", "not_carried")
         severity = error_if(warning.invalid and not costs_frames)
         place = Where(markers=warning.markers, times=warning.times)
-        cost = (
-            None
-            if warning.residual is None
-            else Cost(warning.residual, "body weights", "the pelvis", recorded.balance_limit)
-        )
+        cost, lacking = None, warning.residual
+        if lacking is not None:
+            cost = Cost(lacking, "body weights", "the pelvis", recorded.balance_limit)
         implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))
     implausible += [*_spectrum(case, recorded)] or [*gain_of_forces(case)]
     yield from implausible
@@ -359,9 +354,8 @@ def _spectrum(case: Case, recorded: Mechanics) -> Iterator[Finding]:
         if (of_foot := max(f90(end, case.trial.markers.rate, 4) for end in ends)) < LEAST_F90_OF_FOOT * tall:
             values = {"side": SIDE_NAMES[side], "frequency": of_foot, "least": LEAST_F90_OF_FOOT * tall}
             markers = tuple(m for end in ("heel", "toe") for m in case.trial.mapping[f"{end}_{side}"])
-            yield finding(
-                "over_filtered.foot", "warning", values, Where(case.trial.markers.path, markers=markers)
-            )
+            where = Where(case.trial.markers.path, markers=markers)
+            yield finding("over_filtered.foot", "warning", values, where)
     if highest < least:
         cutoff = case.trial.settings.filter.fixed_cutoff or np.nan
         of_legs = {"frequency": highest, "least": least, "cutoff": cutoff}

@@ -172,9 +172,7 @@ def rotate_recordings(rotation: Array, laboratory: Mapping[str, str] | None) -> 
             for role in ROLES
             if (markers := getattr(trial, role)) is not None and not (role == "static" and apart)
         }
-        changes["functional"] = {
-            side: markers.rotated(rotation) for side, markers in trial.functional.items()
-        }
+        changes["functional"] = {side: of.rotated(rotation) for side, of in trial.functional.items()}
         changes["hinges"] = {
             joint: replace(movement, markers=movement.markers.rotated(rotation))
             for joint, movement in trial.hinges.items()
@@ -252,10 +250,8 @@ class Case:
         if finding.repair is None:
             return self
         recorded = finding.repair(self.recorded)
-        step = (finding, self.recorded, recorded)
-        return replace(
-            self, recorded=recorded, steps=self.steps if finding.severity == "note" else (*self.steps, step)
-        )
+        step = () if finding.severity == "note" else ((finding, self.recorded, recorded),)
+        return replace(self, recorded=recorded, steps=(*self.steps, *step))
 
     def at_exchange(self, finding: Finding) -> Finding:
         """Return the finding of labels that [[exchanged]] exchanges at this table; the file may have them right."""

@@ -1,6 +1,7 @@
 """The body shown by the markers of a case: landmarks, facing direction, feet on the ground, the center of mass."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar, cast
@@ -60,17 +61,11 @@ def landmark(trial: Trial, name: str, markers: Markers | None = None) -> Array |
     weights = trial.mapping.get(name)
     if not weights:
         return None
-    if all(marker in markers for marker in weights):
-        return markers.weighted(weights)
-    if markers is not trial.markers or not all(
-        marker in markers or marker in trial.carried for marker in weights
-    ):
+    clusters = trial.carried if markers is trial.markers else {}
+    if not all(marker in markers or marker in clusters for marker in weights):
         return None
-    parts = [
-        weight * (markers[marker] if marker in markers else carried(trial, marker))
-        for marker, weight in weights.items()
-    ]
-    return np.sum(parts, axis=0)
+    paths = {name: markers[name] if name in markers else carried(trial, name) for name in weights}
+    return np.asarray(sum(weight * paths[name] for name, weight in weights.items()))
 
 
 def shown(trial: Trial, names: Iterable[str], markers: Markers | None = None) -> list[Array] | None:
@@ -107,11 +102,8 @@ def carried(trial: Trial, marker: str) -> Array:
     seen = np.isfinite(moving).all(axis=(1, 2))
     if not seen.any() or not np.isfinite(still).all():
         return path
-    try:
+    with suppress(InputError):  # markers on a line: the anatomy reports them
         path[seen] = register(np.stack(still[:-1]), moving[seen]).point(still[-1])
-    except InputError:
-        # Markers on a line: the anatomy reports them.
-        return path
     return path
 
 

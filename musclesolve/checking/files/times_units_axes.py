@@ -499,9 +499,7 @@ def vertical_axis_when_standing(case: Case) -> Iterator[Finding]:
     axes = global_from_laboratory(*stated)
     name = _axis_name(case, up, axes)
     forward = _forward_axis(case, static, up, stated[0], name, axes)
-    repair = change_markers(
-        "static", lambda markers: replace(markers, position=markers.position @ rotation.T)
-    )
+    repair = change_markers("static", lambda markers: markers.rotated(rotation))
     change = {("laboratory", "static_up"): name, ("laboratory", "static_forward"): forward}
     axes_of_both = f'static_up = "{name}" and static_forward = "{forward}"'
     values = {"axis": name, "stated": stated[1], "axes": axes_of_both}
@@ -625,7 +623,7 @@ def unusual_values(case: Case) -> Iterator[Finding]:
 
 @check_at(Stage.ANALYSIS)
 def emg_channels(case: Case) -> Iterator[Finding]:
-    """Find channels that are flat, dead, full of spikes, clipped or full of hum, and envelopes among raw signals."""
+    """Find channels that are flat, dead, full of spikes, clipped or full of hum, or of another kind than stated."""
     emg = case.trial.emg
     if emg is None:
         return
@@ -645,17 +643,8 @@ def emg_channels(case: Case) -> Iterator[Finding]:
             values = {"name": name, "share": state.clipped, "first": state.clipped_at}
             yield finding(text, "warning", values, where)
         if state.no_hum:
-            yield finding(
-                "emg_hum", "warning", {"name": name, "share": state.hum, "mains": state.mains}, where
-            )
-
-
-@check_at(Stage.ANALYSIS)
-def emg_kind(case: Case) -> Iterator[Finding]:
-    """Find channels that are envelopes where the trial file states raw signals, or the reverse."""
-    emg = case.trial.emg
-    if emg is None:
-        return
+            values = {"name": name, "share": state.hum, "mains": state.mains}
+            yield finding("emg_hum", "warning", values, where)
     for kind in kind_notes(emg, case.settings.emg.processed):
         if kind.envelopes == emg.options.processed:
             continue

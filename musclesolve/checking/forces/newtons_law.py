@@ -322,11 +322,9 @@ def frame_rate(case: Case) -> Iterator[Finding]:
         if shift is not None and abs(shift[0]) < UPRIGHT_S:
             fits.append((rate, changes))
     if len(fits) == 1 and abs(fits[0][0] / markers.rate - 1.0) > OTHER_RATE:
-        (rate, changes), stated = fits[0], markers.rate
+        values, changes = {"stated": markers.rate, "rate": fits[0][0]}, fits[0][1]
         repair = replace_fields(**changes, analyzed=())
-        yield finding(
-            "clock_rate.frames", "error", {"stated": stated, "rate": rate}, Where(markers.path), repair
-        )
+        yield finding("clock_rate.frames", "error", values, Where(markers.path), repair)
 
 
 @check_at(Stage.PLATES, needs=["plates"])
@@ -376,9 +374,8 @@ def speed_of_belt(case: Case) -> Iterator[Finding]:
         off.append((speed[1:-1] - 0.5 * (speed[2:] + speed[:-2])) / (np.sqrt(1.5) * np.linalg.norm(belt)))
     uneven = np.concatenate(off) if off else np.zeros(0)
     if len(uneven) > 1 and (size := float(np.sqrt(np.mean(uneven**2)))) > UNEVEN:
-        yield finding(
-            "clock_rate.belt", "warning", {"share": size, "limit": UNEVEN}, Where(case.trial.markers.path)
-        )
+        values = {"share": size, "limit": UNEVEN}
+        yield finding("clock_rate.belt", "warning", values, Where(case.trial.markers.path))
 
 
 # Wrong axes hide a shift, so the search is repeated.
@@ -528,9 +525,8 @@ def _only_touches(case: Case, side: Side, frames: slice) -> bool:
 @check_at(Stage.SUPPORT, needs=["plates"])
 def contacts_and_forces(case: Case) -> Iterator[Finding]:
     """Compare contacts of the feet with forces of the plates, within the time range."""
-    if not case.trial.forces or case.found("up_axis", severity="error"):  # forces were turned by another axis
-        return
-    if case.lacks_range:
+    turned = case.found("up_axis", severity="error")  # by another axis
+    if not case.trial.forces or turned or case.lacks_range:
         return
     time, rate, inside = case.trial.markers.time, case.trial.markers.rate, within(case.trial)
     edge, least, path = frames_of(EDGE, rate), touch(case.trial), case.trial.forces[0].path

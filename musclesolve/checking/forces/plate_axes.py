@@ -15,8 +15,6 @@ the vertical: the first two change joint moments alike.
 The center of pressure under the foot may be displaced as a whole, or lie outside of the sole at times.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -193,7 +191,7 @@ def quarters(values: Array) -> float:
     return float(values[-quarter:].mean() - values[:quarter].mean())
 
 
-def _rolling(case: Case, index: int, plate: PlateForce) -> list[Track]:
+def _rolling(case: Case, index: int, plate: PlateForce) -> list["Track"]:
     """Return the tracks of contacts of forward walking, of whole ones and of parts.
 
     Only contacts in which the pelvis moves forward over the foot count (assumed without a pelvis), on a treadmill as
@@ -381,9 +379,8 @@ def leaning_force(case: Case) -> Iterator[Finding]:
     if np.hypot(forward, left) <= limit:
         return
     lean = np.array([*excess.mean(axis=0) / vertical, 0.0])
-    repair = in_order(
-        *(change_plate(k, force=plate.force - plate.force[:, 2:] * lean) for k, plate in enumerate(plates))
-    )
+    upright = [plate.force - plate.force[:, 2:] * lean for plate in plates]
+    repair = in_order(*(change_plate(index, force=force) for index, force in enumerate(upright)))
     angle = np.degrees(np.arctan(np.hypot(forward, left)))
     values = {"forward": forward, "left": left, "limit": limit, "angle": angle, "duration": duration}
     yield finding("leaning_force", "warning", values, Where(plates[0].path), repair)
@@ -533,11 +530,8 @@ def turned_cameras(case: Case) -> Iterator[Finding]:
                 angles.append(float(across.mean()) / way)
                 places += [one.heel.mean(axis=0), other.heel.mean(axis=0)]
         carried = [t for t in steps if t.whole and quarters(t.heel @ t.axis) < -ON_BELT]
-        on_belts += (
-            [-np.median([quarters(t.across) / quarters(t.point @ t.axis) for t in carried])]
-            if carried
-            else []
-        )
+        if carried:
+            on_belts.append(-np.median([quarters(t.across) / quarters(t.point @ t.axis) for t in carried]))
         places += [track.heel.mean(axis=0) for track in carried]
     limit = TURNED_ON_BELT if len(on_belts) == len(SIDES) else TURNED
     angles += [float(np.mean(on_belts))] if limit > TURNED else []

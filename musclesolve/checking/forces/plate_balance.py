@@ -26,8 +26,6 @@ The points of force are also compared with the feet: they pass under each foot a
 error of heel and toe markers, which is similar on both feet.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -342,6 +340,30 @@ def _moved(wrench: Array) -> Array:
 
 
 @dataclass(frozen=True)
+class BalanceTerm:
+    """One error of plates, or of the body model."""
+
+    effect: Array  # (N, p) of its p parameters on all observations, whitened
+    prior: Array  # (p,) standard deviations on sound recordings
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimated error of plates or of the body model."""
+
+    size: Array  # (p,) its parameters
+    covariance: Array  # (p, p) of their errors
+    # logarithm of its likelihood over the likelihood of an error of the size of its prior
+    evidence: float
+
+    @property
+    def deviation(self) -> Array:
+        """Standard deviations (p,) of the errors of its parameters, infinite where rounding leaves no variance."""
+        variance = np.diag(self.covariance)
+        return np.sqrt(np.where(variance >= 0.0, variance, np.inf))
+
+
+@dataclass(frozen=True)
 class Observed:
     """The balance and the feet as independent observations of variance one, and the terms that contribute to them."""
 
@@ -355,7 +377,7 @@ class Observed:
         """Estimate one of the terms, by its name."""
         return estimate(self.values, list(self.terms.values()), self.terms[name])
 
-    def freed(self, name: str, prior: float) -> Observed:
+    def freed(self, name: str, prior: float) -> "Observed":
         """Return the observations with one term of any size: its fault is known."""
         term = self.terms[name]
         freed = replace(term, prior=np.full_like(term.prior, prior))
@@ -587,11 +609,8 @@ def _over_strides(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iter
     if whole := [f"turned {k}" for k in judged if measured.begins_and_ends(k)]:
         yield from _shown_twice(trial, measured, columns, whole)[1]
     least = SHORTEST_BALANCE / float(np.median(np.diff(measured.time)))
-    enough = [
-        k
-        for k in judged
-        if sum(stop - first > least for first, stop in true_runs(measured.loaded(k))) >= STRIDES
-    ]
+    lasting = {k: [b - a > least for a, b in true_runs(measured.loaded(k))] for k in judged}
+    enough = [k for k in judged if sum(lasting[k]) >= STRIDES]
     if not enough or not measured.channels:
         return
     for k, channels in enumerate(measured.channels):
@@ -827,30 +846,6 @@ def _turn(trial: Trial, plate: PlateForce) -> float | None:
     return float(np.mean(turns)) if turns else None
 
 
-@dataclass(frozen=True)
-class BalanceTerm:
-    """One error of plates, or of the body model."""
-
-    effect: Array  # (N, p) of its p parameters on all observations, whitened
-    prior: Array  # (p,) standard deviations on sound recordings
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """An estimated error of plates or of the body model."""
-
-    size: Array  # (p,) its parameters
-    covariance: Array  # (p, p) of their errors
-    # logarithm of its likelihood over the likelihood of an error of the size of its prior
-    evidence: float
-
-    @property
-    def deviation(self) -> Array:
-        """Standard deviations (p,) of the errors of its parameters, infinite where rounding leaves no variance."""
-        variance = np.diag(self.covariance)
-        return np.sqrt(np.where(variance >= 0.0, variance, np.inf))
-
-
 def whitened(values: Array, time: Array, deviation: Array) -> Array:
     """Return series (T, c, ...) as independent samples of variance one: of the first order in time, by component (c,).
 
@@ -889,6 +884,5 @@ def remainder(observed: Array, terms: Sequence[BalanceTerm]) -> Array:
     (1 + L L')^-1 = 1 - L (1 + L' L)^-1 L' times the observations, L the effects of these priors.
     """
     loads = np.concatenate([term.effect * term.prior for term in terms], axis=1)
-    return np.asarray(
-        observed - loads @ np.linalg.solve(np.eye(loads.shape[1]) + loads.T @ loads, loads.T @ observed)
-    )
+    shares = np.linalg.solve(np.eye(loads.shape[1]) + loads.T @ loads, loads.T @ observed)
+    return np.asarray(observed - loads @ shares)

@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
-from musclesolve._util.arrays import Array, Mask, at_times, median_of_known, time_spans, true_runs, within
+from musclesolve._util.arrays import Array, Mask, at_times, time_spans, true_runs, within
 from musclesolve._util.messages import count_of
 from musclesolve.checking.case import Case, Stage, change_plate, check_at, on_plate
 from musclesolve.checking.forces.newtons_law import eroded
@@ -133,7 +133,7 @@ def plate_zero(case: Case) -> Iterator[Finding]:
         drift = zero[-1] - zero[0]
         most = np.maximum(np.abs(drift), spread)
         axis = int(most.argmax())
-        drifts = most[axis] > DRIFT
+        code = "plate_drift" if most[axis] > DRIFT else "plate_baseline"
         values = {
             "drift": drift[axis] if abs(drift[axis]) > DRIFT else spread[axis],
             "axis": AXIS_WORDS[axis],
@@ -145,9 +145,7 @@ def plate_zero(case: Case) -> Iterator[Finding]:
         }
         where = on_plate(plate, tuple((t, t) for t, _ in zeros))
         repair = change_plate(index, force=plate.force - zero * plate.force.any(axis=1, keepdims=True))
-        yield finding(
-            "plate_drift" if drifts else "plate_baseline", "error", values, where, repair, anywhere=True
-        )
+        yield finding(code, "error", values, where, repair, anywhere=True)
 
 
 def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array]]:
@@ -295,8 +293,7 @@ def points_of_other_plates(case: Case) -> Iterator[Finding]:
         if plate.side not in feet or not np.array_equal(plate.time, other.time):
             continue
         alone = (plate.force[:, 2] > least) & (other.force[:, 2] < least)
-        away = (feet[plate.side].from_middle(one.point[alone], plate.time[alone]) for one in (plate, other))
-        far, near = (float(median_of_known(distance)) for distance in away)
+        far, near = (feet[plate.side].away(p.point[alone], plate.time[alone]) for p in (plate, other))
         if far > FOOT_REACH and near < min(0.5 * far, FOOT_REACH):
             values, repair = {"own": far, "better": near}, change_plate(index, point=other.point)
             yield finding("plates_swapped.points", "error", values, on_plate(plate), repair)
@@ -318,9 +315,7 @@ def plate_sides(case: Case) -> Iterator[Finding]:
                 continue
             contacts += 1
             time, point = plate.time[first:stop], plate.point[first:stop]
-            away = {
-                side: float(median_of_known(foot.from_middle(point, time))) for side, foot in feet.items()
-            }
+            away = {side: foot.away(point, time) for side, foot in feet.items()}
             if away[plate.side] > FOOT_REACH and away[other] < min(0.5 * away[plate.side], 2 * FOOT_REACH):
                 spans.append(span)
         if not spans:

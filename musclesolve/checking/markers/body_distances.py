@@ -5,18 +5,17 @@ place in the body; where labels are exchanged for a while, the paths of the two 
 whether the standing trial belongs to this subject, with the same markers in the same places.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from musclesolve._util.arrays import (
     UP,
     Array,
+    Indices,
     Mask,
     long_enough,
     mean_of_known,
@@ -48,7 +47,7 @@ from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Side, Trial, 
 from musclesolve.recording.gaps.rigid_registration import register
 from musclesolve.results.finding import Finding, Where, error_if, finding
 
-Indices = NDArray[np.int_]
+Pair = tuple[int, int]
 
 
 def bodies(trial: Trial) -> dict[str, tuple[tuple[str, ...], bool]]:
@@ -307,7 +306,7 @@ def labels_exchanged_between_gaps(case: Case) -> Iterator[Finding]:
             case, tried = case.repaired(exchange), set()
 
 
-def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding | None:
+def _for_a_while(trial: Trial, pair: Pair, crossed: Indices) -> Finding | None:
     """Return the stretches in which two markers fit better exchanged, None where there are none.
 
     Labels change where the paths cross or where a marker is lost, nowhere else: a marker that is off its place
@@ -318,10 +317,8 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
         return None
     position, concerned = trial.markers.position, pairs.of(pair[0]) | pairs.of(pair[1])
     # Errors of the distances (T, p) of both markers, present and exchanged [m].
-    now, then = (
-        np.abs(pairs.measured(path) - pairs.usual)[:, concerned]
-        for path in (position, swapped(position, pair))
-    )
+    both = (position, swapped(position, pair))
+    now, then = (np.abs(pairs.measured(path) - pairs.usual)[:, concerned] for path in both)
 
     def better(frames: Mask | int) -> bool:
         """Whether the labels fit better exchanged in some frames."""
@@ -347,15 +344,13 @@ def _for_a_while(trial: Trial, pair: Pair, crossed: NDArray[np.int_]) -> Finding
     return finding("labels_exchanged.frames", "error", values, where, repair, change=change)
 
 
-Pair = tuple[int, int]
-
 # Distance from the expected place below which markers have not changed places [m].
 LEAST = 0.02
 # Ratio by which each marker is nearer to the expected place of the other one.
 NEARER = 0.4
 
 
-def crossings(position: Array) -> dict[Pair, NDArray[np.int_]]:
+def crossings(position: Array) -> dict[Pair, Indices]:
     """Return pair of markers -> frames at which they exchange places; position (T, n, 3) [m], NaN in gaps.
 
     A marker is expected where the two frames before, or the two frames after, lead along a straight line; on a
@@ -387,7 +382,7 @@ def crossings(position: Array) -> dict[Pair, NDArray[np.int_]]:
     return {pair: np.array(sorted(steps)) for pair, steps in frames.items()}
 
 
-def pieces(position: Array, pair: Pair, crossed: NDArray[np.int_]) -> list[Mask]:
+def pieces(position: Array, pair: Pair, crossed: Indices) -> list[Mask]:
     """Return the frames (T,) of each stretch within which two markers cannot have changed places.
 
     A stretch ends where the markers exchange places and where one of them is lost.
@@ -524,11 +519,8 @@ def joints_apart(case: Case) -> Iterator[Finding]:
     for side, joint in product(SIDES, ("knee", "ankle")):
         names = [f"{joint}_{end}_{side}" for end in ("lateral", "medial")]
         shown_by = [m for name in names for m in trial.mapping.get(name, ())]
-        if (
-            len(shown_by) != 2
-            or len(carriers := {trial.carried.get(m, "") for m in shown_by}) != 1
-            or carriers == {""}
-        ):
+        carriers = {trial.carried.get(m, "") for m in shown_by}
+        if len(shown_by) != 2 or len(carriers) != 1 or carriers == {""}:
             continue
         (proximal,) = carriers
         ankle = next(iter(trial.mapping.get(f"ankle_lateral_{side}", ())), "")
@@ -537,9 +529,8 @@ def joints_apart(case: Case) -> Iterator[Finding]:
         clusters = {**trial.clusters, "foot": tuple(foot)}
         if distal == proximal or len(clusters.get(distal, ())) < 3:
             continue
-        other = replace(
-            trial, clusters=clusters, carried={**trial.carried, **dict.fromkeys(shown_by, distal)}
-        )
+        carried = {**trial.carried, **dict.fromkeys(shown_by, distal)}
+        other = replace(trial, clusters=clusters, carried=carried)
         here, there = (shown(one, names) for one in (trial, other))
         if here is None or there is None:
             continue
@@ -576,15 +567,12 @@ def _fit(trial: Trial, standing: dict[str, Array], name: str, others: list[str])
     still = np.stack([standing[other] for other in (*others, name)])
     moving = np.stack([trial.markers[other] for other in (*others, name)], axis=1)
     seen = np.isfinite(moving).all(axis=(1, 2))
-    if seen.sum() < FEWEST_AGREEING or not np.isfinite(still).all():
-        return 0.0, np.inf
-    try:
-        poses = register(still[:-1], moving[seen, :-1])
-    except InputError:
-        # Markers on a line show no segment.
-        return 0.0, np.inf
-    off = np.linalg.norm(poses.point(still[-1]) - moving[seen, -1], axis=1)
-    return float(np.median(off)), float(np.median(poses.residual))
+    if seen.sum() >= FEWEST_AGREEING and np.isfinite(still).all():
+        with suppress(InputError):  # markers on a line show no segment
+            poses = register(still[:-1], moving[seen, :-1])
+            off = np.linalg.norm(poses.point(still[-1]) - moving[seen, -1], axis=1)
+            return float(np.median(off)), float(np.median(poses.residual))
+    return 0.0, np.inf
 
 
 @check_at(Stage.STANDING_PLACES)
@@ -734,10 +722,8 @@ def soles_when_standing(case: Case) -> Iterator[Finding]:
         return
     x, y, standing, lowest = np.array([*places.values()]).T
     slope = np.linalg.lstsq(np.stack([x, y, 1.0 + 0.0 * x], axis=1), standing - lowest, rcond=None)[0][:2]
-    size, fore = (
-        max(float(np.linalg.norm(slope)), 1e-9),
-        np.array([n[:4] in ("toe_", "meta") for n in places]),
-    )
+    size = max(float(np.linalg.norm(slope)), 1e-9)
+    fore = np.array([n[:4] in ("toe_", "meta") for n in places])
     ahead = np.subtract(*(mean_of_known(np.stack([x, y], axis=1)[part]) for part in (fore, ~fore)))
     pitched = ahead @ slope > SQUARE * size * float(np.linalg.norm(ahead))
     angle, lean = np.degrees(np.arctan([size, -up[:2] @ slope / (up[2] * size)]))

@@ -5,7 +5,7 @@ and of single pairs. Then they apply the rules of order.toml: toes ahead of heel
 lateral.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -213,10 +213,8 @@ def guessed_landmarks(case: Case) -> Iterator[Finding]:
     """Find landmarks of [markers] that a draft guessed by the places of markers, and nobody has confirmed."""
     guessed = [name for name in case.settings.markers.guessed or () if name in case.trial.mapping]
     if guessed:
-        shown = [f"{name} by {', '.join(case.trial.mapping[name])}" for name in guessed]
-        yield finding(
-            "landmark_guessed", "warning", {"shown": "; ".join(shown)}, case.key("markers", "guessed")
-        )
+        values = {"shown": "; ".join(f"{name} by {', '.join(case.trial.mapping[name])}" for name in guessed)}
+        yield finding("landmark_guessed", "warning", values, case.key("markers", "guessed"))
 
 
 def _reflected(markers: Markers, axis: int) -> Markers:
@@ -311,11 +309,9 @@ def _mirrored_names(table: Mapping[str, Any]) -> dict[str, Any]:
     return {twin(name) if name in sided else name: entry for name, entry in table.items()}
 
 
-def _pairs(trial: Trial, markers: Markers) -> dict[str, Array]:
+def _pairs(trial: Trial, markers: Markers, names: Iterable[str] = TABLES["wide_pairs"]) -> dict[str, Array]:
     """Return name -> vector (T, 3) from the right to the left landmark."""
-    sides = {
-        name: shown(trial, [f"{name}_{side}" for side in SIDES], markers) for name in TABLES["wide_pairs"]
-    }
+    sides = {name: shown(trial, [f"{name}_{side}" for side in SIDES], markers) for name in names}
     return {name: points[1] - points[0] for name, points in sides.items() if points}
 
 
@@ -401,10 +397,8 @@ def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
 
 def _is_across(trial: Trial, markers: Markers, name: str, neighbor: str) -> bool:
     """Whether the pair of a landmark points against its neighbor's pair on average."""
-    pair, other = (shown(trial, [f"{mark}_{side}" for side in SIDES], markers) for mark in (name, neighbor))
-    if pair is None or other is None:
-        return False
-    return bool(mean_of_known(np.sum((pair[1] - pair[0]) * (other[1] - other[0]), axis=1)) < 0.0)
+    pairs = [*_pairs(trial, markers, (name, neighbor)).values()]
+    return len(pairs) == 2 and bool(mean_of_known(np.sum(pairs[0] * pairs[1], axis=1)) < 0.0)
 
 
 # Directions with a cosine below this point opposite ways.

@@ -162,9 +162,8 @@ def bumped_cameras(case: Case) -> Iterator[Finding]:
         alone = np.swapaxes(step - 0.5 * (before + after), 0, 1)
         common = median_of_known(alone)
         size, unlike = np.linalg.norm(common, axis=1), np.linalg.norm(alone - common, axis=2)
-        return common, np.where(
-            mean_of_known(np.where(unlike > 0.5 * size, 1.0, 0.0 * unlike)) <= UNLIKE, size, 0.0
-        )
+        others = mean_of_known(np.where(unlike > 0.5 * size, 1.0, 0.0 * unlike))
+        return common, np.where(others <= UNLIKE, size, 0.0)
 
     common, size = in_blocks(together, *(markers.position[k : k - 3 or None] for k in range(4)))
     # a jump makes half of one of the steps beside it
@@ -669,9 +668,8 @@ def _stretched(trial: Trial, jumps: list[str]) -> Iterator[Finding]:
     if pairs is None:
         return
     jumping, ends = np.isin(pairs.names, jumps), pairs.ends
-    above = np.isin(
-        pairs.names, [marker for side in SIDES for marker in trial.mapping.get(f"shoulder_{side}", ())]
-    )
+    shoulders = [marker for side in SIDES for marker in trial.mapping.get(f"shoulder_{side}", ())]
+    above = np.isin(pairs.names, shoulders)
     wide = np.where(above[pairs.one] | above[pairs.other], OF_SHOULDER, 1.0)
     limit = STRETCHED * growth(trial.subject) * wide
     error = np.nan_to_num(pairs.measured(markers.position) - pairs.usual)

@@ -95,10 +95,9 @@ def line_interpolant(length: int, before: bool, after: bool) -> GapInterpolant:
     if not (before and after):
         node = -1 if before else length
         return GapInterpolant(np.array([node]), np.ones((length, 1)), np.zeros(1))
-    share = np.arange(1, length + 1) / (length + 1)
-    return GapInterpolant(
-        np.array([-1, length]), np.stack([1.0 - share, share], axis=1), np.array([-1.0, 1.0])
-    )
+    after_it = np.arange(1, length + 1) / (length + 1)
+    weights = np.stack([1.0 - after_it, after_it], axis=1)
+    return GapInterpolant(np.array([-1, length]), weights, np.array([-1.0, 1.0]))
 
 
 def expected_error(
@@ -244,17 +243,12 @@ class GapFiller:
         _, start, stop = place
         if stop - start > self._frames(longest_s):
             return self._gap(place, before or f"gaps of more than {longest_s:g} s are not filled")
-        best = self._best_body(place)
-        return (
-            self._fill(place, *best)
-            if best
-            else self._gap(place, ", and ".join(filter(None, (before, _TOO_FEW))))
-        )
+        return self.fill_by_neighbors(place, before, well=True)
 
-    def fill_by_neighbors(self, place: Place) -> Gap:
-        """Fill a gap of any length by the body whose markers predict this one best, for any expected error."""
-        best = self._best_body(place)
-        return self._fill(place, *best, well=False) if best else self._gap(place, _TOO_FEW)
+    def fill_by_neighbors(self, place: Place, before: str = "", well: bool = False) -> Gap:
+        """Fill a gap of any length by the body whose markers predict this one best; `well`: see `_fill`."""
+        why, best = ", and ".join(filter(None, (before, _TOO_FEW))), self._best_body(place)
+        return self._fill(place, *best, well=well) if best else self._gap(place, why)
 
     def _best_body(self, place: Place) -> tuple[GapInterpolant, Array, str] | None:
         """Return the interpolant, the path (T, 3) predicted by the best body, and the name of this body.
@@ -354,16 +348,12 @@ class Completed:
 
 
 def completed_trial(trial: Trial, settings: GapSettings) -> tuple[Trial, tuple[Completed, ...]]:
-    """Return a trial with filled gaps and completed markers above the hips, and the completed markers."""
-    return complete_upper_body(fill_trial(trial, settings))
+    """Return a trial with filled gaps and completed markers above the hips, and the completed markers.
 
-
-def complete_upper_body(trial: Trial) -> tuple[Trial, tuple[Completed, ...]]:
-    """Return the trial without gaps in markers above the hips, and the completed markers.
-
-    In its gap, a marker follows the three or more markers that move most rigidly with it. Without such markers, or if
-    it is never seen, its landmarks are removed from the mapping, and the model completes this part of the body.
+    In its gap, such a marker follows the three or more markers that move most rigidly with it. Without such markers, or
+    if it is never seen, its landmarks are removed from the mapping, and the model completes this part of the body.
     """
+    trial = fill_trial(trial, settings)
     frames, near, done = trial.frames(), near_frames(trial), []
     together = groups(trial)
     for name in upper_markers(trial):
@@ -457,15 +447,11 @@ def without_ghosts(trial: Trial, settings: GapSettings) -> tuple[Trial, list[Gho
     for place in places:
         name, start, stop = place
         around = filled[name][max(start - BESIDE, 0) : stop + BESIDE]
-        if (
-            len(around) < stop - start + 2 * BESIDE
-            or missing(around).any()
-            or jumps(around, filled.rate).any()
-        ):
+        at_end = len(around) < stop - start + 2 * BESIDE
+        if at_end or missing(around).any() or jumps(around, filled.rate).any():
             continue
         away = np.linalg.norm(trial.markers[name][start:stop] - filled[name][start:stop], axis=1).max()
-        seen = np.arange(len(around))
-        seen = np.delete(seen, np.arange(BESIDE, BESIDE + stop - start)) - BESIDE
+        seen = np.r_[-BESIDE:0, stop - start : stop - start + BESIDE]
         aside = spline_interpolant(seen, stop - start).disagreement(around, BESIDE)
         if aside < BACK * away:
             frames = np.zeros(inside.size, bool)
@@ -485,12 +471,10 @@ def _removed(trial: Trial, places: list[Place]) -> Trial:
 def ghost_notes(trial: Trial, ghosts: list[Ghost]) -> list[str]:
     """Return a sentence on each marker for which a reflection was mistaken."""
     notes = []
-    for name in dict.fromkeys(marker for marker, _, _ in ghosts):
-        sizes = [size for marker, _, size in ghosts if marker == name]
-        firsts = [trial.markers.time[np.argmax(frames)] for marker, frames, _ in ghosts if marker == name]
-        times = [f"{first:.3f} s" for first in firsts]
+    for name, of_marker in grouped((name, (frames, size)) for name, frames, size in ghosts).items():
+        times = [f"{trial.markers.time[np.argmax(frames)]:.3f} s" for frames, _ in of_marker]
         more = f" and {count_of(len(times) - 3, 'more time')}" if len(times) > 3 else ""
-        size = 1000.0 * max(sizes)
+        size = 1000.0 * max(size for _, size in of_marker)
         notes.append(
             f"'{name}' is up to {size:.0f} mm off and back at once, at {', '.join(times[:3])}{more}: a reflection was "
             "taken for it, and these frames are gaps."

@@ -10,7 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, long_enough, nearest_known, true_runs
+from musclesolve._util import arrays
+from musclesolve._util.arrays import Array, Mask, at_times, long_enough, true_runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.recording.c3d.force_platforms import Plate, PlateRecording
 from musclesolve.recording.data import (
@@ -148,7 +149,7 @@ def ground_levels(
     for side, level in levels.items():
         heights = level[np.isfinite(level)]
         has_steps = heights.size > 0 and np.ptp(heights) > LEVEL
-        levels[side] = nearest_known(level) if has_steps else np.zeros(time.size)
+        levels[side] = arrays.nearest_known(level) if has_steps else np.zeros(time.size)
     return levels
 
 
@@ -238,13 +239,11 @@ def seen_feet(trial: Trial) -> dict[Side, FootPath]:
     """Return contacts and force, by markers and plates, of the feet whose heel and toe the motion shows."""
     time, rate = trial.markers.time, trial.markers.rate
     pelvis, points, speeds = _pelvis(trial), {}, {}
-    for side in SIDES:
-        names = [f"{part}_{side}" for part in ("heel", "toe")]
-        if all(trial.sees(name) for name in names):
-            points[side] = np.stack([trial.markers.weighted(trial.mapping[name]) for name in names])
-            moving = [velocity(path, rate) for path in points[side]]
-            ground = ground_velocity(time, pelvis, points[side][1], moving[1])
-            speeds[side] = np.linalg.norm(np.stack(moving) - ground, axis=2)
+    for side, foot in heels_and_toes(trial).items():
+        points[side] = np.stack([foot.heel, foot.toe])
+        moving = [velocity(path, rate) for path in points[side]]
+        ground = ground_velocity(time, pelvis, foot.toe, moving[1])
+        speeds[side] = np.linalg.norm(np.stack(moving) - ground, axis=2)
     feet = {}
     for side, (floor, air) in ground_contacts(trial, points, speeds).items():
         vertical = vertical_force(trial, side)
@@ -262,12 +261,8 @@ def unmeasured(trial: Trial, feet: dict[Side, FootPath]) -> dict[Side, Mask]:
     rate, shares = trial.markers.rate, {side: _shares(trial, feet, side) for side in feet}
     # A toe that moves at 1 m/s bears where the plates of the other foot carry only a part of the body.
     weight = trial.subject.mass * STANDARD_GRAVITY
-    helped = {
-        side: np.any(
-            [feet[o].loaded & (feet[o].vertical < WHOLE * weight) for o in feet if o != side], axis=0
-        )
-        for side in feet
-    }
+    bears = {side: foot.loaded & (foot.vertical < WHOLE * weight) for side, foot in feet.items()}
+    helped = {side: np.any([bears[other] for other in feet if other != side], axis=0) for side in feet}
     some_whole = any(share >= WHOLE for of_side in shares.values() for share in of_side.values())
     # A plate of another scale has the same share in every contact; a foot beside its plate does not.
     alike = {
@@ -414,6 +409,10 @@ class FootTrack:
         middle = at_times(self.time, self.middle[:, :2], time)
         return np.asarray(np.linalg.norm(point[:, :2] - middle, axis=1))
 
+    def away(self, point: Array, time: Array) -> float:
+        """Median of `from_middle` where it is known [m]."""
+        return float(arrays.median_of_known(self.from_middle(point, time)))
+
     def at(self, time: Array) -> tuple[Array, Array]:
         """The positions of heel and toe at times (S,), seen from above, (S, 2) each [m]; NaN beyond the recording."""
         heel, toe = (
@@ -424,6 +423,14 @@ class FootTrack:
 
 
 Feet = Mapping[Side, FootTrack]
+
+
+def heels_and_toes(trial: Trial) -> dict[Side, FootTrack]:
+    """Return the feet of which the motion shows heel and toe, NaN in gaps."""
+    ends = {side: [f"{part}_{side}" for part in ("heel", "toe")] for side in SIDES}
+    seen = {side: names for side, names in ends.items() if all(map(trial.sees, names))}
+    paths = {side: [trial.markers.weighted(trial.mapping[n]) for n in names] for side, names in seen.items()}
+    return {side: FootTrack(trial.markers.time, *path) for side, path in paths.items()}
 
 
 def feet_of(walk: Markers, mapping: Mapping[str, Mapping[str, float]]) -> Feet:

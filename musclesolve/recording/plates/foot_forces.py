@@ -502,12 +502,9 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
         lasts = contact.significant and contact.end - contact.start >= _LONG
         samples = np.arange(contact.first, contact.last)
         samples = samples[recording.force[samples, 2] > SURE]
-        direction = (
-            _travel_direction(feet[contact.side], contact)
-            if contact.side is not None and whole and lasts
-            else None
-        )
-        if direction is None or samples.size < 10:
+        if contact.side is None or not (whole and lasts) or samples.size < 10:
+            continue
+        if (direction := _travel_direction(feet[contact.side], contact)) is None:
             continue
         axes = np.stack([direction, [-direction[1], direction[0]]], axis=1)
         point, force = recording.point[samples, :2] @ axes, recording.force[samples, :2] @ axes
@@ -546,10 +543,8 @@ def check_steps(recording: PlateRecording, touches: list[Contact], feet: Feet) -
 def _travel_direction(foot: FootTrack, contact: Contact) -> Array | None:
     """Return the horizontal direction (2,) of travel of a foot over a contact, None if it is not clear."""
     quarter = 0.25 * (contact.end - contact.start)
-    times = np.array(
-        [contact.start - _AROUND, contact.start + quarter, contact.end - quarter, contact.end + _AROUND]
-    )
-    heel, toe = foot.at(times)
+    landed, lifted = contact.start + quarter, contact.end - quarter
+    heel, toe = foot.at(np.array([contact.start - _AROUND, landed, lifted, contact.end + _AROUND]))
     travel = 0.5 * (heel[3] + toe[3] - heel[0] - toe[0])
     far, axis = float(np.linalg.norm(travel)), toe[1] - heel[1]
     straight = abs(float(travel @ axis)) > _STRAIGHT * far * float(np.linalg.norm(axis))

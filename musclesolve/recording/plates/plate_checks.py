@@ -11,13 +11,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, median_of_known, true_runs
+from musclesolve._util.arrays import Array, Mask, true_runs
 from musclesolve._util.messages import capitalized, count_of
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.errors import InputError, file_error
 from musclesolve.recording.data import SIDE_NAMES, SIDES, ImpossibleForce, PlateForce, Side, Trial
 from musclesolve.recording.gaps.gap_filling import REACH_S
-from musclesolve.recording.plates.foot_contacts import FootTrack
+from musclesolve.recording.plates.foot_contacts import heels_and_toes
 from musclesolve.recording.plates.foot_forces import interpolated
 from musclesolve.recording.schema import Document
 
@@ -146,9 +146,8 @@ def _error(fault: PlateFault, plate: PlateForce, index: int, document: Document)
     _, problem, key, expected, remedy, on_plate = fault
     if plate.number is None:
         return document.fault("bad_forces", ("force", key, index), problem, expected, remedy)
-    return file_error(
-        "bad_forces", (plate.path, f"plate {plate.number}"), problem, expected, on_plate or remedy
-    )
+    place = (plate.path, f"plate {plate.number}")
+    return file_error("bad_forces", place, problem, expected, on_plate or remedy)
 
 
 def check_any_load(trial: Trial, document: Document) -> None:
@@ -179,14 +178,6 @@ def _near_range(trial: Trial, plate: PlateForce) -> Mask:
     return np.asarray((plate.time >= start - reach) & (plate.time <= end + reach))
 
 
-def _foot_track(trial: Trial, side: Side) -> FootTrack | None:
-    """Return heel and toe, NaN in gaps; None if the motion does not show both."""
-    names = [f"{part}_{side}" for part in ("heel", "toe")]
-    if not all(map(trial.sees, names)):
-        return None
-    return FootTrack(trial.markers.time, *(trial.markers.weighted(trial.mapping[name]) for name in names))
-
-
 def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
     """Return a plate in which impossible samples of an instant count as not measured (`PlateForce.impossible`).
 
@@ -196,17 +187,14 @@ def without_instants(trial: Trial, plate: PlateForce) -> PlateForce:
     samples; their effect through the filter ends after `BESIDE_GAP`.
     """
     time, weight = plate.time, trial.subject.mass * STANDARD_GRAVITY
-    near, foot = _near_range(trial, plate), _foot_track(trial, plate.side)
+    near, foot = _near_range(trial, plate), heels_and_toes(trial).get(plate.side)
     in_use = near & loaded(trial, plate)
     beside = np.zeros(time.size)
     if foot is not None:
         beside[in_use] = np.nan_to_num(foot.distance(plate.point[in_use], time[in_use]))
     of_force, of_moment = impossible_samples(plate.force, plate.moment, beside, weight)
-    wrong = (
-        (of_force & near)
-        | (of_moment & in_use)
-        | _spikes(_fast(plate, weight, trial.unloaded_below) & near[1:], time)
-    )
+    wrong = (of_force & near) | (of_moment & in_use)
+    wrong |= _spikes(_fast(plate, weight, trial.unloaded_below) & near[1:], time)
     # Points off the sole next to such a sample have the same cause, even with a smaller moment.
     for first, stop in true_runs(wrong | (beside > SOLE_REACH)):
         wrong[first:stop] = wrong[first:stop].any()
@@ -356,15 +344,12 @@ def _faults(trial: Trial, plate: PlateForce) -> Iterator[PlateFault]:
             "check the unit of the moments (ANALOG:UNITS), and the order of this plate's channels (CHANNEL)",
         )
 
-    feet = {side: track for side in SIDES if (track := _foot_track(trial, side)) is not None}
+    feet = heels_and_toes(trial)
 
     # Sides swapped, plates and cameras in different axes.
     stands = inside & (plate.force[:, 2] > _STANDS * weight)
     if stands.any() and len(feet) == len(SIDES):
-        distance: dict[Side, float] = {}
-        for side, path in feet.items():
-            away = path.from_middle(plate.point[stands], plate.time[stands])
-            distance[side] = float(median_of_known(away))
+        distance = {side: path.away(plate.point[stands], plate.time[stands]) for side, path in feet.items()}
         other: Side = "l" if plate.side == "r" else "r"
         from_foot, from_other = distance[plate.side], distance[other]
         problem = f"the force on the {foot} acts {from_foot:.2f} m away from it"

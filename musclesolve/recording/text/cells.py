@@ -299,10 +299,6 @@ def _numbers(rows: Sequence[Sequence[str]], column: int) -> list[float]:
     return [number_in(row[column]) for row in rows if column < len(row)]
 
 
-def _rises(numbers: Sequence[float]) -> bool:
-    return all(one < other for one, other in pairwise(numbers))
-
-
 def titled_columns(stated: Titles, reader: RowReader, in_si: bool) -> Columns:
     """Return the columns by their titles, with units in brackets."""
     path, (clock, times, notes) = reader.path, clock_of(stated, reader)
@@ -311,7 +307,8 @@ def titled_columns(stated: Titles, reader: RowReader, in_si: bool) -> Columns:
     # seconds that does not rise from row to row, such as a delay, is no clock.
     rows = [cells_of(text, separator) for text in islice(reader.ahead, _FIRST_ROWS)]
     in_seconds = [k for k, title in enumerate(titles) if is_time(title)] or [clock]
-    clocks = [k for k in in_seconds if _rises(_numbers(rows, k))] or in_seconds[:1]
+    rising = [k for k in in_seconds if all(one < other for one, other in pairwise(_numbers(rows, k)))]
+    clocks = rising or in_seconds[:1]
     equal = {k: all(row[k : k + 1] == row[clocks[0] : clocks[0] + 1] for row in rows) for k in clocks}
     signals = [
         (k, title)

@@ -461,12 +461,10 @@ def with_marker_diameter(
     There is a note if both differ, or if the diameter in a C3D file is unusual.
     """
     recordings = (marker_mapping.static, marker_mapping.walk)
-    named = next(
-        ((m.diameter, m.path.name) for m in recordings if m is not None and m.diameter is not None), None
-    )
-    if named is None:
+    named = [(m.diameter, m.path.name) for m in recordings if m is not None and m.diameter is not None]
+    if not named:
         return subject, []
-    diameter, name = named
+    diameter, name = named[0]
     stated = document.content.get("subject")
     if isinstance(stated, dict) and "marker_diameter_m" in stated:
         apart = abs(diameter - subject.marker_diameter) > SAME_DIAMETER
@@ -501,10 +499,8 @@ def _plate_notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> 
             yield f"No plate is given for the {SIDE_NAMES[side]} foot: {without}."
     for entry in settings.force:
         if entry.moment is None and entry.plate is None and entry.side is not None:
-            whose = {AUTO: "a plate"} | {
-                side: f"the plate of the {name} foot" for side, name in SIDE_NAMES.items()
-            }
-            yield f"No moment is given for {whose[entry.side]}: it is set to zero."
+            whose = "a plate" if entry.side == AUTO else f"the plate of the {SIDE_NAMES[entry.side]} foot"
+            yield f"No moment is given for {whose}: it is set to zero."
 
 
 def trial_notes(settings: RecordedSettings, forces: tuple[PlateForce, ...]) -> Iterator[str]:
@@ -568,16 +564,11 @@ def change_notes(trial: AnyTrial, read_later: bool = False) -> list[str]:
         if path in states and states[path] == file_state(path):
             continue
         if role in trial.hashes and hash_of(path) != trial.hashes[role]:
-            changed = (
-                "may be of either content"
-                if read_later and role != "trial"
-                else "is the hash of the content read before"
+            unsure = read_later and role != "trial"
+            changed = "may be of either content" if unsure else "is the hash of the content read before"
+            sentence = (
+                f"{path.name} was changed or removed during the analysis: the result {changed}. "
+                "Run again to analyze the file as it is now."
             )
-            notes.append(
-                WarningNote(
-                    f"{path.name} was changed or removed during the analysis: the result {changed}. "
-                    "Run again to analyze the file as it is now.",
-                    "file_changed",
-                )
-            )
+            notes.append(WarningNote(sentence, "file_changed"))
     return notes
