@@ -197,9 +197,9 @@ def _may_be_exchanged(trial: Trial, one: str, two: str) -> bool:
 
 def _copied(trial: Trial, name: str) -> str:
     """Return the name of another used marker in the same place throughout, empty without one."""
-    own = trial.markers[name]
+    path = trial.markers[name]
     others = (other for other in trial.used_markers if other != name)
-    return next((other for other in others if _distance(own, trial.markers[other]) < MERGED), "")
+    return next((other for other in others if _distance(path, trial.markers[other]) < MERGED), "")
 
 
 @check_at(Stage.LOST_FRAMES)
@@ -226,23 +226,23 @@ def marker_astray(case: Case) -> Iterator[Finding]:
 
     now = off(position)
     of_marker = {int(marker): pairs.of(marker) for marker in pairs.markers}
-    far = [m for m, own in of_marker.items() if (now[own] > 1.0).all() and not (now[~own] > 0.5).any()]
+    far = [m for m, its in of_marker.items() if (now[its] > 1.0).all() and not (now[~its] > 0.5).any()]
     far = [marker for marker in far if _copied(trial, pairs.names[marker])] or far
     if len(far) != 1:
         return
-    name, own = pairs.names[far[0]], of_marker[far[0]]
+    name, its_pairs = pairs.names[far[0]], of_marker[far[0]]
     cause = f": '{copied}' is there" if (copied := _copied(trial, name)) else ""
     for factor, unit in UNIT_OF_A_MARKER.items():
         scaled = in_blocks(np.ndarray.copy, position)
         scaled[:, far[0]] *= factor
-        if (off(scaled)[own] < 0.5).all():
+        if (off(scaled)[its_pairs] < 0.5).all():
             cause = f": its positions are {unit}"
-    if not cause and (known & own).any():
+    if not cause and (known & its_pairs).any():
         exchanged = _best_exchange(position, pairs, far[0], pairs.usual - pairs.standing, pairs.standing)
         if exchanged is not None and _may_be_exchanged(trial, name, pairs.names[exchanged]):
             return
-    differ = float(np.abs(pairs.usual - pairs.standing)[own & known].min(initial=np.inf))
-    how = f"vary by {1000 * float(spread(pairs.measured(position)[:, own]).min()):.0f} mm and more"
+    differ = float(np.abs(pairs.usual - pairs.standing)[its_pairs & known].min(initial=np.inf))
+    how = f"vary by {1000 * float(spread(pairs.measured(position)[:, its_pairs]).min()):.0f} mm and more"
     if ASTRAY < differ < np.inf:
         how = f"differ by {1000 * differ:.0f} mm and more from the standing trial"
     where = Where(trial.markers.path, markers=(name,))

@@ -235,8 +235,10 @@ def _mirrored_axis(case: Case) -> int | None:
     def in_air(side: Side, plate: PlateForce, on: Mask) -> float:
         return float(np.interp(plate.time[on], feet[side].time, feet[side].air).sum())
 
-    own = sum(in_air(plate.side, plate, on) for plate, on in loaded)
-    if own >= sum(in_air(side, plate, on) for plate, on in loaded for side in feet if side != plate.side):
+    as_stated = sum(in_air(plate.side, plate, on) for plate, on in loaded)
+    if as_stated >= sum(
+        in_air(side, plate, on) for plate, on in loaded for side in feet if side != plate.side
+    ):
         return None
 
     def off(axis: int) -> float:

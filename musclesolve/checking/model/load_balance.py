@@ -206,9 +206,9 @@ def shear_of_loads(case: ModelCase) -> Iterator[Finding]:
         rest, others = shown(left), [shown(moved), shown(leant)]
         one_by_one = [scale * shown(wrench) for wrench in of_feet]
         both, of_both = standard_errors(np.stack([sum(one_by_one), *others], axis=2), rest, memory)
-        each, of_each = standard_errors(np.stack([*one_by_one, *others], axis=2), rest, memory)
-        apart = abs(each[0] - each[1]) > units.CLEAR * np.hypot(*of_each[:2])
-        alone = [*zip(feet, each, of_each, strict=False)]
+        single, of_single = standard_errors(np.stack([*one_by_one, *others], axis=2), rest, memory)
+        apart = abs(single[0] - single[1]) > units.CLEAR * np.hypot(*of_single[:2])
+        alone = [*zip(feet, single, of_single, strict=False)]
         for foot, by, error in alone if apart else [("both feet", both[0], of_both[0]), *alone]:
             names = [load.name for load in feet.get(foot, ())]
             repair = units.turned(np.eye(3) + by * along, ["force"], names)

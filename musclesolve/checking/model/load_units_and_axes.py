@@ -491,7 +491,7 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
     if abs(fit.shift) < max(limit, CLEAR * fit.errors[0]):
         return
     values = shift_values(fit.shift, limit) | {"error": fit.errors[0]}
-    found = case.fault("time_offset.loads", "warning", values, delayed(fit.shift))
-    changed = 0.0 if found.cost is None else found.cost.size
+    delay = case.fault("time_offset.loads", "warning", values, delayed(fit.shift))
+    changed = 0.0 if delay.cost is None else delay.cost.size
     grave = abs(fit.shift) >= SERIOUS or changed > LARGE_CHANGE * case.fixed.model.mass
-    yield replace(found, severity=error_if(grave))
+    yield replace(delay, severity=error_if(grave))

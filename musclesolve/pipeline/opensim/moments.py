@@ -239,9 +239,9 @@ def due_moments(
             unknown = f"No contact forces are computed, because the loads on the feet are not known: {why}."
             due = replace(due, notes=(*due.notes, unknown))
     else:
-        given = "neither moments nor" if moments is None else "both moments and"
+        which = "neither moments nor" if moments is None else "both moments and"
         code = "missing_argument" if moments is None else "conflict"
-        raise input_error("pipeline.moments_or_loads", given=given, code=code)
+        raise input_error("pipeline.moments_or_loads", which=which, code=code)
     return due, table
 
 

@@ -120,9 +120,11 @@ def compute_trials(
     others = sorted({file.parent.name for file in (output / TRIALS).glob("*/result.nc")} - records.keys())
     if others:
         notes.append(f"results of no trial of this study beside them: {', '.join(others)}")
-    if asked := [entry.name for entry in done if f"{entry.name}{os.sep}{TRIAL_FILE}" in entry.message]:
+    if overwritten := [entry.name for entry in done if f"{entry.name}{os.sep}{TRIAL_FILE}" in entry.message]:
         where = "in the line of the trial, such as settings = { mapping = { knee_lateral_r = 'RKNE' } }"
-        notes.append(f"{shortened(asked)}: the study writes {TRIAL_FILE} anew: state what is missing {where}")
+        notes.append(
+            f"{shortened(overwritten)}: the study writes {TRIAL_FILE} anew: state what is missing {where}"
+        )
     return ComputedStudy(study, output, records, (*study.notes, *notes), unusual)
 
 
