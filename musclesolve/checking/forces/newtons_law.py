@@ -322,8 +322,8 @@ def frame_rate(case: Case) -> Iterator[Finding]:
         if shift is not None and abs(shift[0]) < UPRIGHT_S:
             fits.append((rate, changes))
     if len(fits) == 1 and abs(fits[0][0] / markers.rate - 1.0) > OTHER_RATE:
-        values, changes = {"stated": markers.rate, "rate": fits[0][0]}, fits[0][1]
-        repair = replace_fields(**changes, analyzed=())
+        values = {"stated": markers.rate, "rate": fits[0][0]}
+        repair = replace_fields(**fits[0][1], analyzed=())
         yield finding("clock_rate.frames", "error", values, Where(markers.path), repair)
 
 

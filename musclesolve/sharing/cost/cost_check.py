@@ -101,7 +101,7 @@ def _check_tangents(problem: Problem, cost: Cost, activation: Array, moved: Arra
         value, slope = cost.term_value(problem, activation), cost.term_gradient(problem, activation)
         steps = [moved * (bound - activation) for bound in (problem.lower, problem.upper)]
         ends = [cost.term_value(problem, activation + step) for step in steps]
-        rounding = TINY_SHARE * np.fmax(np.abs(ends[0]), np.abs(ends[1]))
+        rounding = TINY_SHARE * np.fmax(np.abs(ends[0]), np.abs(ends[1])) + np.finfo(float).tiny
         for step, end in zip(steps, ends, strict=True):
             rise = (slope * step).sum(axis=1)
             below = value + rise - end > SLACK * (np.abs(value) + np.abs(rise) + np.abs(end)) + rounding
