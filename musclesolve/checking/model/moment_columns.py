@@ -20,8 +20,6 @@ of both sides of a column, by a tenth: first great faults are sought without the
 Sound strides and parts of them have F of up to 27 without these errors, and of up to 9 with them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -191,14 +189,14 @@ class Hypothesis:
         """Whether the fault begins or ends within the motion."""
         return int(np.isinf(self.when).sum()) == 1
 
-    def is_same(self, other: Hypothesis) -> bool:
+    def is_same(self, other: "Hypothesis") -> bool:
         """Whether both are of whole legs, or one fault of a part of the time, from or until about the same time."""
         if min(len(self.names), len(other.names)) > 2:
             return True  # beside another mass a factor of one leg is one of the other leg, too
         near = any(abs(one - two) < STRETCH for one, two in zip(self.when, other.when, strict=True))
         return self.in_part and self.names == other.names and near
 
-    def near(self, time: Array) -> Iterator[Hypothesis]:
+    def near(self, time: Array) -> "Iterator[Hypothesis]":
         """Yield the same fault from or until each of the times (F,) within a step."""
         for at in time[np.abs(time - min(self.when, key=abs)) < STRETCH_STEP]:
             begin, end = self.when

@@ -14,8 +14,6 @@ Scaling a model multiplies the places of all points of a body by three factors. 
 muscles on the body (weighted medians); an end that lies elsewhere was moved alone.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -16,8 +16,6 @@ turns outward from the line of the foot by -2 to 8 degrees, the mean of both fee
 motion needs while one foot alone stands it is -8 to 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
