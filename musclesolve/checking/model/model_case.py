@@ -386,10 +386,7 @@ class ModelCase(Examined):
 
     def covered(self, loads: Sequence[ExternalLoad], time: Array) -> Mask:
         """The times (T,) at which all loads are known."""
-        return np.asarray(
-            (time >= max(load.time[0] for load in loads) - 1e-6)
-            & (time <= min(load.time[-1] for load in loads) + 1e-6)
-        )
+        return within(time, max(load.time[0] for load in loads), min(load.time[-1] for load in loads))
 
     @cached_property
     def inside(self) -> Mask:

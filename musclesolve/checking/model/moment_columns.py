@@ -27,7 +27,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array, true_runs, within
 from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, side_of, split_side, twin
 from musclesolve.checking.files.times_units_axes import LOWEST_RATE_HZ
@@ -101,8 +101,7 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
     """Find moments that keep exactly one value or rate for a part of the motion, and rows that are no samples."""
     table, shared = case.table, {f"{name}_moment" for name in case.body.dofs}
     columns = [k for k, name in enumerate(table.names) if name in shared]
-    first, last = case.body.time[[0, -1]]
-    inside = (table.time >= first - 1e-6) & (table.time <= last + 1e-6)
+    inside = within(table.time, *case.body.time[[0, -1]])
     if inside.sum() < FEWEST_FRAMES:
         return
     names = [table.names[k] for k in columns]
@@ -372,8 +371,8 @@ def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, erro
 
 def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find moments that were filtered too much, or that are noise from row to row."""
-    table, time = case.table, case.fixed.time
-    inside = (table.time >= time[0] - 1e-6) & (table.time <= time[-1] + 1e-6)
+    table = case.table
+    inside = within(table.time, *case.fixed.time[[0, -1]])
     names = [name for name in case.body.dofs if split_side(name)[0] in ANGLES[:2] + ANGLES[3:]]
     columns = [table.names.index(f"{name}_moment") for name in names if f"{name}_moment" in table.names]
     values, seconds = table.values[inside][:, columns], table.time[inside]
