@@ -19,7 +19,6 @@ from musclesolve.opensim.external_loads import ExternalLoad, feet_of, load_wrenc
 from musclesolve.opensim.geometry import path_pulls
 from musclesolve.opensim.inverse_dynamics import (
     InverseDynamics,
-    JointReactions,
     ModelMotion,
     body_dynamics,
     carried_by_joints,
@@ -99,7 +98,7 @@ class LoadDynamics:
         of the patellar ligaments.
         """
         rows = [self.model.joints.index(joint) for joint in joints]
-        reactions = self.reactions
+        reactions = distal_reactions(self.model, self.dynamics)
         net, about = (values[:, rows] @ TO_GLOBAL.T for values in (reactions.force, reactions.moment))
         knees = segments(self.model).knees if quadriceps(muscles).size else ()
         pulls = partial(self.pulls, joints, muscles, ligament)
@@ -173,11 +172,6 @@ class LoadDynamics:
             return np.ascontiguousarray(values.swapaxes(1, 2) @ TO_GLOBAL.T)
 
         return Pulls(by_joint(force), by_joint(moment), patella)
-
-    @property
-    def reactions(self) -> JointReactions:
-        """Joint reactions without muscle forces, about the origins of the frames on the distal bodies."""
-        return distal_reactions(self.model, self.dynamics)
 
     @property
     def body_wrench(self) -> Array:
