@@ -91,7 +91,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
     surfaces = read_surfaces(context)
     muscles, pathless, devices = read_muscles(context, model, coordinates, surfaces)
     masses, mass_faults = _masses(context)
-    gravity = model.find("gravity")
+    gravity = model.filled("gravity")
     read = OpenSimModel(
         name=model.name,
         file=root.file,
@@ -106,9 +106,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
         masses=masses,
         mass_faults=mass_faults,
         notes=tuple(context.notes),
-        gravity=np.array([0.0, -STANDARD_GRAVITY, 0.0])
-        if gravity is None or not gravity.words()
-        else gravity.vector(),
+        gravity=np.array([0.0, -STANDARD_GRAVITY, 0.0]) if gravity is None else gravity.vector(),
         credits=_text(model, "credits"),
         publications=_text(model, "publications"),
         meshes=read_meshes(context),

@@ -88,13 +88,6 @@ _FULL_DEGREES = 90.0
 Range = Mapping[str, float | str]
 
 
-def muscle_number(context: Context, muscle: Element, tag: str) -> float:
-    """A parameter of every muscle, such as optimal_fiber_length, within its range."""
-    value = _number(context, muscle, tag, _table()["muscle"][tag])
-    assert value is not None  # all these parameters have a default
-    return value
-
-
 def curve_parameters(context: Context, muscle: Element) -> dict[str, float]:
     """The parameters of the curves by their names in the file; for Millard et al. as CURVE.PARAMETER."""
     kind = next((kind for kind in ("Thelen", "DeGroote") if muscle.tag.startswith(kind)), "Millard")
@@ -426,8 +419,9 @@ def read_path_function(path: Element, coordinates: Collection[str]) -> PathFunct
 def _muscle(
     context: Context, element: Element, line: OpenSimPath, function: PathFunction | None = None
 ) -> OpenSimMuscle:
-    tags = _table()["muscle"]
-    numbers: dict[str, Any] = {tag: muscle_number(context, element, tag) for tag in tags}
+    # all these parameters have a default
+    limits_of = _table()["muscle"].items()
+    numbers: dict[str, Any] = {tag: _number(context, element, tag, limits) for tag, limits in limits_of}
     numbers["pennation_angle"] = numbers.pop("pennation_angle_at_optimal")
     return OpenSimMuscle(
         **vars(line),

@@ -64,7 +64,7 @@ class Segments:
             distal, proximal = self.distal(knee), self.proximal(knee)
             ankle, hip, center = self._end(knee, distal), self._end(knee, proximal), self.center(knee)
             shank = self.distal_segment(knee)
-            toward = np.zeros(3) if ankle is None else self._foot(shank, knee) - ankle
+            toward = np.zeros(3) if ankle is None else self._mass_center(self._feet(shank, knee))[1] - ankle
             for body, line in (
                 (shank, None if ankle is None else center - ankle),
                 (self.proximal_segment(knee), None if hip is None else hip - center),
@@ -80,10 +80,6 @@ class Segments:
                     group = self.rigid(body)
                     axes[body] = group, np.stack([np.cross(up, right), up, right], axis=1)
         return axes
-
-    def _foot(self, shank: str, knee: Joint) -> Array:
-        """Mass center (3,) of the bodies beyond a shank in the pose `upright` [m]."""
-        return self._mass_center(self._feet(shank, knee))[1]
 
     def _feet(self, shank: str, knee: Joint) -> list[str]:
         """The bodies beyond a shank."""

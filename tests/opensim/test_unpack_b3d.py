@@ -22,7 +22,8 @@ from musclesolve.opensim.kinematics import body_motion, coordinate_values
 from musclesolve.opensim.model import BodyMass, OpenSimModel
 from musclesolve.opensim.service_folders import NO_FORCES, service_trials
 from musclesolve.pipeline.opensim.coordinate_motion import coordinate_motion
-from musclesolve.pipeline.opensim.load_dynamics import load_moments
+from musclesolve.pipeline.opensim.moments import due_moments
+from musclesolve.pipeline.opensim.trial_body import model_settings
 
 MISSING = [0] * 30 + [5] * 12 + [0] * 38
 
@@ -80,7 +81,8 @@ def test_frames_without_ground_forces_are_not_measured(tmp_path: Path) -> None:
     assert "12 of 80" in trial.notes[0] and "beside the plates: 12" in trial.notes[0]
     model = read_osim(trial.model)
     motion = coordinate_motion(model, trial.coordinates)
-    due = load_moments(model, motion, ["knee_angle_r", "hip_flexion_l"], trial.loads)
+    settings = model_settings(loads=trial.loads)
+    due, _ = due_moments(model, motion, ["knee_angle_r", "hip_flexion_l"], None, settings)
     np.testing.assert_array_equal(np.isnan(due.moment).all(axis=1), np.array(MISSING) > 0)
     missing = np.array(MISSING)[1:-1]
     assert len(read_mot(tmp_path / "out" / "ID" / "walk_1_id.sto").time) == np.sum(missing == 0)

@@ -27,8 +27,6 @@ Moments that are late by d add -d P dtau/dt. Beside errors of the model, and wit
 errors, d is known to 1 to 3 ms; parts of sound walks have up to 9 ms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -104,7 +102,7 @@ class MomentCase(Examined):
     due: Array  # (T, K) moments of all coordinates while one leg swings; NaN otherwise
     findings: tuple[Finding, ...] = ()
 
-    def repaired(self, repair: Change) -> MomentCase:
+    def repaired(self, repair: Change) -> "MomentCase":
         """The case with a repaired table."""
         return replace(self, table=repair(self.table))
 
@@ -362,7 +360,7 @@ class Surplus:
         return repair
 
     @property
-    def of_sides(self) -> Surplus:
+    def of_sides(self) -> "Surplus":
         """The surplus with columns of both sides whose gains are no errors of the model."""
         last = self.errors.shape[2] - 1
         errors = np.delete(self.errors, np.arange(last - self.twins, last), axis=2)

@@ -64,7 +64,6 @@ from musclesolve.checking.model.posture import (
 from musclesolve.motion.events.foot_events import FALLS, SHORTEST_FLIGHT, UNLOADED_WEIGHTS
 from musclesolve.motion.motion_plausibility import CUTOFF_WITH_FLIGHT_HZ
 from musclesolve.opensim.external_loads import ExternalLoad, load_force, side_in
-from musclesolve.opensim.inverse_dynamics import InverseDynamics
 from musclesolve.pipeline.opensim.load_dynamics import MISSING, LoadDynamics
 from musclesolve.results.finding import Finding, Severity, Where, error_if, finding
 
@@ -122,16 +121,11 @@ UNMEASURED_S = 0.1
 
 def plate_units(case: ModelCase) -> Iterator[Finding]:
     """Find a plate with another sign or unit than the others, before shifts and axes are checked."""
-    yield from _unequal_plates(case, np.log(units.OTHER_UNIT))
+    yield from plate_scales(case, np.log(units.OTHER_UNIT))
 
 
-def plate_scales(case: ModelCase) -> Iterator[Finding]:
-    """Find a plate that shows more or less than the others of the same body."""
-    yield from _unequal_plates(case, UNEQUAL)
-
-
-def _unequal_plates(case: ModelCase, limit: float) -> Iterator[Finding]:
-    """Compare the scales of plates while each of them carries the body alone; limit: of their logarithm."""
+def plate_scales(case: ModelCase, limit: float = UNEQUAL) -> Iterator[Finding]:
+    """Find a plate that shows more or less than the others while each carries the body alone; limit: of logarithms."""
     due = case.fixed.due[:, 3:]
     plates = np.array([case.force([load]) for load in case.loads])
     size = np.linalg.norm(plates, axis=2)
@@ -248,7 +242,7 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
     time = case.time
     # inverse dynamics with the repaired loads
     assert case.body.dynamics is not None
-    whole: InverseDynamics = case.body.dynamics.dynamics
+    whole = case.body.dynamics.dynamics
     motion = replace(case.fixed.motion, time=known_times(case.loads, time))
     dynamics = LoadDynamics(case.fixed.model, motion, whole, case.loads)
     dynamics = replace(dynamics, dynamics=replace(whole, wrench=case.fixed.need - dynamics.body_wrench))

@@ -296,7 +296,6 @@ def _axes_of(case: ModelCase, names: Sequence[str]) -> Iterator[Finding]:
         share = float((due[:, 1] * force[:, 1]).sum() / (due[:, 1] ** 2).sum())
         yield case.fault("force_sign.loads", "error", {"share": share}, repair)
         return
-    near = far = now
     if same:
         # points are turned with the forces, unless they already lie under the feet
         near = nearness(case, turned(force_axes, ["point"])(loads))
@@ -317,7 +316,7 @@ def _axes_of(case: ModelCase, names: Sequence[str]) -> Iterator[Finding]:
         "now": float(np.sqrt(scores[0])),
         "then": float(np.sqrt(scores[same])),
         "near": near,
-        "far": far,
+        "far": now,
     }
     name = "plate_axes.points" if roles == ["point"] else "plate_axes.loads"
     yield case.fault(name, "error", values, repair)
@@ -399,15 +398,9 @@ def _fit_from(case: ModelCase, shift: float) -> Fit | None:
     """Newton's steps from a shift [s], in one span after the other."""
     loads, time, due = case.loads, case.time, case.fixed.due[:, 3:]
     middle, (spans, from_middle) = float(time.mean()), _followed(time)
-    drift, errors, kept = 0.0, np.full(3, np.nan), np.zeros(len(time), dtype=bool)
-    memory = round(MEMORY * case.fixed.rate)
-
-    def at(shift: float, drift: float) -> Array:
-        return time + shift + drift * (time - middle)
-
-    scale = np.nan
+    drift, memory = 0.0, round(MEMORY * case.fixed.rate)
     for span in np.repeat(spans, 6):
-        now = at(shift, drift)
+        now = time + shift + drift * (time - middle)
         force = case.force(loads, now)
         inside = case.covered(loads, now) & (from_middle <= 0.5 * span + 1e-9)
         scale = case.scale(force, inside)
@@ -426,7 +419,7 @@ def _fit_from(case: ModelCase, shift: float) -> Fit | None:
         change, errors = standard_errors(patterns[kept], left[kept], memory)
         shift += float(np.clip(change[0], -SHIFT_STEP, SHIFT_STEP))
         drift = float(np.clip(drift + change[1], -0.2, 0.2))
-    now = at(shift, drift)
+    now = time + shift + drift * (time - middle)
     inside = case.covered(loads, now)
     force = case.force(loads, now)
     inside &= np.linalg.norm(force, axis=1) > LOADED * case.fixed.model.weight

@@ -10,8 +10,6 @@ beside the plates count the same in every hypothesis. w is computed once, g is c
 Loads are filtered like the coordinates, because the accelerations have no parts above the cut-off.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -134,7 +132,7 @@ class Motion:
     soles: tuple[Sole, ...]
 
     @classmethod
-    def from_body(cls, body: ModelBody) -> Motion:
+    def from_body(cls, body: ModelBody) -> Self:
         """The motion of a prepared body.
 
         Raises:
@@ -355,7 +353,7 @@ class ModelCase(Examined):
         """The file of the loads."""
         return Where(next((load.file for load in self.loads if load.file), None))
 
-    def repaired(self, repair: Change) -> ModelCase:
+    def repaired(self, repair: Change) -> Self:
         """The case with repaired loads."""
         return replace(self, loads=repair(self.loads), known={})
 
@@ -388,10 +386,7 @@ class ModelCase(Examined):
 
     def covered(self, loads: Sequence[ExternalLoad], time: Array) -> Mask:
         """The times (T,) at which all loads are known."""
-        return np.asarray(
-            (time >= max(load.time[0] for load in loads) - 1e-6)
-            & (time <= min(load.time[-1] for load in loads) + 1e-6)
-        )
+        return within(time, max(load.time[0] for load in loads), min(load.time[-1] for load in loads))
 
     @cached_property
     def inside(self) -> Mask:

@@ -20,8 +20,6 @@ of both sides of a column, by a tenth: first great faults are sought without the
 Sound strides and parts of them have F of up to 27 without these errors, and of up to 9 with them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -29,7 +27,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, true_runs
+from musclesolve._util.arrays import Array, true_runs, within
 from musclesolve._util.messages import few
 from musclesolve._util.sides import SIDE_NAMES, SIDES, has_side, side_of, split_side, twin
 from musclesolve.checking.files.times_units_axes import LOWEST_RATE_HZ
@@ -103,8 +101,7 @@ def held_moments(case: MomentCase) -> Iterator[Finding]:
     """Find moments that keep exactly one value or rate for a part of the motion, and rows that are no samples."""
     table, shared = case.table, {f"{name}_moment" for name in case.body.dofs}
     columns = [k for k, name in enumerate(table.names) if name in shared]
-    first, last = case.body.time[[0, -1]]
-    inside = (table.time >= first - 1e-6) & (table.time <= last + 1e-6)
+    inside = within(table.time, *case.body.time[[0, -1]])
     if inside.sum() < FEWEST_FRAMES:
         return
     names = [table.names[k] for k in columns]
@@ -191,14 +188,14 @@ class Hypothesis:
         """Whether the fault begins or ends within the motion."""
         return int(np.isinf(self.when).sum()) == 1
 
-    def is_same(self, other: Hypothesis) -> bool:
+    def is_same(self, other: "Hypothesis") -> bool:
         """Whether both are of whole legs, or one fault of a part of the time, from or until about the same time."""
         if min(len(self.names), len(other.names)) > 2:
             return True  # beside another mass a factor of one leg is one of the other leg, too
         near = any(abs(one - two) < STRETCH for one, two in zip(self.when, other.when, strict=True))
         return self.in_part and self.names == other.names and near
 
-    def near(self, time: Array) -> Iterator[Hypothesis]:
+    def near(self, time: Array) -> "Iterator[Hypothesis]":
         """Yield the same fault from or until each of the times (F,) within a step."""
         for at in time[np.abs(time - min(self.when, key=abs)) < STRETCH_STEP]:
             begin, end = self.when
@@ -374,8 +371,8 @@ def _named(case: MomentCase, seen: Surplus, fault: Hypothesis, size: float, erro
 
 def spectra_of_moments(case: MomentCase) -> Iterator[Finding]:
     """Find moments that were filtered too much, or that are noise from row to row."""
-    table, time = case.table, case.fixed.time
-    inside = (table.time >= time[0] - 1e-6) & (table.time <= time[-1] + 1e-6)
+    table = case.table
+    inside = within(table.time, *case.fixed.time[[0, -1]])
     names = [name for name in case.body.dofs if split_side(name)[0] in ANGLES[:2] + ANGLES[3:]]
     columns = [table.names.index(f"{name}_moment") for name in names if f"{name}_moment" in table.names]
     values, seconds = table.values[inside][:, columns], table.time[inside]

@@ -432,19 +432,17 @@ def _norms_of(name: str) -> dict[str, Any] | None:
     return entry and {**entry, **entry.get("parameters", {})}
 
 
-def norm_of(name: str, key: str, stems: Sequence[str]) -> tuple[Array, Array] | None:
-    """Lowest and highest value (k,) of a quantity of a muscle in public models; None of an unknown muscle."""
+def norm_of(name: str, key: str, stems: Sequence[str]) -> Array | None:
+    """Lowest and highest value (2, k) of a quantity of a muscle in public models; None of an unknown muscle."""
     entry = _norms_of(name)
     if entry is None:
         return None
     if key == "ends":
-        return np.zeros(6), np.zeros(6)
+        return np.zeros((2, 6))
     if key != "arm":
-        low, high = np.array(entry[key], dtype=float).reshape(-1, 2).T
-        return low, high
+        return np.array(entry[key], dtype=float).reshape(-1, 2).T
     ends = [entry["arm"].get(stem, [[0.0 if stem in POSES else np.nan] * 2] * COUNT) for stem in stems]
-    low, high = np.array(ends, dtype=float).transpose(2, 1, 0).reshape(2, -1)
-    return low, high
+    return np.array(ends, dtype=float).transpose(2, 1, 0).reshape(2, -1)
 
 
 @dataclass(frozen=True)

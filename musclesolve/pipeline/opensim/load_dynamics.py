@@ -1,7 +1,7 @@
 """Joint moments and contact forces of an OpenSim model from external loads, along its coordinates."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -15,11 +15,10 @@ from musclesolve._util.splines import HoleLimits, hole_note
 from musclesolve.constants import LOADED_FROM_N, WALKING_CUTOFF_HZ
 from musclesolve.errors import InputError, input_error
 from musclesolve.motion.motion_plausibility import Support, balance_limit, balanced
-from musclesolve.opensim.external_loads import ExternalLoad, feet_of, load_wrench, read_external_loads
+from musclesolve.opensim.external_loads import ExternalLoad, feet_of, load_wrench
 from musclesolve.opensim.geometry import path_pulls
 from musclesolve.opensim.inverse_dynamics import (
     InverseDynamics,
-    JointReactions,
     ModelMotion,
     body_dynamics,
     carried_by_joints,
@@ -31,7 +30,7 @@ from musclesolve.opensim.inverse_dynamics import (
     model_motion,
     require_masses,
 )
-from musclesolve.opensim.kinematics import BodyMotion, body_motion, body_poses, joint_axes
+from musclesolve.opensim.kinematics import BodyMotion, body_motion, joint_axes
 from musclesolve.opensim.model import GROUND, TO_GLOBAL, Joint, OpenSimModel
 from musclesolve.opensim.segments import segments
 from musclesolve.pipeline.body import JointLoads, Pulls
@@ -40,7 +39,6 @@ from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 
 COLUMN_ENDINGS = ("_moment", "_force")
 """Ends of the names of columns of moments and forces."""
-FOUND_NOTE = "The loads on the feet follow from the moments of all coordinates and the forces of the root."
 FREE = 6
 """Degrees of freedom of a body that no joint holds."""
 _BEHIND = ("talus", "ankle", "hindfoot", "calc", "foot")
@@ -100,7 +98,7 @@ class LoadDynamics:
         of the patellar ligaments.
         """
         rows = [self.model.joints.index(joint) for joint in joints]
-        reactions = self.reactions
+        reactions = distal_reactions(self.model, self.dynamics)
         net, about = (values[:, rows] @ TO_GLOBAL.T for values in (reactions.force, reactions.moment))
         knees = segments(self.model).knees if quadriceps(muscles).size else ()
         pulls = partial(self.pulls, joints, muscles, ligament)
@@ -174,11 +172,6 @@ class LoadDynamics:
             return np.ascontiguousarray(values.swapaxes(1, 2) @ TO_GLOBAL.T)
 
         return Pulls(by_joint(force), by_joint(moment), patella)
-
-    @property
-    def reactions(self) -> JointReactions:
-        """Joint reactions without muscle forces, about the origins of the frames on the distal bodies."""
-        return distal_reactions(self.model, self.dynamics)
 
     @property
     def body_wrench(self) -> Array:
@@ -429,35 +422,6 @@ class CoordinateMoments:
     unmeasured: Mapping[str, Mask] = field(default_factory=dict)
     dynamics: LoadDynamics | None = None
 
-    def under(self, loads: "CoordinateMoments") -> "CoordinateMoments":
-        """These moments with loads that were found in them; NaN where a leg stands without a load."""
-        moment = np.where(np.isnan(loads.moment), np.nan, self.moment)
-        return replace(loads, moment=moment, file=self.file, notes=(*self.notes, FOUND_NOTE))
-
-
-def load_moments(
-    model: OpenSimModel,
-    motion: CoordinateMotion,
-    names: Sequence[str],
-    path: str | Path,
-    feet: str = "stated",
-) -> CoordinateMoments:
-    """Generalized forces of coordinates, couplings included, from a file of external loads.
-
-    NaN where a load has a hole that is too long to be filled (`musclesolve._util.splines`), and for a leg that
-    stands on the ground without a load on its foot.
-
-    Args:
-        model: with mass properties.
-        motion: of all its free coordinates.
-        names: m coordinates.
-        path, feet: see `read_external_loads`.
-    """
-    whole = whole_motion(model, motion)
-    pose = body_poses(model, whole.value)
-    loads = read_external_loads(path, model, whole.time, pose, feet=feet)
-    return moments_under_loads(model, motion, names, loads, Path(path))
-
 
 def moments_under_loads(
     model: OpenSimModel,
@@ -466,7 +430,18 @@ def moments_under_loads(
     given: Sequence[ExternalLoad],
     path: Path | None,
 ) -> CoordinateMoments:
-    """Compute generalized forces of coordinates from external loads, as `load_moments`; path: file of the loads."""
+    """Generalized forces of m coordinates, couplings included, from external loads.
+
+    NaN where a load has a hole that is too long to be filled (`musclesolve._util.splines`), and for a leg that
+    stands on the ground without a load on its foot.
+
+    Args:
+        model: with mass properties.
+        motion: of all its free coordinates.
+        names: m coordinates.
+        given: the loads.
+        path: of their file.
+    """
     notes, loads = list[str](), list[ExternalLoad]()
     for load in given:
         limits = HoleLimits.from_times(load.time, motion.cutoff_hz or WALKING_CUTOFF_HZ)

@@ -92,9 +92,9 @@ def predicted_loads(
     wrench = inertial_wrench(model, bodies).sum(axis=1)
     required = np.concatenate([wrench[:, 3:] @ TO_GLOBAL.T, wrench[:, :3] @ TO_GLOBAL.T], axis=1)
     points = np.stack([sole_points(model, bodies, side) for side in SIDES], axis=1) @ TO_GLOBAL.T
-    predicted = reactions_of_soles(
-        motion.time, model.weight, required, _mass_center(model, bodies) @ TO_GLOBAL.T, points
-    )
+    mass, center, _ = body_masses(model, bodies.pose)
+    mass_center = mass @ center / model.mass @ TO_GLOBAL.T
+    predicted = reactions_of_soles(motion.time, model.weight, required, mass_center, points)
     wrenches = np.stack(
         [np.concatenate([part.force, part.moment], axis=1) for part in predicted.wrenches], axis=1
     )
@@ -150,12 +150,6 @@ def sole_points(model: OpenSimModel, bodies: BodyDynamics, side: str) -> Array:
             point, body = point - at_toes, model.body_number[toes]
         points.append((pose.rotation[:, body] @ point) + pose.position[:, body])
     return np.stack(points, axis=1)
-
-
-def _mass_center(model: OpenSimModel, bodies: BodyDynamics) -> Array:
-    """Center of mass (T, 3) of all bodies [m], in the axes of the model."""
-    mass, center, _ = body_masses(model, bodies.pose)
-    return np.asarray(mass @ center / model.mass)
 
 
 REMAINS = 0.15

@@ -27,14 +27,14 @@ from musclesolve._util.messages import count_of, few
 from musclesolve._util.splines import HoleLimits, hole_note
 from musclesolve.constants import WALKING_CUTOFF_HZ
 from musclesolve.errors import file_error, input_error
+from musclesolve.opensim.external_loads import read_external_loads
 from musclesolve.opensim.geometry import coordinate_chain
-from musclesolve.opensim.kinematics import body_motion, coordinate_values, joint_axes
-from musclesolve.opensim.model import Joint, OpenSimModel
+from musclesolve.opensim.kinematics import body_motion, body_poses, coordinate_values, joint_axes
+from musclesolve.opensim.model import OpenSimModel
 from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion, Source, as_table
 from musclesolve.pipeline.opensim.load_dynamics import (
     COLUMN_ENDINGS,
     CoordinateMoments,
-    load_moments,
     moments_under_loads,
     whole_motion,
 )
@@ -43,6 +43,7 @@ from musclesolve.recording.data import Table
 from musclesolve.recording.text.number_rows import check_used
 from musclesolve.settings.trial import PREDICTED_NOTE, ModelSettings
 
+FOUND_NOTE = "The loads on the feet follow from the moments of all coordinates and the forces of the root."
 _OF_PLATE = re.compile("[vp][xyz]$")
 """Columns of forces and centers of pressure, such as ground_force_vx."""
 
@@ -162,13 +163,13 @@ def shared_moments(
             expected="moments with their times",
             remedy='add "time" to the arrays',
         )
-    turned = [
+    turned = [  # the first three coordinates of a ball or free joint are its rotations
         candidate
         for candidate in model.joints
-        if candidate.speeds_are_angular and set(moved) & set(_angles(candidate))
+        if candidate.speeds_are_angular and set(moved) & set(candidate.coordinates[:3])
     ]
     angular = turned if isinstance(source, str | Path | Table) else []
-    together = [name for joint in angular for name in _angles(joint)]
+    together = [name for joint in angular for name in joint.coordinates[:3]]
     required = tuple(dict.fromkeys([*dofs, *together]))
     driven = tuple(name for name in moved if name not in required)
     read = coordinate_moments(source, required, motion.time, driven, motion.cutoff_hz)
@@ -181,8 +182,8 @@ def shared_moments(
         frame = pose.rotation[:, model.body_number[joint.parent.body]] @ joint.parent.rotation
         of_joint = np.flatnonzero(every.joint == model.joints.index(joint)).tolist()
         axis_of = {every.axes[a].coordinates[0]: a for a in of_joint if every.axes[a].coordinates}
-        axes = pose.unit[:, [axis_of[name] for name in _angles(joint)], :3] @ frame
-        columns = [number[name] for name in _angles(joint)]
+        axes = pose.unit[:, [axis_of[name] for name in joint.coordinates[:3]], :3] @ frame
+        columns = [number[name] for name in joint.coordinates[:3]]
         force[:, columns] = np.einsum("tki,ti->tk", axes, force[:, columns])
     moment = np.empty((len(values), len(dofs)))
     for j in range(len(dofs)):
@@ -198,8 +199,8 @@ def shared_moments(
             f"The moments of {', '.join(added)} are added to the moments of the coordinates that drive them."
         )
     notes += [
-        f"Moments of {', '.join(_angles(joint))} are read as moments of the angular velocity of {joint.name}, as "
-        "OpenSim writes them, and given as moments of the rates of the angles."
+        f"Moments of {', '.join(joint.coordinates[:3])} are read as moments of the angular velocity of {joint.name}, "
+        "as OpenSim writes them, and given as moments of the rates of the angles."
         for joint in angular
     ]
     return replace(read, moment=moment, notes=tuple(notes))
@@ -222,7 +223,10 @@ def due_moments(
         due = moments_under_loads(model, motion, dofs, loads_of_feet, motion.file)
         due = replace(due, file=None, notes=(PREDICTED_NOTE, *due.notes))
     elif loads_file is not None and moments is None:
-        due = load_moments(model, motion, dofs, loads_file, settings.plates.feet)
+        whole = whole_motion(model, motion)
+        pose = body_poses(model, whole.value)
+        acting = read_external_loads(loads_file, model, whole.time, pose, settings.plates.feet)
+        due = moments_under_loads(model, motion, dofs, acting, Path(loads_file))
     elif moments is not None and loads_file is None:
         if isinstance(moments, str | Path | Table):
             table = moments = as_table(moments, "moments")
@@ -234,7 +238,10 @@ def due_moments(
         if table is not None:
             loads_of_feet, why = found_loads(model, motion.frames(due.known), table)
             if loads_of_feet:
-                due = due.under(moments_under_loads(model, motion, dofs, loads_of_feet, due.file))
+                under = moments_under_loads(model, motion, dofs, loads_of_feet, due.file)
+                # not where a leg stands without a load
+                moment = np.where(np.isnan(under.moment), np.nan, due.moment)
+                due = replace(under, moment=moment, file=due.file, notes=(*due.notes, FOUND_NOTE))
         if why:
             unknown = f"No contact forces are computed, because the loads on the feet are not known: {why}."
             due = replace(due, notes=(*due.notes, unknown))
@@ -243,8 +250,3 @@ def due_moments(
         code = "missing_argument" if moments is None else "conflict"
         raise input_error("pipeline.moments_or_loads", which=which, code=code)
     return due, table
-
-
-def _angles(joint: Joint) -> tuple[str, ...]:
-    """The coordinates of the three rotations of a ball or free joint."""
-    return joint.coordinates[:3]

@@ -93,9 +93,7 @@ def shared_choice(
 
     requested = _known(muscles, model.muscles, "muscle", model) if muscles is not None else None
     candidates = requested or _usual_muscles(model, other)
-    halved: tuple[str, ...] = ()
-    prescribed: tuple[str, ...] = ()
-    toes: tuple[str, ...] = ()
+    halved = prescribed = toes = tuple[str, ...]()
     excluded = _known(without, model.coordinates, "coordinate", model)
     if dofs is None:
         free = crossed(candidates) & model.turning - {coupler.dependent for coupler in model.couplers}
