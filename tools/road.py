@@ -41,7 +41,7 @@ RECORDED = {
     "Python, package and muscle_db": 157306,
     "public names": 180,
     "bindings of vague names": 64,
-    "records of one module": 224,
+    "records of one module": 225,
 }
 """What the package had last: a change that raises a number says in its commit what it was paid with."""
 VAGUE = {"found", "own", "given", "each", "asked", "told"}
