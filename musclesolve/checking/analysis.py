@@ -24,6 +24,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, across, at_times, time_spans, unit, vector_product
 from musclesolve._util.long_arrays import in_files
 from musclesolve._util.messages import capitalized, count_of
+from musclesolve._util.sides import LEG_JOINTS
 from musclesolve.checking.case import (
     TABLES,
     Case,
@@ -266,7 +267,7 @@ judged, up to 14.4."""
 def _knee_axes(case: Case, body: Anatomy) -> Iterator[Finding]:
     """Find knees whose marked axis is turned about the thigh from the axis about which the shank swings."""
     for side in SIDES:
-        hip, knee, ankle = (body.points[f"{name}_{side}"] for name in ("hip", "knee", "ankle"))
+        hip, knee, ankle = (body.points[f"{name}_{side}"] for name in LEG_JOINTS)
         thigh, axis = unit(hip - knee), body.directions[f"knee_axis_{side}"]
         normal = vector_product(unit(knee - ankle), thigh)
         flexed = np.linalg.norm(normal, axis=1) > FLEXED
@@ -326,7 +327,7 @@ LEAST_F90, TALL = 5.4, 1.85
 """Least frequency f90 (`low_pass.f90`) of the angles of a leg in level walking [Hz]: recorded walks have 6.1 to 7.5;
 of markers that were filtered at 3 Hz 3.8 to 5.3. The stature [m] above which it falls: a long leg swings slowly."""
 LEAST_F90_OF_FOOT = 4.6
-"""The same of heel and toe, ahead and up [Hz]: 30 feet of recorded walks have 5.2 to 7.6, at 2 Hz 3.5 to 4.5."""
+"""The same for heel and toe, ahead and up [Hz]: 30 feet of recorded walks have 5.2 to 7.6, at 2 Hz 3.5 to 4.5."""
 WALKING = 2.0
 """Speed of the swinging foot relative to the other one from which the subject walks [m/s]."""
 

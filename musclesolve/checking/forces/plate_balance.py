@@ -31,7 +31,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Mask, at_times, correlated_products, covariance, true_runs
+from musclesolve._util.arrays import Array, Mask, correlated_products, covariance, true_runs
 from musclesolve.checking.case import TABLES, Case, change_plate, in_order, on_plate
 from musclesolve.checking.forces.newtons_law import (
     CORRELATION,
@@ -42,11 +42,12 @@ from musclesolve.checking.forces.newtons_law import (
     law,
 )
 from musclesolve.checking.forces.plate_axes import Passage, passages
-from musclesolve.checking.observed_body import facing, runs
+from musclesolve.checking.observed_body import runs
 from musclesolve.constants import STANDARD_GRAVITY
 from musclesolve.dynamics.inverse.newton_euler import angular_momentum_rate, segment_motion
 from musclesolve.dynamics.kinematics.motion_derivatives import Motion
 from musclesolve.dynamics.model.model import Model
+from musclesolve.motion.anatomy.anatomy import Anatomy
 from musclesolve.motion.events.foot_events import headings
 from musclesolve.motion.ground_reaction import sampled_wrench, wrench_at_origin
 from musclesolve.pipeline.mechanics import Mechanics, measured_moments
@@ -215,7 +216,7 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
     known: Mask = np.asarray(np.isfinite(residual).all(axis=1))
     if not trial.forces or known.sum() < max(SHORTEST_BALANCE * trial.markers.rate, 3):
         return None
-    middle, chosen, axes = motion.origin, recorded.measured.filter, walking_axes(trial, motion)
+    middle, chosen, axes = motion.origin, recorded.measured.filter, walking_axes(recorded.measured)
     below = chosen.options.unloaded_below_n
 
     begin, end = motion.time[known][[0, -1]]
@@ -278,13 +279,10 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
     )
 
 
-def walking_axes(trial: Trial, motion: Motion) -> Array:
+def walking_axes(measured: Anatomy) -> Array:
     """Return the axes (3, 3) forward, left and up of a motion; of a walk to and fro, along most of it."""
-    faced = facing(trial)
-    toward = np.tile([1.0, 0.0, 0.0], (motion.time.size, 1))
-    if faced is not None:
-        toward = at_times(trial.markers.time, faced, motion.time)
-    x, y = headings(motion.time, motion.origin, toward)[0][:, :2].T
+    hips = 0.5 * (measured.points["hip_r"] + measured.points["hip_l"])
+    x, y = headings(measured.time, hips, measured.directions["pelvis_forward"])[0][:, :2].T
     # twice the angle is the same there and back
     angle = 0.5 * np.angle(np.mean((x + 1j * y) ** 2))
     along = np.array([np.cos(angle), np.sin(angle), 0.0])
@@ -655,9 +653,7 @@ def _shown_twice(
     return fits, faults
 
 
-def shear_values(
-    foot: str, gain: float, error: float, channel: str = "horizontal"
-) -> dict[str, object] | None:
+def shear_values(foot: str, gain: float, error: float, channel: str) -> dict[str, object] | None:
     """The values of a finding on horizontal forces whose balance needs a factor; None where it is usual or unclear."""
     _, low, high = SHEARS[channel]
     beyond = max(low - gain, gain - high) / STANDARD_ERRORS

@@ -117,8 +117,8 @@ def plate_zero(case: Case) -> Iterator[Finding]:
             continue
         at, force = np.array([t for t, _ in zeros]), np.stack([f for _, f in zeros])
         level, spread = np.median(force, axis=0), np.ptp(force, axis=0)
-        within = (np.abs(level) <= ZERO).all() and (spread <= DRIFT).all()
-        if within or np.abs(force).max() > LARGEST_ZERO:
+        sound = (np.abs(level) <= ZERO).all() and (spread <= DRIFT).all()
+        if sound or np.abs(force).max() > LARGEST_ZERO:
             continue
         share, others = _share_of_others(case, plate, feet[plate.side])
         if share:
@@ -150,21 +150,32 @@ def plate_zero(case: Case) -> Iterator[Finding]:
 
 def _zeros(case: Case, plate: PlateForce, foot: Foot) -> list[tuple[float, Array]]:
     """Return (time, force (3,)) of the unloaded plate, one for every swing in which it keeps to a line."""
-    time = case.trial.markers.time
-    shown = plate.force if plate.unloaded is None else plate.unloaded
-    zeros, known = [], np.isfinite(shown[:, 0]) & ~plate.in_gap(plate.time)
-    for start, end in time_spans(eroded(foot.air, round(MARGIN * case.trial.markers.rate)), time):
-        samples = shown[known & (plate.time >= start) & (plate.time <= end)]
-        if end - start < SWING or len(samples) < 5:
-            continue
+    zeros = []
+    for at, inside in _swings(case, plate, foot):
+        samples = _unloaded(plate)[inside]
         middle = np.median(samples, axis=0)
         # A wrong zero lasts throughout the swing; a short force is a touch.
         count = np.arange(len(samples))
         slope, level = np.polyfit(count, samples, 1)
         off = np.ptp(np.quantile(samples - count[:, None] * slope - level, [0.05, 0.95], axis=0), axis=0)
         if (off <= 0.2 * np.abs(middle) + ZERO).all():
-            zeros.append((float(0.5 * (start + end)), middle))
+            zeros.append((at, middle))
     return zeros
+
+
+def _unloaded(plate: PlateForce) -> Array:
+    """The force (S, 3) of a plate, also below the threshold of the settings."""
+    return plate.force if plate.unloaded is None else plate.unloaded
+
+
+def _swings(case: Case, plate: PlateForce, foot: Foot) -> Iterator[tuple[float, Mask]]:
+    """Yield the middle of every swing of a foot [s], and the samples (S,) of the plate in it, away from its ends."""
+    known = np.isfinite(_unloaded(plate)[:, 0]) & ~plate.in_gap(plate.time)
+    air = eroded(foot.air, round(MARGIN * case.trial.markers.rate))
+    for start, end in time_spans(air, case.trial.markers.time):
+        inside = known & within(plate.time, start, end)
+        if end - start >= SWING and inside.sum() >= 5:
+            yield 0.5 * (start + end), inside
 
 
 # Rms of the slow part (mean over so many seconds) of the force on an unloaded plate [N], the median over the swings: 31
@@ -175,16 +186,12 @@ SWAYS, SLOW = 20.0, 0.04
 @check_at(Stage.PLATE_ZERO)
 def swaying_plates(case: Case) -> Iterator[Finding]:
     """Find plates whose force sways slowly in every swing of their foot: belts or floors that vibrate."""
-    feet, time = seen_feet(case.trial), case.trial.markers.time
+    feet = seen_feet(case.trial)
     for plate in (plate for plate in case.trial.forces if plate.side in feet):
-        shown = plate.force if plate.unloaded is None else plate.unloaded
         half = round(0.5 * SLOW * plate.rate)
-        padded = np.pad(np.nan_to_num(shown), ((half, half), (0, 0)), "edge")
+        padded = np.pad(np.nan_to_num(_unloaded(plate)), ((half, half), (0, 0)), "edge")
         slow = sliding_window_view(padded, 2 * half + 1, axis=0).mean(axis=2)
-        known = np.isfinite(shown[:, 0]) & ~plate.in_gap(plate.time)
-        air = time_spans(eroded(feet[plate.side].air, round(MARGIN * case.trial.markers.rate)), time)
-        swings = [known & within(plate.time, start, end) for start, end in air if end - start >= SWING]
-        off = [slow[swing].std(axis=0) for swing in swings if swing.sum() >= 5]
+        off = [slow[inside].std(axis=0) for _, inside in _swings(case, plate, feet[plate.side])]
         sways = np.median(off or [np.zeros(3)], axis=0)
         if sways.max() > SWAYS:
             values = {

@@ -39,6 +39,7 @@ from musclesolve.checking.case import (
     in_order,
     remove_samples,
 )
+from musclesolve.checking.files.times_units_axes import POWERS
 from musclesolve.checking.markers.landmark_order import partners, violations
 from musclesolve.checking.observed_body import facing, once, runs, seen_feet, shown, upward
 from musclesolve.dynamics.rotations import rotation_about
@@ -143,8 +144,6 @@ ASTRAY, VARIES = 0.15, 0.04
 # Distance below which two markers are in one place [m].
 MERGED = 0.003
 MOST_EXCHANGES = 12
-UNIT_OF_A_MARKER = {10.0: "ten times too small", 0.1: "ten times too large"}
-UNIT_OF_A_MARKER |= {1000.0: "a thousand times too small", 0.001: "a thousand times too large"}
 
 
 def misfit(error: Array, pairs: Distances, marker: int) -> Array:
@@ -218,31 +217,32 @@ def marker_astray(case: Case) -> Iterator[Finding]:
         """Median deviation (P,) from the median, which a marker that is wrong for a while does not change."""
         return median_of_known(np.abs(lengths - median_of_known(lengths)))
 
-    def off(position: Array) -> Array:
-        """Shares (P,) of the limits by which the distances differ and vary."""
-        lengths = pairs.measured(position)
+    def off(lengths: Array) -> Array:
+        """Shares (P,) of the limits by which distances (T, P) differ and vary."""
         differs = np.where(known, np.abs(median_of_known(lengths) - pairs.standing), 0.0)
         return np.fmax(differs / ASTRAY, spread(lengths) / VARIES)
 
-    now = off(position)
+    lengths = pairs.measured(position)
+    now = off(lengths)
     of_marker = {int(marker): pairs.of(marker) for marker in pairs.markers}
     far = [m for m, its in of_marker.items() if (now[its] > 1.0).all() and not (now[~its] > 0.5).any()]
-    far = [marker for marker in far if _copied(trial, pairs.names[marker])] or far
+    copies = {marker: _copied(trial, pairs.names[marker]) for marker in far}
+    far = [marker for marker in far if copies[marker]] or far
     if len(far) != 1:
         return
     name, its_pairs = pairs.names[far[0]], of_marker[far[0]]
-    cause = f": '{copied}' is there" if (copied := _copied(trial, name)) else ""
-    for factor, unit in UNIT_OF_A_MARKER.items():
+    cause = f": '{copies[far[0]]}' is there" if copies[far[0]] else ""
+    for factor, unit in POWERS.items():
         scaled = in_blocks(np.ndarray.copy, position)
         scaled[:, far[0]] *= factor
-        if (off(scaled)[its_pairs] < 0.5).all():
+        if (off(pairs.measured(scaled))[its_pairs] < 0.5).all():
             cause = f": its positions are {unit}"
     if not cause and (known & its_pairs).any():
         exchanged = _best_exchange(position, pairs, far[0], pairs.usual - pairs.standing, pairs.standing)
         if exchanged is not None and _may_be_exchanged(trial, name, pairs.names[exchanged]):
             return
     differ = float(np.abs(pairs.usual - pairs.standing)[its_pairs & known].min(initial=np.inf))
-    how = f"vary by {1000 * float(spread(pairs.measured(position)[:, its_pairs]).min()):.0f} mm and more"
+    how = f"vary by {1000 * float(spread(lengths[:, its_pairs]).min()):.0f} mm and more"
     if ASTRAY < differ < np.inf:
         how = f"differ by {1000 * differ:.0f} mm and more from the standing trial"
     where = Where(trial.markers.path, markers=(name,))

@@ -73,7 +73,7 @@ NOISY, FEWEST_FOR_NOISE, COARSE = 0.0016, 20, 0.0015
 # from their middle, above this frame rate [Hz], and share of the markers that may differ from it by half: 15 sound
 # recordings have up to 0.002, made ones with noise, too.
 BUMPED, SLOW_HZ, UNLIKE = 0.012, 50.0, 0.1
-# Two markers nearer than this [m] for so many frames are one.
+# Two markers that are in one place for so many frames are one.
 MERGED_FRAMES = 3
 
 

@@ -399,12 +399,11 @@ def feet_on_floor(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
             why += f" and {left:.0f} degrees)"
             then, swapped = "they stand with their soles on the floor", "sides_swapped.angles"
             alike = {groups[other][0] for other in tried if tried[other].worst() < 1.2}
-            too, otherwise = (
-                ", and with right and left leg exchanged, too",
-                ", or exchange the columns of both legs",
-            )
-            also = swapped in alike - {groups[one][0]}
-            yield _accusation(*groups[one], why, then + too * also, where, otherwise * also)
+            more = ""
+            if swapped in alike - {groups[one][0]}:
+                then += ", and with right and left leg exchanged, too"
+                more = ", or exchange the columns of both legs"
+            yield _accusation(*groups[one], why, then, where, more)
             return
     for one in [one for one in ordered if unlike[1 + one] < near and tried[one].cost < now.cost][:1]:
         apart, rest = np.degrees(unlike[[0, 1 + one]])

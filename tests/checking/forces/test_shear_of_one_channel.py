@@ -28,4 +28,5 @@ def test_a_sideward_channel_that_shows_half_is_reported(factor: float, reported:
 
 def test_a_factor_far_from_one_is_clear() -> None:
     """A factor 0.77 with an error of 0.03 lies one error beyond the limit, and eight from 1."""
-    assert shear_values("the foot", 0.77, 0.03) and not shear_values("the foot", 0.77, 0.04)
+    assert shear_values("the foot", 0.77, 0.03, "horizontal")
+    assert not shear_values("the foot", 0.77, 0.04, "horizontal")
