@@ -522,38 +522,28 @@ def shift_of_moments(case: MomentCase) -> Iterator[Finding]:
     yield case.fault("time_offset.moments", error_if(abs(shift) >= SERIOUS), values, later(-shift))
 
 
-@dataclass(frozen=True)
-class MomentFit:
-    """Agreement of moments: factor k, likeness r, the root's share of the weight, standard errors; NaN if unknown."""
+def moment_fit(case: MomentCase) -> Array:
+    """Compare moments with the needs of the model; NaN where model, motion or file do not suffice.
 
-    factor: float = np.nan
-    factor_error: float = np.nan
-    likeness: float = np.nan
-    carried: float = np.nan
-    carried_error: float = np.nan
-
-
-def moment_fit(case: MomentCase) -> MomentFit | None:
-    """Compare moments with the needs of the model; None where model, motion or file do not suffice."""
-    fixed, model = case.fixed, case.fixed.model
+    Factor k and its standard error, likeness r, the root's share of the weight and its standard error.
+    """
+    fixed, model, fit = case.fixed, case.fixed.model, np.full(5, np.nan)
     weight, feet = model.weight, len(fixed.soles)
-    if not model.masses or model.mass_faults or not model.mass > 0.0:
-        return None
     # of one foot the other leg moves and carries, too
-    if not feet or (feet < 2 and foreign_columns(case.table, model)):
-        return None
+    shown = feet > 1 or (feet and not foreign_columns(case.table, model))
+    if not shown or model.mass_faults or not model.mass > 0.0:
+        return fit
     seen = surplus(case, weighted=False)
-    if seen is None or seen.covers < SHORTEST:
-        return None
+    if seen is None:
+        return fit
     borne = np.linalg.norm(fixed.need[seen.frames, :, 3:].sum(axis=1), axis=1) > BORNE * weight
     if borne.sum() * seen.covers < SHORTEST * len(borne):
-        return None
+        return fit
     due, stated = seen.of(np.stack([seen.due, seen.moments], axis=2))[borne].transpose(2, 0, 1)
-    fit = MomentFit()
     if np.sqrt((due**2).sum(axis=1).mean()) >= SMALLEST:
         likeness = float((due * stated).sum() / (np.linalg.norm(due) * np.linalg.norm(stated) + 1e-300))
         (factor,), (error,) = standard_errors(due[:, :, None], stated, seen.memory)
-        fit = replace(fit, factor=factor, factor_error=error, likeness=likeness)
+        fit[:3] = factor, error, likeness
     # the vertical translation of a single root, if the file has it, bears the weight of a body that stands on feet
     for name in model.roots[0].coordinates if len(model.roots) == 1 else ():
         if name in seen.columns and not model.coordinates[name].rotational:
@@ -561,26 +551,27 @@ def moment_fit(case: MomentCase) -> MomentFit | None:
             if (mean := seen.due[borne, column].mean()) > 0.8 * weight:
                 patterns, stated = np.full((int(borne.sum()), 1, 1), mean), seen.moments[borne][:, [column]]
                 (carried,), (error,) = standard_errors(patterns, stated, seen.memory)
-                return replace(fit, carried=carried, carried_error=error)
+                fit[3:] = carried, error
+                break
     return fit
 
 
 def whole_body(case: MomentCase) -> Iterator[Finding]:
     """Compare the moments of all coordinates with weight and inertia of trunk, arms and swinging leg."""
-    fit = moment_fit(case)
+    factor, factor_error, fitting, carried, carried_error = moment_fit(case).tolist()
     mass, names = case.fixed.model.mass, case.names
     loads = case.body.dynamics  # found in the moments: these are weighed, where the body stands on them
     stands = loads is not None and loads.stands
-    if fit is not None and not stands and exceeds(fit.carried, CARRIED, fit.carried_error):
+    if not stands and exceeds(carried, CARRIED, carried_error):
         why = (
             "ground reactions were left out of inverse dynamics, or do not hold all feet, or belong to a lighter person"
-            if fit.carried > 0.0
+            if carried > 0.0
             else "the ground reactions in inverse dynamics belong to a heavier person"
         )
-        values = {"share": fit.carried, "limit": CARRIED, "why": why}
-        yield case.fault("root_carries", error_if(abs(fit.carried) >= MASS), values)
+        values = {"share": carried, "limit": CARRIED, "why": why}
+        yield case.fault("root_carries", error_if(abs(carried) >= MASS), values)
         return
-    likeness = np.inf if fit is None or np.isnan(fit.likeness) else fit.likeness
+    likeness = np.inf if np.isnan(fitting) else fitting
     due = case.expected(names) if case.frames.sum() >= case.fixed.fewest else np.zeros((0, len(names)))
     if due.size and float(np.sqrt(np.mean(due**2))) > LEAST_MOMENT_RMS:
         likeness = float(np.fmin(likeness, likeness_of(case.given(names), due)))
@@ -589,10 +580,8 @@ def whole_body(case: MomentCase) -> Iterator[Finding]:
         yield case.fault("another_trial.moments", "error", values)
         return
     limit = MASS if foreign_columns(case.table, case.fixed.model) else OWN_MASS
-    if fit is None or case.found("moment_zero", "over_filtered"):
-        return
-    if exceeds(fit.factor - 1.0, limit, fit.factor_error):
-        if fit.likeness < ALIKE:
-            yield case.fault("another_trial.moments", "warning", {"likeness": fit.likeness, "limit": ALIKE})
+    if not case.found("moment_zero", "over_filtered") and exceeds(factor - 1.0, limit, factor_error):
+        if fitting < ALIKE:
+            yield case.fault("another_trial.moments", "warning", {"likeness": fitting, "limit": ALIKE})
         else:
-            yield case.fault("mass.moments", "warning", {"factor": fit.factor, "limit": limit, "mass": mass})
+            yield case.fault("mass.moments", "warning", {"factor": factor, "limit": limit, "mass": mass})
