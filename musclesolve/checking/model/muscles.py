@@ -356,10 +356,6 @@ def _stretch(body: Anatomy) -> Array:
     return np.asarray(np.hypot(along, np.sin(body.pennation)) * np.where(along > 0.0, 1.0, -1.0)).T
 
 
-def _arms(body: Anatomy) -> Array:
-    return 1000.0 * body.arm.transpose(2, 0, 1).reshape(len(body.names), -1) / body.size
-
-
 def _weighted_median(ends: Array, public: Array) -> float:
     """The factor s with the least sum of absolute differences ends - s public."""
     ratio, weight = ends / np.where(public == 0.0, np.inf, public), np.abs(public)
@@ -395,7 +391,8 @@ INVARIANTS = (
         lambda value: f"{value:.0f} mm",
     ),
     Invariant(
-        "muscle_anatomy", _arms, "arm", 3.0, 8.0, 0.1, "moment arm about {stem}", lambda value: f"{value:+.0f} mm",
+        "muscle_anatomy", lambda body: 1000.0 * body.arm.transpose(2, 0, 1).reshape(len(body.names), -1) / body.size,
+        "arm", 3.0, 8.0, 0.1, "moment arm about {stem}", lambda value: f"{value:+.0f} mm",
     ),
     Invariant(
         "muscle_strength", lambda body: np.log(np.maximum(body.force * body.fiber, 1e-9))[:, None], "strength",
