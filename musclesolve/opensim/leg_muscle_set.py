@@ -153,9 +153,8 @@ def is_left(name: str) -> bool:
 def _equal_muscles(right: OpenSimMuscle, left: OpenSimMuscle) -> bool:
     """Whether parameters and fixed points are equal except for the side."""
     values = [[getattr(muscle, name) for name in _PARAMETERS] for muscle in (right, left)]
-    if not all(math.isclose(a, b, rel_tol=_RELATIVE, abs_tol=1e-9) for a, b in zip(*values, strict=True)):
-        return False
-    if len(right.points) != len(left.points):
+    close = (math.isclose(a, b, rel_tol=_RELATIVE, abs_tol=1e-9) for a, b in zip(*values, strict=True))
+    if len(right.points) != len(left.points) or not all(close):
         return False
     for one, other in zip(right.points, left.points, strict=True):
         if one.location is not None and other.location is not None:

@@ -493,11 +493,9 @@ def read_links(
 
 def _link(element: Element, frames: Sequence[Frame | None]) -> Link | None:
     """The link of a constraint between two frames; None for another kind, or frames of an unsupported kind."""
-    match frames:
-        case [Frame() as one, Frame() as other]:
-            pass
-        case _:
-            return None
+    one, other = frames if len(frames) == 2 else (None, None)
+    if one is None or other is None:
+        return None
     placed = [
         Frame(frame.body, frame.rotation, frame.place(element.vector_in(f"location_body_{k}", 0.0)))
         for k, frame in ((1, one), (2, other))

@@ -144,9 +144,7 @@ def _opencap(folder: Path, subject: Mapping[str, Any]) -> list[ServiceTrial]:
 def _kinematics(folder: Path) -> list[Path]:
     """The folders with coordinates of a session of OpenCap: from cameras, and from the markers of its validation."""
     data = folder / "OpenSimData"
-    folders = (
-        [path for name in _KINEMATICS for path in data.rglob(name) if path.is_dir()] if data.is_dir() else []
-    )
+    folders = [path for name in _KINEMATICS for path in data.rglob(name) if path.is_dir()]
     return sorted(path for path in folders if (path.parent / "Model").is_dir() or path.parent == data)
 
 

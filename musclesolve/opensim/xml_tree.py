@@ -494,8 +494,7 @@ class Context:
 
     def frame(self, owner: Element, tag: str) -> Frame | None:
         """The frame in a socket of a component; None for an unsupported kind."""
-        socket = owner.require(tag)
-        return self.pose(self.connectee(owner, socket))
+        return self.pose(self.connectee(owner, owner.require(tag)))
 
     def path_of(self, owner: Element, socket: Element) -> str:
         """The path in a socket of a component, from the model on."""
@@ -557,10 +556,8 @@ def read_function(element: Element, count: int = 1) -> ByPartials | None:
     """The function of `count` coordinates from an element; None for another kind."""
 
     def number(tag: str, otherwise: float | None = None) -> float:
-        holder = element.require(tag) if otherwise is None else element.find(tag)
-        if holder is None or (otherwise is not None and not holder.words()):
-            return float(otherwise or 0.0)
-        return holder.number()
+        holder = element.require(tag) if otherwise is None else element.filled(tag)
+        return float(otherwise or 0.0) if holder is None else holder.number()
 
     def knots(fewest: int = 2) -> tuple[Array, Array]:
         x, y = element.require("x").numbers(), element.require("y").numbers()
