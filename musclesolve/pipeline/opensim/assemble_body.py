@@ -148,8 +148,7 @@ def model_body(
                 "No joint of the model has the name of a knee and its side: forces on the parts of the knee, its "
                 "adduction moment and comparisons with implants are left out."
             )
-        joints = shared_joints(model, choice.dofs)
-        if joints:
+        if joints := shared_joints(model, choice.dofs):
             loads = dynamics.joint_loads(joints, choice.names)
         measured = dynamics if change is None else change.before.dynamics
         notes += measured.residual_note("" if change is None else ", before the motion was changed")

@@ -174,14 +174,13 @@ def coordinate_motion(
             expected=f"at least {FEWEST_SPLINE_FRAMES} frames, of which velocities can be made",
             remedy="name a longer motion",
         )
-    count = len(table.time)
     time, values = _evenly(table, values, cutoff_hz)
     resampled = time is not table.time
     if resampled:
         steps = np.diff(table.time)
         notes.append(
-            f"The {count} rows of {_called(table)} lie {1000.0 * steps.min():.3g} to {1000.0 * steps.max():.3g} ms "
-            f"apart: the coordinates are interpolated to {len(time)} frames, "
+            f"The {len(table.time)} rows of {_called(table)} lie {1000.0 * steps.min():.3g} to "
+            f"{1000.0 * steps.max():.3g} ms apart: the coordinates are interpolated to {len(time)} frames, "
             f"{1000.0 * (time[1] - time[0]):.3g} ms apart."
         )
     filtered = values if cutoff_hz is None else _filtered(table, time, values, cutoff_hz)
@@ -207,8 +206,7 @@ def _within_splines(model: OpenSimModel, names: Sequence[str], values: Array, co
     """
     coupled, notes = {coupler.dependent for coupler in model.couplers}, []
     for name, column, in_radians in zip(names, values.T, converted, strict=True):
-        between = None if name in coupled or name not in model.turning else _knots(model, name)
-        if between is None:
+        if name in coupled or name not in model.turning or (between := _knots(model, name)) is None:
             continue
         first, last = between
         low, high = first - ANGLE, last + ANGLE
