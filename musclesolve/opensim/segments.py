@@ -48,17 +48,15 @@ class Segments:
     def axes(self, rotation: Array, body: str) -> Array:
         """Axes (T, 3, 3) of a body forward, up and right as columns, from rotations (T, B, 3, 3) of all bodies."""
         number = self.model.body_number[body]
-        standing = next((axes for bodies, axes in self._lying.values() if body in bodies), np.eye(3))
+        standing = next((axes for bodies, axes in self.lying.values() if body in bodies), np.eye(3))
         return np.asarray(rotation[:, number] @ self.upright.rotation[0, number].T @ standing)
 
-    @property
-    def lying(self) -> tuple[str, ...]:
-        """Thighs and shanks that do not stand upright in the pose `upright`, by a body of each."""
-        return tuple(self._lying)
-
     @cached_property
-    def _lying(self) -> dict[str, tuple[frozenset[str], Array]]:
-        """Body -> bodies of its segment, and axes (3, 3) of the segment in the pose `upright`, as columns."""
+    def lying(self) -> dict[str, tuple[frozenset[str], Array]]:
+        """Thighs and shanks that do not stand upright in the pose `upright`, by a body of each.
+
+        Body -> bodies of its segment, and axes (3, 3) of the segment in this pose, as columns.
+        """
         axes = {}
         for knee in self.knees:
             distal, proximal = self.distal(knee), self.proximal(knee)
