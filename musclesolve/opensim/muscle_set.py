@@ -127,11 +127,6 @@ class NeutralLeg:
         """Hip center in the neutral pose."""
         return self.joint_center(self.bodies.femur)
 
-    @cached_property
-    def ankle(self) -> Array:
-        """Ankle center in the neutral pose."""
-        return self.joint_center(self.bodies.talus)
-
     def degree_of_freedom(self, coordinate: str) -> tuple[str, float]:
         """The degree of freedom of a coordinate, and its sign: +1 if both increase together, else -1."""
         if coordinate in self.degrees_of_freedom:
@@ -349,7 +344,7 @@ class _Writer:
             "pelvis": pelvis,
             "femur": self.leg.hip,
             "tibia": self.knee.center,
-            "foot": self.leg.ankle,
+            "foot": self.leg.joint_center(about.bodies.talus),
         }
 
     def database(self) -> MuscleDatabase:
