@@ -255,13 +255,12 @@ def distal_reactions(model: OpenSimModel, dynamics: InverseDynamics) -> JointRea
 
     A joint supplies the wrench that the bodies from it outward need.
     """
-    distal = segments(model).distal
-    on = [distal(joint) for joint in model.joints]
+    parts = segments(model)
+    on = [parts.distal(joint) for joint in model.joints]
     pose = dynamics.bodies.pose
     body = [model.body_number[frame.body] for frame in on]
     outer = [model.body_number[joint.outboard.body] for joint in model.joints]
-    signs = [1.0 if at is joint.outboard else -1.0 for at, joint in zip(on, model.joints, strict=True)]
-    sense = np.array(signs)[:, None]
+    sense = np.array([1.0 if parts.is_outward(joint) else -1.0 for joint in model.joints])[:, None]
     offset = np.array([frame.position for frame in on])
 
     def of_frames(wrench: Array, rotation: Array, position: Array) -> tuple[Array, ...]:

@@ -126,9 +126,8 @@ class JointAxes:
         first, rates = np.searchsorted(self.term_axis, moving), []
         for rate in (speed, acceleration):
             rates.append(np.zeros((len(q), len(self.axes))))
-            if moving.size:
-                products = slopes * rate[:, self.term_coordinate]
-                rates[-1][:, moving] = np.add.reduceat(products, first, axis=1)
+            products = slopes * rate[:, self.term_coordinate]
+            rates[-1][:, moving] = np.add.reduceat(products, first, axis=1)
         for a in self._bent:
             x, xd = q[:, self._columns[a]], speed[:, self._columns[a]]
             rates[1][:, a] += self.axes[a].function.bend(x, xd)
