@@ -114,15 +114,12 @@ class MomentCase(Examined):
     @property
     def names(self) -> list[str]:
         """The shared angles with a column, whose moments the motion shows."""
-        columns = self.table.names
+        columns, number = self.table.names, self.fixed.model.coordinate_number
         return [
             name
             for name in self.body.dofs
-            if f"{name}_moment" in columns and not np.isnan(self.due[:, self._column(name)]).all()
+            if f"{name}_moment" in columns and not np.isnan(self.due[:, number[name]]).all()
         ]
-
-    def _column(self, name: str) -> int:
-        return self.fixed.model.coordinate_number[name]
 
     @property
     def frames(self) -> Mask:
@@ -149,7 +146,8 @@ class MomentCase(Examined):
 
     def expected(self, names: list[str]) -> Array:
         """Moments (F, n) of the motion in these frames."""
-        return self.due[self.frames][:, [self._column(name) for name in names]]
+        number = self.fixed.model.coordinate_number
+        return self.due[self.frames][:, [number[name] for name in names]]
 
     def given(self, names: list[str], shift: float = 0.0) -> Array:
         """Moments (F, n) of the file in these frames at later times, filtered as the coordinates are."""
