@@ -107,8 +107,8 @@ def read_osim(path: str | Path) -> OpenSimModel:
         mass_faults=mass_faults,
         notes=tuple(context.notes),
         gravity=np.array([0.0, -STANDARD_GRAVITY, 0.0]) if gravity is None else gravity.vector(),
-        credits=_text(model, "credits"),
-        publications=_text(model, "publications"),
+        credits=" ".join(model.text_of("credits").split()),
+        publications=" ".join(model.text_of("publications").split()),
         meshes=read_meshes(context),
         devices=devices,
     )
@@ -203,7 +203,7 @@ def _model(root: Element) -> Element:
         )
     if not root.version.isdigit() or int(root.version) < _OLDEST:
         root.fail("bad_format", f"the file has version {root.version or 'none'}", expected, remedy)
-    units = _text(model, "length_units").lower()
+    units = " ".join(model.text_of("length_units").lower().split())
     if units not in ("", "unassigned", "meters", "m", "meter"):  # OpenSim's own models are in meters
         model.fail("bad_units", f"lengths are in {units}", "meters", "scale the model")
     if int(root.version) < CURRENT:
@@ -252,11 +252,6 @@ def _masses(context: Context) -> tuple[dict[str, BodyMass], dict[str, str]]:
             "impossible for a body; it is used unchanged."
         )
     return masses, faults
-
-
-def _text(model: Element, tag: str) -> str:
-    holder = model.find(tag)
-    return " ".join(holder.words()) if holder else ""
 
 
 def read_meshes(context: Context) -> tuple[AttachedMesh, ...]:
