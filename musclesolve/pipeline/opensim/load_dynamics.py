@@ -211,23 +211,18 @@ class LoadDynamics:
         return np.concatenate([force, moment - np.cross(self.root_origin, force)], axis=1)
 
     @cached_property
-    def root_force(self) -> Array | None:
-        """Residual force (T, 3) [N] at the root of the model; None where `root_wrench` is None."""
-        return None if self.root_wrench is None else self.root_wrench[:, 3:]
-
-    @cached_property
     def root_residual(self) -> Array | None:
-        """Size (T,) [N] of the residual force at the root; None where `root_force` is None, NaN beside the plates."""
-        if self.root_force is None:
+        """Size (T,) [N] of the residual force at the root; None where `root_wrench` is None, NaN beside the plates."""
+        if self.root_wrench is None:
             return None
-        size = np.asarray(np.linalg.norm(self.root_force, axis=1))
+        size = np.asarray(np.linalg.norm(self.root_wrench[:, 3:], axis=1))
         for standing in self.unmeasured_feet.values():
             size[standing] = np.nan  # a missing load, not a residual
         return size
 
     @cached_property
     def residual(self) -> RootResidual | None:
-        """Residual at the root in the frames whose loads are measured; None where `root_force` is None.
+        """Residual at the root in the frames whose loads are measured; None where `root_wrench` is None.
 
         Also of a model without feet that its loads do not carry, such as an arm: what holds it is not measured.
         """
@@ -246,12 +241,12 @@ class LoadDynamics:
 
         A body with predicted loads always stands.
         """
-        if self.root_force is None or not self.model.weight > 0.0:
+        if self.root_wrench is None or not self.model.weight > 0.0:
             return False
         if self.predicted:
             return True
         up = -self.model.gravity
-        supplied, lacking = self.supplied @ up, self.root_force @ up
+        supplied, lacking = self.supplied @ up, self.root_wrench[:, 3:] @ up
         return bool((supplied > (1.0 - MISSING) * (supplied + lacking)).any())
 
     @cached_property
@@ -262,12 +257,12 @@ class LoadDynamics:
         the foot without a load that moves least. Empty for a body that does not stand, because no frame shows the load
         of a foot, and for predicted loads, which act on both feet.
         """
-        model, bodies = self.model, self.dynamics.bodies
+        model, bodies, gravity = self.model, self.dynamics.bodies, self.model.gravity
         feet = list(feet_of(model).values())
-        if not feet or self.predicted or self.root_force is None or not self.stands:
+        if not feet or self.predicted or self.root_wrench is None or not self.stands:
             return {}
         number = [model.body_number[foot] for foot in feet]
-        missing = self.root_force @ -model.gravity > MISSING * model.mass * (model.gravity @ model.gravity)
+        missing = self.root_wrench[:, 3:] @ -gravity > MISSING * model.mass * (gravity @ gravity)
         spin, place = bodies.twist[:, number, :3], bodies.pose.position[:, number]
         speed = np.linalg.norm(bodies.twist[:, number, 3:] + np.cross(spin, place), axis=2)
         load = self.body_wrench[:, :, 3:]
