@@ -158,10 +158,9 @@ def _is_apart(time: Array, moment: Array, first: float, last: float, rate: float
 def copied_moments(case: MomentCase) -> Iterator[Finding]:
     """Find columns that are copies of each other, of either sign."""
     table = case.table
-    names = [name for name in case.body.dofs if f"{name}_moment" in table.names]
-    values = {name: table.values[:, table.names.index(f"{name}_moment")] for name in names}
+    values = {name: table[f"{name}_moment"] for name in case.body.dofs if f"{name}_moment" in table.names}
     pairs = []
-    for one, two in combinations(names, 2):
+    for one, two in combinations(values, 2):
         size = float(np.nanmax(np.abs(values[two]), initial=0.0))
         apart = min(np.fmax.reduce(np.abs(values[two] - sign * values[one])) for sign in (1.0, -1.0))
         if size > LEAST_MOMENT_RMS and apart < 1e-6 * size:
