@@ -68,12 +68,7 @@ def read_osim(path: str | Path) -> OpenSimModel:
         raise _of_another_program(file_path(path), "biorbd")
     root = read_xml(path)
     model = _model(root)
-    defaults = {
-        child.tag: child
-        for holder in (root, model)
-        if (stated := holder.find("defaults"))
-        for child in stated.children
-    }
+    defaults = {child.tag: child for holder in (root, model) for child in holder.listed("defaults")}
     context = Context(root, defaults, components(model))
     bodies = context.of_kind("Body")
     for what, named in (("bodies", bodies), ("forces", model.listed("ForceSet"))):
