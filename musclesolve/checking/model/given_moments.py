@@ -290,9 +290,7 @@ def unit_of_moments(case: MomentCase) -> Iterator[Finding]:
 def feet_along_pressure(case: MomentCase) -> Iterator[Finding]:
     """Compare the direction of the feet with the way of the pressure that the motion needs under them."""
     if case.body.dynamics is None:
-        yield from pressure_along_feet(
-            case.fixed, pressure_of_motion(case.fixed), Where(case.body.motion.file)
-        )
+        yield from pressure_along_feet(case.body, case.fixed, pressure_of_motion(case.fixed))
 
 
 MASS, OWN_MASS = 0.25, 0.1

@@ -609,7 +609,7 @@ def pressure_on_feet(case: ModelCase) -> Iterator[tuple[Sole, Array, Mask]]:
 
 def feet_along_pressure(case: ModelCase) -> Iterator[Finding]:
     """Compare the direction of the feet with the way of the pressure under them."""
-    yield from pressure_along_feet(case.fixed, pressure_on_feet(case), Where(case.body.motion.file))
+    yield from pressure_along_feet(case.body, case.fixed, pressure_on_feet(case))
 
 
 def parts_of_feet(case: ModelCase) -> Iterator[Finding]:

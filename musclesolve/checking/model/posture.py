@@ -537,7 +537,7 @@ def _slips(
 
 
 def pressure_along_feet(
-    fixed: Motion, pressures: Iterable[tuple[Sole, Array, Mask]], where: Where
+    body: ModelBody, fixed: Motion, pressures: Iterable[tuple[Sole, Array, Mask]]
 ) -> Iterator[Finding]:
     """Find feet that are turned from the way of the pressure (T, 3) [m] under them in some frames (T,), or beside it.
 
@@ -554,6 +554,7 @@ def pressure_along_feet(
             places[sole.side] = np.mean(along / long), np.mean(right), np.median(raised)
     if len(turns) < len(SIDES) or not walks(fixed):
         return
+    where = Where(body.motion.file)
     if abs(turns["r"] + turns["l"]) > 2.0 * ALONG:
         values = {"right": turns["r"], "left": turns["l"], "limit": ALONG}
         yield finding("angle_offset.pressure", "warning", values, where)
