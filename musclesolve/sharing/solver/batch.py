@@ -20,7 +20,7 @@ from musclesolve._util.checks import check_integer
 from musclesolve._util.processes import threads as threads_allowed
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_terms import kernel_arrays
+from musclesolve.sharing.cost.cost_terms import Power, Term, kernel_arrays
 from musclesolve.sharing.kernel.constants import (
     CERTIFY,
     CHAIN,
@@ -35,7 +35,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import SolutionArrays
 from musclesolve.sharing.solver.interior_point import FramesInteriorPoint, nearest_moments
 from musclesolve.sharing.solver.solver_registry import Attempt
-from musclesolve.sharing.status import Status
+from musclesolve.sharing.status import Status, is_solved
 
 LOG = logging.getLogger("musclesolve")
 
@@ -68,8 +68,10 @@ class KernelProblem:
     sizes: tuple[int, int, int]  # rows of moments and soft rows, muscles, terms
 
     @classmethod
-    def from_problem(cls, problem: Problem, cost: Cost) -> "KernelProblem | None":
-        """The arrays of a problem and a cost; None where compiled code cannot solve the problem.
+    def from_problem(
+        cls, problem: Problem, cost: Cost, terms: tuple[Term, ...] | None = None
+    ) -> "KernelProblem | None":
+        """The arrays of a problem and a cost, or others in the place of its terms; None where code cannot solve it.
 
         Compiled code cannot solve a cost that is not described as data, a problem with too many muscles, or any
         problem where numba may not compile. A cost that is not built in is excluded, too: its shapes and slopes have
@@ -78,7 +80,7 @@ class KernelProblem:
         if not cost.built_in or problem.n_muscles > MAX_MUSCLES or not compiles():
             return None
         with np.errstate(all="ignore"):  # some frames may not consist of numbers
-            terms = cost.terms(problem)
+            terms = terms or cost.terms(problem)
             if terms is None:
                 return None
             unbounded = all(term.form.end == np.inf for term in terms)
@@ -96,6 +98,11 @@ class KernelProblem:
         )
         sizes = (dofs + soft[1].shape[1], muscles, len(terms))
         return cls(tuple(np.ascontiguousarray(x) for x in arrays), shape, sizes)  # type: ignore[arg-type]
+
+    @property
+    def highest_power(self) -> float:
+        """The highest exponent of a term."""
+        return float(self.arrays[-4].max(initial=0.0))
 
     def solve(self, options: KernelOptions, block: int, threads: int | None) -> SolutionArrays:
         """Solve every frame; a frame that ends without a certificate or a proof is UNRESOLVED.
@@ -204,6 +211,57 @@ if hasattr(os, "register_at_fork"):  # threads do not survive it
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
+HIGH, MOST_OF_HIGH = 16.0, 40
+"""Power p of a term above which Newton's method is slow, and the number of iterations after which `climb` takes over.
+
+Far from the optimum each step goes 1 / (p - 1) of the way.
+"""
+GROWTH, MOST_PROGRAMS = 1.35, 20
+NEAR_ENOUGH, AT_OPTIMUM = 1e-2, 1e-9  # change of activations after which the power grows, and the method ends
+LEAST_BEND = 1e-9  # share of the largest curvature
+
+
+@np.errstate(all="ignore")
+def climb(problem: Problem, cost: Cost) -> Attempt:
+    """Solve frames of a cost with powers above HIGH by quadratic programs; a frame without result is SOLVER_FAILED.
+
+    Each program has slopes and curvatures at the activations of the last one, as Newton's method with the exact set of
+    muscles at bounds. Powers above 3 grow by GROWTH: the optimum of one power is near enough to the next one.
+    """
+    attempt, kernel = Attempt.blank(problem), KernelProblem.from_problem(problem, cost)
+    highest = 0.0 if kernel is None else kernel.highest_power
+    if highest <= HIGH:
+        return attempt
+    attempt.activation[:] = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
+    possible = np.arange(problem.n_frames)
+    for power in (*3.0 * GROWTH ** np.arange(np.log(highest / 3.0) / np.log(GROWTH)), highest):
+        left = possible
+        for _ in range(MOST_PROGRAMS):
+            part, at = problem.frames(left), attempt.activation[left]
+            terms = [
+                replace(term, form=replace(term.form, exponent=min(term.form.exponent, power)))
+                for term in cost.terms(part) or ()
+            ]
+            bend = np.asarray(sum(term.curvature(at) for term in terms))
+            bend = np.maximum(bend, LEAST_BEND * bend.max(axis=1, keepdims=True))
+            target = at - sum(term.slope(at) for term in terms) / bend
+            tangent = (Term(Power(2.0), np.sqrt(0.5 * bend), target),)
+            program: Any = KernelProblem.from_problem(part, cost, tangent)
+            found = program.solve(KernelOptions(AT_OPTIMUM, 250, False), 512, 1)
+            infeasible = found.status == Status.INFEASIBLE
+            direction = np.where(infeasible[:, None], found.infeasibility_proof, found.multiplier)
+            attempt.activation[left], attempt.reserve[left] = found.activation, found.reserve
+            attempt.multiplier[left], attempt.claim[left[infeasible]] = direction, Status.INFEASIBLE
+            attempt.iterations[left] += found.iterations
+            moved = np.abs(found.activation - at).max(axis=1)
+            possible = np.setdiff1d(possible, left[~is_solved(found.status)])
+            left = left[moved > (AT_OPTIMUM if power == highest else NEAR_ENOUGH)]
+            if not left.size:
+                break
+    attempt.claim[np.setdiff1d(possible, left)] = Status.SOLVED
+    return attempt
+
+
 @dataclass(frozen=True)
 class Vectorized:
     """The interior-point method in numpy, on blocks of frames that fit the processor's cache."""
@@ -216,10 +274,11 @@ class Vectorized:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to an interior-point method and is ignored."""
-        attempt, weight = Attempt.blank(problem), problem.reserve_weight
+        attempt, weight = climb(problem, cost), problem.reserve_weight
         method = FramesInteriorPoint(self.tolerance, self.max_iterations, seek_proof=weight is None)
-        for first in range(0, problem.n_frames, self.block):
-            block = np.arange(first, min(first + self.block, problem.n_frames))
+        left = np.flatnonzero(attempt.claim == Status.SOLVER_FAILED)
+        for first in range(0, left.size, self.block):
+            block = left[first : first + self.block]
             part = problem.frames(block)
             if weight is None:
                 attempt.store(block, method.solve(part, cost))
@@ -263,8 +322,10 @@ class Batch:
     def solve_certified(self, problem: Problem, cost: Cost, allow_reserve: bool) -> SolutionArrays | None:
         """See Solver; None for a cost that cannot be described as data."""
         kernel = KernelProblem.from_problem(problem, cost)
-        options = KernelOptions(self.tolerance, self.max_iterations, allow_reserve)
-        return None if kernel is None else kernel.solve(options, self.block, self.threads)
+        if kernel is None:
+            return None
+        most = self.max_iterations if kernel.highest_power <= HIGH else min(self.max_iterations, MOST_OF_HIGH)
+        return kernel.solve(KernelOptions(self.tolerance, most, allow_reserve), self.block, self.threads)
 
     def sequence(
         self, problem: Problem, cost: Cost, rate: RateBounds, allow_reserve: bool
