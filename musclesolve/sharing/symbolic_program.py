@@ -390,9 +390,10 @@ class Program:
         try:
             found = solver(**{**self.arguments, "x0": start})
         except RuntimeError as error:
-            return self.solution(
-                np.full(self.x0.shape, np.nan), solver=name, message=str(error).splitlines()[-1]
-            )
+            message = str(error).splitlines()[-1]
+            if message == "KeyboardInterrupt":
+                raise KeyboardInterrupt from None
+            return self.solution(np.full(self.x0.shape, np.nan), solver=name, message=message)
         stats = solver.stats()
         message, iterations = final_message(stats), int(stats.get("iter_count", 0))
         claim = claim_of(message, otherwise=Status.SOLVED)

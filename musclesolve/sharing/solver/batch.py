@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_integer
+from musclesolve._util.checks import check_integer, check_number
 from musclesolve._util.processes import threads as threads_allowed
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
@@ -310,6 +310,8 @@ class Batch:
     name: ClassVar[str] = "batch"
 
     def __post_init__(self) -> None:
+        check_number(self.tolerance, "tolerance", "a positive number", above=0.0)
+        check_integer(self.max_iterations, "max_iterations", 1)
         check_integer(self.block, "block", 1)
         if self.threads is not None:
             check_integer(self.threads, "threads", 1)

@@ -210,7 +210,9 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
     able = [name for name, record in REGISTRY.items() if record.fits(cost, reserves) and record.installed]
     if _covers(can, cost, reserves=False):
         lacking = ["the quadratic cost of reserves"]
-    elif kinds := [kind for kind in ("quadratic", "linear") if f"{kind}_program" in can]:
+    elif "coupled" not in cost.needs and (
+        kinds := [k for k in ("quadratic", "linear") if f"{k}_program" in can]
+    ):
         lacking = [f"costs that are not {kinds[0]}"]
     else:
         lacking = [f"{NEEDS.get(word, 'a word of its own')} ({word})" for word in sorted(cost.needs - can)]
