@@ -35,7 +35,7 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.solution import SolutionArrays
 from musclesolve.sharing.solver.interior_point import FramesInteriorPoint, nearest_moments
 from musclesolve.sharing.solver.solver_registry import Attempt
-from musclesolve.sharing.status import Status, is_solved
+from musclesolve.sharing.status import Status
 
 LOG = logging.getLogger("musclesolve")
 
@@ -247,19 +247,23 @@ def climb(problem: Problem, cost: Cost) -> Attempt:
             target = at - sum(term.slope(at) for term in terms) / bend
             tangent = (Term(Power(2.0), np.sqrt(0.5 * bend), target),)
             program: Any = KernelProblem.from_problem(part, cost, tangent)
-            found = program.solve(KernelOptions(AT_OPTIMUM, 250, False), 512, 1)
-            infeasible = found.status == Status.INFEASIBLE
-            direction = np.where(infeasible[:, None], found.infeasibility_proof, found.multiplier)
-            attempt.activation[left], attempt.reserve[left] = found.activation, found.reserve
-            attempt.multiplier[left], attempt.claim[left[infeasible]] = direction, Status.INFEASIBLE
-            attempt.iterations[left] += found.iterations
+            found = claimed(program.solve(KernelOptions(AT_OPTIMUM, 250, False), 512, 1))
+            attempt.store(left, replace(found, iterations=attempt.iterations[left] + found.iterations))
+            possible = np.setdiff1d(possible, left[found.claim != Status.SOLVED])
             moved = np.abs(found.activation - at).max(axis=1)
-            possible = np.setdiff1d(possible, left[~is_solved(found.status)])
             left = left[moved > (AT_OPTIMUM if power == highest else NEAR_ENOUGH)]
             if not left.size:
                 break
-    attempt.claim[np.setdiff1d(possible, left)] = Status.SOLVED
+    attempt.claim[left] = Status.SOLVER_FAILED
     return attempt
+
+
+def claimed(arrays: SolutionArrays) -> Attempt:
+    """What compiled code claims, with the proofs of infeasible frames; SOLVER_FAILED where it leaves a frame open."""
+    proved, left = arrays.status == Status.INFEASIBLE, arrays.status == UNRESOLVED
+    claim = np.select([proved, left], [Status.INFEASIBLE, Status.SOLVER_FAILED], Status.SOLVED)
+    direction = np.where(proved[:, None], arrays.infeasibility_proof, arrays.multiplier)
+    return Attempt(arrays.activation, arrays.reserve, direction, arrays.iterations, claim.astype(np.int8))
 
 
 @dataclass(frozen=True)
@@ -342,10 +346,7 @@ class Batch:
         arrays = self.solve_certified(problem, cost, allow_reserve=False)
         if arrays is None:
             return self.fallback.solve(problem, cost)
-        proved = arrays.status == Status.INFEASIBLE
-        claim = np.where(proved, Status.INFEASIBLE, Status.SOLVED).astype(np.int8)
-        direction = np.where(proved[:, None], arrays.infeasibility_proof, arrays.multiplier)
-        attempt = Attempt(arrays.activation, arrays.reserve, direction, arrays.iterations, claim)
+        attempt = claimed(arrays)
         if (left := arrays.status == UNRESOLVED).any():
             attempt.store(left, self.fallback.solve(problem.frames(left), cost))
         return attempt
