@@ -156,6 +156,9 @@ def test_options_are_checked(make_leg):
         solve(make_leg(1), on_infeasible="ignore")
     with refused("bad_type", "dict"):
         solve({})
+    for wrong in ({"tolerance": -1.0}, {"max_iterations": 0}, {"block": 0}, {"threads": 0}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            Batch(**wrong)
 
 
 def test_ipopt_is_silent(make_leg, capfd):
