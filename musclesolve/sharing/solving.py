@@ -112,20 +112,13 @@ def solve_part(
     certify, arrays = getattr(method, "solve_certified", None), None
     if certify is not None and problem.n_frames:
         arrays = certify(problem, chosen, on_infeasible == "reserve")
-    if arrays is None:
-        arrays, unresolved = SolutionArrays.empty(problem), np.ones(problem.n_frames, np.bool_)
-    else:
-        unresolved = arrays.status == UNRESOLVED
-    remaining_method = method if certify is None else getattr(method, "fallback", method)
-    remaining = np.flatnonzero(unresolved)
+    remaining = np.arange(problem.n_frames) if arrays is None else np.flatnonzero(arrays.status == UNRESOLVED)
+    arrays = arrays or SolutionArrays.empty(problem)
+    further = method if certify is None else getattr(method, "fallback", method)
     for first in range(0, remaining.size, BLOCK):
         block = remaining[first : first + BLOCK]
-        part = problem if block.size == problem.n_frames else problem.frames(block)
-        rest = _solved(part, chosen, remaining_method, on_infeasible, None if start is None else start[block])
-        if part is problem:
-            arrays = rest
-        else:
-            arrays.store(block, rest)
+        begin = None if start is None else start[block]
+        arrays.store(block, _solved(problem.frames(block), chosen, further, on_infeasible, begin))
     solution = arrays.to_solution(chosen, method, problem)
     return solution.drop_frame_axis() if problem.single_frame else solution
 

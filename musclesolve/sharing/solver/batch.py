@@ -218,7 +218,7 @@ Far from the optimum each step goes 1 / (p - 1) of the way.
 """
 GROWTH, MOST_PROGRAMS = 1.35, 20
 NEAR_ENOUGH, AT_OPTIMUM = 1e-2, 1e-9  # change of activations after which the power grows, and the method ends
-LEAST_BEND = 1e-9  # share of the largest curvature
+LEAST_BEND = 1e-60  # share of the largest curvature; of muscles far below the largest load it is tiny
 
 
 @np.errstate(all="ignore")

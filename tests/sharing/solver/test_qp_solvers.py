@@ -63,7 +63,7 @@ def test_other_costs_are_refused_by_name(solver, make_leg):
         with refused("unfit_solver", solver, given.name, "batch, ipopt"):
             solve(make_leg(1), given, solver)
     coupled = ms.sharing.expression_cost("coupled", lambda a: (a[0] + a[1]) ** 2, convex=True)
-    with refused("unfit_solver", solver, "another (coupled)", "ipopt"):
+    with refused("unfit_solver", solver, "that couple muscles", "ipopt"):
         solve(make_leg(1), coupled, solver)
 
 
