@@ -186,18 +186,14 @@ def _attempt(
         part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_multiplier
     )
     status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
-    residual[status == Status.INFEASIBLE] = np.nan
+    arrays.record(which, attempt, status, residual)
     if part.reserve_weight is None:
         arrays.infeasibility_proof[which] = proof
     else:
         arrays.reserve_weight[which] = part.reserve_weight
-    solved = is_solved(status)[:, None]
-    for name in ("activation", "reserve", "multiplier"):
-        getattr(arrays, name)[which] = np.where(solved, getattr(attempt, name), np.nan)
     if attempt.level_multiplier is not None:
-        arrays.store_levels(which, np.where(solved[:, :, None], attempt.level_multiplier, np.nan))
-    arrays.status[which], arrays.kkt_residual[which] = status, residual
-    arrays.iterations[which] += attempt.iterations
+        solved = is_solved(status)[:, None, None]
+        arrays.store_levels(which, np.where(solved, attempt.level_multiplier, np.nan))
 
 
 def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:
