@@ -102,7 +102,7 @@ class KernelProblem:
     @property
     def highest_power(self) -> float:
         """The highest exponent of a term."""
-        return float(self.arrays[-4].max(initial=0.0))
+        return float(max(self.arrays[-4].tolist(), default=0.0))
 
     def solve(self, options: KernelOptions, block: int, threads: int | None) -> SolutionArrays:
         """Solve every frame; a frame that ends without a certificate or a proof is UNRESOLVED.
@@ -259,7 +259,7 @@ def climb(problem: Problem, cost: Cost) -> Attempt:
 
 
 def claimed(arrays: SolutionArrays) -> Attempt:
-    """What compiled code claims, with the proofs of infeasible frames; SOLVER_FAILED where it leaves a frame open."""
+    """The attempt that compiled code makes, with the proofs of infeasible frames; SOLVER_FAILED where it leaves a frame open."""
     proved, left = arrays.status == Status.INFEASIBLE, arrays.status == UNRESOLVED
     claim = np.select([proved, left], [Status.INFEASIBLE, Status.SOLVER_FAILED], Status.SOLVED)
     direction = np.where(proved[:, None], arrays.infeasibility_proof, arrays.multiplier)
@@ -301,9 +301,9 @@ class Batch:
     """Newton's method on the dual, then the interior point, compiled where the cost can be described as data.
 
     Other costs go to the interior point vectorized over frames, and so does a frame that the compiled methods leave
-    without certificate or proof. Newton's method starts from the multipliers of the frame before, in chains of 64
-    frames: the number of threads and of frames at a time does not change the result, their order changes it within
-    the tolerance.
+    without certificate or proof; `climb` comes first where there are powers above HIGH. Newton's method starts from the
+    multipliers of the frame before, in chains of 64 frames: the number of threads and of frames at a time does not
+    change the result, their order changes it within the tolerance.
     """
 
     tolerance: float = 1e-9  # certificate at which a frame is done
