@@ -259,7 +259,7 @@ def climb(problem: Problem, cost: Cost) -> Attempt:
 
 
 def claimed(arrays: SolutionArrays) -> Attempt:
-    """The attempt that compiled code makes, with the proofs of infeasible frames; SOLVER_FAILED where it leaves a frame open."""
+    """The attempt of compiled code, with proofs of infeasible frames; SOLVER_FAILED where it leaves a frame open."""
     proved, left = arrays.status == Status.INFEASIBLE, arrays.status == UNRESOLVED
     claim = np.select([proved, left], [Status.INFEASIBLE, Status.SOLVER_FAILED], Status.SOLVED)
     direction = np.where(proved[:, None], arrays.infeasibility_proof, arrays.multiplier)
