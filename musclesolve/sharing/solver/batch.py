@@ -247,10 +247,10 @@ def climb(problem: Problem, cost: Cost) -> Attempt:
             target = at - sum(term.slope(at) for term in terms) / bend
             tangent = (Term(Power(2.0), np.sqrt(0.5 * bend), target),)
             program: Any = KernelProblem.from_problem(part, cost, tangent)
-            found = claimed(program.solve(KernelOptions(AT_OPTIMUM, 250, False), 512, 1))
-            attempt.store(left, replace(found, iterations=attempt.iterations[left] + found.iterations))
-            possible = np.setdiff1d(possible, left[found.claim != Status.SOLVED])
-            moved = np.abs(found.activation - at).max(axis=1)
+            step = claimed(program.solve(KernelOptions(AT_OPTIMUM, 250, False), 512, 1))
+            attempt.store(left, replace(step, iterations=attempt.iterations[left] + step.iterations))
+            possible = np.setdiff1d(possible, left[step.claim != Status.SOLVED])
+            moved = np.abs(step.activation - at).max(axis=1)
             left = left[moved > (AT_OPTIMUM if power == highest else NEAR_ENOUGH)]
             if not left.size:
                 break
