@@ -314,12 +314,8 @@ def store_claims(
     if (failed := np.flatnonzero(np.isin(status, OPEN))).size:
         proof[failed], against[failed], missing[failed] = frames.frames(failed).contradiction()
         status[np.isfinite(against).any(axis=1)] = Status.INFEASIBLE
-    residual = np.where(status == Status.INFEASIBLE, np.nan, residual)
     solved = is_solved(status)
-    for name in ("activation", "reserve", "multiplier"):
-        getattr(arrays, name)[which] = np.where(solved[:, None], getattr(attempt, name), np.nan)
-    arrays.iterations[which], arrays.status[which] = attempt.iterations, status
-    arrays.kkt_residual[which] = residual
+    arrays.record(which, attempt, status, residual)
     arrays.infeasibility_proof[which] = proof
     arrays.cost[which[solved]] = check_solution(part.frames(solved), frames.cost, attempt.activation[solved])
     arrays.force[which] = arrays.activation[which] * part.force_capacity

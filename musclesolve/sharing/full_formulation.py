@@ -38,8 +38,8 @@ from musclesolve.sharing.kernel.constants import HUGE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import OPTIONAL, misshapen
 from musclesolve.sharing.problem_scale import load, slope_size
-from musclesolve.sharing.solver.frame_program import CLAIMS
-from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt
+from musclesolve.sharing.solver.frame_program import claim_of
+from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt, final_message
 from musclesolve.sharing.solving import fix_idle_muscles, label_frames
 from musclesolve.sharing.status import Status, is_solved
 
@@ -335,7 +335,7 @@ def _minimize(
             ubg=0.0,
         )
         stats, values = ipopt.stats(), np.asarray(claimed["x"])[:, 0]
-        result.status[t] = CLAIMS.get(stats["return_status"], Status.SOLVER_FAILED)
+        result.status[t] = claim_of(final_message(stats))
         result.iterations[t] = stats.get("iter_count", 0)
         result.multiplier[t] = values[:rows] * column[k, :rows]
         result.activation[t] = np.clip(values[rows : rows + muscles], lower, upper)

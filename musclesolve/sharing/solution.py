@@ -13,7 +13,7 @@ from musclesolve._util.checks import check_increasing, check_real_array
 from musclesolve.sharing.cost.cost_base import Cost
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import counts_of, misshapen
-from musclesolve.sharing.solver.solver_registry import Solver
+from musclesolve.sharing.solver.solver_registry import Attempt, Solver
 from musclesolve.sharing.status import Status, is_solved, status_flags
 
 if TYPE_CHECKING:
@@ -286,6 +286,14 @@ class SolutionArrays:
             getattr(self, field.name)[which] = getattr(other, field.name)
         if other.level_multiplier is not None:
             self.store_levels(which, other.level_multiplier)
+
+    def record(self, which: AnyArray, attempt: Attempt, status: AnyArray, residual: Array) -> None:
+        """Record an attempt at some frames, a mask (T,) or numbers, with their statuses and certificates (T',)."""
+        solved = is_solved(status)[:, None]
+        for name in ("activation", "reserve", "multiplier"):
+            getattr(self, name)[which] = np.where(solved, getattr(attempt, name), np.nan)
+        self.status[which], self.iterations[which] = status, self.iterations[which] + attempt.iterations
+        self.kkt_residual[which] = np.where(status == Status.INFEASIBLE, np.nan, residual)
 
     def store_levels(self, which: AnyArray | slice, levels: Array) -> None:
         """Store the level multipliers (T', L, m) of some frames (T,), with L as large as needed."""

@@ -112,20 +112,13 @@ def solve_part(
     certify, arrays = getattr(method, "solve_certified", None), None
     if certify is not None and problem.n_frames:
         arrays = certify(problem, chosen, on_infeasible == "reserve")
-    if arrays is None:
-        arrays, unresolved = SolutionArrays.empty(problem), np.ones(problem.n_frames, np.bool_)
-    else:
-        unresolved = arrays.status == UNRESOLVED
-    remaining_method = method if certify is None else getattr(method, "fallback", method)
-    remaining = np.flatnonzero(unresolved)
+    remaining = np.arange(problem.n_frames) if arrays is None else np.flatnonzero(arrays.status == UNRESOLVED)
+    arrays = arrays or SolutionArrays.empty(problem)
+    further = method if certify is None else getattr(method, "fallback", method)
     for first in range(0, remaining.size, BLOCK):
         block = remaining[first : first + BLOCK]
-        part = problem if block.size == problem.n_frames else problem.frames(block)
-        rest = _solved(part, chosen, remaining_method, on_infeasible, None if start is None else start[block])
-        if part is problem:
-            arrays = rest
-        else:
-            arrays.store(block, rest)
+        begin = None if start is None else start[block]
+        arrays.store(block, _solved(problem.frames(block), chosen, further, on_infeasible, begin))
     solution = arrays.to_solution(chosen, method, problem)
     return solution.drop_frame_axis() if problem.single_frame else solution
 
@@ -193,18 +186,14 @@ def _attempt(
         part, cost, attempt.activation, attempt.reserve, attempt.multiplier, attempt.level_multiplier
     )
     status, proof = label_frames(part, attempt.reserve, attempt.multiplier, residual, attempt.claim)
-    residual[status == Status.INFEASIBLE] = np.nan
+    arrays.record(which, attempt, status, residual)
     if part.reserve_weight is None:
         arrays.infeasibility_proof[which] = proof
     else:
         arrays.reserve_weight[which] = part.reserve_weight
-    solved = is_solved(status)[:, None]
-    for name in ("activation", "reserve", "multiplier"):
-        getattr(arrays, name)[which] = np.where(solved, getattr(attempt, name), np.nan)
     if attempt.level_multiplier is not None:
-        arrays.store_levels(which, np.where(solved[:, :, None], attempt.level_multiplier, np.nan))
-    arrays.status[which], arrays.kkt_residual[which] = status, residual
-    arrays.iterations[which] += attempt.iterations
+        solved = is_solved(status)[:, None, None]
+        arrays.store_levels(which, np.where(solved, attempt.level_multiplier, np.nan))
 
 
 def fix_idle_muscles(problem: Problem, cost: Cost) -> Problem:

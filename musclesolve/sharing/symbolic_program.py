@@ -48,8 +48,8 @@ from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_arrays import ARRAY_AXES
 from musclesolve.sharing.problem_scale import load, row_size, slope_size
 from musclesolve.sharing.solution import Solution, SolutionArrays
-from musclesolve.sharing.solver.frame_program import CLAIMS, least_squares_multiplier, polish
-from musclesolve.sharing.solver.ipopt import IpoptOptions, frame_symbols
+from musclesolve.sharing.solver.frame_program import claim_of, least_squares_multiplier, polish
+from musclesolve.sharing.solver.ipopt import IpoptOptions, final_message, frame_symbols
 from musclesolve.sharing.solver.solver_registry import Attempt
 from musclesolve.sharing.status import Status
 
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 
 MotionFormula = Callable[[Any, Any, Any], Any]
 LEAST_UNKNOWN = 1e-3
-_RAN_OUT = ("max_iter", "maxiter", "maximum_iterations", "iteration limit", "maximum number of iterations")
 
 
 @dataclass(frozen=True, eq=False)
@@ -391,17 +390,15 @@ class Program:
         try:
             found = solver(**{**self.arguments, "x0": start})
         except RuntimeError as error:
-            return self.solution(
-                np.full(self.x0.shape, np.nan), solver=name, message=str(error).splitlines()[-1]
-            )
+            message = str(error).splitlines()[-1]
+            if message == "KeyboardInterrupt":
+                raise KeyboardInterrupt from None
+            return self.solution(np.full(self.x0.shape, np.nan), solver=name, message=message)
         stats = solver.stats()
-        message = str(stats.get("return_status", "done" if stats.get("success") else "failed"))
-        ran_out = any(words in message.lower() for words in _RAN_OUT)
-        claim = CLAIMS.get(message, Status.MAX_ITERATIONS if ran_out else Status.SOLVED)
+        message, iterations = final_message(stats), int(stats.get("iter_count", 0))
+        claim = claim_of(message, otherwise=Status.SOLVED)
         x, dual = (np.asarray(found[key])[:, 0] for key in ("x", "lam_g"))
-        return self.solution(
-            x, dual, iterations=int(stats.get("iter_count", 0)), claim=claim, solver=name, message=message
-        )
+        return self.solution(x, dual, iterations=iterations, claim=claim, solver=name, message=message)
 
     def _start(self, start: Solution | ArrayLike | None) -> Array:
         if start is None:

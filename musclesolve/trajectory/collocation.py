@@ -36,7 +36,7 @@ from musclesolve._util.locks import CASADI
 from musclesolve.errors import input_error
 from musclesolve.muscles.elastic.elastic_muscles import LEAST_ALONG, SampledCurves
 from musclesolve.sharing.cost.cost_terms import arrays_of, flat, parameter_symbols, shapes_of
-from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt
+from musclesolve.sharing.solver.ipopt import IpoptOptions, casadi_ipopt, final_message
 from musclesolve.trajectory.certificate import MotionAttempt, coordinate_bounds
 from musclesolve.trajectory.motion_problem import MotionCost, MotionProblem
 from musclesolve.trajectory.solve_rate_limited import limit_rows
@@ -320,7 +320,6 @@ class Collocation:
             }
             solver = casadi_ipopt("motion", program.functions, settings)
             result = solver(x0=program.start(*start), **program.bounds)
-            statistics = solver.stats()
             x, of_rows, of_bounds = (np.asarray(result[name])[:, 0] for name in ("x", "lam_g", "lam_x"))
             unknowns, bounds = split_named(x, program.shapes), split_named(of_bounds, program.shapes)
             # the multipliers of Ipopt with the signs of certificate.py, which subtracts the terms that CasADi adds
@@ -333,9 +332,9 @@ class Collocation:
                 balance_multiplier=rows["balance"],
                 coordinate_multiplier=-program.size * bounds["state"],
                 limit_multiplier=np.maximum(limits, 0.0) if limits.size else none,
-                iterations=statistics.get("iter_count", 0),
+                iterations=solver.stats().get("iter_count", 0),
                 method=self.name,
-                message=sentence(statistics["return_status"]),
+                message=sentence(final_message(solver.stats())),
             )
 
 

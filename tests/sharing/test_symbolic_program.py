@@ -1,5 +1,7 @@
 """The symbolic program: the optimum of `solve`, certified whoever solves it, with terms over several frames."""
 
+import signal
+import threading
 from dataclasses import replace
 
 import casadi
@@ -243,6 +245,10 @@ def test_faults_of_options_and_callbacks_come_back(make_leg):
             kind(callback=3)
     with pytest.raises(ZeroDivisionError):
         ms.solve(problem, "stress_cubed", ms.sharing.Ipopt(callback=lambda iteration, objective: 1 / 0))
+        with refused("unknown_name", "not installed"):
+            ms.solve(problem, "stress_cubed", kind(options={"linear_solver": "ma57", "hsllib": "missing.so"}))
+        timed = ms.solve(problem, "stress_cubed", kind(options={"max_wall_time": 1e-6}))
+        assert (timed.status == ms.Status.MAX_ITERATIONS).all()
     with refused("unknown_name", "maxiter"):
         program(problem).solve("ipopt", {"ipopt": {"maxiter": 3}})
     with refused("bad_type", "dictionary"):
@@ -297,6 +303,16 @@ def test_what_is_no_program_is_refused(make_leg):
         program(problem, motion_costs=motion_cost("x", lambda a, f, d: d.dt, uses=("dt",)))
 
 
+def test_ctrl_c_during_ipopt_ends_solve(make_leg):
+    """CasADi only prints it."""
+    problem = make_leg(3000)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with pytest.raises(KeyboardInterrupt):
+        threading.Timer(0.5, signal.raise_signal, [signal.SIGINT]).start()
+        ms.solve(problem, "stress_cubed", "ipopt")
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.thorough
 def test_options_of_ipopt(make_leg, tmp_path):
     problem, seen = make_leg(3), []
@@ -320,7 +336,7 @@ def test_options_of_ipopt(make_leg, tmp_path):
         stopped = ms.solve(
             problem, "stress_cubed", kind(callback=lambda iteration, objective: iteration >= 1)
         )
-        assert (stopped.iterations <= 3).all() and not stopped.solved.any()
+        assert (stopped.iterations <= 3).all() and (stopped.status == ms.Status.MAX_ITERATIONS).all()
     with refused("bad_type", "options"):
         ms.sharing.Ipopt(options=3)
     with refused("bad_type", "'tol'"):

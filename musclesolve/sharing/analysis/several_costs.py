@@ -238,6 +238,7 @@ class Mixture:
     residual: Array
     total_residual: float
     distinctness: float
+    __repr__ = with_sizes
 
     @property
     def cost(self) -> WeightedSum:

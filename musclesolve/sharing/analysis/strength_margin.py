@@ -102,7 +102,7 @@ def strength_margin(
         InputError: there is no muscle of that name, or no name at all.
     """
     check_choice(of, "of", ("strength", "activation"), where="strength_margin")
-    weak = _chosen(problem, muscles)
+    weak = np.isin(np.arange(check_problem(problem).n_muscles), chosen_muscles(problem, muscles))
     if of == "activation":
         return _activation_margin(problem, weak, possible)
     return _first_possible(
@@ -168,13 +168,6 @@ def least_assistance(problem: Problem, dof: str) -> Array:
 
     size = _first_possible(exact, helped, excluded, np.inf, exact.valid).strength
     return np.where(size > 0.0, sign * size, size)
-
-
-def _chosen(problem: Problem, muscles: Sequence[str]) -> Mask:
-    """The muscles (n,) with these names."""
-    weak = np.zeros(check_problem(problem).n_muscles, dtype=bool)
-    weak[chosen_muscles(problem, muscles)] = True
-    return weak
 
 
 def _first_possible(

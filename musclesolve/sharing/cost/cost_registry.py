@@ -62,13 +62,13 @@ class CostRecord:
     use: str = ""  # for whom it is
     kind: type[Cost] | None = None  # its class; calling the record makes the cost
 
-    def __call__(self, **options: Any) -> Cost:
-        """The cost itself, with options by name."""
+    def __call__(self, *unnamed: Any, **options: Any) -> Cost:
+        """The cost itself, with options by name, or without name as of its class."""
         unknown = sorted(set(options) - set(self.options))
         if unknown:
             raise unknown_name(unknown[0], f"option of {self.name}", self.options)
         assert self.kind is not None
-        return self.kind(**options)
+        return self.kind(*unnamed, **options)
 
 
 def costs() -> dict[str, CostRecord]:

@@ -16,11 +16,11 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from musclesolve._util.arrays import Array
-from musclesolve._util.checks import check_integer
+from musclesolve._util.checks import check_integer, check_number
 from musclesolve._util.processes import threads as threads_allowed
 from musclesolve.errors import input_error
 from musclesolve.sharing.cost.cost_base import Cost
-from musclesolve.sharing.cost.cost_terms import kernel_arrays
+from musclesolve.sharing.cost.cost_terms import Power, Term, kernel_arrays
 from musclesolve.sharing.kernel.constants import (
     CERTIFY,
     CHAIN,
@@ -68,8 +68,10 @@ class KernelProblem:
     sizes: tuple[int, int, int]  # rows of moments and soft rows, muscles, terms
 
     @classmethod
-    def from_problem(cls, problem: Problem, cost: Cost) -> "KernelProblem | None":
-        """The arrays of a problem and a cost; None where compiled code cannot solve the problem.
+    def from_problem(
+        cls, problem: Problem, cost: Cost, terms: tuple[Term, ...] | None = None
+    ) -> "KernelProblem | None":
+        """The arrays of a problem and a cost, or others in the place of its terms; None where code cannot solve it.
 
         Compiled code cannot solve a cost that is not described as data, a problem with too many muscles, or any
         problem where numba may not compile. A cost that is not built in is excluded, too: its shapes and slopes have
@@ -78,7 +80,7 @@ class KernelProblem:
         if not cost.built_in or problem.n_muscles > MAX_MUSCLES or not compiles():
             return None
         with np.errstate(all="ignore"):  # some frames may not consist of numbers
-            terms = cost.terms(problem)
+            terms = terms or cost.terms(problem)
             if terms is None:
                 return None
             unbounded = all(term.form.end == np.inf for term in terms)
@@ -96,6 +98,11 @@ class KernelProblem:
         )
         sizes = (dofs + soft[1].shape[1], muscles, len(terms))
         return cls(tuple(np.ascontiguousarray(x) for x in arrays), shape, sizes)  # type: ignore[arg-type]
+
+    @property
+    def highest_power(self) -> float:
+        """The highest exponent of a term."""
+        return float(max(self.arrays[-4].tolist(), default=0.0))
 
     def solve(self, options: KernelOptions, block: int, threads: int | None) -> SolutionArrays:
         """Solve every frame; a frame that ends without a certificate or a proof is UNRESOLVED.
@@ -204,6 +211,61 @@ if hasattr(os, "register_at_fork"):  # threads do not survive it
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
+HIGH, MOST_OF_HIGH = 16.0, 40
+"""Power p of a term above which Newton's method is slow, and the number of iterations after which `climb` takes over.
+
+Far from the optimum each step goes 1 / (p - 1) of the way.
+"""
+GROWTH, MOST_PROGRAMS = 1.35, 20
+NEAR_ENOUGH, AT_OPTIMUM = 1e-2, 1e-9  # change of activations after which the power grows, and the method ends
+LEAST_BEND = 1e-60  # share of the largest curvature; of muscles far below the largest load it is tiny
+
+
+@np.errstate(all="ignore")
+def climb(problem: Problem, cost: Cost) -> Attempt:
+    """Solve frames of a cost with powers above HIGH by quadratic programs; a frame without result is SOLVER_FAILED.
+
+    Each program has slopes and curvatures at the activations of the last one, as Newton's method with the exact set of
+    muscles at bounds. Powers above 3 grow by GROWTH: the optimum of one power is near enough to the next one.
+    """
+    attempt, kernel = Attempt.blank(problem), KernelProblem.from_problem(problem, cost)
+    highest = 0.0 if kernel is None else kernel.highest_power
+    if highest <= HIGH:
+        return attempt
+    attempt.activation[:] = problem.lower + 0.5 * np.minimum(problem.upper - problem.lower, 1.0)
+    possible = np.arange(problem.n_frames)
+    for power in (*3.0 * GROWTH ** np.arange(np.log(highest / 3.0) / np.log(GROWTH)), highest):
+        left = possible
+        for _ in range(MOST_PROGRAMS):
+            part, at = problem.frames(left), attempt.activation[left]
+            terms = [
+                replace(term, form=replace(term.form, exponent=min(term.form.exponent, power)))
+                for term in cost.terms(part) or ()
+            ]
+            bend = np.asarray(sum(term.curvature(at) for term in terms))
+            bend = np.maximum(bend, LEAST_BEND * bend.max(axis=1, keepdims=True))
+            target = at - sum(term.slope(at) for term in terms) / bend
+            tangent = (Term(Power(2.0), np.sqrt(0.5 * bend), target),)
+            program: Any = KernelProblem.from_problem(part, cost, tangent)
+            step = claimed(program.solve(KernelOptions(AT_OPTIMUM, 250, False), 512, 1))
+            attempt.store(left, replace(step, iterations=attempt.iterations[left] + step.iterations))
+            possible = np.setdiff1d(possible, left[step.claim != Status.SOLVED])
+            moved = np.abs(step.activation - at).max(axis=1)
+            left = left[moved > (AT_OPTIMUM if power == highest else NEAR_ENOUGH)]
+            if not left.size:
+                break
+    attempt.claim[left] = Status.SOLVER_FAILED
+    return attempt
+
+
+def claimed(arrays: SolutionArrays) -> Attempt:
+    """The attempt of compiled code, with proofs of infeasible frames; SOLVER_FAILED where it leaves a frame open."""
+    proved, left = arrays.status == Status.INFEASIBLE, arrays.status == UNRESOLVED
+    claim = np.select([proved, left], [Status.INFEASIBLE, Status.SOLVER_FAILED], Status.SOLVED)
+    direction = np.where(proved[:, None], arrays.infeasibility_proof, arrays.multiplier)
+    return Attempt(arrays.activation, arrays.reserve, direction, arrays.iterations, claim.astype(np.int8))
+
+
 @dataclass(frozen=True)
 class Vectorized:
     """The interior-point method in numpy, on blocks of frames that fit the processor's cache."""
@@ -216,10 +278,11 @@ class Vectorized:
 
     def solve(self, problem: Problem, cost: Cost, warm_start: Array | None = None) -> Attempt:
         """See Solver. A warm start is of no use to an interior-point method and is ignored."""
-        attempt, weight = Attempt.blank(problem), problem.reserve_weight
+        attempt, weight = climb(problem, cost), problem.reserve_weight
         method = FramesInteriorPoint(self.tolerance, self.max_iterations, seek_proof=weight is None)
-        for first in range(0, problem.n_frames, self.block):
-            block = np.arange(first, min(first + self.block, problem.n_frames))
+        left = np.flatnonzero(attempt.claim == Status.SOLVER_FAILED)
+        for first in range(0, left.size, self.block):
+            block = left[first : first + self.block]
             part = problem.frames(block)
             if weight is None:
                 attempt.store(block, method.solve(part, cost))
@@ -238,9 +301,9 @@ class Batch:
     """Newton's method on the dual, then the interior point, compiled where the cost can be described as data.
 
     Other costs go to the interior point vectorized over frames, and so does a frame that the compiled methods leave
-    without certificate or proof. Newton's method starts from the multipliers of the frame before, in chains of 64
-    frames: the number of threads and of frames at a time does not change the result, their order changes it within
-    the tolerance.
+    without certificate or proof; `climb` comes first where there are powers above HIGH. Newton's method starts from the
+    multipliers of the frame before, in chains of 64 frames: the number of threads and of frames at a time does not
+    change the result, their order changes it within the tolerance.
     """
 
     tolerance: float = 1e-9  # certificate at which a frame is done
@@ -251,6 +314,8 @@ class Batch:
     name: ClassVar[str] = "batch"
 
     def __post_init__(self) -> None:
+        check_number(self.tolerance, "tolerance", "a positive number", above=0.0)
+        check_integer(self.max_iterations, "max_iterations", 1)
         check_integer(self.block, "block", 1)
         if self.threads is not None:
             check_integer(self.threads, "threads", 1)
@@ -263,8 +328,10 @@ class Batch:
     def solve_certified(self, problem: Problem, cost: Cost, allow_reserve: bool) -> SolutionArrays | None:
         """See Solver; None for a cost that cannot be described as data."""
         kernel = KernelProblem.from_problem(problem, cost)
-        options = KernelOptions(self.tolerance, self.max_iterations, allow_reserve)
-        return None if kernel is None else kernel.solve(options, self.block, self.threads)
+        if kernel is None:
+            return None
+        most = self.max_iterations if kernel.highest_power <= HIGH else min(self.max_iterations, MOST_OF_HIGH)
+        return kernel.solve(KernelOptions(self.tolerance, most, allow_reserve), self.block, self.threads)
 
     def sequence(
         self, problem: Problem, cost: Cost, rate: RateBounds, allow_reserve: bool
@@ -279,10 +346,7 @@ class Batch:
         arrays = self.solve_certified(problem, cost, allow_reserve=False)
         if arrays is None:
             return self.fallback.solve(problem, cost)
-        proved = arrays.status == Status.INFEASIBLE
-        claim = np.where(proved, Status.INFEASIBLE, Status.SOLVED).astype(np.int8)
-        direction = np.where(proved[:, None], arrays.infeasibility_proof, arrays.multiplier)
-        attempt = Attempt(arrays.activation, arrays.reserve, direction, arrays.iterations, claim)
+        attempt = claimed(arrays)
         if (left := arrays.status == UNRESOLVED).any():
             attempt.store(left, self.fallback.solve(problem.frames(left), cost))
         return attempt

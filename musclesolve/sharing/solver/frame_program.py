@@ -210,20 +210,20 @@ def frame_by_frame(
     return attempt
 
 
-ENDED = {
-    0: "Solve_Succeeded",
-    1: "Solved_To_Acceptable_Level",
-    2: "Infeasible_Problem_Detected",
-    -1: "Maximum_Iterations_Exceeded",
-}
-"""Return codes of Ipopt (IpReturnCodes_inc.h) in the words of CasADi."""
-CLAIMS = {
+_CLAIMS = {
     "Solve_Succeeded": Status.SOLVED,
     "Solved_To_Acceptable_Level": Status.SOLVED,
-    "Maximum_Iterations_Exceeded": Status.MAX_ITERATIONS,
     "Infeasible_Problem_Detected": Status.INFEASIBLE,
 }
 """The final message of Ipopt -> the status that it claims."""
+_RAN_OUT = ("max_iter", "maxiter", "maximum", "iteration limit", "user_requested_stop")
+"""Words of the final messages after a limit of iterations or time, or after a callback that ends the frame."""
+
+
+def claim_of(message: str, otherwise: Status = Status.SOLVER_FAILED) -> Status:
+    """The status that a solver claims by its final message, in the words of CasADi."""
+    ran_out = any(words in message.lower() for words in _RAN_OUT)
+    return _CLAIMS.get(message, Status.MAX_ITERATIONS if ran_out else otherwise)
 
 
 def least_squares_multiplier(matrix: Array, slope: Array, x: Array, lower: Array, upper: Array) -> Array:

@@ -32,10 +32,9 @@ from musclesolve.sharing.kernel.constants import TOLERANCE
 from musclesolve.sharing.problem import Problem
 from musclesolve.sharing.problem_scale import load, row_size, slope_size
 from musclesolve.sharing.solver.frame_program import (
-    CLAIMS,
-    ENDED,
     Claim,
     Reduced,
+    claim_of,
     frame_by_frame,
     independent_rows,
     polish,
@@ -218,7 +217,7 @@ def minimize_frames(
             lbg=np.concatenate([met, low[t] / size[t]]),
             ubg=np.concatenate([met, high[t] / size[t]]),
         )
-        attempt.claim[t] = CLAIMS.get(ended, Status.SOLVER_FAILED)
+        attempt.claim[t] = claim_of(ended)
         attempt.activation[t] = np.clip(x[:muscles], lower, upper)
         if reserved:
             attempt.reserve[t] = x[muscles:] * row[t]
@@ -252,11 +251,11 @@ def _program(
     def call(**numbers: Array) -> tuple[Array, Array, int, str]:
         if watching is not None:
             watching.count, watching.error = 0, None
-        claimed, ended = program(**numbers), program.stats()
+        claimed = program(**numbers)
         if watching is not None and watching.error is not None:
             raise watching.error
         x, multiplier = (np.asarray(claimed[key])[:, 0] for key in ("x", "lam_g"))
-        return x, multiplier, int(ended.get("iter_count", 0)), str(ended["return_status"])
+        return x, multiplier, int(program.stats().get("iter_count", 0)), final_message(program.stats())
 
     return call
 
@@ -297,6 +296,27 @@ def casadi_ipopt(name: str, problem: dict[str, Any], options: dict[str, Any], ca
         raise bad_option(str(error).strip().splitlines()[-1].rpartition("cpp:")[2]) from error
 
 
+_CODES = {
+    **{0: "Solve_Succeeded", 1: "Solved_To_Acceptable_Level", 2: "Infeasible_Problem_Detected"},
+    **{-1: "Maximum_Iterations_Exceeded", -4: "Maximum_CpuTime_Exceeded", -5: "Maximum_WallTime_Exceeded"},
+    **{5: "User_Requested_Stop", -12: "Invalid_Option"},
+}
+"""Return codes of Ipopt (IpReturnCodes_inc.h) in the words of CasADi."""
+
+
+def final_message(stats: Mapping[str, Any]) -> str:
+    """The final message in the statistics of a solver of CasADi.
+
+    CasADi prints a Ctrl-C during Ipopt, which ends with "NonIpopt_Exception_Thrown" then, and does not raise it.
+    """
+    message = str(stats.get("return_status", "done" if stats.get("success") else "failed"))
+    if message == "NonIpopt_Exception_Thrown":
+        raise KeyboardInterrupt
+    if message == "Invalid_Option":
+        raise bad_option("a value is not available here, such as a linear solver that is not installed")
+    return message
+
+
 @dataclass(frozen=True)
 class Cyipopt(IpoptOptions):
     """Ipopt without symbolic expressions, for any cost with derivatives.
@@ -328,7 +348,7 @@ class Cyipopt(IpoptOptions):
             functions, places, self, guess, jac_c_constant="yes", **bounds
         )
         # Ipopt adds multiplier times constraint to the cost; here it is subtracted
-        return Claim(x, -multiplier, iterations, CLAIMS.get(ended, Status.SOLVER_FAILED))
+        return Claim(x, -multiplier, iterations, claim_of(ended))
 
 
 def call_ipopt(
@@ -370,7 +390,8 @@ def call_ipopt(
         except TypeError as error:
             raise bad_option(f"{option} = {value!r}") from error
     x, report = ipopt.solve(x0)
-    return np.asarray(x), np.asarray(report["mult_g"]), iterations, ENDED.get(report["status"], "failed")
+    ended = final_message({"return_status": _CODES.get(report["status"], "failed")})
+    return np.asarray(x), np.asarray(report["mult_g"]), iterations, ended
 
 
 def frame_symbols(

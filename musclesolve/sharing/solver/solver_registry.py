@@ -210,8 +210,10 @@ def refuse_unfit(solver: Solver, cost: Cost, reserves: bool = False) -> None:
     able = [name for name, record in REGISTRY.items() if record.fits(cost, reserves) and record.installed]
     if _covers(can, cost, reserves=False):
         lacking = ["the quadratic cost of reserves"]
-    elif kinds := [kind for kind in ("quadratic", "linear") if f"{kind}_program" in can]:
-        lacking = [f"costs that are not {kinds[0]}"]
+    elif "quadratic_program" in can:
+        lacking = ["costs that are not quadratic", "or that couple muscles"]
+    elif "linear_program" in can:
+        lacking = ["costs that are not linear"]
     else:
         lacking = [f"{NEEDS.get(word, 'a word of its own')} ({word})" for word in sorted(cost.needs - can)]
     raise input_error(

@@ -162,6 +162,30 @@ def test_an_infinite_derivative_at_a_bound_is_allowed(make_leg):
     np.testing.assert_allclose(mine.activation, known.activation, atol=1e-8)
 
 
+def test_an_error_inside_a_class_names_the_frames_that_it_is_called_with(make_leg):
+    problem = make_leg(30)
+    weight = np.random.default_rng(0).uniform(0.5, 2.0, problem.lower.shape)
+
+    class Weighted(Power):
+        def term_value(self, problem, activation):
+            return (weight * activation**2).sum(axis=1)
+
+    class ByFrame(Power):
+        def term_value(self, problem, activation):
+            return (weight[problem.frame_number] * activation**2).sum(axis=1)
+
+        def term_gradient(self, problem, activation):
+            return 2.0 * weight[problem.frame_number] * activation
+
+        def term_hessian_diagonal(self, problem, activation):
+            return 2.0 * weight[problem.frame_number]
+
+    with pytest.raises(ValueError, match="broadcast") as raised:
+        solve(problem, Weighted())
+    assert "problem.frame_number" in raised.value.__notes__[0]
+    assert solve(problem, ByFrame()).solved.all()
+
+
 def test_invalid_frames_are_not_checked(make_leg):
     problem = make_leg(4)
     moment, capacity = problem.moment.copy(), problem.force_capacity.copy()

@@ -288,6 +288,7 @@ def test_registry_lists_and_finds():
     assert all("Assumes" in (costs()[name].kind.__doc__ or "") for name in promised)
     assert costs()["joint_reaction_squared"].needs == {"separable", "rows"}
     assert costs()["stress_cubed"]() == StressCubed()
+    assert costs()["activation_power"](3.0) == ActivationPower(3.0)
     with refused("unknown_name", "'stress_qubed'", "'stress_cubed'"):
         find_cost("stress_qubed")
     with refused("unknown_name", "3"):

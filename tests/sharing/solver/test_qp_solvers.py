@@ -62,6 +62,9 @@ def test_other_costs_are_refused_by_name(solver, make_leg):
         given = COSTS[cost]
         with refused("unfit_solver", solver, given.name, "batch, ipopt"):
             solve(make_leg(1), given, solver)
+    coupled = ms.sharing.expression_cost("coupled", lambda a: (a[0] + a[1]) ** 2, convex=True)
+    with refused("unfit_solver", solver, "that couple muscles", "ipopt"):
+        solve(make_leg(1), coupled, solver)
 
 
 @pytest.mark.parametrize("solver", QUADRATIC)

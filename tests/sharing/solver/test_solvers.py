@@ -105,6 +105,23 @@ def test_too_few_iterations_are_reported(make_leg, solver):
     assert np.isnan(answer.activation).all() and (answer.kkt_residual > 1e-6).all()
 
 
+@pytest.mark.parametrize(
+    "cost",
+    [
+        "activation_power(exponent=50)",
+        "soft_saturation(exponent=50)",
+        "soft_saturation(exponent=40) + activation_power(exponent=20)",
+    ],
+)
+def test_high_powers_are_solved(make_leg, cost):
+    """Newton's method alone leaves up to 85 % of these frames; an infeasible frame keeps its proof."""
+    problem = make_leg(40)
+    problem = replace(problem, moment=np.vstack([problem.moment[:-1], 20.0 * problem.moment[-1:]]))
+    answer = solve(problem, cost)
+    assert answer.solved[:-1].mean() > 0.9 and answer.status[-1] == Status.INFEASIBLE
+    assert solve(replace(problem, reserve_weight=1e-4), cost).solved[:-1].mean() > 0.7
+
+
 def test_muscles_that_can_do_nothing_rest(make_leg):
     """Zero capacity in some frames, no moment arm at all in others, a trace of capacity in the last."""
     full = make_leg(6, seed=9)
@@ -139,6 +156,9 @@ def test_options_are_checked(make_leg):
         solve(make_leg(1), on_infeasible="ignore")
     with refused("bad_type", "dict"):
         solve({})
+    for wrong in ({"tolerance": -1.0}, {"max_iterations": 0}, {"block": 0}, {"threads": 0}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            Batch(**wrong)
 
 
 def test_ipopt_is_silent(make_leg, capfd):

@@ -151,9 +151,8 @@ class ActivationPower(PowerSum):
 
     Assumes that effort depends on the activation alone, so that a small muscle costs as much as a large one. As p
     grows the largest activation decides, and the optimum tends to the optimum of a min/max criterion (Rasmussen et al.
-    2001). Beyond p = 10 or so the marginal costs of a whole leg span more orders of magnitude than a floating-point
-    number has digits: some frames run out of iterations, a note says so, and `min_max`, which is exact, is the better
-    choice.
+    2001). Beyond p = 20 or so the marginal costs of a whole leg span more orders of magnitude than a floating-point
+    number has digits: some frames end without a certificate, and `min_max`, which is exact, is the better choice.
 
     Args:
         exponent: p, at least 1.
