@@ -420,27 +420,17 @@ def _is_session(word: Word) -> bool:
 
 def _conditions(left: list[list[Word]], subjects: Sequence[str]) -> list[str]:
     """Return the condition of every trial, by the remaining words that vary; "" for all where none varies."""
-    numbers: defaultdict[str, set[str]] = defaultdict(set)
-    spelled: dict[str, str] = {}
-    for words in left:
-        for word in words:
-            numbers[word.letters.casefold()].add(word.number)
-            spelled.setdefault(word.letters.casefold(), word.letters)
-
-    def is_value(letters: str) -> bool:
-        return any(n and (not n.isdecimal() or int(n) > _COUNTS_TO) for n in numbers[letters])
-
+    every = [word for words in left for word in words]
+    spelled = {word.letters.casefold(): word.letters for word in reversed(every)}  # as in the first one
+    numbered = (word for word in every if word.number)
+    values = (x for x in numbered if not (x.number.isdecimal() and int(x.number) <= _COUNTS_TO))
+    valued = {word.letters.casefold() for word in values}
     texts = []
     for words in left:
-        named = []
-        for word in words:
-            letters = word.letters.casefold()
-            if letters in _IDLE:
-                continue
-            text = spelled[letters] + (word.number if is_value(letters) else "")
-            if text and text not in named:
-                named.append(text)
-        texts.append(named)
+        parts = ((word.letters.casefold(), word.number) for word in words)
+        spoken = ((letters, number) for letters, number in parts if letters not in _IDLE)
+        named = dict.fromkeys(spelled[letters] + number * (letters in valued) for letters, number in spoken)
+        texts.append([text for text in named if text])
     persons = {name.casefold() for name in subjects}
     everywhere = set(texts[0]).intersection(*texts[1:]) if len(texts) > 1 else set(texts[0])
     conditions = [
