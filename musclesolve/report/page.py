@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
 from musclesolve.errors import input_error
@@ -45,7 +46,7 @@ from musclesolve.report.inputs import (
 )
 from musclesolve.report.picture.moving_picture import with_geometry
 from musclesolve.report.rendering import whole_page
-from musclesolve.report.sections import Headline, headline, moving, no_headline, pictures_of, sections_of
+from musclesolve.report.sections import Headline, headline, moving, pictures_of, sections_of
 from musclesolve.results.cycles.cycle_averages import differences
 from musclesolve.results.cycles.gait_scores import norms
 from musclesolve.results.dataset.result_quantities import listed, number, text, trial_name
@@ -57,6 +58,8 @@ from musclesolve.results.files.result_netcdf import (
     read_result,
     with_storable_texts,
 )
+from musclesolve.results.finding import Finding
+from musclesolve.results.judgement import judge_findings
 from musclesolve.results.tables.average_tables import average_remarks, average_table
 from musclesolve.version import __version__
 
@@ -190,7 +193,8 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
             top = headline(trial.facts, trial.said)
             in_implants += contact_sources(trial.facts)
         except DAMAGE as error:
-            top = no_headline(reason(error))
+            judged = judge_findings([Finding("unreadable", "error", reason(error), "compute it again")])
+            top = Headline(judged, f"This file is damaged: {reason(error)}.")
         sections = sections_of(trial, key, figures, shown)
         trials.append({"key": key, "title": title, "headline": top, "sections": sections})
     averages = []
@@ -258,11 +262,10 @@ def figure_page(result: Path) -> str:
     """The figures of a result and of its uncertainty, where that lies beside it, as one page for a browser."""
     beside = result.with_name(UNCERTAINTY)
     (trial, *_) = read_inputs([result, *([beside] if beside.is_file() else [])]).trials
-    kinds: dict[str, list[Picture]] = {figure.tab: [] for figure in FIGURE_NAMES.values() if figure.tab}
-    for shown in pictures_of(trial, "t1"):
-        kinds[FIGURE_NAMES[shown.name].tab].append(shown)
-    full = {kind: names for kind, names in kinds.items() if names}
-    return whole_page("figures.html", heading="Figures of the result", kinds=full)
+    shown = grouped((FIGURE_NAMES[picture.name].tab, picture) for picture in pictures_of(trial, "t1"))
+    tabs = dict.fromkeys(figure.tab for figure in FIGURE_NAMES.values())
+    kinds = {tab: shown[tab] for tab in tabs if tab in shown}
+    return whole_page("figures.html", heading="Figures of the result", kinds=kinds)
 
 
 def answer_page(path: Path, question: str) -> str:
@@ -273,18 +276,19 @@ def answer_page(path: Path, question: str) -> str:
     except Absent as absent:
         content = {"answer": str(absent)}
     else:
-        for name, draw in figures_of(data, question).items():
-            pictures.append(drawn(name, name, draw, data))
+        pictures = [drawn(name, name, draw, data) for name, draw in figures_of(data, question).items()]
     kinds = {"Figures": pictures} if pictures else {}
     return whole_page("figures.html", heading="Answer", kinds=kinds, **content)
 
 
 def comparison_page(path: Path) -> str:
     """Figures of a comparison of costs (comparison.nc) or of results (compared.nc), a page for each leg and figure."""
-    data, kinds = read_result(path), dict[str, list[Picture]]()
-    for name, draw in figures_of(data, COMPARISON if "cost" in data.dims else RESULTS).items():
-        tab = FIGURE_NAMES[name.rpartition("_")[0]].tab
-        kinds.setdefault(tab, []).append(drawn(name, name, draw, data))
+    data = read_result(path)
+    figures = figures_of(data, COMPARISON if "cost" in data.dims else RESULTS)
+    kinds = grouped(
+        (FIGURE_NAMES[name.rpartition("_")[0]].tab, drawn(name, name, draw, data))
+        for name, draw in figures.items()
+    )
     return whole_page("figures.html", heading="Figures of the comparison", kinds=kinds)
 
 
