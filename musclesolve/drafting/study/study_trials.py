@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from muscle_db.regular_file import file_state
+from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import NaturalPlace, natural_place
 from musclesolve.constants import AVERAGE_FILE, COMPARISON_FILE, RESULT_FILE, STUDY_FILE
 from musclesolve.errors import InputError, file_error, input_error
@@ -198,9 +199,8 @@ def roles(
     level = _group_level(paths, subjects)
     beside = _person_words(parsed, subjects)
     groups = ["" if level is None else path[level] for path in paths]
-    groups_of = defaultdict(set)  # the same name in two groups is of two persons
-    for subject, group in zip(subjects, groups, strict=True):
-        groups_of[subject.name].add(group)
+    pairs = ((subject.name, group) for subject, group in zip(subjects, groups, strict=True))
+    groups_of = grouped(dict.fromkeys(pairs))  # the same name in two groups is of two persons
     every, left, sessions_of = list[Role](), list[list[Word]](), defaultdict(set)
     for words, subject, group, doubt in zip(parsed, subjects, groups, doubts, strict=True):
         name = subject.name
@@ -311,12 +311,11 @@ def _told_apart(
         "" if person in path[:-1] and person != one.name else person
         for person, path, one in zip(persons, paths, subjects, strict=True)
     ]
-    of_place: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    for place, person in zip(places, stated, strict=True):
-        of_place[place] |= {person} - {""}
+    people = dict.fromkeys(zip(places, stated, strict=True))
+    of_place = grouped((place, person) for place, person in people if person)
     keys: list[tuple[str, ...]] = []
     for place, person in zip(places, stated, strict=True):
-        key_of = (person,) if person else tuple(of_place[place])
+        key_of = (person,) if person else tuple(of_place.get(place, ()))
         keys.append(key_of if len(key_of) == 1 else place)
     keys_of, names_of, sources_of = defaultdict(set), defaultdict(set), defaultdict(set)
     for key, (source, name), person in zip(keys, places, stated, strict=True):
@@ -347,11 +346,9 @@ def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
     persons = [k for k in called if not called[k] <= _CONDITION_WORDS | _IDLE]
     varying = [k for k in persons if len({path[k] for path in paths}) > 1]
     for k in varying:
-        below = defaultdict(set)
-        for path in paths:
-            below[path[k]].add(
-                "/".join(word.letters.casefold() for level in path[k + 1 :] for word in words_of(level))
-            )
+        inside = {path: [word for level in path[k + 1 :] for word in words_of(level)] for path in paths}
+        names_below = {path: "/".join(word.letters.casefold() for word in of) for path, of in inside.items()}
+        below = grouped(dict.fromkeys((path[k], name) for path, name in names_below.items()))
         if max(Counter(name for names in below.values() for name in names).values()) > 1:
             return k
     return next(iter(varying or persons), None)
@@ -374,9 +371,8 @@ def _source_names(sources: set[str]) -> dict[str, str]:
 def _group_level(paths: Sequence[tuple[str, ...]], subjects: Sequence[_Subject]) -> int | None:
     """The level of the groups: above the subjects, it varies and parts them."""
     for k in range(min(one.level for one in subjects)):
-        placed = defaultdict(set)
-        for path, one in zip(paths, subjects, strict=True):
-            placed[path[k]].add(one.name)
+        named = ((path[k], one.name) for path, one in zip(paths, subjects, strict=True))
+        placed = grouped(dict.fromkeys(named))
         words = [word for value in placed for word in words_of(value)]
         called = {word.letters.casefold() for word in words}
         if len(placed) < 2 or all(map(_is_session, words)) or called <= _CONDITION_WORDS:
