@@ -76,7 +76,7 @@ PAGE_SUFFIXES = (".html", ".htm")
 def write_report(
     paths: Sequence[str | Path],
     output: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     geometry: str | Path | None = None,
     questions: Sequence[str] = (),
 ) -> tuple[Path, Inputs]:
@@ -95,11 +95,10 @@ def write_report(
     Returns:
         The page, and its sources.
     """
-    report = progress or no_progress
-    report("reading", 0.0)
+    progress("reading", 0.0)
     norms(current_style().norm_file)  # a wrong norm file is refused before anything is drawn
     if questions:
-        _answer(paths, questions, report)
+        _answer(paths, questions, progress)
     inputs = read_inputs(paths)
     named = {os.path.realpath(source.path) for source in inputs.sources}
     results = [source.path for source in inputs.sources if source.kind == RESULT]
@@ -130,7 +129,7 @@ def write_report(
             remedy="choose another name with -o",
         )
     with reserved(target.parent):
-        page = report_page(inputs, report)
+        page = report_page(inputs, progress)
         (written,) = write_files(target.parent, {target.name: page.encode("utf-8", "replace")})
     return written, inputs
 
@@ -167,14 +166,13 @@ def trial_report(result: xr.Dataset, path: Path) -> bytes:
     return report_page(read_inputs(paths, {path: held})).encode("utf-8", "replace")
 
 
-def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
+def report_page(inputs: Inputs, progress: Progress = no_progress) -> str:
     """The whole page.
 
     Args:
         inputs: what `read_inputs` returned.
         progress: called with the name of each stage and the share of the work that is done.
     """
-    report = progress or no_progress
     size, trials, titles, in_implants = 0, list[dict[str, Any]](), _titles(inputs.trials), list[str]()
 
     def fitting(pictures: Iterable[Picture]) -> Iterator[Picture]:
@@ -185,7 +183,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
             yield picture if size <= MOST_BYTES else replace(picture, data="", fault=LEFT_OUT)
 
     for place, (trial, title) in enumerate(zip(inputs.trials, titles, strict=True), start=1):
-        report("drawing", (place - 1) / len(titles))
+        progress("drawing", (place - 1) / len(titles))
         key = f"t{place}"
         (shown,) = fitting([moving(trial)]) if place == 1 else (ONE_PICTURE,)
         figures = {picture.name: picture for picture in fitting(pictures_of(trial, key))}
@@ -206,7 +204,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         except DAMAGE as error:
             content, fault = {}, reason(error)
         averages.append({"key": key, "file": source.path.name, "figures": figs, "fault": fault, **content})
-    report("writing", 1.0)
+    progress("writing", 1.0)
     versions_of_files = (text(source.data, "musclesolve_version") for source in inputs.sources)
     citations = Citations(next(versions_of_files, "") or __version__)
     try:
