@@ -791,7 +791,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
     of_key: dict[_Key, dict[str, list[Path]]] = {}
     unread: list[str] = []
     for place, files in places.items():
-        of = _models_of(place, root, models)
+        of = _models_of(place, models)
         for path in files:
             try:
                 role = _role(path, _coordinates(of[0], file_state(of[0])) if of else frozenset())
@@ -812,7 +812,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
         for coordinates in roles.get("coordinates", ()):
             several = len(roles["coordinates"]) > 1
             levels = (*key[0], coordinates.stem) if several else _levels(coordinates, root)
-            trial = _model_trial(levels, coordinates, roles, root, models, setups)
+            trial = _model_trial(levels, coordinates, roles, models, setups)
             if several:
                 note = f"{_names(roles['coordinates'])} are named as one motion: {KEEP_ONE}"
                 trial = replace(trial, notes=(*trial.notes, note))
@@ -867,12 +867,11 @@ def _model_trial(
     levels: tuple[str, ...],
     coordinates: Path,
     roles: Mapping[str, list[Path]],
-    root: Path,
     models: Mapping[Path, list[Path]],
     setups: Mapping[Path, tuple[Path, str]],
 ) -> FoundTrial:
     """The trial of a file of coordinates, with its model and its forces."""
-    of = _models_of(coordinates.parent, root, models)
+    of = _models_of(coordinates.parent, models)
     exclude = ""
     if setup := setups.get(coordinates.resolve()):
         path_of_setup, named = setup
@@ -983,7 +982,7 @@ def _name_of(path: Path) -> str:
     return "_".join(part for part in re.split(r"[_\-\s]+", stem_of(path)) if not _says_role(part))
 
 
-def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> list[Path]:
+def _models_of(place: Path, models: Mapping[Path, list[Path]]) -> list[Path]:
     """The models of a folder: its own, else of a folder beside it that is called so, else of the nearest one above."""
     for above in (place, *place.parents):
         if above in models:
@@ -991,8 +990,6 @@ def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> li
         beside = [path for path in models if path.parent == above and path.name.casefold() in _MODEL_FOLDERS]
         if beside:
             return models[beside[0]]
-        if above == root:
-            return []
     return []
 
 
