@@ -129,13 +129,6 @@ class MujocoModel(SimulatedModel):
         return float(self.model.body_mass.sum())
 
     @property
-    def _followers(self) -> Indices:
-        """Coordinates of joints that follow another joint by an equality constraint."""
-        model = self.model
-        follows = (model.eq_type == _engine().mjtEq.mjEQ_JOINT) & (model.eq_obj2id >= 0)
-        return np.asarray(model.jnt_dofadr[model.eq_obj1id[follows]])
-
-    @property
     def _single(self) -> Indices:
         """Numbers of the hinges and slides."""
         kinds = _engine().mjtJoint
@@ -256,10 +249,15 @@ class MujocoModel(SimulatedModel):
         for frame in range(frames):
             capacity[frame], passive[frame] = self._forces(length[frame], rate[frame])
         if jacobians[0].size:
-            independent, basis = _null_space(jacobians, self._followers)
+            # coordinates of joints that follow another joint by an equality constraint
+            follows = (model.eq_type == engine.mjtEq.mjEQ_JOINT) & (model.eq_obj2id >= 0)
+            followers = np.asarray(model.jnt_dofadr[model.eq_obj1id[follows]])
+            independent, basis = _null_space(jacobians, followers)
         tau, arm = np.einsum("tij,ti->tj", basis, tau), np.einsum("tij,tin->tjn", basis, arm)
-        optimal, start = self._optimal()
-        slack = model.actuator_lengthrange[self.muscle, 0] - start * optimal
+        low, high = model.actuator_gainprm[self.muscle, :2].T
+        shortest, longest = model.actuator_lengthrange[self.muscle].T
+        optimal = (longest - shortest) / (high - low)
+        slack = shortest - low * optimal
         fastest = model.actuator_gainprm[self.muscle, 6]
         angle, single, units = np.full((frames, model.nv), np.nan), self._single, self._units(_OF_VELOCITY)
         angle[:, model.jnt_dofadr[single]] = qpos[:, model.jnt_qposadr[single]]
@@ -360,12 +358,6 @@ class MujocoModel(SimulatedModel):
         return np.where(
             stated >= 0.0, stated, scale / np.maximum(self.model.actuator_acc0[self.muscle], 1e-15)
         )
-
-    def _optimal(self) -> tuple[Array, Array]:
-        """Optimal fiber lengths (n,) [m], and normalized ones at the beginning of the range of lengths."""
-        low, high = self.model.actuator_gainprm[self.muscle, :2].T
-        shortest, longest = self.model.actuator_lengthrange[self.muscle].T
-        return (longest - shortest) / (high - low), low
 
 
 def _engine() -> Any:

@@ -56,8 +56,9 @@ class Lock:
                 lock._file.close()
                 return None
             # Between opening and locking, the last holder may have removed or moved it.
-            if _is_at(path, lock.number):
-                return lock
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.stat(path), os.fstat(lock.number)):
+                    return lock
             lock._file.close()
         return None
 
@@ -112,13 +113,6 @@ def _lock(number: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _is_at(path: Path, number: int) -> bool:
-    try:
-        return os.path.samestat(os.stat(path), os.fstat(number))
-    except FileNotFoundError:
-        return False
 
 
 class OneThread:

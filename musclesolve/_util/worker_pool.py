@@ -262,18 +262,13 @@ def _done(function: Function, shared: Any, task: Any, progress: Progress) -> byt
         return pickle.dumps((DONE, function(shared, task, progress)))
     except Exception as error:
         error.add_note(traceback.format_exc())
-        return _packed_error(error)
-
-
-def _packed_error(error: Exception) -> bytes:
-    """An exception that ends the computation; as text if it cannot be sent to another process."""
-    try:
-        packed = pickle.dumps((RAISED, error))
-        pickle.loads(packed)
-        return packed
-    except Exception:
-        notes = "\n".join(error.__notes__)
-        return pickle.dumps((RAISED, RuntimeError(f"{type(error).__name__}: {error}\n{notes}")))
+        try:
+            packed = pickle.dumps((RAISED, error))
+            pickle.loads(packed)
+            return packed
+        except Exception:  # an error that cannot be sent to another process, as text
+            notes = "\n".join(error.__notes__)
+            return pickle.dumps((RAISED, RuntimeError(f"{type(error).__name__}: {error}\n{notes}")))
 
 
 def _end_with_parent() -> None:

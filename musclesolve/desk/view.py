@@ -465,7 +465,7 @@ class View:
     def _history_button(
         self, title: str, edit: Edit | None, step: Callable[[TrialDocument], Edit | None]
     ) -> None:
-        """A button that undoes or redoes a change, says which, and shows its place; off while something computes."""
+        """A button that undoes or redoes a change, and shows the step with its place; off while something computes."""
 
         def move() -> None:
             with self.saying():
@@ -473,7 +473,11 @@ class View:
                     done = step(trial)
                 self.refresh_frame()
                 if done is not None:
-                    self._show_edit(done)
+                    table = str(done.place[0]).partition(".")[0] if done.place else ""
+                    if (name := STEP_OF.get(table)) and name in {step.name for step in self.steps}:
+                        self.go(name, Focus(field=f"[{table}] {done.place[-1]}"))
+                    else:
+                        self._content.refresh()
                     self.say(f"{title}ne: {done.what}.")
 
         button = ui.button(title, on_click=move).props(f"flat dense icon={title.lower()}")
@@ -481,14 +485,6 @@ class View:
         if edit is not None:
             button.tooltip(f"{title}: {edit.what}")
             button.props["aria-label"] = f"{title}: {edit.what}"
-
-    def _show_edit(self, edit: Edit) -> None:
-        """Show the step with the place of a change."""
-        table = str(edit.place[0]).partition(".")[0] if edit.place else ""
-        if (name := STEP_OF.get(table)) and name in {step.name for step in self.steps}:
-            self.go(name, Focus(field=f"[{table}] {edit.place[-1]}"))
-        else:
-            self._content.refresh()
 
     def _on_change(self, what: Change) -> None:
         """Something has changed that this window has not done."""

@@ -632,7 +632,7 @@ def guessed_by_place(
         free: marker -> its place (3,) [m], of those that show no landmark.
         lacking: landmarks without a marker, such as "knee_lateral_r".
     """
-    frame = _frame(known, free)
+    frame = _frame(known)
     if frame is None:
         return {}
     middle, right, up, height = frame
@@ -684,7 +684,7 @@ def guessed_by_place(
     return by
 
 
-def _frame(known: Mapping[str, Array], free: Mapping[str, Array]) -> tuple[Array, Array, Array, float] | None:
+def _frame(known: Mapping[str, Array]) -> tuple[Array, Array, Array, float] | None:
     """Middle of the pelvis, directions to the right and up, and height of the pelvis; None where they do not show."""
     pelvis = next((n for n in ("asis", "hip_center", "psis") if {f"{n}_r", f"{n}_l"} <= set(known)), None)
     feet = [x for name, x in known.items() if name.rpartition("_")[0] in ("heel", "toe", "metatarsal_5")]

@@ -10,8 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 import muscle_db
-from muscle_db.model import Muscle
-from musclesolve._util.arrays import Array, Indices, mean_of_known
+from musclesolve._util.arrays import Array, Indices, grouped, mean_of_known
 from musclesolve._util.sides import side_of
 from musclesolve._util.splines import HoleLimits
 from musclesolve.constants import WALKING_CUTOFF_HZ
@@ -226,11 +225,9 @@ def channel_names(database: muscle_db.MuscleDatabase) -> dict[str, tuple[str, ..
     """
     muscles_of: dict[str, tuple[str, ...]] = {}
     for side, leg in database.sides.items():
-        beginnings: dict[str, list[Muscle]] = {}
-        for muscle in leg:
-            words = muscle.name.split("_")[:-1]
-            for count in range(1, len(words)):
-                beginnings.setdefault("_".join([*words[:count], side]), []).append(muscle)
+        words_of = [(muscle, muscle.name.split("_")[:-1]) for muscle in leg]
+        counted = ((muscle, words, count) for muscle, words in words_of for count in range(1, len(words)))
+        beginnings = grouped(("_".join([*words[:k], side]), muscle) for muscle, words, k in counted)
         for beginning, named in beginnings.items():
             if len({muscle.group for muscle in named}) == 1:
                 muscles_of[beginning] = tuple(muscle.name for muscle in named)

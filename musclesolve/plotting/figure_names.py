@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from musclesolve._util.arrays import grouped
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import ALL_SIDES, side_of
 from musclesolve.constants import UNCERTAINTY_FILE
@@ -111,11 +112,7 @@ FIGURE_NAMES = _figure_names()
 
 def figures_by(field: str) -> dict[str, list[FigureName]]:
     """The figures by section, by tab or by another field, in order."""
-    by: dict[str, list[FigureName]] = {}
-    for figure in FIGURE_NAMES.values():
-        if value := getattr(figure, field):
-            by.setdefault(value, []).append(figure)
-    return by
+    return grouped((value, x) for x in FIGURE_NAMES.values() if (value := getattr(x, field)))
 
 
 def drawings(kind: str) -> "Mapping[str, Callable[..., Figure]]":

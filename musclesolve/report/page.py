@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
+from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import Progress, no_progress
 from musclesolve._util.sides import LEG_JOINTS, SIDE_NAMES, joint_kind
 from musclesolve.errors import input_error
@@ -45,7 +46,7 @@ from musclesolve.report.inputs import (
 )
 from musclesolve.report.picture.moving_picture import with_geometry
 from musclesolve.report.rendering import whole_page
-from musclesolve.report.sections import Headline, headline, moving, no_headline, pictures_of, sections_of
+from musclesolve.report.sections import Headline, headline, moving, pictures_of, sections_of
 from musclesolve.results.cycles.cycle_averages import differences
 from musclesolve.results.cycles.gait_scores import norms
 from musclesolve.results.dataset.result_quantities import listed, number, text, trial_name
@@ -57,6 +58,8 @@ from musclesolve.results.files.result_netcdf import (
     read_result,
     with_storable_texts,
 )
+from musclesolve.results.finding import Finding
+from musclesolve.results.judgement import judge_findings
 from musclesolve.results.tables.average_tables import average_remarks, average_table
 from musclesolve.version import __version__
 
@@ -73,7 +76,7 @@ PAGE_SUFFIXES = (".html", ".htm")
 def write_report(
     paths: Sequence[str | Path],
     output: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     geometry: str | Path | None = None,
     questions: Sequence[str] = (),
 ) -> tuple[Path, Inputs]:
@@ -92,11 +95,10 @@ def write_report(
     Returns:
         The page, and its sources.
     """
-    report = progress or no_progress
-    report("reading", 0.0)
+    progress("reading", 0.0)
     norms(current_style().norm_file)  # a wrong norm file is refused before anything is drawn
     if questions:
-        _answer(paths, questions, report)
+        _answer(paths, questions, progress)
     inputs = read_inputs(paths)
     named = {os.path.realpath(source.path) for source in inputs.sources}
     results = [source.path for source in inputs.sources if source.kind == RESULT]
@@ -127,7 +129,7 @@ def write_report(
             remedy="choose another name with -o",
         )
     with reserved(target.parent):
-        page = report_page(inputs, report)
+        page = report_page(inputs, progress)
         (written,) = write_files(target.parent, {target.name: page.encode("utf-8", "replace")})
     return written, inputs
 
@@ -164,14 +166,13 @@ def trial_report(result: xr.Dataset, path: Path) -> bytes:
     return report_page(read_inputs(paths, {path: held})).encode("utf-8", "replace")
 
 
-def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
+def report_page(inputs: Inputs, progress: Progress = no_progress) -> str:
     """The whole page.
 
     Args:
         inputs: what `read_inputs` returned.
         progress: called with the name of each stage and the share of the work that is done.
     """
-    report = progress or no_progress
     size, trials, titles, in_implants = 0, list[dict[str, Any]](), _titles(inputs.trials), list[str]()
 
     def fitting(pictures: Iterable[Picture]) -> Iterator[Picture]:
@@ -182,7 +183,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
             yield picture if size <= MOST_BYTES else replace(picture, data="", fault=LEFT_OUT)
 
     for place, (trial, title) in enumerate(zip(inputs.trials, titles, strict=True), start=1):
-        report("drawing", (place - 1) / len(titles))
+        progress("drawing", (place - 1) / len(titles))
         key = f"t{place}"
         (shown,) = fitting([moving(trial)]) if place == 1 else (ONE_PICTURE,)
         figures = {picture.name: picture for picture in fitting(pictures_of(trial, key))}
@@ -190,7 +191,8 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
             top = headline(trial.facts, trial.said)
             in_implants += contact_sources(trial.facts)
         except DAMAGE as error:
-            top = no_headline(reason(error))
+            judged = judge_findings([Finding("unreadable", "error", reason(error), "compute it again")])
+            top = Headline(judged, f"This file is damaged: {reason(error)}.")
         sections = sections_of(trial, key, figures, shown)
         trials.append({"key": key, "title": title, "headline": top, "sections": sections})
     averages = []
@@ -202,7 +204,7 @@ def report_page(inputs: Inputs, progress: Progress | None = None) -> str:
         except DAMAGE as error:
             content, fault = {}, reason(error)
         averages.append({"key": key, "file": source.path.name, "figures": figs, "fault": fault, **content})
-    report("writing", 1.0)
+    progress("writing", 1.0)
     versions_of_files = (text(source.data, "musclesolve_version") for source in inputs.sources)
     citations = Citations(next(versions_of_files, "") or __version__)
     try:
@@ -258,11 +260,10 @@ def figure_page(result: Path) -> str:
     """The figures of a result and of its uncertainty, where that lies beside it, as one page for a browser."""
     beside = result.with_name(UNCERTAINTY)
     (trial, *_) = read_inputs([result, *([beside] if beside.is_file() else [])]).trials
-    kinds: dict[str, list[Picture]] = {figure.tab: [] for figure in FIGURE_NAMES.values() if figure.tab}
-    for shown in pictures_of(trial, "t1"):
-        kinds[FIGURE_NAMES[shown.name].tab].append(shown)
-    full = {kind: names for kind, names in kinds.items() if names}
-    return whole_page("figures.html", heading="Figures of the result", kinds=full)
+    shown = grouped((FIGURE_NAMES[picture.name].tab, picture) for picture in pictures_of(trial, "t1"))
+    tabs = dict.fromkeys(figure.tab for figure in FIGURE_NAMES.values())
+    kinds = {tab: shown[tab] for tab in tabs if tab in shown}
+    return whole_page("figures.html", heading="Figures of the result", kinds=kinds)
 
 
 def answer_page(path: Path, question: str) -> str:
@@ -273,18 +274,19 @@ def answer_page(path: Path, question: str) -> str:
     except Absent as absent:
         content = {"answer": str(absent)}
     else:
-        for name, draw in figures_of(data, question).items():
-            pictures.append(drawn(name, name, draw, data))
+        pictures = [drawn(name, name, draw, data) for name, draw in figures_of(data, question).items()]
     kinds = {"Figures": pictures} if pictures else {}
     return whole_page("figures.html", heading="Answer", kinds=kinds, **content)
 
 
 def comparison_page(path: Path) -> str:
     """Figures of a comparison of costs (comparison.nc) or of results (compared.nc), a page for each leg and figure."""
-    data, kinds = read_result(path), dict[str, list[Picture]]()
-    for name, draw in figures_of(data, COMPARISON if "cost" in data.dims else RESULTS).items():
-        tab = FIGURE_NAMES[name.rpartition("_")[0]].tab
-        kinds.setdefault(tab, []).append(drawn(name, name, draw, data))
+    data = read_result(path)
+    figures = figures_of(data, COMPARISON if "cost" in data.dims else RESULTS)
+    kinds = grouped(
+        (FIGURE_NAMES[name.rpartition("_")[0]].tab, drawn(name, name, draw, data))
+        for name, draw in figures.items()
+    )
     return whole_page("figures.html", heading="Figures of the comparison", kinds=kinds)
 
 

@@ -250,7 +250,7 @@ def compare_into(
     costs: Sequence[str | Cost],
     solver: str | Solver | None = None,
     side: str = "both",
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
 ) -> tuple[xr.Dataset, list[Path]]:
     """`compare`, and the files comparison.nc, agreement.csv and figures, all of them or none."""
 

@@ -121,15 +121,14 @@ def peak_rows(compared: xr.Dataset) -> list[dict[str, Any]]:
 
 
 def compare_results_into(
-    folder: Path, results: Mapping[str, str | Path], progress: Progress | None = None
+    folder: Path, results: Mapping[str, str | Path], progress: Progress = no_progress
 ) -> tuple[xr.Dataset, list[Path]]:
     """`compare_results`, and the files compared.nc, peaks.csv and figures, all of them or none."""
-    report = progress or no_progress
     with reserved(folder):
-        report("cycles", 0.1)
+        progress("cycles", 0.1)
         compared = compare_results(results)
         return compared, write_answer(
-            folder, "compared.nc", "results", compared, {"peaks.csv": peaks_csv}, report
+            folder, "compared.nc", "results", compared, {"peaks.csv": peaks_csv}, progress
         )
 
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, grouped
 from musclesolve._util.checks import check_number, check_type
 from musclesolve._util.messages import check_known, unknown_name
 from musclesolve._util.sides import has_side, joint_kind, side_of, split_side, with_side
@@ -114,9 +114,8 @@ def known_names(path: Path) -> KnownNames:
 
 def muscle_groups(result: xr.Dataset) -> dict[str, tuple[str, ...]]:
     """The muscles of each function group of a side, by the name of the group with the side: ankle_dorsiflexors_r."""
-    groups: dict[str, list[str]] = {}
-    for muscle, group in zip(result["muscle"].values, result["group"].values, strict=True):
-        groups.setdefault(with_side(str(group), side_of(str(muscle))), []).append(str(muscle))
+    pairs = zip(map(str, result["muscle"].values), map(str, result["group"].values), strict=True)
+    groups = grouped((with_side(group, side_of(muscle)), muscle) for muscle, group in pairs)
     return {name: tuple(muscles) for name, muscles in groups.items()}
 
 

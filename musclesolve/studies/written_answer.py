@@ -39,7 +39,7 @@ Tables = Mapping[str, Callable[[xr.Dataset], bytes]]
 
 
 def write_answer(
-    folder: Path, file: str, kind: str, answer: xr.Dataset, tables: Tables, progress: Progress | None = None
+    folder: Path, file: str, kind: str, answer: xr.Dataset, tables: Tables, progress: Progress = no_progress
 ) -> list[Path]:
     """Write a dataset as a file, with its tables and its figures of a kind; figures of an earlier one are removed.
 
@@ -48,10 +48,9 @@ def write_answer(
     from musclesolve.plotting.figure_names import files_of, pages_of  # loads matplotlib
     from musclesolve.plotting.page.page_style import figures_of
 
-    report = progress or no_progress
     files = {file: netcdf_bytes(answer), **{name: make(answer) for name, make in tables.items()}}
-    files |= figures_of(answer, pages_of(answer, kind), report)
-    report("writing", 1.0)
+    files |= figures_of(answer, pages_of(answer, kind), progress)
+    progress("writing", 1.0)
     return write_files(folder, files, files_of(kind) if (folder / file).is_file() else ())
 
 
@@ -62,7 +61,7 @@ def answer_about(
     kind: str,
     ask: Callable[[Any, Progress], xr.Dataset],
     tables: Tables,
-    progress: Progress | None = None,
+    progress: Progress = no_progress,
     beside: Sequence[str] = (),
 ) -> tuple[xr.Dataset, list[Path]]:
     """Ask about a trial and write the answer, as in `write_answer`; nothing in the folder is of another trial.
@@ -70,12 +69,11 @@ def answer_about(
     ask: gives the answer for the trial that was read and a callback of the progress. beside: files of other answers,
     which must not be of another trial either.
     """
-    report = progress or no_progress
     with reserved(folder):
         for name in (file, *beside):
             check_folder(folder, name, trial)
         loaded = read_trial(trial)
         check_inputs(loaded.files.values(), folder, tables)
-        answer = ask(loaded, report)
+        answer = ask(loaded, progress)
         answer.attrs |= trial_from(trial, folder)
-        return answer, write_answer(folder, file, kind, answer, tables, report)
+        return answer, write_answer(folder, file, kind, answer, tables, progress)

@@ -31,7 +31,6 @@ from musclesolve.settings.schema import settings_of
 
 if TYPE_CHECKING:
     from musclesolve.drafting.draft_folder import FolderDraft
-    from musclesolve.drafting.study.draft_study import StudyDraft
     from musclesolve.results.judgement import Report
     from musclesolve.studies.calibration.body_calibration import BodyCalibration
     from musclesolve.studies.study.check_study import StudyCheck
@@ -83,20 +82,15 @@ def _init_study(folder: Path, output: Path | None, force: bool, subject: Mapping
         )
     draft = draft_study(folder, output)
     paths = write_study(draft, force)
-    _print_study(draft)
-    print_files(paths)
-
-
-def _print_study(draft: "StudyDraft") -> None:
-    """Print the recognized facts of a study, unreadable files, open decisions, and the next command."""
-    for subject, statement in draft.recognized:
-        print_summary(line(subject, statement))
+    for about, statement in draft.recognized:
+        print_summary(line(about, statement))
     print_lines("not read", draft.unread)
     print_lines("left out", draft.left_out)
     print_lines("left open", draft.todos or ("nothing",))
     edit = f"search for TODO in {draft.path}, then " if draft.todos else ""
     path = shlex.quote(str(draft.path))
     print_summary(line("next", f"{edit}musclesolve check {path}; musclesolve study {path} -o results"))
+    print_files(paths)
 
 
 def _print_draft(draft: "FolderDraft", paths: list[Path]) -> None:

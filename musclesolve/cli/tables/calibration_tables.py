@@ -263,17 +263,6 @@ def trade_off_document(trade_off: xr.Dataset, clock: xr.Dataset | str) -> dict[s
     """The trade-off of EMG and the clock as numbers, for a JSON document."""
     left_out, followed = _median(trade_off, "emg_correlation"), _median(trade_off, "emg_correlation_followed")
     columns = ("effort", "emg_misfit", "emg_rms", "reserve_frames")
-    offset = None
-    if not isinstance(clock, str):
-        names = (
-            "offset_s",
-            "standard_error_s",
-            "interval_s",
-            "present_offset_s",
-            "assumed_delay_s",
-            "at_end",
-        )
-        offset = {name: clock.attrs[name] for name in names}
     return {
         "cost": trade_off.attrs["cost"],
         "weights": [
@@ -283,5 +272,7 @@ def trade_off_document(trade_off: xr.Dataset, clock: xr.Dataset | str) -> dict[s
             for place, weight in enumerate(trade_off["weight"].values)
         ],
         "knee_weight": trade_off.attrs["knee_weight"],
-        "clock": offset,
+        "clock": None
+        if isinstance(clock, str)
+        else {key: x for key, x in clock.attrs.items() if key != "cost"},
     }

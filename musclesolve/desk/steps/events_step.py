@@ -1,6 +1,6 @@
 """Events: heel strikes, toe-offs and the analyzed range on the curves of the ground force, moved by hand or by keys."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from nicegui import ui
@@ -9,7 +9,7 @@ from musclesolve.desk.fields import field
 from musclesolve.desk.measured_forces import Handle, MeasuredForces, TimeCurves, measured_forces
 from musclesolve.desk.steps.work import Loaded, load
 from musclesolve.desk.trial_document import Place
-from musclesolve.desk.view import SIDE_COLOR, Step, View, hint, small_button
+from musclesolve.desk.view import SIDE_COLOR, Step, StepView, hint, small_button
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Event, EventKind, Side
 
 KINDS: dict[EventKind, tuple[str, str]] = {"heel_strike": ("heel strike", "HS"), "toe_off": ("toe-off", "TO")}
@@ -51,13 +51,11 @@ def numbered(events: Iterable[Event], first: float, last: float) -> list[Numbere
     return entries
 
 
-class Events:
+class Events(StepView):
     """The step in one window."""
 
-    def __init__(self, view: View) -> None:
-        self.view, self.desk = view, view.desk
-        self.seen: MeasuredForces | None = None
-        self.shown = list[Numbered]()
+    seen: MeasuredForces | None = None
+    shown: Sequence[Numbered] = ()
 
     def show(self) -> None:
         """Draw it."""

@@ -5,7 +5,7 @@ from html import escape
 import numpy as np
 from nicegui import ui
 
-from musclesolve._util.arrays import Array
+from musclesolve._util.arrays import Array, true_runs
 from musclesolve.desk.desk import Desk
 from musclesolve.desk.fields import field
 from musclesolve.desk.measured_forces import MeasuredForces, SeenPlate, TimeCurves, measured_forces
@@ -139,13 +139,9 @@ def plan(seen: MeasuredForces) -> str:
     width, height = (high - low) * SCALE
 
     def line(path: Array, color: str, wide: float) -> str:
-        text, pen = "", False
-        for x, y in (path - low) * SCALE:
-            if not np.isfinite(x + y):
-                pen = False
-                continue
-            text += f"{'L' if pen else 'M'}{x:.1f} {height - y:.1f}"
-            pen = True
+        places = [f"{x:.1f} {height - y:.1f}" for x, y in (path - low) * SCALE]
+        known = true_runs(np.asarray(np.isfinite(path).all(axis=1)))
+        text = "".join(f"M{'L'.join(places[first:stop])}" for first, stop in known)
         return f'<path d="{text}" fill="none" stroke="{color}" stroke-width="{wide}" stroke-linecap="round"/>'
 
     def polygon(points: Array, look: str) -> str:

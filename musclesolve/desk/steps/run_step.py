@@ -71,7 +71,14 @@ class Run(StepView):
 
     def show(self) -> None:
         """Draw it."""
-        self._button()
+        with ui.row().classes("ms-turn-small"):
+            title = "Run" if self.desk.result is None else "Run again"
+            ui.button(title, on_click=self.view.doing(self.desk.run)).props("unelevated icon=play_arrow")
+            wrong = isinstance(self.desk.checked, Report) and not self.desk.checked.ok
+            if wrong:
+                ui.label("The check has found errors: the result would be wrong.").classes("ms-bad")
+            if wrong or self.desk.run_failure is not None:
+                ui.button("See the check", on_click=lambda: self.view.go("check")).props("outline")
         self._command()
         heading("Choices")
         self._choices()
@@ -126,14 +133,3 @@ class Run(StepView):
     @ui.refreshable_method
     def _command(self) -> None:
         same_command(self.desk.command)
-
-    def _button(self) -> None:
-        with ui.row().classes("ms-turn-small"):
-            title = "Run" if self.desk.result is None else "Run again"
-            ui.button(title, on_click=self.view.doing(self.desk.run)).props("unelevated icon=play_arrow")
-            failed = self.desk.run_failure is not None
-            if isinstance(self.desk.checked, Report) and not self.desk.checked.ok:
-                ui.label("The check has found errors: the result would be wrong.").classes("ms-bad")
-                failed = True
-            if failed:
-                ui.button("See the check", on_click=lambda: self.view.go("check")).props("outline")

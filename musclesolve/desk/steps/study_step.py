@@ -438,11 +438,11 @@ class StudyStep:
                 self.desk.changed("text", by=self.view)
                 redraw()  # only then: a faulty text stays in the field
 
-        def keep_open(event: events.ValueChangeEventArguments) -> None:
-            (editor.opened.add if event.value else editor.opened.discard)(path)
-
-        shown = opened or path in editor.opened
-        with ui.expansion(f"Text of {NAME}", value=shown, on_value_change=keep_open).classes("w-full"):
+        with ui.expansion(
+            f"Text of {NAME}",
+            value=opened or path in editor.opened,
+            on_value_change=lambda event: (editor.opened.add if event.value else editor.opened.discard)(path),
+        ).classes("w-full"):
             editor.show(path, document.text, apply, redraw, "Apply to the study")
 
 

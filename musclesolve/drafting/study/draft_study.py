@@ -168,7 +168,7 @@ def draft_study(
     )
     blocks = (
         *([_design(trials, known)] if sources is None else []),  # a data set compares nothing
-        DraftTable("subjects", tuple(lines), (*_about_models(trials), *_about_people(known, target))),
+        DraftTable("subjects", tuple(lines), (*_about_models(trials), *_about_people(known))),
         *settings_tables(of_recordings, common, len(trials)),
         DraftTable("trials", tuple(_trials(trials, common, target)), todo=_predicted(trials)),
     )
@@ -333,7 +333,7 @@ def _people(
     return _People(values, comments, doubts, lacking, todos)
 
 
-def _about_people(known: SubjectsTable | None, target: Path) -> tuple[str, ...]:
+def _about_people(known: SubjectsTable | None) -> tuple[str, ...]:
     """Return the comment on the source of data that the study file does not state."""
     if known is None:
         return ()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import shortened
 from musclesolve.drafting.draft_folder import TrialDraft, draft_trial
 from musclesolve.drafting.draft_text import DraftTable, Line, lines_of
@@ -66,13 +67,8 @@ def recorded_trials(
         The motions by the file of their markers; sentences on files that cannot be read, and on those without a motion.
     """
     drafted, unread, left_out = dict[Path, RecordedTrial](), list[str](), list[str]()
-    of_person: defaultdict[str, list[Path]] = defaultdict(list)
-    for path, role in roles.items():
-        of_person[role.subject].append(path)
-    for person, of_one in of_person.items():
-        parts: defaultdict[tuple[tuple[str, ...], str], list[Path]] = defaultdict(list)
-        for path in of_one:
-            parts[recordings[path][:-1], roles[path].session].append(path)
+    for person, of_one in grouped((role.subject, path) for path, role in roles.items()).items():
+        parts = grouped(((recordings[path][:-1], roles[path].session), path) for path in of_one)
         contents = {key: folder_contents(root, sorted(paths)) for key, paths in parts.items()}
         read = {key: file_roles(content) for key, content in contents.items()}
         _part_functional(read)
@@ -244,16 +240,15 @@ def settings_tables(
                 yield DraftTable(f"settings.{name}", lines_of(values), listed=True)
             continue
         lines: dict[str, Line] = {}
-        open_in = defaultdict[str, list[str]](list)
-        for trial, line in ((trial, line) for trial, table in named for line in table.lines if line.todo):
-            open_in[line.key].append(trial)
+        open_in = grouped((line.key, trial) for trial, table in named for line in table.lines if line.todo)
         for line in (line for table in tables for line in table.lines):
             if line.key in usual:
                 kept = not line.open and value_text(line.value) == value_text(usual[line.key])
             else:
                 kept = line.open and bool(line.todo)
             if kept:
-                lines.setdefault(line.key, replace(line, todo=_of_some(line.todo, open_in[line.key], every)))
+                todo = _of_some(line.todo, open_in.get(line.key, []), every)
+                lines.setdefault(line.key, replace(line, todo=todo))
         todo = next((table.todo for table in tables if table.todo), "")
         todo = _of_some(todo, [trial for trial, table in named if table.todo == todo], every)
         if not (lines or todo):

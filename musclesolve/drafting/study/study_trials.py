@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from muscle_db.regular_file import file_state
+from musclesolve._util.arrays import grouped
 from musclesolve._util.messages import NaturalPlace, natural_place
 from musclesolve.constants import AVERAGE_FILE, COMPARISON_FILE, RESULT_FILE, STUDY_FILE
 from musclesolve.errors import InputError, file_error, input_error
@@ -198,9 +199,8 @@ def roles(
     level = _group_level(paths, subjects)
     beside = _person_words(parsed, subjects)
     groups = ["" if level is None else path[level] for path in paths]
-    groups_of = defaultdict(set)  # the same name in two groups is of two persons
-    for subject, group in zip(subjects, groups, strict=True):
-        groups_of[subject.name].add(group)
+    pairs = ((subject.name, group) for subject, group in zip(subjects, groups, strict=True))
+    groups_of = grouped(dict.fromkeys(pairs))  # the same name in two groups is of two persons
     every, left, sessions_of = list[Role](), list[list[Word]](), defaultdict(set)
     for words, subject, group, doubt in zip(parsed, subjects, groups, doubts, strict=True):
         name = subject.name
@@ -311,12 +311,11 @@ def _told_apart(
         "" if person in path[:-1] and person != one.name else person
         for person, path, one in zip(persons, paths, subjects, strict=True)
     ]
-    of_place: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
-    for place, person in zip(places, stated, strict=True):
-        of_place[place] |= {person} - {""}
+    people = dict.fromkeys(zip(places, stated, strict=True))
+    of_place = grouped((place, person) for place, person in people if person)
     keys: list[tuple[str, ...]] = []
     for place, person in zip(places, stated, strict=True):
-        key_of = (person,) if person else tuple(of_place[place])
+        key_of = (person,) if person else tuple(of_place.get(place, ()))
         keys.append(key_of if len(key_of) == 1 else place)
     keys_of, names_of, sources_of = defaultdict(set), defaultdict(set), defaultdict(set)
     for key, (source, name), person in zip(keys, places, stated, strict=True):
@@ -347,11 +346,9 @@ def _varying_level(paths: Sequence[tuple[str, ...]]) -> int | None:
     persons = [k for k in called if not called[k] <= _CONDITION_WORDS | _IDLE]
     varying = [k for k in persons if len({path[k] for path in paths}) > 1]
     for k in varying:
-        below = defaultdict(set)
-        for path in paths:
-            below[path[k]].add(
-                "/".join(word.letters.casefold() for level in path[k + 1 :] for word in words_of(level))
-            )
+        inside = {path: [word for level in path[k + 1 :] for word in words_of(level)] for path in paths}
+        names_below = {path: "/".join(word.letters.casefold() for word in of) for path, of in inside.items()}
+        below = grouped(dict.fromkeys((path[k], name) for path, name in names_below.items()))
         if max(Counter(name for names in below.values() for name in names).values()) > 1:
             return k
     return next(iter(varying or persons), None)
@@ -374,9 +371,8 @@ def _source_names(sources: set[str]) -> dict[str, str]:
 def _group_level(paths: Sequence[tuple[str, ...]], subjects: Sequence[_Subject]) -> int | None:
     """The level of the groups: above the subjects, it varies and parts them."""
     for k in range(min(one.level for one in subjects)):
-        placed = defaultdict(set)
-        for path, one in zip(paths, subjects, strict=True):
-            placed[path[k]].add(one.name)
+        named = ((path[k], one.name) for path, one in zip(paths, subjects, strict=True))
+        placed = grouped(dict.fromkeys(named))
         words = [word for value in placed for word in words_of(value)]
         called = {word.letters.casefold() for word in words}
         if len(placed) < 2 or all(map(_is_session, words)) or called <= _CONDITION_WORDS:
@@ -420,27 +416,17 @@ def _is_session(word: Word) -> bool:
 
 def _conditions(left: list[list[Word]], subjects: Sequence[str]) -> list[str]:
     """Return the condition of every trial, by the remaining words that vary; "" for all where none varies."""
-    numbers: defaultdict[str, set[str]] = defaultdict(set)
-    spelled: dict[str, str] = {}
-    for words in left:
-        for word in words:
-            numbers[word.letters.casefold()].add(word.number)
-            spelled.setdefault(word.letters.casefold(), word.letters)
-
-    def is_value(letters: str) -> bool:
-        return any(n and (not n.isdecimal() or int(n) > _COUNTS_TO) for n in numbers[letters])
-
+    every = [word for words in left for word in words]
+    spelled = {word.letters.casefold(): word.letters for word in reversed(every)}  # as in the first one
+    numbered = (word for word in every if word.number)
+    values = (x for x in numbered if not (x.number.isdecimal() and int(x.number) <= _COUNTS_TO))
+    valued = {word.letters.casefold() for word in values}
     texts = []
     for words in left:
-        named = []
-        for word in words:
-            letters = word.letters.casefold()
-            if letters in _IDLE:
-                continue
-            text = spelled[letters] + (word.number if is_value(letters) else "")
-            if text and text not in named:
-                named.append(text)
-        texts.append(named)
+        parts = ((word.letters.casefold(), word.number) for word in words)
+        spoken = ((letters, number) for letters, number in parts if letters not in _IDLE)
+        named = dict.fromkeys(spelled[letters] + number * (letters in valued) for letters, number in spoken)
+        texts.append([text for text in named if text])
     persons = {name.casefold() for name in subjects}
     everywhere = set(texts[0]).intersection(*texts[1:]) if len(texts) > 1 else set(texts[0])
     conditions = [
@@ -805,7 +791,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
     of_key: dict[_Key, dict[str, list[Path]]] = {}
     unread: list[str] = []
     for place, files in places.items():
-        of = _models_of(place, root, models)
+        of = _models_of(place, models)
         for path in files:
             try:
                 role = _role(path, _coordinates(of[0], file_state(of[0])) if of else frozenset())
@@ -826,7 +812,7 @@ def _of_models(root: Path, places: Mapping[Path, list[Path]]) -> tuple[list[Foun
         for coordinates in roles.get("coordinates", ()):
             several = len(roles["coordinates"]) > 1
             levels = (*key[0], coordinates.stem) if several else _levels(coordinates, root)
-            trial = _model_trial(levels, coordinates, roles, root, models, setups)
+            trial = _model_trial(levels, coordinates, roles, models, setups)
             if several:
                 note = f"{_names(roles['coordinates'])} are named as one motion: {KEEP_ONE}"
                 trial = replace(trial, notes=(*trial.notes, note))
@@ -881,12 +867,11 @@ def _model_trial(
     levels: tuple[str, ...],
     coordinates: Path,
     roles: Mapping[str, list[Path]],
-    root: Path,
     models: Mapping[Path, list[Path]],
     setups: Mapping[Path, tuple[Path, str]],
 ) -> FoundTrial:
     """The trial of a file of coordinates, with its model and its forces."""
-    of = _models_of(coordinates.parent, root, models)
+    of = _models_of(coordinates.parent, models)
     exclude = ""
     if setup := setups.get(coordinates.resolve()):
         path_of_setup, named = setup
@@ -997,7 +982,7 @@ def _name_of(path: Path) -> str:
     return "_".join(part for part in re.split(r"[_\-\s]+", stem_of(path)) if not _says_role(part))
 
 
-def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> list[Path]:
+def _models_of(place: Path, models: Mapping[Path, list[Path]]) -> list[Path]:
     """The models of a folder: its own, else of a folder beside it that is called so, else of the nearest one above."""
     for above in (place, *place.parents):
         if above in models:
@@ -1005,8 +990,6 @@ def _models_of(place: Path, root: Path, models: Mapping[Path, list[Path]]) -> li
         beside = [path for path in models if path.parent == above and path.name.casefold() in _MODEL_FOLDERS]
         if beside:
             return models[beside[0]]
-        if above == root:
-            return []
     return []
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask, contiguous, vector_product
 from musclesolve._util.long_arrays import blocks, long_array
+from musclesolve._util.messages import Names
 from musclesolve.dynamics.kernel.arrays import TreeArrays
 from musclesolve.dynamics.model.rigid_body import RigidBodies, lines_of
 from musclesolve.dynamics.model.topology import Topology
@@ -314,7 +315,9 @@ class Tree:
 @lru_cache(maxsize=8)
 def joint_numbers(topology: Topology) -> dict[str, Any]:
     """Fields of a `Tree` that no length changes."""
-    frames, dofs = topology.frame_index, topology.dofs
+    dofs, bodies = topology.dofs, topology.body_index
+    crosses = [dof.child for dof in dofs if dof.child not in bodies]  # massless, of universal joints
+    frames = Names(crosses, "body or cross", topology.name, bodies)
     parent = np.array([frames[dof.parent] for dof in dofs], dtype=int)
     child = np.array([frames[dof.child] for dof in dofs], dtype=int)
     axis = np.array([topology.slots_of(dof.axis) for dof in dofs], dtype=int).reshape(-1, 2)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, unit, vector_product
+from musclesolve._util.arrays import Array, grouped, unit, vector_product
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.checks import check_array, check_number, check_type
 from musclesolve._util.messages import check_known
@@ -217,11 +217,9 @@ def segments_of(model: Model) -> tuple[Segment, ...]:
     """
     ends = bundled_toml(__package__, "definitions", "human_lengths.toml")["segment"]
     where = named_points(model.topology, model.standing)
-    pieces: dict[str, list[InertiaPart]] = {}
-    for body, *part in zip(
-        model.topology.bodies, model.mass.mass, model.mass.center, model.mass.inertia, strict=True
-    ):
-        pieces.setdefault(body.segment, []).append(tuple(part))
+    names, mass_of = (body.segment for body in model.topology.bodies), model.mass
+    parts_of_bodies = zip(mass_of.mass, mass_of.center, mass_of.inertia, strict=True)
+    pieces = grouped(zip(names, parts_of_bodies, strict=True))
     segments = []
     for name, parts in pieces.items():
         mass, center, inertia = compose(parts)

@@ -126,12 +126,6 @@ class Topology:
         return Names((body.name for body in self.bodies), "body", self.name)
 
     @cached_property
-    def frame_index(self) -> Names:
-        """Bodies, then the massless crosses of universal joints."""
-        crosses = [dof.child for dof in self.dofs if dof.child not in self.body_index]
-        return Names(crosses, "body or cross", self.name, self.body_index)
-
-    @cached_property
     def dof_names(self) -> tuple[str, ...]:
         """The joint degrees of freedom, then the six of the base body."""
         return tuple(dof.name for dof in self.dofs) + BASE_DOFS

@@ -150,10 +150,6 @@ class Measured:
     bodies: dict[str, Poses]  # the groups of markers that were followed as rigid bodies
     unusual: list[Unusual]  # unusual proportions; empty if not examined
 
-    def same_dimensions(self, other: "Anatomy | Measured") -> bool:
-        """Return whether two anatomies result in the same model of the subject, bit for bit."""
-        return self.pelvis_depth == other.pelvis_depth and same_points(self.offsets, other.offsets)
-
 
 def same_points(some: Points, others: Points) -> bool:
     """Return whether two sets of named points are equal, bit for bit."""

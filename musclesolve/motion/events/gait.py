@@ -291,9 +291,7 @@ def _conflicts(
 
 def _listed(events: Sequence[Event]) -> str:
     """Text of events, such as "Right heel strike at 1.234, 2.345 s; left toe-off at 0.456 s"."""
-    groups: dict[str, list[str]] = {}
-    for event in events:
-        groups.setdefault(f"{SIDE_NAMES[event.side]} {_NAMES[event.kind]}", []).append(f"{event.time:.3f}")
+    groups = grouped((f"{SIDE_NAMES[x.side]} {_NAMES[x.kind]}", f"{x.time:.3f}") for x in events)
     return "; ".join(f"{name} at {shortened(times, MOST_TIMES_LISTED)} s" for name, times in groups.items())
 
 

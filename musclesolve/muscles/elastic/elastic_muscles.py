@@ -197,15 +197,6 @@ def smooth_curves(families: Families, passive: PassiveElement, elastic: Mask) ->
     )
 
 
-def tendons_of(families: Families, elastic: Mask) -> "list[TendonCurve]":
-    """The tendon curve of each muscle (n)."""
-    tendons = [RIGID] * len(elastic)
-    for family, members in families:
-        for k in members:
-            tendons[k] = tendon_of_family(family.name) if elastic[k] else RIGID
-    return tendons
-
-
 def _velocity(family: CurveFamily) -> Array:
     """Samples (steps + 1,) of a force-velocity curve; straight below -1 and above 1 with the slope next to it."""
     velocity = _VELOCITY.points
@@ -400,7 +391,8 @@ class ElasticMuscles:
         stretches = (parameters.tendon_slack_length > 0.0) & elastic
         strained = [name for name, stretch in zip(parameters.names, stretches, strict=True) if stretch]
         check_tendon_strains(parameters.tendon_strain[stretches], strained, "these muscles")
-        tendons = tendons_of(parameters.families, stretches)
+        of_family = {k: family.name for family, members in parameters.families for k in members.tolist()}
+        tendons = [tendon_of_family(of_family[k]) if stretches[k] else RIGID for k in range(len(stretches))]
         at_start = np.array([curve.strain_at_start for curve in tendons])
         return cls(
             parameters,

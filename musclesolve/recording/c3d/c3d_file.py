@@ -171,7 +171,10 @@ class C3D:
         names, places = tuple(labels), list(labels.values())
         shown = points_of_segments(self.description, self.layout.frames, self.meters)
         if not names and shown:
-            return self._markers_of_segments(shown)
+            rate = self.description.number("ROTATION:RATE") or layout.rate
+            position = np.stack([*shown.values()], axis=1)
+            time = layout.start_time + np.arange(len(position)) / rate
+            return Markers(time, tuple(shown), position, self.path, (*self.notes, self._placed_note))
         if not names:
             problem, remedy = "the file has no labeled markers", "label the markers in the capture software"
             if poses := self.description.texts("ROTATION:LABELS"):
@@ -207,13 +210,6 @@ class C3D:
             aliases=aliases,
             diameter=self.marker_diameter,
         )
-
-    def _markers_of_segments(self, shown: dict[str, Array]) -> Markers:
-        """Points (F, 3) of the body that poses of segments show [m] as markers, in the axes of the file."""
-        rate = self.description.number("ROTATION:RATE") or self.layout.rate
-        position = np.stack([*shown.values()], axis=1)
-        time = self.layout.start_time + np.arange(len(position)) / rate
-        return Markers(time, tuple(shown), position, self.path, (*self.notes, self._placed_note))
 
     @property
     def _placed_note(self) -> str:

@@ -387,7 +387,10 @@ def _plate(file: C3D, index: int, rotation: Array) -> tuple[Plate, list[int], Ar
 def _corners(file: C3D, index: int, rotation: Array) -> Array:
     """Return the corners of a plate, (4, 3) [m]; refuses those that are no rectangle."""
     corners = _plate_numbers(file, "CORNERS", index, 12).reshape(4, 3) @ rotation.T
-    corners *= _unit_of(file, corners)
+    edges = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
+    # the unit of the file, or m or mm where no plate is of the size in that one
+    units = (unit for unit in (file.meters, 1.0, 0.001) if _EDGES[0] < edges.max() * unit < _EDGES[1])
+    corners *= next(units, file.meters)
     edges = np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1)
     area = np.linalg.norm(np.cross(corners[0] - corners[2], corners[1] - corners[3]))
     if not (edges.min() > _EDGES[0] and edges.max() < _EDGES[1] and area > _EDGES[0] ** 2):
@@ -399,13 +402,6 @@ def _corners(file: C3D, index: int, rotation: Array) -> Array:
             "the four corners of a rectangle, one after the other",
         )
     return np.asarray(corners)
-
-
-def _unit_of(file: C3D, corners: Array) -> float:
-    """Return the unit [m] of corners (4, 3): of the file, or m or mm where no plate is of the size in that one."""
-    longest = float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).max())
-    units = (file.meters, 1.0, 0.001)
-    return next((unit for unit in units if _EDGES[0] < longest * unit < _EDGES[1]), file.meters)
 
 
 def _origin(file: C3D, index: int) -> Array:

@@ -119,11 +119,9 @@ class Shapes:
         Returns:
             R (C, T, 3, 3), d (C, T, 3) [m] and the root mean square distance (C, T) [m], as in `Poses`.
         """
-
-        def frames_first(points: Array) -> tuple[Array, ...]:
-            return tuple(part.swapaxes(0, 1) for part in self._registered(points))
-
-        rotation, translation, off = (part.swapaxes(0, 1) for part in in_blocks(frames_first, points))
+        # blocks are joined along their first axis
+        joined = in_blocks(lambda some: tuple(part.swapaxes(0, 1) for part in self._registered(some)), points)
+        rotation, translation, off = (part.swapaxes(0, 1) for part in joined)
         return rotation, translation, off
 
     def _registered(self, points: Array) -> tuple[Array, Array, Array]:

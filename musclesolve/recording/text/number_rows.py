@@ -403,10 +403,7 @@ class RowReader:
 
     def filled_line(self) -> str | None:
         """Return the next line that is not blank; None at the end of the file."""
-        while (text := self.line()) is not None:
-            if text.strip():
-                return text
-        return None
+        return next((text for text in iter(self.line, None) if text.strip()), None)
 
     def blocks(
         self,

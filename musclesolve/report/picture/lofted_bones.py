@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from musclesolve._util.arrays import Array, Indices, Mask, unit, unit_or_zero
+from musclesolve._util.arrays import Array, Indices, Mask, grouped, unit, unit_or_zero
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.sides import SIDES, has_side
 
@@ -121,9 +121,7 @@ def lofted_bones(placed: Sequence[Placement]) -> dict[str, Mesh]:
     Returns:
         Vertices (V, 3) [m] in the axes of the segment, from its position, and triangles (F, 3).
     """
-    parts: dict[str, list[Mesh]] = {}
-    for placement in placed:
-        parts.setdefault(placement.segment, []).extend(placement.bones)
+    parts = grouped((placement.segment, bone) for placement in placed for bone in placement.bones)
     return {name: joined(meshes) for name, meshes in parts.items()}
 
 

@@ -32,9 +32,8 @@ MOST_ROWS = 400
 """Number of trials up to which all are listed; of more trials only those with remarks."""
 
 
-def study_page(result: StudyResult, progress: Progress | None = None) -> str:
+def study_page(result: StudyResult, progress: Progress = no_progress) -> str:
     """Return the whole page, which needs no other file; links lead to the reports of the trials beside it."""
-    report = progress or no_progress
     study, records = result.computed.study, result.computed.records
     citations, colors = Citations(), verdict_words()
     return whole_page(
@@ -56,7 +55,7 @@ def study_page(result: StudyResult, progress: Progress | None = None) -> str:
         not_judged=not_judged(result),
         total=sum(record.outcome.has_result for record in records.values()),
         key=[(colors[verdict]["color"], plain(count)) for count, verdict in study_words.COUNTS],
-        figures=list(_figures(result, report)),
+        figures=list(_figures(result, progress)),
         differences=study_words.differences_of(result),
         said=[]
         if result.comparisons is None

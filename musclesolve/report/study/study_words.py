@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from musclesolve._util.arrays import grouped
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import alike, count_of, shortened
 from musclesolve.report.content.methods import OF_METHODS, Citations, study_methods
@@ -375,10 +376,8 @@ def left_out_table(result: StudyResult) -> PageTable | None:
         )
         why = result.not_averaged[names[0]] + (f" ({names[0]}; the others alike)" if len(names) > 1 else "")
         rows.append((shortened(names), people, conditions, "not averaged", why))
-    of_cells: dict[tuple[str, str, str], list[str]] = {}
-    for name, why in result.left_out.items():
-        cell = study.trial_of[name].subject, study.trial_of[name].condition, why
-        of_cells.setdefault(cell, []).append(name)
+    left_out = [(study.trial_of[name], name, why) for name, why in result.left_out.items()]
+    of_cells = grouped(((trial.subject, trial.condition, why), name) for trial, name, why in left_out)
     for (subject, condition, why), names in of_cells.items():
         remedy = f'{why}; to let it count: {subject} = {{ keep = "the reason" }} in [subjects]'
         rows.append((shortened(names), subject, condition, "left out", remedy))

@@ -275,24 +275,18 @@ def _key(part: SolvedGroup, options: Options, why: Diagnosis, number: int) -> st
 
 def passive_remedy(part: SolvedGroup, database: MuscleDatabase, frame: int) -> str | None:
     """Return the rule for passive forces, "calibrated" or else "none", that makes a frame feasible; None if neither."""
+    state, parameters, at = part.state, part.state.parameters, np.array([frame])
+    one, ((family, _),) = part.problem_at(at), parameters.families
     rules: list[PassiveRule] = ["none"] if database.calibrated_passive is None else ["calibrated", "none"]
     for rule in rules:
-        problem = with_passive_rule(part, database, frame, rule)
+        changed = replace(parameters, passive=passive_element(database, family, rule))
+        fiber = changed.fibers(state.musculotendon_length[at], state.musculotendon_velocity[at])
+        passive = changed.forces(fiber).passive
+        less = np.einsum("tkm,tm->tk", one.moment_arm, state.passive_force[at] - passive)
+        problem = replace(one, moment=one.moment + less, passive_force=passive, reserve_weight=None)
         if (solve(problem, "force_squared").status == Status.SOLVED).all():
             return rule
     return None
-
-
-def with_passive_rule(part: SolvedGroup, database: MuscleDatabase, frame: int, rule: PassiveRule) -> Problem:
-    """The problem of one frame with the passive forces of another rule, without reserves."""
-    state, parameters, at = part.state, part.state.parameters, np.array([frame])
-    ((family, _),) = parameters.families
-    changed = replace(parameters, passive=passive_element(database, family, rule))
-    fiber = changed.fibers(state.musculotendon_length[at], state.musculotendon_velocity[at])
-    passive = changed.forces(fiber).passive
-    one = part.problem_at(at)
-    less = np.einsum("tkm,tm->tk", one.moment_arm, state.passive_force[at] - passive)
-    return replace(one, moment=one.moment + less, passive_force=passive, reserve_weight=None)
 
 
 _NEAR = 1e-3

@@ -10,7 +10,7 @@ import numpy as np
 import xarray as xr
 from rich.table import Column, Table
 
-from musclesolve._util.arrays import AnyArray, Array
+from musclesolve._util.arrays import AnyArray, Array, grouped
 from musclesolve._util.messages import shortened
 from musclesolve.results.dataset.quantities import shown
 from musclesolve.results.dataset.result_quantities import listed
@@ -239,11 +239,9 @@ def partly_tested(comparisons: xr.Dataset) -> str:
 
 def notes_on_tests(comparisons: xr.Dataset) -> list[str]:
     """Return notes on subjects left out and on missing tests, each with its curves."""
-    parts: dict[str, list[str]] = {}
-    for name, note in zip(comparisons["name"].values, comparisons["note"].values, strict=True):
-        for part in filter(None, str(note).split("; ")):
-            if not part.endswith(NOT_EVERYWHERE):
-                parts.setdefault(part, []).append(str(name))
+    named = zip(comparisons["name"].values, comparisons["note"].values, strict=True)
+    notes = ((part, str(name)) for name, note in named for part in str(note).split("; ") if part)
+    parts = grouped((part, name) for part, name in notes if not part.endswith(NOT_EVERYWHERE))
     return [f"{note} ({shortened(list(dict.fromkeys(of)))})" for note, of in parts.items()]
 
 

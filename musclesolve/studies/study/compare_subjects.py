@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from musclesolve._util.arrays import Array, Indices, mean_of_known, median_of_known
+from musclesolve._util.arrays import Array, Indices, grouped, mean_of_known, median_of_known
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import enumerated
 from musclesolve.constants import STANDARD_GRAVITY, USUAL_MASS
@@ -174,10 +174,10 @@ def compare_subjects(
     unusual, said = _unusual(quantities, groups, counts)
     unusual = [*strange, *unusual]
     findings, wrong = list[Finding](), dict[tuple[str, str], str]()
-    alike: dict[tuple[Any, ...], list[_Fault]] = {}
-    for fault in [*faults, *split, *unusual]:
-        whose = (fault.quantity.name,) if fault in faults else ("",)
-        alike.setdefault((fault.subject, fault.text, *whose), []).append(fault)
+    of_all = [
+        (fault, fault.quantity.name if fault in faults else "") for fault in [*faults, *split, *unusual]
+    ]
+    alike = grouped(((fault.subject, fault.text, whose), fault) for fault, whose in of_all)
     for several in alike.values():
         first = max(several, key=lambda fault: fault.t)
         subject = subjects[first.subject]

@@ -143,7 +143,7 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
             "mass, stature and sex of each subject",
             f"enter them in {study.people}",
         )
-    todo, refused, differing = list[Job](), list[TrialRecord](), dict[str, list[str]]()
+    todo, refused, differing = list[Job](), list[TrialRecord](), list[tuple[str, str]]()
     inputs = dict[str, tuple[str, tuple[Path, ...]]]()
     misspelt: InputError | None = None
     for trial in study.included:
@@ -168,12 +168,11 @@ def prepared(study: Study, output: Path) -> tuple[list[Job], list[TrialRecord], 
         todo.append(job)
         what = (trial.side, sorted(trial.time.items()), trial.settings, source and source.trial)
         inputs[trial.name] = str(what), named if source is None else (source.b3d,)
-        for note in differs:
-            differing.setdefault(note, []).append(trial.name)
+        differing += [(note, trial.name) for note in differs]
     if misspelt is not None and not todo and "questions" in study.settings:
         raise study.document.placed(misspelt, "settings.questions", str(misspelt.where).split()[-1])
     check_curves(study, todo)
-    notes = [f"{note} ({shortened(names)})" for note, names in differing.items()]
+    notes = [f"{note} ({shortened(names)})" for note, names in grouped(differing).items()]
     for same in _alike(inputs):
         notes.append(
             f"the files of {shortened(same)} have the same contents, which count {len(same)} times; where a file was "

@@ -22,7 +22,7 @@ from musclesolve.dynamics.kinematics.pose_fit import Fit
 from musclesolve.dynamics.model.human_model import with_mass_factors
 from musclesolve.dynamics.model.model import Model
 from musclesolve.dynamics.model.rigid_body import Wrench
-from musclesolve.motion.anatomy.anatomy import Anatomy, measured_body
+from musclesolve.motion.anatomy.anatomy import Anatomy, measured_body, same_points
 from musclesolve.motion.ground_reaction import filtered_plates
 from musclesolve.muscles.muscle_state import ScaledState, muscle_state
 from musclesolve.muscles.scaling.scale_muscles import ScaledMuscles
@@ -142,7 +142,8 @@ class RecordedReplay(Replay):
         trial, how = self.trial, self.trial.settings.consistency
         tilt = float(errors["pelvis_tilt"][0]) if "pelvis_tilt" in errors else 0.0
         seen = measured_body(trial, trial.subject, trial.hip_regression, walk, standing, hips, False, tilt)
-        same = seen.same_dimensions(self.measured)
+        depths = seen.pelvis_depth, self.measured.pelvis_depth
+        same = depths[0] == depths[1] and same_points(seen.offsets, self.measured.offsets)
         model = self.model if same else subject_model(trial, seen, near=self.model)
         targets = Targets.build(model, seen.points, seen.directions, how.weights)
         return model, POSITIONS[how.method](model, targets, walk.time, start=self.fit)
