@@ -399,12 +399,8 @@ def _late(trial: Trial) -> Iterator[Finding]:
         position = in_blocks(np.ndarray.copy, markers.position)
         position[:, late] = at_times(markers.time, flat, markers.time + by).reshape(markers.time.size, -1, 3)
         names = tuple(markers.names[k] for k in sorted(late))
-        values = {
-            "names": few(names, 5),
-            "size": abs(by),
-            "limit": LATE,
-            "late": ("early", "late")[int(by > 0.0)],
-        }
+        word = "late" if by > 0.0 else "early"
+        values = {"names": few(names, 5), "size": abs(by), "limit": LATE, "late": word}
         repair = replace_fields(markers=replace(markers, position=position))
         yield finding("segment_length.late", "error", values, Where(markers.path, markers=names), repair)
 
