@@ -403,9 +403,9 @@ MOVED, FEWEST_LEFT = 0.03, 3
 # nine sound recordings have up to 0.009, and 0.0114 in windows of 0.6 s.
 CHANGED, STAYS = 0.015, 0.010
 # Median distance of the places of a joint, and of an end of its axis, to which the markers of its two segments carry it
-# [m]: sound recordings and windows of them have up to 0.016 and 0.021, clusters turned by 15 degrees 0.022 to 0.048 at
+# [m]: sound recordings and windows of them have up to 0.011 and 0.021, clusters turned by 15 degrees 0.022 to 0.048 at
 # an end; and the landmarks of the foot that carry an ankle.
-APART, ENDS_APART, FOOT = 0.018, 0.024, ("heel", "toe", "metatarsal_5")
+APART, ENDS_APART, FOOT = 0.015, 0.024, ("heel", "toe", "metatarsal_5")
 # Right and left knee, and right and left ankle, are of the same width to this [m]: epicondyles and malleoli lie under
 # the skin, so that their markers can hardly sit farther out or in.
 WIDER = 0.014
@@ -512,7 +512,7 @@ def moved_markers(case: Case) -> Iterator[Finding]:
 def joints_apart(case: Case) -> Iterator[Finding]:
     """Find a joint that the markers of its two segments carry to different places from the standing trial."""
     trial, static = case.trial, case.trial.static
-    reported = {m for f in case.findings if f.code != "leap" for m in f.where.markers}  # leaps are short
+    reported = {m for f in case.findings for m in f.where.markers}
     if static is None or case.found("static_of_another", *TABLES["label_codes"]):
         return
     for side, joint in product(SIDES, ("knee", "ankle")):

@@ -110,7 +110,7 @@ def test_a_marker_of_a_cluster_that_moved_since_standing_carries_the_joint_away(
 def test_a_cluster_that_turned_about_the_limb_carries_the_ends_of_the_knee_away(
     name: str, cluster: str, degrees: float
 ) -> None:
-    """About a point 60 mm inside of it; a marker that leaps, as one does in ss1, changes no median."""
+    """About a point 60 mm inside of it."""
     case, _ = load(recorded("instrumented_knee") / f"walk_{name}.toml")
     assert case is not None and not list(joints_apart(case))
     turn = rotation_about(np.array([0.0, 0.0, 1.0]), np.radians(degrees))
