@@ -700,7 +700,7 @@ rows(
             planted.run_forces_at,
         ),
         "scale_of_space": (
-            "space_scale marker_units proportions static_of_another stature subject",
+            "space_scale marker_units proportions static_of_another stature unusual_value",
             *("positions x {:g}", (0.95, 0.97, 1.03, 1.05), planted.scale_positions),
         ),
         "mass": (
@@ -712,7 +712,7 @@ rows(
             lambda copy, size: planted.scale_key(copy, "stature_m", size, 2),
         ),
         "shoe_heavy": (
-            *("subject", "shoes of {:g} kg", (1.5, 3.5)),
+            *("unusual_value", "shoes of {:g} kg", (1.5, 3.5)),
             lambda copy, size: copy.set_key("subject", "shoe_mass_kg", f"{size:g}"),
         ),
         "cutoff": (
@@ -1186,6 +1186,104 @@ def emg_of_the_other_leg(copy: Copy, _: np.random.Generator) -> Drawn:
             break
         copy.lines[k] = re.sub(r'(?<=_)[rl](?=")', lambda side: side[0].translate(other), copy.lines[k])
     return copy, "channels of EMG are named after the other leg"
+
+
+# Faults of a leg, of an exported file and of the trial file
+
+
+@kind("time_offset", "segment_length", "clock_rate")
+def leg_late(copy: Copy, draw: np.random.Generator) -> Drawn:
+    """The markers of one leg come late or early, as of a camera of their own."""
+    side, seconds = str(pick(draw, SIDES)), pick(draw, (-0.03, 0.025, 0.03, 0.05))
+    parts = [part for part in LANDMARKS if part.startswith(("knee", "ankle", "heel", "toe", "meta"))]
+    own = {marker for part in parts for marker in copy.mapping.get(f"{part}_{side}", ())}
+    of_clusters = (markers for name, markers in copy.settings.clusters.items() if name.endswith(f"_{side}"))
+    own |= {marker for markers in of_clusters for marker in markers}
+    numbers = [copy.walk.names.index(marker) for marker in own if marker in copy.walk]
+    position = copy.walk.position.copy()
+    position[:, numbers] = np.roll(position[:, numbers], round(seconds * copy.walk.rate), axis=0)
+    copy.put(position)
+    return copy, f"markers of the leg {side} {1000 * seconds:+.0f} ms late"
+
+
+@kind("proportions", "joint_width", "marker_moved", "segment_length")
+def front_spines_ahead(copy: Copy, draw: np.random.Generator) -> Drawn:
+    """Front spines are on soft tissue, ahead of the bone, by the direction in which the pelvis faces."""
+    size = pick(draw, (0.04, 0.05, 0.06))
+    front, back = (
+        [m for side in SIDES for m in list(copy.mapping.get(f"{part}_{side}", ()))[:1]]
+        for part in ("asis", "psis")
+    )
+    back = back or list(copy.mapping.get("sacrum", ()))[:1]
+    if len(front) < 2 or not back:
+        raise NotHere
+    for static, markers in ((False, copy.walk), (True, copy.static)):
+        if markers is None or not {*front, *back} <= {*markers.names}:
+            continue
+        ahead = np.mean([markers[m] for m in front], axis=0) - np.mean([markers[m] for m in back], axis=0)
+        for marker in front:
+            length = np.linalg.norm(ahead, axis=1, keepdims=True)
+            copy.move(marker, slice(None), size * ahead / length, static=static)
+    return copy, f"both front spines {1000 * size:.0f} mm ahead"
+
+
+@kind("plates_swapped", "plate_channel")
+def channels_exchanged(copy: Copy, draw: np.random.Generator) -> Drawn:
+    """Two plates exchanged a channel, as by two plugs."""
+    role, axis = "force", int(draw.integers(3))
+    right, left = copy.plates("r"), copy.plates("l")
+    if len(right) != 1 or len(left) != 1:
+        raise NotHere
+    both = [copy.plate(plate, role) for plate in (*right, *left)]
+    for plate, own, other in zip((*right, *left), both, both[::-1], strict=True):
+        copy.set_plate(plate, role, np.where(np.arange(3) == axis, other, own))
+    return copy, f"F{'xyz'[axis]} of both plates exchanged"
+
+
+@kind("pressure_offset", "pressure_way", "pressure_outside", "clock_rate", "walking_direction")
+def belt_speed_added(copy: Copy, draw: np.random.Generator) -> Drawn:
+    """An exporter moved the markers by the way of the belt, but with a wrong speed, or not the points."""
+    speed = pick(draw, (0.03, 0.06, 1.2))
+    way = (copy.walk.time - copy.walk.time[0])[:, None] * copy.in_file((speed, 0.0, 0.0))
+    copy.put(copy.walk.position + way[:, None])
+    return copy, f"markers go {speed:g} m/s ahead against the points"
+
+
+@kind("unusual_value", "cutoff", "mass", "force_cutoff")
+def setting_unusual(copy: Copy, draw: np.random.Generator) -> Drawn:
+    """A setting is off by a factor."""
+    table, key, value = pick(
+        draw,
+        (
+            ("muscles", "strength", "0.5"),
+            ("muscles", "strength", "3.0"),
+            ("filter", "order", "8"),
+            ("filter", "force_cutoff_hz", "3.0"),
+            ("filter", "unloaded_below_n", "200.0"),
+            ("subject.segments.shank_r", "mass_factor", "3.0"),
+            ("consistency", "weights", "{ heel_r = 100.0 }"),
+        ),
+    )
+    copy.set_key(table, key, value)
+    return copy, f"{key} = {value}"
+
+
+@kind("marker_moved", "knee_axis", "uncertain_joint", "segment_length")
+def cluster_turned(copy: Copy, draw: np.random.Generator) -> Drawn:
+    """A cluster has slid about the limb since the standing trial."""
+    names = [name for name, markers in copy.settings.clusters.items() if len(markers) > 2]
+    if copy.static is None or not names:
+        raise NotHere
+    name, degrees = str(pick(draw, sorted(names))), pick(draw, (-15.0, -10.0, 10.0, 15.0))
+    markers = [marker for marker in copy.settings.clusters[name] if marker in copy.walk]
+    own = [copy.walk.names.index(m) for m in markers if not any(m in of for of in copy.mapping.values())]
+    inward = copy.in_file((0.0, 0.06 if name.endswith("r") else -0.06, 0.0))
+    turn = Rotation.from_rotvec(copy.in_file((0.0, 0.0, np.radians(degrees)))).as_matrix()
+    position = copy.walk.position.copy()
+    middle = position[:, own].mean(axis=1, keepdims=True) + inward
+    position[:, own] = middle + (position[:, own] - middle) @ turn.T
+    copy.put(position)
+    return copy, f"cluster {name} turned by {degrees:+g} degrees after the standing trial"
 
 
 # The table

@@ -75,7 +75,7 @@ SHORTER = {
 mean over the part, or the share of its frames with full activation, lies at the edge, which that over the whole does
 not."""
 EXCUSED = dict.fromkeys(("files_cut", "range_stated", "second_cut", "one_plate"), SHORTER)
-EXCUSED |= {name: {"subject"} for name in ("scaled", "heavier")} | {
+EXCUSED |= {name: {"unusual_value"} for name in ("scaled", "heavier")} | {
     "inclined": {"at_edge", "space_scale", "segment_length"},
     **{name: {"at_edge"} for name in ("rounded", "camera_noise")},
 }

@@ -5,8 +5,9 @@ and of single pairs. Then they apply the rules of order.toml: toes ahead of heel
 lateral.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -340,10 +341,8 @@ def partners(trial: Trial) -> dict[str, str]:
 @check_at(Stage.FRONT_SPINES)
 def front_spines(case: Case) -> Iterator[Finding]:
     """Find front spines of the pelvis that are swapped, from which all other pairs are measured."""
-    trial = case.trial
-    if _front_is_swapped(trial, trial.markers):
-        standing = trial.static is not None and _front_is_swapped(trial, trial.static)
-        yield _swapped_pair(case, "asis", "the pairs of the other landmarks point the other way", standing)
+    others = "the pairs of the other landmarks point the other way"
+    yield from _swapped_pair(case, "asis", others, partial(_front_is_swapped, case.trial))
 
 
 def _front_is_swapped(trial: Trial, markers: Markers) -> bool:
@@ -356,12 +355,13 @@ def _front_is_swapped(trial: Trial, markers: Markers) -> bool:
     return bool(np.sum([mean @ front < 0.0 for mean in others]) >= WHOLE * len(others))
 
 
-def _swapped_pair(case: Case, name: str, why: str, standing: bool) -> Finding:
-    """Report that right and left of a landmark are swapped, in the motion alone if the standing trial is right."""
-    names = f"{name}_r", f"{name}_l"
-    where, remedy, mending = _exchange(case, names, standing)
-    values = {"right": names[0], "left": names[1], "why": why, "remedy": remedy}
-    return finding("pair_swapped", "error", values, where, **mending)
+def _swapped_pair(case: Case, name: str, why: str, wrong: Callable[[Markers], bool]) -> Iterator[Finding]:
+    """Report right and left of a landmark that are `wrong` in the motion, alone if the standing trial is right."""
+    if wrong(case.trial.markers):
+        names = f"{name}_r", f"{name}_l"
+        where, remedy, mending = _exchange(case, names, bool(case.trial.static and wrong(case.trial.static)))
+        values = {"right": names[0], "left": names[1], "why": why, "remedy": remedy}
+        yield finding("pair_swapped", "error", values, where, **mending)
 
 
 def _exchange(case: Case, names: tuple[str, str], standing: bool) -> tuple[Where, str, dict[str, Any]]:
@@ -388,18 +388,16 @@ def _exchange(case: Case, names: tuple[str, str], standing: bool) -> tuple[Where
 def pairs_of_landmarks(case: Case) -> Iterator[Finding]:
     """Find pairs that are nearer to the neighbor of the other side."""
     for name, neighbor in NEIGHBOR.items():
-        if _is_across(case.trial, case.trial.markers, name, neighbor):
-            static = case.trial.static
-            standing = static is not None and _is_across(case.trial, static, name, neighbor)
-            swapped = _swapped_pair(case, name, f"each lies nearer to {neighbor} of the other side", standing)
+        why = f"each lies nearer to {neighbor} of the other side"
+        for swapped in _swapped_pair(case, name, why, partial(_is_across, case.trial, (name, neighbor))):
             yield swapped
             # Another pair may be measured from this one.
             case = case.repaired(swapped)
 
 
-def _is_across(trial: Trial, markers: Markers, name: str, neighbor: str) -> bool:
+def _is_across(trial: Trial, names: tuple[str, str], markers: Markers) -> bool:
     """Whether the pair of a landmark points against its neighbor's pair on average."""
-    pairs = [*_pairs(trial, markers, (name, neighbor)).values()]
+    pairs = [*_pairs(trial, markers, names).values()]
     return len(pairs) == 2 and bool(mean_of_known(np.sum(pairs[0] * pairs[1], axis=1)) < 0.0)
 
 

@@ -77,7 +77,7 @@ def test_a_part_of_a_check_that_raises_leaves_the_other_parts(
     trial = plant("strength_in_per_cent", STRIDE, tmp_path)
     monkeypatch.setattr(f"musclesolve.checking.{module}.{name}", broken)
     report = check(trial)
-    assert set(report.codes) == {"check_failed", "strength"}, str(report)
+    assert set(report.codes) == {"check_failed", "unusual_value"}, str(report)
 
 
 def test_a_repair_that_raises_is_a_finding(faulty: Path, usual: list[Finding]) -> None:
@@ -150,7 +150,7 @@ def test_a_pose_that_is_not_found_is_a_finding_with_its_times_and_markers(
     times = [time for span in found.where.times for time in span]
     assert min(times) <= caught.value.frames[0] + 1e-9 and max(times) >= caught.value.frames[-1] - 1e-9
     assert caught.value.worst[0][1] >= caught.value.worst[-1][1] > 0.0
-    assert "strength" in report.codes
+    assert "unusual_value" in report.codes
     answer = typed("check", trial, "--json")
     assert answer.exit_code == 2
     assert json.loads(answer.stdout)["findings"][0]["code"] == "pose"

@@ -53,6 +53,6 @@ def test_the_mass_of_a_shoe_is_as_grave_as_its_effect(
 ) -> None:
     copy = TrialCopy(reference_stride())
     copy.set_key("subject", "shoe_mass_kg", repr(mass))
-    found = [each for each in copy.examined(tmp_path).findings if each.code == "subject"]
+    found = [each for each in copy.examined(tmp_path).findings if each.code == "unusual_value"]
     assert [each.severity for each in found] == severity
     assert all(each.cost is not None and each.cost.unit == "N m" for each in found)

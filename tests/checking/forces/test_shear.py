@@ -54,4 +54,4 @@ def test_a_mass_in_pounds_accuses_no_plate(tmp_path: Path) -> None:
     trial.write_text(stated.replace("mass_kg = 70.25", "mass_kg = 154.9"))
     assert trial.read_text() != stated
     found = [each for each in examined(trial).findings if each.severity != "note"]
-    assert {each.code for each in found} == {"mass", "subject"}
+    assert {each.code for each in found} == {"mass", "unusual_value"}

@@ -12,6 +12,7 @@ from recorded_data import recorded
 from musclesolve.checking.case import Case, Role, change_markers, load
 from musclesolve.checking.markers.body_distances import joints_apart, moved_markers, soles_when_standing
 from musclesolve.data import reference_stride
+from musclesolve.dynamics.rotations import rotation_about
 from musclesolve.files import Markers
 
 
@@ -102,3 +103,30 @@ def test_a_marker_of_a_cluster_that_moved_since_standing_carries_the_joint_away(
     assert not named(moved)
     (found,) = joints_apart(moved)
     assert found.code == "marker_moved" and joint in found.what and marker in found.where.markers
+
+
+@pytest.mark.parametrize("degrees", [18.0, -18.0])
+@pytest.mark.parametrize(("name", "cluster"), [("ss1", "shank_l"), ("ss9", "thigh_r"), ("ss9", "shank_l")])
+def test_a_cluster_that_turned_about_the_limb_carries_the_ends_of_the_knee_away(
+    name: str, cluster: str, degrees: float
+) -> None:
+    """About a point 60 mm inside of it."""
+    case, _ = load(recorded("instrumented_knee") / f"walk_{name}.toml")
+    assert case is not None and not list(joints_apart(case))
+    turn = rotation_about(np.array([0.0, 0.0, 1.0]), np.radians(degrees))
+    inward = np.array([0.0, -0.06 if cluster.endswith("l") else 0.06, 0.0])
+
+    def turned(markers: Markers) -> Markers:
+        position, own = (
+            markers.position.copy(),
+            [markers.names.index(m) for m in case.trial.clusters[cluster]],
+        )
+        middle = position[:, own].mean(axis=1, keepdims=True) + inward
+        position[:, own] = middle + (position[:, own] - middle) @ turn.T
+        return replace(markers, position=position)
+
+    spoiled = replace(case, recorded=change_markers("static", turned)(case.recorded))
+    found = list(joints_apart(spoiled))
+    assert [f.code for f in found] == ["marker_moved"] and {*case.trial.clusters[cluster]} <= {
+        *found[0].where.markers
+    }
