@@ -322,7 +322,7 @@ def wrap_changed(case: Case, name: str, surface: WrapSurface) -> Case:
     return replace(case, model=replace(case.model, surfaces={**case.model.surfaces, name: surface}))
 
 
-@kind("muscle_anatomy")
+@kind("muscle_anatomy", "muscle_property")
 def wrap_radius(case: Case, draw: np.random.Generator) -> Drawn:
     used = sorted({wrap.surface for name in case.shared for wrap in case.model.muscles[name].wraps})
     name, factor = pick(draw, used), pick(draw, (0.3, 0.5, 2.0, 3.0))
@@ -683,7 +683,7 @@ def via_point_on_wrong_body(case: Case, draw: np.random.Generator) -> Drawn:
     return with_muscles(case, {name: replaced_points(muscle, {number: moved})}), text
 
 
-@kind("muscle_anatomy", "muscle_tendon")
+@kind("muscle_anatomy", "muscle_tendon", "muscle_property")
 def wrap_placed(case: Case, draw: np.random.Generator) -> Drawn:
     used = sorted({wrap.surface for name in case.shared for wrap in case.model.muscles[name].wraps})
     name, axis = pick(draw, used), int(draw.integers(3))
@@ -992,7 +992,7 @@ def with_plates(case: Case, change: Callable[[np.ndarray, np.ndarray, np.ndarray
     path, text = case.loads, ""
     if path.suffix == ".xml":
         text = path.read_text(encoding="utf-8")
-        path = Path(text.partition("<datafile>")[2].partition("</datafile>")[0])
+        path = Path(text.partition("<datafile>")[2].partition("</datafile>")[0].strip())
     table, folder = as_table(path, ""), Path(mkdtemp(dir=SCRATCH.name))
     values = table.values.copy()
     for stem in [name[:-2] for name in table.names if name.endswith("_vx")]:
@@ -1399,7 +1399,7 @@ def fiber_and_tendon_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"fiber and tendon of {', '.join(names)} exchanged"  # fmt: skip
 
 
-@kind("muscle_tendon")
+@kind("muscle_tendon", "muscle_property")
 def tendon_strain(case: Case, draw: np.random.Generator) -> Drawn:
     def stated(muscle: OpenSimMuscle) -> list[str]:
         return [key for key in muscle.curve if "tendon" in key.lower() and "strain" in key.lower()]
@@ -1410,7 +1410,7 @@ def tendon_strain(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"tendon strain of {', '.join(names)} {strain:g}"
 
 
-@kind("muscle_fiber")
+@kind("muscle_fiber", "muscle_property")
 def velocity(case: Case, draw: np.random.Generator) -> Drawn:
     names, factor = (
         list(case.shared) if draw.random() < 0.5 else one_or_both(case, draw),
@@ -1423,7 +1423,7 @@ def velocity(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"fastest shortening of {names[0] if len(names) < 3 else 'all'} x {factor:g}"
 
 
-@kind("muscle_missing", "muscle_strength", "controls")
+@kind("muscle_missing", "muscle_strength", "controls", "muscle_property")
 def controls(case: Case, draw: np.random.Generator) -> Drawn:
     names, bounds = one_or_both(case, draw), pick(draw, ((0.0, 0.3), (0.2, 1.0), (0.0, 0.0)))
     return of_muscles(
@@ -1477,7 +1477,7 @@ def muscle_mirrored(case: Case, draw: np.random.Generator) -> Drawn:
     return of_muscles(case, names, change), f"points of {', '.join(names)} mirrored along {'xyz'[axis]}"
 
 
-@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber")
+@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber", "muscle_property")
 def conditions_shifted(case: Case, draw: np.random.Generator) -> Drawn:
     names, by = (
         one_or_both(case, draw, lambda each: any(point.condition for point in each.points)),

@@ -26,7 +26,17 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import count_of, few
-from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, twin, with_side
+from musclesolve._util.sides import (
+    OPPOSITE,
+    OTHER,
+    SIDES,
+    once_for_both_sides,
+    sided,
+    split_side,
+    twin,
+    with_side,
+)
+from musclesolve.checking.case import TABLES
 from musclesolve.constants import RIGID, USUAL_COST
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import MuscleState
@@ -37,7 +47,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.shared_choice import geometry_along
 from musclesolve.pipeline.share import share_part
-from musclesolve.results.finding import Cost, Finding, Where, finding
+from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 from musclesolve.sharing.cost.cost_registry import find_cost
 
 MOST_FRAMES = 20
@@ -192,18 +202,20 @@ FEWEST = 24
 """Number of known names from which a model follows a public set; fewer are a model of its own."""
 SAME = 1e-6
 """Difference of lengths and arms below which two paths are one [m]."""
+UNEVEN, ROUNDED, USUAL = 6.0, 0.02, 0.8
+"""Difference of twins in a place or radius [mm] and in an angle [degrees], and its share of any property: scaled models
+have up to 4.5 mm, others 0. Share of muscles from which others differ: passive curves that were calibrated one by one
+have up to 0.07, in each other property of a public model all muscles are alike."""
 SHARED = 3
 """Number of muscles of a side with the same factor of strength from which it is a choice of the author."""
-WEAKER, STRONGER, ALL = float(np.log(4.0)), float(np.log(1.6)), "all"
+WEAKER, STRONGER, NEARLY, ALL = float(np.log(4.0)), float(np.log(1.45)), float(np.log(1.25)), "all"
 """Logarithms of how much weaker and stronger a person is than the models of a family, which have 0.91 to 1.07 times its
-strength. Measured young men have 0.33 to 1 times (docs/muscles.md); old people and patients are weaker."""
+strength; a factor beyond 1.25 is stated. Measured young men have 0.33 to 1 times (docs/muscles.md); old people and
+patients are weaker. The volume of the muscles of a leg grows with mass times height (Handsfield et al. 2014)."""
 FAMILY = {0: (0.79, 1.075), -1: (1.17, 0.99)}
 """Mean strength and size of the models that follow gait2392 (0) and Rajagopal et al. (-1)."""
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "hip flexors": ("iliacus", "psoas"), "gluteal muscles": ("gluteus",), "adductors": ("adductor",),
-    "hamstrings": ("semi", "biceps"), "quadriceps": ("vastus", "rectus"), "muscles of the calf": ("gastroc", "soleus"),
-}  # fmt: skip
-"""Groups of muscles -> beginnings of their long names."""
+PUBLIC_MASS = 75.3
+"""Mass of these models [kg]."""
 GROUP = 0.6
 """Logarithm of how much stronger or weaker a group is than the other muscles of a model suggest: 13 models have up to
 0.24, and one whose muscles of a knee were made weaker to fit an implant has 0.35."""
@@ -227,8 +239,9 @@ class Anatomy:
     """Muscles (n) of a model in `POSES` (P), in the axes of their own side.
 
     stems: coordinates (S) without side. length (P, n), arm (P, S, n) [m], other: arms (n,) about coordinates of the
-    other side. Parameters (n,) as in the model. size: length of the shank over `SHANK`. ends: origin and insertion of
-    muscles, then parent and child frame of joints (n + j, 2, 3) [mm] on the bodies bones, NaN where they move.
+    other side. Parameters (n,) as in the model. size: length of the shank over `SHANK`. mass: of the body [kg]. ends:
+    origin and insertion of muscles, then parent and child frame of joints (n + j, 2, 3) [mm] on the bodies bones, NaN
+    where they move.
     """
 
     names: tuple[str, ...]
@@ -241,6 +254,7 @@ class Anatomy:
     tendon: Array
     pennation: Array
     size: float
+    mass: float
     joints: tuple[str, ...]
     bones: Sequence[Sequence[str]]
     ends: Array
@@ -313,6 +327,7 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
         other,
         *(force, fiber, tendon, pennation),
         size_of(model),
+        model.mass,
         *_ends(model, muscles),
     )
 
@@ -453,6 +468,7 @@ class Deviation:
     twin: bool = False
     change: float = 0.0  # to the value of the twin, or the middle of the public models
     end: tuple[int, int, float] | None = None  # that is moved against public models; see `Mended`
+    concerned: tuple[str, ...] = ()  # instead of one muscle
 
 
 def deviations(body: Anatomy) -> Iterator[Deviation]:
@@ -476,23 +492,32 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             values = values - of_all
             family = _family(body.names)
             usual, size = np.log(FAMILY[family]) if family is not None else (np.nan, np.nan)
-            # from nothing scaled with size to forces with the mass and fibers with the length
-            more, scaled = of_all - usual, 4.0 * (np.log(body.size) - size)
-            ends = min(0.0, scaled) - WEAKER, max(0.0, scaled) + STRONGER
-            if not np.isnan(more) and not ends[0] <= more <= ends[1]:
-                said = f"all muscles are {np.exp(more):.2g} times as strong as in public models (force times fiber)"
-                said += f"; a person of this size has {np.exp(ends[0]):.2g} to {np.exp(ends[1]):.2g} times"
-                yield Deviation("muscle_strength.all", ALL, abs(more) / STRONGER, said)
+            # from nothing scaled to forces with the mass and fibers with the length
+            more, scaled = of_all - usual, np.log(max(body.mass, 1e-9) / PUBLIC_MASS * body.size) - size
+            if not body.mass > 0.0:
+                scaled = 4.0 * (np.log(body.size) - size)
+            ends = min(0.0, scaled), max(0.0, scaled)
+            by, low_end, high_end = more - np.clip(more, *ends), ends[0] - WEAKER, ends[1] + STRONGER
+            if abs(by) > NEARLY:
+                code = "muscle_strength.all" if not low_end <= more <= high_end else "muscle_strength.person"
+                said = f"all muscles are {np.exp(more):.2g} times as strong as in public models (force times fiber); a "
+                said += (
+                    f"person of this mass and size has {np.exp(low_end):.2g} to {np.exp(high_end):.2g} times"
+                )
+                yield Deviation(code, ALL, abs(by) / STRONGER, said, change=-by, concerned=body.names)
             long = [long_names().get(split_side(name)[0].casefold(), name) for name in body.names]
-            for group, stems in GROUPS.items():
-                alike = (values - middle)[[name.startswith(stems) for name in long], 0]
+            for group, stems in TABLES["groups_of_muscles"].items():
+                of_group = [name.startswith(tuple(stems)) for name in long]
+                alike = (values - middle)[of_group, 0]
                 alike = alike[np.isfinite(alike)]
                 if alike.size and abs(by := float(alike.mean())) > GROUP:
                     said = f"the {group} are {np.exp(by):.2g} times as strong (force times fiber) as the other muscles "
                     said += (
                         f"of this model suggest, expected {np.exp(-GROUP):.2g} to {np.exp(GROUP):.2g} times"
                     )
-                    yield Deviation("muscle_strength.group", ALL, abs(by) / GROUP, said)
+                    concerned = tuple(np.array(body.names)[of_group])
+                    code = "muscle_strength.group"
+                    yield Deviation(code, ALL, abs(by) / GROUP, said, change=-by, concerned=concerned)
         limit = invariant.beyond + invariant.relative * np.maximum(np.abs(low), np.abs(high))
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
         apart = np.zeros_like(away)
@@ -535,7 +560,7 @@ def muscles_of_model(body: ModelBody) -> Iterator[Finding]:
     """Find muscles that differ from their twins or from public models, and muscles that stand twice."""
     of_model = _once_for_all_trials(body.model, tuple(body.muscles), body.settings.muscles.names is None)
     for fault, mended in of_model:
-        yield fault if fault.severity == "note" else with_cost(fault, body, mended)
+        yield fault if fault.severity == "note" and mended is None else with_cost(fault, body, mended)
 
 
 @lru_cache(maxsize=4)
@@ -581,6 +606,19 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
         values = {"muscles": few([said for _, said, _ in uneven], NAMED)}
         mended = Mended(paths=tuple(shorter for _, _, shorter in uneven))
         yield finding("muscle_anatomy.twin", "warning", values, where), mended
+    differ |= {name for one, *_ in uneven for name in (one, twin(one))}
+    if wrong := dict(wrong_wraps(model, used - differ)):
+        twins = {*map(twin, wrong)}
+        mended = Mended(paths=tuple(wrong)) if not twins & {*wrong} else None
+        yield (
+            finding("muscle_anatomy.wraps", "warning", {"muscles": few(wrong.values(), NAMED)}, where),
+            mended,
+        )
+    if uncommon := list(uncommon_properties(model, used)):
+        first_of = {name: said for name, said, _ in reversed(uncommon)}
+        values = {"muscles": few(first_of.values(), NAMED)}
+        of_paths = tuple(dict.fromkeys(name for name, _, of_path in uncommon if of_path))
+        yield finding("muscle_property", "note", values, where), Mended(paths=of_paths) if of_paths else None
     chosen = _chosen_strength(anatomy)
     by_code["muscle_strength"] = [
         deviation for deviation in by_code.get("muscle_strength", []) if deviation.muscle not in chosen
@@ -593,7 +631,8 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
                 "names": few(once_for_both_sides([deviation.muscle for deviation in listed]), NAMED),
                 "more": f" (the greatest of {len(listed)})" if len(listed) > 3 else "",
             }
-            yield finding(code, "warning", values, where), _as_twins(code, listed)
+            severity: Severity = "note" if code == "muscle_strength.person" else "warning"
+            yield finding(code, severity, values, where), _as_twins(code, listed)
     if chosen:
         values = {"muscles": few(map(sided, chosen), NAMED), "count": len(chosen)}
         most = 2 * len(chosen) > len(anatomy.names)
@@ -624,7 +663,8 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
     apart = {deviation.muscle: deviation for deviation in differing}
     one = [name for name, at in apart.items() if not (at.twin and name.endswith("l") and twin(name) in apart)]
     if code.startswith("muscle_strength."):
-        return None
+        changes = {name: group.change for group in differing for name in group.concerned}
+        return Mended({"muscle_strength": changes})
     if code != "muscle_anatomy":
         return Mended({code: {name: apart[name].change for name in one}})
     alike = {name: apart[name].end for name in one if not apart[name].twin and twin(name) in apart}
@@ -650,6 +690,63 @@ def uneven_paths(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str
         if split_side(one)[1] == "r" and two in used and stations(one) != stations(two):
             shorter = min(one, two, key=lambda name: sum(map(len, stations(name))))
             yield one, f"{said(one)}, {said(two)}", shorter
+
+
+def wrong_wraps(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield muscles that wrap over objects of the other side, or over fewer than in public models."""
+    family = _family(list(model.muscles))
+    for name in sorted(used):
+        muscle, side, norms = model.muscles[name], split_side(name)[1], _norms_of(name)
+        if side != OTHER:
+            for wrap in muscle.wraps:
+                if split_side(wrap.surface)[1] == OPPOSITE[side]:
+                    yield name, f"{sided(name)} wraps over {wrap.surface} of the other side"
+        stated = norms["wraps"][family] if norms and family is not None and muscle.by_function is None else 0
+        if len(muscle.wraps) < stated:
+            objects = count_of(len(muscle.wraps), "wrap object")
+            yield name, f"{sided(name)} has {objects}, in public models {stated}"
+
+
+def properties(model: OpenSimModel, muscle: OpenSimMuscle) -> dict[str, tuple[float, float]]:
+    """Properties beside those of `INVARIANTS`, each with the difference that twins may have beside `ROUNDED`."""
+    low, high = muscle.controls
+    own = {**muscle.curve, "fastest shortening": muscle.max_contraction_velocity, "least": low, "most": high}
+    numbers = {name: (value, 0.0) for name, value in own.items()}
+    across = -1.0 if split_side(muscle.name)[1] == "l" else 1.0
+    for k, point in enumerate(muscle.points, start=1):
+        for end, angle in zip(("begin", "end"), (point.condition or ())[1:], strict=False):
+            numbers[f"{end} of the condition of point {k} [degrees]"] = float(np.degrees(angle)), UNEVEN
+    for wrap in muscle.wraps:
+        surface = model.surfaces[wrap.surface]
+        for key, values in {
+            "radius": surface.radii,
+            "place": surface.frame.position * [1, 1, across],
+        }.items():
+            for axis, value in zip("xyz", 1000.0 * values, strict=True):
+                numbers[f"{key} along {axis} of {split_side(wrap.surface)[0]} [mm]"] = float(value), UNEVEN
+    return numbers
+
+
+def uncommon_properties(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str, bool]]:
+    """Yield muscles with a property that nearly all muscles of the model, or their twins, have otherwise.
+
+    With what is said of it, and whether it changes the path.
+    """
+    numbers = {name: properties(model, muscle) for name, muscle in model.muscles.items()}
+    of_key = dict[str, Counter[float]]()
+    for key, (value, limit) in [item for own in numbers.values() for item in own.items()]:
+        if not limit:  # points and wrap objects are those of a muscle
+            of_key.setdefault(key, Counter())[value] += 1
+    most = {key: count.most_common(1)[0] for key, count in of_key.items()}
+    usual = {key: value for key, (value, n) in most.items() if n > max(USUAL * of_key[key].total(), SHARED)}
+    for name in sorted(used):
+        side, others = split_side(name)[1], numbers.get(twin(name), {})
+        for key, (value, limit) in numbers[name].items():
+            than, whose = usual.get(key), "most muscles"
+            if than is None and side == "r" and key in others:
+                than, whose = others[key][0], sided(twin(name))
+            if than is not None and abs(value - than) > limit + ROUNDED * max(abs(value), abs(than)):
+                yield name, f"{sided(name)}: {key} {value:.3g}, {whose} {than:.3g}", limit > 0.0
 
 
 def _chosen_strength(body: Anatomy) -> dict[str, float]:
