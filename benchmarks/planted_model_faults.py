@@ -310,7 +310,7 @@ def wrong_body(case: Case, draw: np.random.Generator) -> Drawn:
     return with_muscles(case, {name: replaced_points(muscle, {number: moved})}), text
 
 
-@kind("muscle_anatomy")
+@kind("muscle_anatomy", "muscle_property")
 def wrap_off(case: Case, draw: np.random.Generator) -> Drawn:
     name = pick(draw, [name for name in case.shared if case.model.muscles[name].wraps])
     names = sides_of_fault(name, case.shared, draw)
@@ -1495,7 +1495,7 @@ def conditions_shifted(case: Case, draw: np.random.Generator) -> Drawn:
     return of_muscles(case, names, change), f"conditions of {', '.join(names)} {by:+g} degrees"
 
 
-@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber")
+@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber", "muscle_property")
 def wraps_of_the_other_side(case: Case, draw: np.random.Generator) -> Drawn:
     names, surfaces = one_or_both(case, draw, lambda each: bool(each.wraps)), case.model.surfaces
 

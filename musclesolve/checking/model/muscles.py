@@ -26,16 +26,7 @@ import numpy as np
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.bundled_toml import bundled_toml
 from musclesolve._util.messages import count_of, few
-from musclesolve._util.sides import (
-    OPPOSITE,
-    OTHER,
-    SIDES,
-    once_for_both_sides,
-    sided,
-    split_side,
-    twin,
-    with_side,
-)
+from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, twin, with_side
 from musclesolve.checking.case import TABLES
 from musclesolve.constants import RIGID, USUAL_COST
 from musclesolve.errors import InputError
@@ -206,6 +197,8 @@ UNEVEN, ROUNDED, USUAL = 6.0, 0.02, 0.8
 """Difference of twins in a place or radius [mm] and in an angle [degrees], and its share of any property: scaled models
 have up to 4.5 mm, others 0. Share of muscles from which others differ: passive curves that were calibrated one by one
 have up to 0.07, in each other property of a public model all muscles are alike."""
+WRAPS, PLACED = "wrap objects of its own side", " ["
+"""Property without which a muscle passes through bone, and what the properties of places on the path have."""
 SHARED = 3
 """Number of muscles of a side with the same factor of strength from which it is a choice of the author."""
 WEAKER, STRONGER, NEARLY, ALL = float(np.log(4.0)), float(np.log(1.45)), float(np.log(1.25)), "all"
@@ -493,17 +486,19 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             family = _family(body.names)
             usual, size = np.log(FAMILY[family]) if family is not None else (np.nan, np.nan)
             # from nothing scaled to forces with the mass and fibers with the length
-            more, scaled = of_all - usual, np.log(max(body.mass, 1e-9) / PUBLIC_MASS * body.size) - size
-            if not body.mass > 0.0:
-                scaled = 4.0 * (np.log(body.size) - size)
-            ends = min(0.0, scaled), max(0.0, scaled)
-            by, low_end, high_end = more - np.clip(more, *ends), ends[0] - WEAKER, ends[1] + STRONGER
+            grown = (
+                body.mass / PUBLIC_MASS
+                if body.mass > 0.0
+                else float(np.exp(3.0 * (np.log(body.size) - size)))
+            )
+            more, scaled = of_all - usual, np.log(grown * body.size) - size
+            low_end, high_end = min(0.0, scaled), max(0.0, scaled)
+            by = more - np.clip(more, low_end, high_end)
             if abs(by) > NEARLY:
-                code = "muscle_strength.all" if not low_end <= more <= high_end else "muscle_strength.person"
                 said = f"all muscles are {np.exp(more):.2g} times as strong as in public models (force times fiber); a "
-                said += (
-                    f"person of this mass and size has {np.exp(low_end):.2g} to {np.exp(high_end):.2g} times"
-                )
+                ends = np.exp(low_end - WEAKER), np.exp(high_end + STRONGER)
+                said += f"person of this mass and size has {ends[0]:.2g} to {ends[1]:.2g} times"
+                code = f"muscle_strength.{'person' if -WEAKER <= by <= STRONGER else ALL}"
                 yield Deviation(code, ALL, abs(by) / STRONGER, said, change=-by, concerned=body.names)
             long = [long_names().get(split_side(name)[0].casefold(), name) for name in body.names]
             for group, stems in TABLES["groups_of_muscles"].items():
@@ -515,8 +510,7 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                     said += (
                         f"of this model suggest, expected {np.exp(-GROUP):.2g} to {np.exp(GROUP):.2g} times"
                     )
-                    concerned = tuple(np.array(body.names)[of_group])
-                    code = "muscle_strength.group"
+                    concerned, code = tuple(np.array(body.names)[of_group]), "muscle_strength.group"
                     yield Deviation(code, ALL, abs(by) / GROUP, said, change=-by, concerned=concerned)
         limit = invariant.beyond + invariant.relative * np.maximum(np.abs(low), np.abs(high))
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
@@ -606,19 +600,15 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
         values = {"muscles": few([said for _, said, _ in uneven], NAMED)}
         mended = Mended(paths=tuple(shorter for _, _, shorter in uneven))
         yield finding("muscle_anatomy.twin", "warning", values, where), mended
-    differ |= {name for one, *_ in uneven for name in (one, twin(one))}
-    if wrong := dict(wrong_wraps(model, used - differ)):
-        twins = {*map(twin, wrong)}
-        mended = Mended(paths=tuple(wrong)) if not twins & {*wrong} else None
+    known = differ | {name for one, *_ in uneven for name in (one, twin(one))}
+    if uncommon := list(uncommon_properties(model, used - known)):
+        values = {"muscles": few({name: said for name, said in reversed(uncommon)}.values(), NAMED)}
+        bare = any(WRAPS in said for _, said in uncommon)
+        mended = Mended(paths=tuple({name: 0 for name, said in uncommon if PLACED in said}))
         yield (
-            finding("muscle_anatomy.wraps", "warning", {"muscles": few(wrong.values(), NAMED)}, where),
-            mended,
+            finding("muscle_property", "warning" if bare else "note", values, where),
+            mended if mended.paths else None,
         )
-    if uncommon := list(uncommon_properties(model, used)):
-        first_of = {name: said for name, said, _ in reversed(uncommon)}
-        values = {"muscles": few(first_of.values(), NAMED)}
-        of_paths = tuple(dict.fromkeys(name for name, _, of_path in uncommon if of_path))
-        yield finding("muscle_property", "note", values, where), Mended(paths=of_paths) if of_paths else None
     chosen = _chosen_strength(anatomy)
     by_code["muscle_strength"] = [
         deviation for deviation in by_code.get("muscle_strength", []) if deviation.muscle not in chosen
@@ -663,8 +653,9 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
     apart = {deviation.muscle: deviation for deviation in differing}
     one = [name for name, at in apart.items() if not (at.twin and name.endswith("l") and twin(name) in apart)]
     if code.startswith("muscle_strength."):
-        changes = {name: group.change for group in differing for name in group.concerned}
-        return Mended({"muscle_strength": changes})
+        return Mended(
+            {"muscle_strength": {name: each.change for each in differing for name in each.concerned}}
+        )
     if code != "muscle_anatomy":
         return Mended({code: {name: apart[name].change for name in one}})
     alike = {name: apart[name].end for name in one if not apart[name].twin and twin(name) in apart}
@@ -692,61 +683,55 @@ def uneven_paths(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str
             yield one, f"{said(one)}, {said(two)}", shorter
 
 
-def wrong_wraps(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield muscles that wrap over objects of the other side, or over fewer than in public models."""
-    family = _family(list(model.muscles))
-    for name in sorted(used):
-        muscle, side, norms = model.muscles[name], split_side(name)[1], _norms_of(name)
-        if side != OTHER:
-            for wrap in muscle.wraps:
-                if split_side(wrap.surface)[1] == OPPOSITE[side]:
-                    yield name, f"{sided(name)} wraps over {wrap.surface} of the other side"
-        stated = norms["wraps"][family] if norms and family is not None and muscle.by_function is None else 0
-        if len(muscle.wraps) < stated:
-            objects = count_of(len(muscle.wraps), "wrap object")
-            yield name, f"{sided(name)} has {objects}, in public models {stated}"
-
-
-def properties(model: OpenSimModel, muscle: OpenSimMuscle) -> dict[str, tuple[float, float]]:
-    """Properties beside those of `INVARIANTS`, each with the difference that twins may have beside `ROUNDED`."""
-    low, high = muscle.controls
-    own = {**muscle.curve, "fastest shortening": muscle.max_contraction_velocity, "least": low, "most": high}
-    numbers = {name: (value, 0.0) for name, value in own.items()}
-    across = -1.0 if split_side(muscle.name)[1] == "l" else 1.0
+def properties(model: OpenSimModel, muscle: OpenSimMuscle) -> dict[str, float]:
+    """Properties of a muscle beside those of `INVARIANTS`."""
+    (low, high), side = muscle.controls, split_side(muscle.name)[1]
+    wraps = [wrap.surface for wrap in muscle.wraps if {split_side(wrap.surface)[1], side} != {*SIDES}]
+    numbers = {
+        **muscle.curve,
+        "fastest shortening": muscle.max_contraction_velocity,
+        "least": low,
+        "most": high,
+    }
+    if muscle.by_function is None:
+        numbers[WRAPS] = len(wraps)
     for k, point in enumerate(muscle.points, start=1):
         for end, angle in zip(("begin", "end"), (point.condition or ())[1:], strict=False):
-            numbers[f"{end} of the condition of point {k} [degrees]"] = float(np.degrees(angle)), UNEVEN
-    for wrap in muscle.wraps:
-        surface = model.surfaces[wrap.surface]
-        for key, values in {
-            "radius": surface.radii,
-            "place": surface.frame.position * [1, 1, across],
-        }.items():
-            for axis, value in zip("xyz", 1000.0 * values, strict=True):
-                numbers[f"{key} along {axis} of {split_side(wrap.surface)[0]} [mm]"] = float(value), UNEVEN
+            numbers[f"{end} of the condition of point {k}{PLACED}degrees]"] = float(np.degrees(angle))
+    for surface in wraps:
+        radii, place = model.surfaces[surface].radii, model.surfaces[surface].frame.position
+        sizes = 1000.0 * np.array([*radii, *place[:2], -place[2] if side == "l" else place[2]])
+        for key, size in zip(("radius x", "radius y", "radius z", *"xyz"), sizes, strict=True):
+            numbers[f"{key} of {split_side(surface)[0]}{PLACED}mm]"] = float(size)
     return numbers
 
 
-def uncommon_properties(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str, bool]]:
-    """Yield muscles with a property that nearly all muscles of the model, or their twins, have otherwise.
-
-    With what is said of it, and whether it changes the path.
-    """
-    numbers = {name: properties(model, muscle) for name, muscle in model.muscles.items()}
-    of_key = dict[str, Counter[float]]()
-    for key, (value, limit) in [item for own in numbers.values() for item in own.items()]:
-        if not limit:  # points and wrap objects are those of a muscle
-            of_key.setdefault(key, Counter())[value] += 1
-    most = {key: count.most_common(1)[0] for key, count in of_key.items()}
-    usual = {key: value for key, (value, n) in most.items() if n > max(USUAL * of_key[key].total(), SHARED)}
+def uncommon_properties(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield muscles with a property that nearly all muscles, public models or their twins have otherwise."""
+    numbers, family = (
+        {name: properties(model, own) for name, own in model.muscles.items()},
+        _family([*model.muscles]),
+    )
+    keys = {key for own in numbers.values() for key in own if PLACED not in key} - {WRAPS}
+    usual = {
+        key: value for key in keys
+        for value, most in Counter(own[key] for own in numbers.values() if key in own).most_common(1)
+        if most > max(USUAL * len(numbers), SHARED)
+    }  # fmt: skip
     for name in sorted(used):
-        side, others = split_side(name)[1], numbers.get(twin(name), {})
-        for key, (value, limit) in numbers[name].items():
-            than, whose = usual.get(key), "most muscles"
-            if than is None and side == "r" and key in others:
-                than, whose = others[key][0], sided(twin(name))
-            if than is not None and abs(value - than) > limit + ROUNDED * max(abs(value), abs(than)):
-                yield name, f"{sided(name)}: {key} {value:.3g}, {whose} {than:.3g}", limit > 0.0
+        norms, own = _norms_of(name), numbers[name]
+        wraps = norms["wraps"][family] if norms and family is not None else 0
+        public = {WRAPS: max(wraps, own.get(WRAPS, 0))}
+        of_twin = numbers.get(twin(name), {}) if split_side(name)[1] == "r" else {}
+        for key, value in own.items():
+            for whose, of_others in (
+                ("most muscles", usual),
+                ("public models", public),
+                (sided(twin(name)), of_twin),
+            ):
+                than = of_others.get(key, value)
+                if abs(value - than) > UNEVEN * (PLACED in key) + ROUNDED * max(abs(value), abs(than)):
+                    yield name, f"{sided(name)}: {key} {value:.3g}, {whose} {than:.3g}"
 
 
 def _chosen_strength(body: Anatomy) -> dict[str, float]:
