@@ -292,7 +292,7 @@ def point_mirrored(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"a point of {name} mirrored"
 
 
-@kind("muscle_anatomy")
+@kind("muscle_property", "muscle_anatomy")
 def wrong_body(case: Case, draw: np.random.Generator) -> Drawn:
     name = pick(draw, case.shared)
     muscle = case.model.muscles[name]
@@ -332,7 +332,7 @@ def wrap_radius(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"radii of {name} x {factor:g}"
 
 
-@kind("muscle_anatomy")
+@kind("muscle_property", "muscle_anatomy")
 def via_point_lost(case: Case, draw: np.random.Generator) -> Drawn:
     name = pick(draw, [name for name in case.shared if len(case.model.muscles[name].points) > 2])
     muscle = case.model.muscles[name]
@@ -671,7 +671,7 @@ def moments_summed(case: Case, draw: np.random.Generator) -> Drawn:
 # Parts of the file that another program wrote, groups of muscles, and what belongs to somebody else
 
 
-@kind("muscle_anatomy", "muscle_tendon")
+@kind("muscle_property", "muscle_anatomy", "muscle_tendon")
 def via_point_on_wrong_body(case: Case, draw: np.random.Generator) -> Drawn:
     name = pick(draw, [each for each in case.shared if len(case.model.muscles[each].points) > 2])
     muscle = case.model.muscles[name]
@@ -849,7 +849,7 @@ def plane_of_angles(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(case, coordinates=table), f"{stem} of both sides x {factor:g}"
 
 
-@kind("another_trial", "moment_scale", "moment_unlike", "time_offset", "mass", needs=True)
+@kind("sides_swapped", "another_trial", "moment_scale", "moment_unlike", "time_offset", "mass", needs=True)
 def moments_of_another_stride(case: Case, draw: np.random.Generator) -> Drawn:
     assert case.moments is not None
     table, by = case.moments, pick(draw, (-1.0, 1.0))
@@ -1563,7 +1563,7 @@ def knee_translation_lost(case: Case, draw: np.random.Generator) -> Drawn:
     return with_joint(case, replace(joint, translations=still)), f"translations of {joint.name} zero"
 
 
-@kind("muscle_anatomy", "muscle_missing")
+@kind("muscle_property", "muscle_anatomy", "muscle_missing")
 def moving_points_lost(case: Case, _: np.random.Generator) -> Drawn:
     kept = {
         name: tuple(point for point in muscle.points if point.moving is None and point.condition is None)

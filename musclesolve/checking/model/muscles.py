@@ -25,7 +25,7 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.messages import count_of, few
+from musclesolve._util.messages import few
 from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, twin, with_side
 from musclesolve.checking.case import TABLES
 from musclesolve.constants import RIGID, USUAL_COST
@@ -197,8 +197,10 @@ UNEVEN, ROUNDED, USUAL = 6.0, 0.02, 0.8
 """Difference of twins in a place or radius [mm] and in an angle [degrees], and its share of any property: scaled models
 have up to 4.5 mm, others 0. Share of muscles from which others differ: passive curves that were calibrated one by one
 have up to 0.07, in each other property of a public model all muscles are alike."""
-WRAPS, PLACED = "wrap objects of its own side", " ["
-"""Property without which a muscle passes through bone, and what the properties of places on the path have."""
+COUNTED = 0.5
+"""Difference of numbers of points and wrap objects."""
+WRAPS, SHORTENING = "wrap objects of its own side", "fastest shortening"
+"""Properties with a number that public models state: without wrap objects a muscle passes through bone."""
 SHARED = 3
 """Number of muscles of a side with the same factor of strength from which it is a choice of the author."""
 WEAKER, STRONGER, NEARLY, ALL = float(np.log(4.0)), float(np.log(1.45)), float(np.log(1.25)), "all"
@@ -595,20 +597,11 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
             if deviation.code in ("muscle_anatomy", "muscle_fiber"):
                 told.add(deviation.muscle)
     differ = {deviation.muscle for deviation in by_code.get("muscle_anatomy", ())} | told
-    uneven = [path for path in uneven_paths(model, used) if not {path[0], twin(path[0])} & differ]
-    if uneven:
-        values = {"muscles": few([said for _, said, _ in uneven], NAMED)}
-        mended = Mended(paths=tuple(shorter for _, _, shorter in uneven))
-        yield finding("muscle_anatomy.twin", "warning", values, where), mended
-    known = differ | {name for one, *_ in uneven for name in (one, twin(one))}
-    if uncommon := list(uncommon_properties(model, used - known)):
-        values = {"muscles": few({name: said for name, said in reversed(uncommon)}.values(), NAMED)}
-        bare = any(WRAPS in said for _, said in uncommon)
-        mended = Mended(paths=tuple({name: 0 for name, said in uncommon if PLACED in said}))
-        yield (
-            finding("muscle_property", "warning" if bare else "note", values, where),
-            mended if mended.paths else None,
-        )
+    if uncommon := list(uncommon_properties(model, used - differ - {*map(twin, differ)})):
+        values = {"muscles": few({name: said for name, said, *_ in reversed(uncommon)}.values(), NAMED)}
+        severity: Severity = "warning" if any(grave for *_, grave in uncommon) else "note"
+        mended = Mended(paths=tuple({name: 0 for name, _, of_path, _ in uncommon if of_path}))
+        yield finding("muscle_property", severity, values, where), mended if mended.paths else None
     chosen = _chosen_strength(anatomy)
     by_code["muscle_strength"] = [
         deviation for deviation in by_code.get("muscle_strength", []) if deviation.muscle not in chosen
@@ -621,7 +614,7 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
                 "names": few(once_for_both_sides([deviation.muscle for deviation in listed]), NAMED),
                 "more": f" (the greatest of {len(listed)})" if len(listed) > 3 else "",
             }
-            severity: Severity = "note" if code == "muscle_strength.person" else "warning"
+            severity = "note" if code == "muscle_strength.person" else "warning"
             yield finding(code, severity, values, where), _as_twins(code, listed)
     if chosen:
         values = {"muscles": few(map(sided, chosen), NAMED), "count": len(chosen)}
@@ -664,74 +657,60 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
     return Mended(paths=paths, ends=ends) if len(ends) == len(alike) else None
 
 
-def uneven_paths(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield right muscles whose paths pass other bodies or wrap objects than their twins, how, and the shorter path."""
-
-    def stations(name: str) -> tuple[list[str], list[str]]:
-        muscle = model.muscles[name]
-        wraps = sorted(split_side(wrap.surface)[0] for wrap in muscle.wraps)
-        return [split_side(point.frame.body)[0] for point in muscle.points], wraps
-
-    def said(name: str) -> str:
-        points, wraps = stations(name)
-        return f"{sided(name)} has points on {', '.join(points)} and {count_of(len(wraps), 'wrap object')}"
-
-    for one in sorted(used):
-        two = twin(one)
-        if split_side(one)[1] == "r" and two in used and stations(one) != stations(two):
-            shorter = min(one, two, key=lambda name: sum(map(len, stations(name))))
-            yield one, f"{said(one)}, {said(two)}", shorter
-
-
-def properties(model: OpenSimModel, muscle: OpenSimMuscle) -> dict[str, float]:
-    """Properties of a muscle beside those of `INVARIANTS`."""
+def properties(model: OpenSimModel, muscle: OpenSimMuscle) -> dict[str, tuple[float, float]]:
+    """Properties beside those of `INVARIANTS`, each with the difference that no twins have; of the path it is not 0."""
     (low, high), side = muscle.controls, split_side(muscle.name)[1]
-    wraps = [wrap.surface for wrap in muscle.wraps if {split_side(wrap.surface)[1], side} != {*SIDES}]
-    numbers = {
+    own = {
         **muscle.curve,
-        "fastest shortening": muscle.max_contraction_velocity,
-        "least": low,
-        "most": high,
+        SHORTENING: muscle.max_contraction_velocity,
+        "least control": low,
+        "most control": high,
     }
-    if muscle.by_function is None:
-        numbers[WRAPS] = len(wraps)
+    wraps = [wrap.surface for wrap in muscle.wraps if {split_side(wrap.surface)[1], side} != {*SIDES}]
+    counts = Counter(f"points on {split_side(point.frame.body)[0]}" for point in muscle.points)
+    places = dict[str, float]()
     for k, point in enumerate(muscle.points, start=1):
         for end, angle in zip(("begin", "end"), (point.condition or ())[1:], strict=False):
-            numbers[f"{end} of the condition of point {k}{PLACED}degrees]"] = float(np.degrees(angle))
+            places[f"{end} of the condition of point {k} [degrees]"] = float(np.degrees(angle))
     for surface in wraps:
         radii, place = model.surfaces[surface].radii, model.surfaces[surface].frame.position
         sizes = 1000.0 * np.array([*radii, *place[:2], -place[2] if side == "l" else place[2]])
         for key, size in zip(("radius x", "radius y", "radius z", *"xyz"), sizes, strict=True):
-            numbers[f"{key} of {split_side(surface)[0]}{PLACED}mm]"] = float(size)
-    return numbers
+            places[f"{key} of {split_side(surface)[0]} [mm]"] = float(size)
+    by_limit = {0.0: own, COUNTED: {WRAPS: len(wraps), **counts}, UNEVEN: places}
+    return {key: (value, limit) for limit, part in by_limit.items() for key, value in part.items()}
 
 
-def uncommon_properties(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield muscles with a property that nearly all muscles, public models or their twins have otherwise."""
+def uncommon_properties(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str, bool, bool]]:
+    """Yield muscles with a property that nearly all muscles of the model, public models or their twins have otherwise.
+
+    With what is said, whether the path is concerned, and whether this changes forces as no model should.
+    """
     numbers, family = (
         {name: properties(model, own) for name, own in model.muscles.items()},
         _family([*model.muscles]),
     )
-    keys = {key for own in numbers.values() for key in own if PLACED not in key} - {WRAPS}
+    keys = {key for own in numbers.values() for key, (_, limit) in own.items() if limit == 0.0}
     usual = {
         key: value for key in keys
-        for value, most in Counter(own[key] for own in numbers.values() if key in own).most_common(1)
+        for value, most in Counter(own[key][0] for own in numbers.values() if key in own).most_common(1)
         if most > max(USUAL * len(numbers), SHARED)
     }  # fmt: skip
     for name in sorted(used):
-        norms, own = _norms_of(name), numbers[name]
-        wraps = norms["wraps"][family] if norms and family is not None else 0
-        public = {WRAPS: max(wraps, own.get(WRAPS, 0))}
-        of_twin = numbers.get(twin(name), {}) if split_side(name)[1] == "r" else {}
-        for key, value in own.items():
-            for whose, of_others in (
-                ("most muscles", usual),
-                ("public models", public),
-                (sided(twin(name)), of_twin),
+        own, norms, pair = numbers[name], _norms_of(name), twin(name)
+        known = norms and family is not None and model.muscles[name].by_function is None
+        wraps = norms["wraps"][family] if known and norms and family is not None else 0
+        public = {WRAPS: max(wraps, own[WRAPS][0]), SHORTENING: float(np.clip(own[SHORTENING][0], *FASTEST))}
+        of_twin = numbers[pair] if split_side(name)[1] == "r" and pair in numbers else own
+        for key, (value, limit) in own.items():
+            other = of_twin.get(key, (0.0 if limit == COUNTED else value, limit))[0]
+            for whose, than, grave in (
+                ("most muscles", usual.get(key, value), False),
+                ("public models", public.get(key, value), True),
+                (sided(pair), other, limit == COUNTED),
             ):
-                than = of_others.get(key, value)
-                if abs(value - than) > UNEVEN * (PLACED in key) + ROUNDED * max(abs(value), abs(than)):
-                    yield name, f"{sided(name)}: {key} {value:.3g}, {whose} {than:.3g}"
+                if abs(value - than) > max(limit, ROUNDED * max(abs(value), abs(than))):
+                    yield name, f"{sided(name)}: {key} {value:.3g}, {whose} {than:.3g}", limit > 0.0, grave
 
 
 def _chosen_strength(body: Anatomy) -> dict[str, float]:
@@ -838,12 +817,6 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         }
         fault = finding("muscle_fiber.motion", "warning", values, where)
         yield with_cost(fault, body, Mended({"muscle_tendon": into}))
-    fast = zip(state.parameters.names, state.parameters.max_shortening_velocity, share, strict=True)
-    odd = [f"{sided(name)} {speed:.3g}" for name, speed, matters in fast
-           if not FASTEST[0] <= speed <= FASTEST[1] and matters > PULLS]  # fmt: skip
-    if odd:
-        values = {"muscles": few(odd, NAMED), "low": FASTEST[0], "high": FASTEST[1]}
-        yield with_cost(finding("muscle_fiber.velocity", "warning", values, where), body, None)
     if len(frames) > 3:
         angles = np.array([body.model.coordinates[name].rotational for name in body.dofs])
         leap = np.stack(leaps, axis=1) * angles[:, None]
