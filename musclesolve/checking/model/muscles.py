@@ -488,11 +488,7 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             family = _family(body.names)
             usual, size = np.log(FAMILY[family]) if family is not None else (np.nan, np.nan)
             # from nothing scaled to forces with the mass and fibers with the length
-            grown = (
-                body.mass / PUBLIC_MASS
-                if body.mass > 0.0
-                else float(np.exp(3.0 * (np.log(body.size) - size)))
-            )
+            grown = (body.mass or PUBLIC_MASS) / PUBLIC_MASS
             more, scaled = of_all - usual, np.log(grown * body.size) - size
             low_end, high_end = min(0.0, scaled), max(0.0, scaled)
             by = more - np.clip(more, low_end, high_end)
@@ -582,10 +578,8 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
     yield from _twice(model, anatomy, used, where)
     if whole:
         yield from _missing(model, where)
-        ends = {name: {point.frame.body for point in muscle.points} for name, muscle in model.muscles.items()}
-        if idle := [
-            name for name, bodies in ends.items() if len(bodies) == 1 and model.muscles[name].enabled
-        ]:
+        acting = [muscle for muscle in model.muscles.values() if muscle.enabled]
+        if idle := [own.name for own in acting if len({point.frame.body for point in own.points}) == 1]:
             values = {"muscles": few(map(sided, idle), NAMED), "count": len(idle)}
             yield finding("muscle_anatomy.idle", "warning", values, where), None
     yield from _moved_joints(anatomy, where)
@@ -646,9 +640,8 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
     apart = {deviation.muscle: deviation for deviation in differing}
     one = [name for name, at in apart.items() if not (at.twin and name.endswith("l") and twin(name) in apart)]
     if code.startswith("muscle_strength."):
-        return Mended(
-            {"muscle_strength": {name: each.change for each in differing for name in each.concerned}}
-        )
+        changes = {name: each.change for each in differing for name in each.concerned}
+        return Mended({"muscle_strength": changes})
     if code != "muscle_anatomy":
         return Mended({code: {name: apart[name].change for name in one}})
     alike = {name: apart[name].end for name in one if not apart[name].twin and twin(name) in apart}
@@ -660,12 +653,12 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
 def properties(model: OpenSimModel, muscle: OpenSimMuscle) -> dict[str, tuple[float, float]]:
     """Properties beside those of `INVARIANTS`, each with the difference that no twins have; of the path it is not 0."""
     (low, high), side = muscle.controls, split_side(muscle.name)[1]
-    own = {
+    own: dict[str, float] = {
         **muscle.curve,
         SHORTENING: muscle.max_contraction_velocity,
         "least control": low,
-        "most control": high,
     }
+    own["most control"] = high
     wraps = [wrap.surface for wrap in muscle.wraps if {split_side(wrap.surface)[1], side} != {*SIDES}]
     counts = Counter(f"points on {split_side(point.frame.body)[0]}" for point in muscle.points)
     places = dict[str, float]()
@@ -677,7 +670,11 @@ def properties(model: OpenSimModel, muscle: OpenSimMuscle) -> dict[str, tuple[fl
         sizes = 1000.0 * np.array([*radii, *place[:2], -place[2] if side == "l" else place[2]])
         for key, size in zip(("radius x", "radius y", "radius z", *"xyz"), sizes, strict=True):
             places[f"{key} of {split_side(surface)[0]} [mm]"] = float(size)
-    by_limit = {0.0: own, COUNTED: {WRAPS: len(wraps), **counts}, UNEVEN: places}
+    by_limit: dict[float, dict[str, float]] = {
+        0.0: own,
+        COUNTED: {WRAPS: len(wraps), **counts},
+        UNEVEN: places,
+    }
     return {key: (value, limit) for limit, part in by_limit.items() for key, value in part.items()}
 
 
@@ -686,20 +683,13 @@ def uncommon_properties(model: OpenSimModel, used: set[str]) -> Iterator[tuple[s
 
     With what is said, whether the path is concerned, and whether this changes forces as no model should.
     """
-    numbers, family = (
-        {name: properties(model, own) for name, own in model.muscles.items()},
-        _family([*model.muscles]),
-    )
-    keys = {key for own in numbers.values() for key, (_, limit) in own.items() if limit == 0.0}
-    usual = {
-        key: value for key in keys
-        for value, most in Counter(own[key][0] for own in numbers.values() if key in own).most_common(1)
-        if most > max(USUAL * len(numbers), SHARED)
-    }  # fmt: skip
+    numbers = {name: properties(model, muscle) for name, muscle in model.muscles.items()}
+    counts = Counter((key, one) for own in numbers.values() for key, (one, limit) in own.items() if not limit)
+    usual = {key: value for (key, value), most in counts.items() if most > max(USUAL * len(numbers), SHARED)}
+    family = _family([*numbers]) or 0
     for name in sorted(used):
-        own, norms, pair = numbers[name], _norms_of(name), twin(name)
-        known = norms and family is not None and model.muscles[name].by_function is None
-        wraps = norms["wraps"][family] if known and norms and family is not None else 0
+        own, pair, is_path = numbers[name], twin(name), model.muscles[name].by_function is None
+        wraps = is_path * (_norms_of(name) or {"wraps": [0]})["wraps"][family]
         public = {WRAPS: max(wraps, own[WRAPS][0]), SHORTENING: float(np.clip(own[SHORTENING][0], *FASTEST))}
         of_twin = numbers[pair] if split_side(name)[1] == "r" and pair in numbers else own
         for key, (value, limit) in own.items():
@@ -790,14 +780,13 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
     if not frames.any():
         return
     some: Mask | slice = slice(None) if frames.all() else frames
-    optimal, lows, highs = state.parameters.optimal_fiber_length, list[float](), list[float]()
-    for fiber, slack, single in zip(state.fiber_length.T, state.slack.T, optimal, strict=True):
-        length = fiber[some] / single
-        lows.append(np.where(slack[some], 0.0, length).min())
+    lows, highs, means, leaps = list[float](), list[float](), list[Array](), list[Array]()
+    for k, single in enumerate(
+        state.parameters.optimal_fiber_length
+    ):  # one after the other: a motion may be long
+        length, arm = state.fiber_length[some, k] / single, state.moment_arm[:, :, k]
+        lows.append(np.where(state.slack[some, k], 0.0, length).min())
         highs.append(length.max())
-    means, leaps = list[Array](), list[Array]()
-    for number in range(len(state.parameters.names)):
-        arm = state.moment_arm[:, :, number]
         means.append(np.abs(arm[some]).mean(axis=0))
         step = np.abs(np.diff(arm, axis=0))
         leaps.append((step[1:-1] - np.maximum(step[:-2], step[2:])).max(axis=0, initial=-np.inf))
@@ -856,14 +845,10 @@ CENTER = 0.03
 
 def _spread(model: OpenSimModel) -> Iterator[str]:
     """Say which bodies have the inertia of a larger body."""
-    places: dict[str, list[Array]] = {name: [] for name in model.bodies}
-    for frame in (
-        frame for joint in model.joints for frame in (joint.parent, joint.child) if frame.body != GROUND
-    ):
-        places[frame.body].append(frame.position)
-    for point in (point for muscle in model.muscles.values() for point in muscle.points):
-        if point.location is not None and point.frame.body != GROUND:
-            places[point.frame.body].append(point.frame.place(point.location))
+    points = [(end.body, end.position) for joint in model.joints for end in (joint.parent, joint.child)]
+    stations = [point for muscle in model.muscles.values() for point in muscle.points]
+    points += [(at.frame.body, at.frame.place(at.location)) for at in stations if at.location is not None]
+    places = {name: [point for body, point in points if body == name] for name in model.masses}
     for name, mass in model.masses.items():
         if mass.mass > HEAVY and len(places[name]) >= 3:
             reach = float(np.linalg.norm(np.array(places[name]) - mass.center, axis=1).max())

@@ -543,9 +543,8 @@ def pressure_along_feet(
     """Find feet that are turned from the way of the pressure (T, 3) [m] under them in some frames (T,), or beside it.
 
     Both feet pass over the pressure alike: the means of both leave out a person who loads the outer edges of the feet.
-    A root that is turned about the vertical carries the feet aside, each way ahead of it and behind it: under both feet
-    the pressure crosses to the same side, by twice the angle. The pressure of a person who walks on the toes lies far
-    ahead.
+    A root turned about the vertical carries the feet aside: under both the pressure crosses to one side by twice the
+    angle. The pressure of a person who walks on the toes lies far ahead.
     """
     turns, places = {}, {}
     for sole, point, frames in pressures:
