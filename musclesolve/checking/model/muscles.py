@@ -193,13 +193,12 @@ FEWEST = 24
 """Number of known names from which a model follows a public set; fewer are a model of its own."""
 SAME = 1e-6
 """Difference of lengths and arms below which two paths are one [m]."""
-UNEVEN, ROUNDED, USUAL = 6.0, 0.02, 0.8
-"""Difference of twins in a place or radius [mm] and in an angle [degrees], and its share of any property: scaled models
-have up to 4.5 mm, others 0. Share of muscles from which others differ: passive curves that were calibrated one by one
+UNEVEN, COUNTED, ROUNDED, USUAL = 6.0, 0.5, 0.02, 0.8
+"""Difference of twins in a place or radius [mm] and an angle [degrees], in a count, and as a share: scaled models have
+up to 4.5 mm, others 0. Share of muscles from which others differ: passive curves that were calibrated one by one
 have up to 0.07, in each other property of a public model all muscles are alike."""
-COUNTED = 0.5
-"""Difference of numbers of points and wrap objects."""
 WRAPS, SHORTENING = "wrap objects of its own side", "fastest shortening"
+CONTROLS = "least control", "most control"
 """Properties with a number that public models state: without wrap objects a muscle passes through bone."""
 SHARED = 3
 """Number of muscles of a side with the same factor of strength from which it is a choice of the author."""
@@ -207,10 +206,8 @@ WEAKER, STRONGER, NEARLY, ALL = float(np.log(4.0)), float(np.log(1.45)), float(n
 """Logarithms of how much weaker and stronger a person is than the models of a family, which have 0.91 to 1.07 times its
 strength; a factor beyond 1.25 is stated. Measured young men have 0.33 to 1 times (docs/muscles.md); old people and
 patients are weaker. The volume of the muscles of a leg grows with mass times height (Handsfield et al. 2014)."""
-FAMILY = {0: (0.79, 1.075), -1: (1.17, 0.99)}
-"""Mean strength and size of the models that follow gait2392 (0) and Rajagopal et al. (-1)."""
-PUBLIC_MASS = 75.3
-"""Mass of these models [kg]."""
+FAMILY = {0: (0.79, 1.075, 75.3), -1: (1.17, 0.99, 75.3)}
+"""Mean strength, size and mass [kg] of the models that follow gait2392 (0) and Rajagopal et al. (-1)."""
 GROUP = 0.6
 """Logarithm of how much stronger or weaker a group is than the other muscles of a model suggest: 13 models have up to
 0.24, and one whose muscles of a knee were made weaker to fit an implant has 0.35."""
@@ -454,7 +451,7 @@ def norm_of(name: str, key: str, stems: Sequence[str]) -> Array | None:
 
 @dataclass(frozen=True)
 class Deviation:
-    """A quantity of a muscle far from its twin or siblings: how many limits, and what is said of it."""
+    """A quantity of a muscle far from its twin or siblings: how many limits (below one a note), and what is said."""
 
     code: str
     muscle: str
@@ -486,18 +483,17 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             of_all = float(np.median((values - middle)[known])) if known.sum() >= 8 else np.nan
             values = values - of_all
             family = _family(body.names)
-            usual, size = np.log(FAMILY[family]) if family is not None else (np.nan, np.nan)
+            usual, size, mass = np.log(FAMILY[family]) if family is not None else np.full(3, np.nan)
             # from nothing scaled to forces with the mass and fibers with the length
-            grown = (body.mass or PUBLIC_MASS) / PUBLIC_MASS
-            more, scaled = of_all - usual, np.log(grown * body.size) - size
+            more, scaled = of_all - usual, np.log(body.size * (body.mass or np.exp(mass))) - size - mass
             low_end, high_end = min(0.0, scaled), max(0.0, scaled)
             by = more - np.clip(more, low_end, high_end)
             if abs(by) > NEARLY:
                 said = f"all muscles are {np.exp(more):.2g} times as strong as in public models (force times fiber); a "
                 ends = np.exp(low_end - WEAKER), np.exp(high_end + STRONGER)
                 said += f"person of this mass and size has {ends[0]:.2g} to {ends[1]:.2g} times"
-                code = f"muscle_strength.{'person' if -WEAKER <= by <= STRONGER else ALL}"
-                yield Deviation(code, ALL, abs(by) / STRONGER, said, change=-by, concerned=body.names)
+                ratio = max(by / STRONGER, -by / WEAKER)
+                yield Deviation("muscle_strength.all", ALL, ratio, said, change=-by, concerned=body.names)
             long = [long_names().get(split_side(name)[0].casefold(), name) for name in body.names]
             for group, stems in TABLES["groups_of_muscles"].items():
                 of_group = [name.startswith(tuple(stems)) for name in long]
@@ -579,7 +575,7 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
     if whole:
         yield from _missing(model, where)
         acting = [muscle for muscle in model.muscles.values() if muscle.enabled]
-        if idle := [own.name for own in acting if len({point.frame.body for point in own.points}) == 1]:
+        if idle := [path.name for path in acting if len({point.frame.body for point in path.points}) == 1]:
             values = {"muscles": few(map(sided, idle), NAMED), "count": len(idle)}
             yield finding("muscle_anatomy.idle", "warning", values, where), None
     yield from _moved_joints(anatomy, where)
@@ -608,7 +604,7 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
                 "names": few(once_for_both_sides([deviation.muscle for deviation in listed]), NAMED),
                 "more": f" (the greatest of {len(listed)})" if len(listed) > 3 else "",
             }
-            severity = "note" if code == "muscle_strength.person" else "warning"
+            severity = "warning" if listed[0].ratio > 1.0 else "note"
             yield finding(code, severity, values, where), _as_twins(code, listed)
     if chosen:
         values = {"muscles": few(map(sided, chosen), NAMED), "count": len(chosen)}
@@ -640,7 +636,7 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
     apart = {deviation.muscle: deviation for deviation in differing}
     one = [name for name, at in apart.items() if not (at.twin and name.endswith("l") and twin(name) in apart)]
     if code.startswith("muscle_strength."):
-        changes = {name: each.change for each in differing for name in each.concerned}
+        changes = {name: group.change for group in differing for name in group.concerned}
         return Mended({"muscle_strength": changes})
     if code != "muscle_anatomy":
         return Mended({code: {name: apart[name].change for name in one}})
@@ -651,14 +647,9 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
 
 
 def properties(model: OpenSimModel, muscle: OpenSimMuscle) -> dict[str, tuple[float, float]]:
-    """Properties beside those of `INVARIANTS`, each with the difference that no twins have; of the path it is not 0."""
-    (low, high), side = muscle.controls, split_side(muscle.name)[1]
-    own: dict[str, float] = {
-        **muscle.curve,
-        SHORTENING: muscle.max_contraction_velocity,
-        "least control": low,
-    }
-    own["most control"] = high
+    """Numbers that `INVARIANTS` leave out, each with the difference that no twins have; of the path it is not 0."""
+    side, controls = split_side(muscle.name)[1], dict(zip(CONTROLS, muscle.controls, strict=True))
+    curves = {**muscle.curve, SHORTENING: muscle.max_contraction_velocity, **controls}
     wraps = [wrap.surface for wrap in muscle.wraps if {split_side(wrap.surface)[1], side} != {*SIDES}]
     counts = Counter(f"points on {split_side(point.frame.body)[0]}" for point in muscle.points)
     places = dict[str, float]()
@@ -670,12 +661,9 @@ def properties(model: OpenSimModel, muscle: OpenSimMuscle) -> dict[str, tuple[fl
         sizes = 1000.0 * np.array([*radii, *place[:2], -place[2] if side == "l" else place[2]])
         for key, size in zip(("radius x", "radius y", "radius z", *"xyz"), sizes, strict=True):
             places[f"{key} of {split_side(surface)[0]} [mm]"] = float(size)
-    by_limit: dict[float, dict[str, float]] = {
-        0.0: own,
-        COUNTED: {WRAPS: len(wraps), **counts},
-        UNEVEN: places,
-    }
-    return {key: (value, limit) for limit, part in by_limit.items() for key, value in part.items()}
+    numbers = {key: (float(value), 0.0) for key, value in curves.items()}
+    numbers |= {key: (float(value), COUNTED) for key, value in {WRAPS: len(wraps), **counts}.items()}
+    return numbers | {key: (value, UNEVEN) for key, value in places.items()}
 
 
 def uncommon_properties(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str, bool, bool]]:
@@ -684,16 +672,19 @@ def uncommon_properties(model: OpenSimModel, used: set[str]) -> Iterator[tuple[s
     With what is said, whether the path is concerned, and whether this changes forces as no model should.
     """
     numbers = {name: properties(model, muscle) for name, muscle in model.muscles.items()}
-    counts = Counter((key, one) for own in numbers.values() for key, (one, limit) in own.items() if not limit)
+    every = [(key, *number) for muscle in numbers.values() for key, number in muscle.items()]
+    counts = Counter((key, value) for key, value, limit in every if not limit)
     usual = {key: value for (key, value), most in counts.items() if most > max(USUAL * len(numbers), SHARED)}
     family = _family([*numbers]) or 0
     for name in sorted(used):
-        own, pair, is_path = numbers[name], twin(name), model.muscles[name].by_function is None
-        wraps = is_path * (_norms_of(name) or {"wraps": [0]})["wraps"][family]
-        public = {WRAPS: max(wraps, own[WRAPS][0]), SHORTENING: float(np.clip(own[SHORTENING][0], *FASTEST))}
-        of_twin = numbers[pair] if split_side(name)[1] == "r" and pair in numbers else own
-        for key, (value, limit) in own.items():
-            other = of_twin.get(key, (0.0 if limit == COUNTED else value, limit))[0]
+        properties_of, pair = numbers[name], twin(name)
+        bare, speed = properties_of[WRAPS][0], properties_of[SHORTENING][0]
+        stated = (_norms_of(name) or {"wraps": [0]})["wraps"][family]
+        wraps = stated if model.muscles[name].by_function is None else 0
+        public = {WRAPS: max(wraps, bare), SHORTENING: float(np.clip(speed, *FASTEST))}
+        of_twin = numbers.get(pair, {}) if split_side(name)[1] == "r" else {}
+        for key, (value, limit) in properties_of.items():
+            other = of_twin.get(key, (0.0 if of_twin and limit == COUNTED else value, limit))[0]
             for whose, than, grave in (
                 ("most muscles", usual.get(key, value), False),
                 ("public models", public.get(key, value), True),
