@@ -1,9 +1,9 @@
 """A bank of faults drawn at random: what each changes in newtons, and whether it is found.
 
 A kind of fault changes a sound case by a draw. A row of the table states the largest change of a muscle force, and
-whether the fault is found by its name (one of the codes of its kind), by another error or warning that the sound case
-does not have, or not at all. A second table has what stays silent of each kind and what it costs. The last lines
-count the rows.
+whether the fault is found by its name (one of the codes of its kind, in a note as well), by another error or warning
+that the sound case does not have, or not at all. A second table has what stays silent of each kind and what it costs.
+The last lines count the rows.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Bank(Generic[Case]):
             size, new = np.nan, set[tuple[str, str, str]]()
             try:
                 after = shared(spoiled)
-                size, new = change(after, before), signs(after) - signs(before)
+                size, new = change(after, before), signs(after, codes) - signs(before, codes)
             except InputError as error:
                 named = getattr(error, "__notes__", ()) or [(error.key or error.code).rpartition(".")[2]]
                 new = {(code, "error", "refused") for code in named}
@@ -128,12 +128,15 @@ def _print_row(cells: Sequence[str]) -> None:
     console.print(f"| {' | '.join(cells)} |", soft_wrap=True)
 
 
-def signs(result: xr.Dataset) -> set[tuple[str, str, str]]:
-    """Errors and warnings on a result with the plate, and the criteria of plausibility that it does not meet."""
+def signs(result: xr.Dataset, noted: Sequence[str] = ()) -> set[tuple[str, str, str]]:
+    """Errors and warnings on a result with the plate, and the criteria of plausibility that it does not meet.
+
+    noted: codes of which notes count, too.
+    """
     found = {
         (entry.code, entry.severity, f"{entry.what.split()[0]} {entry.where.plate}")
         for entry in stored_findings(result.attrs[FINDINGS])
-        if entry.severity != "note"
+        if entry.severity != "note" or entry.code in noted
     }
     found |= {
         ("emg_disagrees", "warning", name) for name, r in Facts(result).correlations.items() if r < WEAK

@@ -292,7 +292,7 @@ def point_mirrored(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"a point of {name} mirrored"
 
 
-@kind("muscle_anatomy")
+@kind("muscle_property", "muscle_anatomy")
 def wrong_body(case: Case, draw: np.random.Generator) -> Drawn:
     name = pick(draw, case.shared)
     muscle = case.model.muscles[name]
@@ -310,7 +310,7 @@ def wrong_body(case: Case, draw: np.random.Generator) -> Drawn:
     return with_muscles(case, {name: replaced_points(muscle, {number: moved})}), text
 
 
-@kind("muscle_anatomy")
+@kind("muscle_anatomy", "muscle_property")
 def wrap_off(case: Case, draw: np.random.Generator) -> Drawn:
     name = pick(draw, [name for name in case.shared if case.model.muscles[name].wraps])
     names = sides_of_fault(name, case.shared, draw)
@@ -322,7 +322,7 @@ def wrap_changed(case: Case, name: str, surface: WrapSurface) -> Case:
     return replace(case, model=replace(case.model, surfaces={**case.model.surfaces, name: surface}))
 
 
-@kind("muscle_anatomy")
+@kind("muscle_anatomy", "muscle_property")
 def wrap_radius(case: Case, draw: np.random.Generator) -> Drawn:
     used = sorted({wrap.surface for name in case.shared for wrap in case.model.muscles[name].wraps})
     name, factor = pick(draw, used), pick(draw, (0.3, 0.5, 2.0, 3.0))
@@ -332,7 +332,7 @@ def wrap_radius(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"radii of {name} x {factor:g}"
 
 
-@kind("muscle_anatomy")
+@kind("muscle_property", "muscle_anatomy")
 def via_point_lost(case: Case, draw: np.random.Generator) -> Drawn:
     name = pick(draw, [name for name in case.shared if len(case.model.muscles[name].points) > 2])
     muscle = case.model.muscles[name]
@@ -671,7 +671,7 @@ def moments_summed(case: Case, draw: np.random.Generator) -> Drawn:
 # Parts of the file that another program wrote, groups of muscles, and what belongs to somebody else
 
 
-@kind("muscle_anatomy", "muscle_tendon")
+@kind("muscle_property", "muscle_anatomy", "muscle_tendon")
 def via_point_on_wrong_body(case: Case, draw: np.random.Generator) -> Drawn:
     name = pick(draw, [each for each in case.shared if len(case.model.muscles[each].points) > 2])
     muscle = case.model.muscles[name]
@@ -683,7 +683,7 @@ def via_point_on_wrong_body(case: Case, draw: np.random.Generator) -> Drawn:
     return with_muscles(case, {name: replaced_points(muscle, {number: moved})}), text
 
 
-@kind("muscle_anatomy", "muscle_tendon")
+@kind("muscle_anatomy", "muscle_tendon", "muscle_property")
 def wrap_placed(case: Case, draw: np.random.Generator) -> Drawn:
     used = sorted({wrap.surface for name in case.shared for wrap in case.model.muscles[name].wraps})
     name, axis = pick(draw, used), int(draw.integers(3))
@@ -849,7 +849,7 @@ def plane_of_angles(case: Case, draw: np.random.Generator) -> Drawn:
     return replace(case, coordinates=table), f"{stem} of both sides x {factor:g}"
 
 
-@kind("another_trial", "moment_scale", "moment_unlike", "time_offset", "mass", needs=True)
+@kind("sides_swapped", "another_trial", "moment_scale", "moment_unlike", "time_offset", "mass", needs=True)
 def moments_of_another_stride(case: Case, draw: np.random.Generator) -> Drawn:
     assert case.moments is not None
     table, by = case.moments, pick(draw, (-1.0, 1.0))
@@ -992,7 +992,7 @@ def with_plates(case: Case, change: Callable[[np.ndarray, np.ndarray, np.ndarray
     path, text = case.loads, ""
     if path.suffix == ".xml":
         text = path.read_text(encoding="utf-8")
-        path = Path(text.partition("<datafile>")[2].partition("</datafile>")[0])
+        path = Path(text.partition("<datafile>")[2].partition("</datafile>")[0].strip())
     table, folder = as_table(path, ""), Path(mkdtemp(dir=SCRATCH.name))
     values = table.values.copy()
     for stem in [name[:-2] for name in table.names if name.endswith("_vx")]:
@@ -1399,7 +1399,7 @@ def fiber_and_tendon_exchanged(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"fiber and tendon of {', '.join(names)} exchanged"  # fmt: skip
 
 
-@kind("muscle_tendon")
+@kind("muscle_tendon", "muscle_property")
 def tendon_strain(case: Case, draw: np.random.Generator) -> Drawn:
     def stated(muscle: OpenSimMuscle) -> list[str]:
         return [key for key in muscle.curve if "tendon" in key.lower() and "strain" in key.lower()]
@@ -1410,7 +1410,7 @@ def tendon_strain(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"tendon strain of {', '.join(names)} {strain:g}"
 
 
-@kind("muscle_fiber")
+@kind("muscle_fiber", "muscle_property")
 def velocity(case: Case, draw: np.random.Generator) -> Drawn:
     names, factor = (
         list(case.shared) if draw.random() < 0.5 else one_or_both(case, draw),
@@ -1423,7 +1423,7 @@ def velocity(case: Case, draw: np.random.Generator) -> Drawn:
     ), f"fastest shortening of {names[0] if len(names) < 3 else 'all'} x {factor:g}"
 
 
-@kind("muscle_missing", "muscle_strength", "controls")
+@kind("muscle_missing", "muscle_strength", "controls", "muscle_property")
 def controls(case: Case, draw: np.random.Generator) -> Drawn:
     names, bounds = one_or_both(case, draw), pick(draw, ((0.0, 0.3), (0.2, 1.0), (0.0, 0.0)))
     return of_muscles(
@@ -1477,7 +1477,7 @@ def muscle_mirrored(case: Case, draw: np.random.Generator) -> Drawn:
     return of_muscles(case, names, change), f"points of {', '.join(names)} mirrored along {'xyz'[axis]}"
 
 
-@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber")
+@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber", "muscle_property")
 def conditions_shifted(case: Case, draw: np.random.Generator) -> Drawn:
     names, by = (
         one_or_both(case, draw, lambda each: any(point.condition for point in each.points)),
@@ -1495,7 +1495,7 @@ def conditions_shifted(case: Case, draw: np.random.Generator) -> Drawn:
     return of_muscles(case, names, change), f"conditions of {', '.join(names)} {by:+g} degrees"
 
 
-@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber")
+@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber", "muscle_property")
 def wraps_of_the_other_side(case: Case, draw: np.random.Generator) -> Drawn:
     names, surfaces = one_or_both(case, draw, lambda each: bool(each.wraps)), case.model.surfaces
 
@@ -1563,7 +1563,7 @@ def knee_translation_lost(case: Case, draw: np.random.Generator) -> Drawn:
     return with_joint(case, replace(joint, translations=still)), f"translations of {joint.name} zero"
 
 
-@kind("muscle_anatomy", "muscle_missing")
+@kind("muscle_property", "muscle_anatomy", "muscle_missing")
 def moving_points_lost(case: Case, _: np.random.Generator) -> Drawn:
     kept = {
         name: tuple(point for point in muscle.points if point.moving is None and point.condition is None)

@@ -22,6 +22,7 @@ TARGET = Path(muscles.__file__).with_name("muscle_norms.toml")
 HEADER = """\
 # Muscles of the legs in public models, lowest and highest value, written by tools/muscle_norms.py.
 # Models: {models}.
+# wraps: number of wrap objects in {public}.
 # ends: body and place [mm] of origin and insertion, of parent and child frame of joints, in {public}.
 # Lengths and arms as of a person with a shank of {shank:g} m. strength: logarithm of force times optimal length [N m];
 # fiber: logarithm of the optimal fiber length [m]; pennation [degrees]; path and arm [mm] and stretch [optimal fiber
@@ -29,10 +30,16 @@ HEADER = """\
 """
 
 
+def name_of(stem: str) -> str:
+    """The long name of a muscle, and a coordinate as it is."""
+    return muscles.long_names().get(stem.casefold(), stem)
+
+
 def main(*files: str) -> None:
     """Write the table."""
     found: dict[str, dict[str, list[np.ndarray]]] = {}
     ends: dict[str, list[list[list[object]]]] = {}
+    wraps: dict[str, list[int]] = {}
     stems: dict[str, None] = {}
     for file in files:
         model = read_osim(file)
@@ -47,10 +54,13 @@ def main(*files: str) -> None:
                     else ["", 0, 0, 0]
                     for bone, place in zip(body.bones[k], body.ends[k], strict=True)
                 ]
-                known = ends.setdefault(
-                    muscles.long_names().get(stem.casefold(), stem), [[] for _ in muscles.PUBLIC]
-                )
-                known[muscles.PUBLIC.index(Path(file).stem)] = both
+                known = ends.setdefault(name_of(stem), [[] for _ in muscles.PUBLIC])
+                public = muscles.PUBLIC.index(Path(file).stem)
+                known[public] = both
+                if name in model.muscles:
+                    wraps.setdefault(name_of(stem), [0] * len(muscles.PUBLIC))[public] = len(
+                        model.muscles[name].wraps
+                    )
         for name, k in body.number.items():
             long = muscles.long_names().get(split_side(name)[0].casefold())
             if long is None:
@@ -84,6 +94,8 @@ def main(*files: str) -> None:
                 lines.append(f"{key} = [{pairs}]")
             else:
                 parameters.append(f"{key} = {pairs}")
+        if name in wraps:
+            parameters.append(f"wraps = {wraps[name]}")
         if parameters:
             lines.append(f"parameters = {{ {', '.join(parameters)} }}")
         lines.append("")

@@ -25,8 +25,9 @@ import numpy as np
 
 from musclesolve._util.arrays import Array, Indices, Mask
 from musclesolve._util.bundled_toml import bundled_toml
-from musclesolve._util.messages import count_of, few
+from musclesolve._util.messages import few
 from musclesolve._util.sides import OTHER, SIDES, once_for_both_sides, sided, split_side, twin, with_side
+from musclesolve.checking.case import TABLES
 from musclesolve.constants import RIGID, USUAL_COST
 from musclesolve.errors import InputError
 from musclesolve.muscles.muscle_state import MuscleState
@@ -37,7 +38,7 @@ from musclesolve.pipeline.opensim.coordinate_motion import CoordinateMotion
 from musclesolve.pipeline.opensim.model_body import ModelBody
 from musclesolve.pipeline.opensim.shared_choice import geometry_along
 from musclesolve.pipeline.share import share_part
-from musclesolve.results.finding import Cost, Finding, Where, finding
+from musclesolve.results.finding import Cost, Finding, Severity, Where, finding
 from musclesolve.sharing.cost.cost_registry import find_cost
 
 MOST_FRAMES = 20
@@ -192,18 +193,21 @@ FEWEST = 24
 """Number of known names from which a model follows a public set; fewer are a model of its own."""
 SAME = 1e-6
 """Difference of lengths and arms below which two paths are one [m]."""
+UNEVEN, COUNTED, ROUNDED, USUAL = 6.0, 0.5, 0.02, 0.8
+"""Difference of twins in a place or radius [mm] and an angle [degrees], in a count, and as a share: scaled models have
+up to 4.5 mm, others 0. Share of muscles from which others differ: passive curves that were calibrated one by one
+have up to 0.07, in each other property of a public model all muscles are alike."""
+WRAPS, SHORTENING = "wrap objects of its own side", "fastest shortening"
+CONTROLS = "least control", "most control"
+"""Properties with a number that public models state: without wrap objects a muscle passes through bone."""
 SHARED = 3
 """Number of muscles of a side with the same factor of strength from which it is a choice of the author."""
-WEAKER, STRONGER, ALL = float(np.log(4.0)), float(np.log(1.6)), "all"
+WEAKER, STRONGER, NEARLY, ALL = float(np.log(4.0)), float(np.log(1.45)), float(np.log(1.25)), "all"
 """Logarithms of how much weaker and stronger a person is than the models of a family, which have 0.91 to 1.07 times its
-strength. Measured young men have 0.33 to 1 times (docs/muscles.md); old people and patients are weaker."""
-FAMILY = {0: (0.79, 1.075), -1: (1.17, 0.99)}
-"""Mean strength and size of the models that follow gait2392 (0) and Rajagopal et al. (-1)."""
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "hip flexors": ("iliacus", "psoas"), "gluteal muscles": ("gluteus",), "adductors": ("adductor",),
-    "hamstrings": ("semi", "biceps"), "quadriceps": ("vastus", "rectus"), "muscles of the calf": ("gastroc", "soleus"),
-}  # fmt: skip
-"""Groups of muscles -> beginnings of their long names."""
+strength; a factor beyond 1.25 is stated. Measured young men have 0.33 to 1 times (docs/muscles.md); old people and
+patients are weaker. The volume of the muscles of a leg grows with mass times height (Handsfield et al. 2014)."""
+FAMILY = {0: (0.79, 1.075, 75.3), -1: (1.17, 0.99, 75.3)}
+"""Mean strength, size and mass [kg] of the models that follow gait2392 (0) and Rajagopal et al. (-1)."""
 GROUP = 0.6
 """Logarithm of how much stronger or weaker a group is than the other muscles of a model suggest: 13 models have up to
 0.24, and one whose muscles of a knee were made weaker to fit an implant has 0.35."""
@@ -227,8 +231,9 @@ class Anatomy:
     """Muscles (n) of a model in `POSES` (P), in the axes of their own side.
 
     stems: coordinates (S) without side. length (P, n), arm (P, S, n) [m], other: arms (n,) about coordinates of the
-    other side. Parameters (n,) as in the model. size: length of the shank over `SHANK`. ends: origin and insertion of
-    muscles, then parent and child frame of joints (n + j, 2, 3) [mm] on the bodies bones, NaN where they move.
+    other side. Parameters (n,) as in the model. size: length of the shank over `SHANK`. mass: of the body [kg]. ends:
+    origin and insertion of muscles, then parent and child frame of joints (n + j, 2, 3) [mm] on the bodies bones, NaN
+    where they move.
     """
 
     names: tuple[str, ...]
@@ -241,6 +246,7 @@ class Anatomy:
     tendon: Array
     pennation: Array
     size: float
+    mass: float
     joints: tuple[str, ...]
     bones: Sequence[Sequence[str]]
     ends: Array
@@ -313,6 +319,7 @@ def anatomy_of(model: OpenSimModel, names: Sequence[str]) -> Anatomy:
         other,
         *(force, fiber, tendon, pennation),
         size_of(model),
+        model.mass,
         *_ends(model, muscles),
     )
 
@@ -444,7 +451,7 @@ def norm_of(name: str, key: str, stems: Sequence[str]) -> Array | None:
 
 @dataclass(frozen=True)
 class Deviation:
-    """A quantity of a muscle far from its twin or siblings: how many limits, and what is said of it."""
+    """A quantity of a muscle far from its twin or siblings: how many limits (below one a note), and what is said."""
 
     code: str
     muscle: str
@@ -453,6 +460,7 @@ class Deviation:
     twin: bool = False
     change: float = 0.0  # to the value of the twin, or the middle of the public models
     end: tuple[int, int, float] | None = None  # that is moved against public models; see `Mended`
+    concerned: tuple[str, ...] = ()  # instead of one muscle
 
 
 def deviations(body: Anatomy) -> Iterator[Deviation]:
@@ -475,24 +483,29 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
             of_all = float(np.median((values - middle)[known])) if known.sum() >= 8 else np.nan
             values = values - of_all
             family = _family(body.names)
-            usual, size = np.log(FAMILY[family]) if family is not None else (np.nan, np.nan)
-            # from nothing scaled with size to forces with the mass and fibers with the length
-            more, scaled = of_all - usual, 4.0 * (np.log(body.size) - size)
-            ends = min(0.0, scaled) - WEAKER, max(0.0, scaled) + STRONGER
-            if not np.isnan(more) and not ends[0] <= more <= ends[1]:
-                said = f"all muscles are {np.exp(more):.2g} times as strong as in public models (force times fiber)"
-                said += f"; a person of this size has {np.exp(ends[0]):.2g} to {np.exp(ends[1]):.2g} times"
-                yield Deviation("muscle_strength.all", ALL, abs(more) / STRONGER, said)
+            usual, size, mass = np.log(FAMILY[family]) if family is not None else np.full(3, np.nan)
+            # from nothing scaled to forces with the mass and fibers with the length
+            more, scaled = of_all - usual, np.log(body.size * (body.mass or np.exp(mass))) - size - mass
+            low_end, high_end = min(0.0, scaled), max(0.0, scaled)
+            by = more - np.clip(more, low_end, high_end)
+            if abs(by) > NEARLY:
+                said = f"all muscles are {np.exp(more):.2g} times as strong as in public models (force times fiber); a "
+                ends = np.exp(low_end - WEAKER), np.exp(high_end + STRONGER)
+                said += f"person of this mass and size has {ends[0]:.2g} to {ends[1]:.2g} times"
+                ratio = max(by / STRONGER, -by / WEAKER)
+                yield Deviation("muscle_strength.all", ALL, ratio, said, change=-by, concerned=body.names)
             long = [long_names().get(split_side(name)[0].casefold(), name) for name in body.names]
-            for group, stems in GROUPS.items():
-                alike = (values - middle)[[name.startswith(stems) for name in long], 0]
+            for group, stems in TABLES["groups_of_muscles"].items():
+                of_group = [name.startswith(tuple(stems)) for name in long]
+                alike = (values - middle)[of_group, 0]
                 alike = alike[np.isfinite(alike)]
                 if alike.size and abs(by := float(alike.mean())) > GROUP:
                     said = f"the {group} are {np.exp(by):.2g} times as strong (force times fiber) as the other muscles "
                     said += (
                         f"of this model suggest, expected {np.exp(-GROUP):.2g} to {np.exp(GROUP):.2g} times"
                     )
-                    yield Deviation("muscle_strength.group", ALL, abs(by) / GROUP, said)
+                    concerned, code = tuple(np.array(body.names)[of_group]), "muscle_strength.group"
+                    yield Deviation(code, ALL, abs(by) / GROUP, said, change=-by, concerned=concerned)
         limit = invariant.beyond + invariant.relative * np.maximum(np.abs(low), np.abs(high))
         away = np.nan_to_num(np.maximum(low - values, values - high) / limit, nan=0.0)
         apart = np.zeros_like(away)
@@ -535,7 +548,7 @@ def muscles_of_model(body: ModelBody) -> Iterator[Finding]:
     """Find muscles that differ from their twins or from public models, and muscles that stand twice."""
     of_model = _once_for_all_trials(body.model, tuple(body.muscles), body.settings.muscles.names is None)
     for fault, mended in of_model:
-        yield fault if fault.severity == "note" else with_cost(fault, body, mended)
+        yield fault if fault.severity == "note" and mended is None else with_cost(fault, body, mended)
 
 
 @lru_cache(maxsize=4)
@@ -561,10 +574,8 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
     yield from _twice(model, anatomy, used, where)
     if whole:
         yield from _missing(model, where)
-        ends = {name: {point.frame.body for point in muscle.points} for name, muscle in model.muscles.items()}
-        if idle := [
-            name for name, bodies in ends.items() if len(bodies) == 1 and model.muscles[name].enabled
-        ]:
+        acting = [muscle for muscle in model.muscles.values() if muscle.enabled]
+        if idle := [path.name for path in acting if len({point.frame.body for point in path.points}) == 1]:
             values = {"muscles": few(map(sided, idle), NAMED), "count": len(idle)}
             yield finding("muscle_anatomy.idle", "warning", values, where), None
     yield from _moved_joints(anatomy, where)
@@ -576,11 +587,11 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
             if deviation.code in ("muscle_anatomy", "muscle_fiber"):
                 told.add(deviation.muscle)
     differ = {deviation.muscle for deviation in by_code.get("muscle_anatomy", ())} | told
-    uneven = [path for path in uneven_paths(model, used) if not {path[0], twin(path[0])} & differ]
-    if uneven:
-        values = {"muscles": few([said for _, said, _ in uneven], NAMED)}
-        mended = Mended(paths=tuple(shorter for _, _, shorter in uneven))
-        yield finding("muscle_anatomy.twin", "warning", values, where), mended
+    if uncommon := list(uncommon_properties(model, used - differ - {*map(twin, differ)})):
+        values = {"muscles": few({name: said for name, said, *_ in reversed(uncommon)}.values(), NAMED)}
+        severity: Severity = "warning" if any(grave for *_, grave in uncommon) else "note"
+        mended = Mended(paths=tuple({name: 0 for name, _, of_path, _ in uncommon if of_path}))
+        yield finding("muscle_property", severity, values, where), mended if mended.paths else None
     chosen = _chosen_strength(anatomy)
     by_code["muscle_strength"] = [
         deviation for deviation in by_code.get("muscle_strength", []) if deviation.muscle not in chosen
@@ -593,7 +604,8 @@ def _of_model(model: OpenSimModel, muscles: Sequence[str], whole: bool) -> Found
                 "names": few(once_for_both_sides([deviation.muscle for deviation in listed]), NAMED),
                 "more": f" (the greatest of {len(listed)})" if len(listed) > 3 else "",
             }
-            yield finding(code, "warning", values, where), _as_twins(code, listed)
+            severity = "warning" if listed[0].ratio > 1.0 else "note"
+            yield finding(code, severity, values, where), _as_twins(code, listed)
     if chosen:
         values = {"muscles": few(map(sided, chosen), NAMED), "count": len(chosen)}
         most = 2 * len(chosen) > len(anatomy.names)
@@ -624,7 +636,8 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
     apart = {deviation.muscle: deviation for deviation in differing}
     one = [name for name, at in apart.items() if not (at.twin and name.endswith("l") and twin(name) in apart)]
     if code.startswith("muscle_strength."):
-        return None
+        changes = {name: group.change for group in differing for name in group.concerned}
+        return Mended({"muscle_strength": changes})
     if code != "muscle_anatomy":
         return Mended({code: {name: apart[name].change for name in one}})
     alike = {name: apart[name].end for name in one if not apart[name].twin and twin(name) in apart}
@@ -633,23 +646,52 @@ def _as_twins(code: str, differing: Sequence[Deviation]) -> Mended | None:
     return Mended(paths=paths, ends=ends) if len(ends) == len(alike) else None
 
 
-def uneven_paths(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield right muscles whose paths pass other bodies or wrap objects than their twins, how, and the shorter path."""
+def properties(model: OpenSimModel, muscle: OpenSimMuscle) -> dict[str, tuple[float, float]]:
+    """Numbers that `INVARIANTS` leave out, each with the difference that no twins have; of the path it is not 0."""
+    side, controls = split_side(muscle.name)[1], dict(zip(CONTROLS, muscle.controls, strict=True))
+    curves = {**muscle.curve, SHORTENING: muscle.max_contraction_velocity, **controls}
+    wraps = [wrap.surface for wrap in muscle.wraps if {split_side(wrap.surface)[1], side} != {*SIDES}]
+    counts = Counter(f"points on {split_side(point.frame.body)[0]}" for point in muscle.points)
+    places = dict[str, float]()
+    for k, point in enumerate(muscle.points, start=1):
+        for end, angle in zip(("begin", "end"), (point.condition or ())[1:], strict=False):
+            places[f"{end} of the condition of point {k} [degrees]"] = float(np.degrees(angle))
+    for surface in wraps:
+        radii, place = model.surfaces[surface].radii, model.surfaces[surface].frame.position
+        sizes = 1000.0 * np.array([*radii, *place[:2], -place[2] if side == "l" else place[2]])
+        for key, size in zip(("radius x", "radius y", "radius z", *"xyz"), sizes, strict=True):
+            places[f"{key} of {split_side(surface)[0]} [mm]"] = float(size)
+    numbers = {key: (float(value), 0.0) for key, value in curves.items()}
+    numbers |= {key: (float(value), COUNTED) for key, value in {WRAPS: len(wraps), **counts}.items()}
+    return numbers | {key: (value, UNEVEN) for key, value in places.items()}
 
-    def stations(name: str) -> tuple[list[str], list[str]]:
-        muscle = model.muscles[name]
-        wraps = sorted(split_side(wrap.surface)[0] for wrap in muscle.wraps)
-        return [split_side(point.frame.body)[0] for point in muscle.points], wraps
 
-    def said(name: str) -> str:
-        points, wraps = stations(name)
-        return f"{sided(name)} has points on {', '.join(points)} and {count_of(len(wraps), 'wrap object')}"
+def uncommon_properties(model: OpenSimModel, used: set[str]) -> Iterator[tuple[str, str, bool, bool]]:
+    """Yield muscles with a property that nearly all muscles of the model, public models or their twins have otherwise.
 
-    for one in sorted(used):
-        two = twin(one)
-        if split_side(one)[1] == "r" and two in used and stations(one) != stations(two):
-            shorter = min(one, two, key=lambda name: sum(map(len, stations(name))))
-            yield one, f"{said(one)}, {said(two)}", shorter
+    With what is said, whether the path is concerned, and whether this changes forces as no model should.
+    """
+    numbers = {name: properties(model, muscle) for name, muscle in model.muscles.items()}
+    every = [(key, *number) for muscle in numbers.values() for key, number in muscle.items()]
+    counts = Counter((key, value) for key, value, limit in every if not limit)
+    usual = {key: value for (key, value), most in counts.items() if most > max(USUAL * len(numbers), SHARED)}
+    family = _family([*numbers]) or 0
+    for name in sorted(used):
+        properties_of, pair = numbers[name], twin(name)
+        bare, speed = properties_of[WRAPS][0], properties_of[SHORTENING][0]
+        stated = (_norms_of(name) or {"wraps": [0]})["wraps"][family]
+        wraps = stated if model.muscles[name].by_function is None else 0
+        public = {WRAPS: max(wraps, bare), SHORTENING: float(np.clip(speed, *FASTEST))}
+        of_twin = numbers.get(pair, {}) if split_side(name)[1] == "r" else {}
+        for key, (value, limit) in properties_of.items():
+            other = of_twin.get(key, (0.0 if of_twin and limit == COUNTED else value, limit))[0]
+            for whose, than, grave in (
+                ("most muscles", usual.get(key, value), False),
+                ("public models", public.get(key, value), True),
+                (sided(pair), other, limit == COUNTED),
+            ):
+                if abs(value - than) > max(limit, ROUNDED * max(abs(value), abs(than))):
+                    yield name, f"{sided(name)}: {key} {value:.3g}, {whose} {than:.3g}", limit > 0.0, grave
 
 
 def _chosen_strength(body: Anatomy) -> dict[str, float]:
@@ -729,14 +771,13 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
     if not frames.any():
         return
     some: Mask | slice = slice(None) if frames.all() else frames
-    optimal, lows, highs = state.parameters.optimal_fiber_length, list[float](), list[float]()
-    for fiber, slack, single in zip(state.fiber_length.T, state.slack.T, optimal, strict=True):
-        length = fiber[some] / single
-        lows.append(np.where(slack[some], 0.0, length).min())
+    lows, highs, means, leaps = list[float](), list[float](), list[Array](), list[Array]()
+    for k, single in enumerate(
+        state.parameters.optimal_fiber_length
+    ):  # one after the other: a motion may be long
+        length, arm = state.fiber_length[some, k] / single, state.moment_arm[:, :, k]
+        lows.append(np.where(state.slack[some, k], 0.0, length).min())
         highs.append(length.max())
-    means, leaps = list[Array](), list[Array]()
-    for number in range(len(state.parameters.names)):
-        arm = state.moment_arm[:, :, number]
         means.append(np.abs(arm[some]).mean(axis=0))
         step = np.abs(np.diff(arm, axis=0))
         leaps.append((step[1:-1] - np.maximum(step[:-2], step[2:])).max(axis=0, initial=-np.inf))
@@ -756,12 +797,6 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         }
         fault = finding("muscle_fiber.motion", "warning", values, where)
         yield with_cost(fault, body, Mended({"muscle_tendon": into}))
-    fast = zip(state.parameters.names, state.parameters.max_shortening_velocity, share, strict=True)
-    odd = [f"{sided(name)} {speed:.3g}" for name, speed, matters in fast
-           if not FASTEST[0] <= speed <= FASTEST[1] and matters > PULLS]  # fmt: skip
-    if odd:
-        values = {"muscles": few(odd, NAMED), "low": FASTEST[0], "high": FASTEST[1]}
-        yield with_cost(finding("muscle_fiber.velocity", "warning", values, where), body, None)
     if len(frames) > 3:
         angles = np.array([body.model.coordinates[name].rotational for name in body.dofs])
         leap = np.stack(leaps, axis=1) * angles[:, None]
@@ -801,14 +836,10 @@ CENTER = 0.03
 
 def _spread(model: OpenSimModel) -> Iterator[str]:
     """Say which bodies have the inertia of a larger body."""
-    places: dict[str, list[Array]] = {name: [] for name in model.bodies}
-    for frame in (
-        frame for joint in model.joints for frame in (joint.parent, joint.child) if frame.body != GROUND
-    ):
-        places[frame.body].append(frame.position)
-    for point in (point for muscle in model.muscles.values() for point in muscle.points):
-        if point.location is not None and point.frame.body != GROUND:
-            places[point.frame.body].append(point.frame.place(point.location))
+    points = [(end.body, end.position) for joint in model.joints for end in (joint.parent, joint.child)]
+    stations = [point for muscle in model.muscles.values() for point in muscle.points]
+    points += [(at.frame.body, at.frame.place(at.location)) for at in stations if at.location is not None]
+    places = {name: [point for body, point in points if body == name] for name in model.masses}
     for name, mass in model.masses.items():
         if mass.mass > HEAVY and len(places[name]) >= 3:
             reach = float(np.linalg.norm(np.array(places[name]) - mass.center, axis=1).max())

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +26,7 @@ from musclesolve.checking.model.muscles import (
     _of_model,
     anatomy_of,
     deviations,
-    uneven_paths,
+    uncommon_properties,
 )
 from musclesolve.checking.model.posture import f90, held_stretches, standing
 from musclesolve.files import read_mot
@@ -257,13 +258,13 @@ def test_fibers_with_a_velocity_that_no_muscle_has_are_found(speed: float) -> No
         for name, each in case.model.muscles.items()
     }
     (found,) = found_in(replace(case, model=replace(case.model, muscles=muscles)))
-    assert found.code == "muscle_fiber" and f"right soleus {speed:g}" in found.what
+    assert found.code == "muscle_property" and f"right soleus: fastest shortening {speed:g}" in found.what
 
 
 def of_size(body: Anatomy, size: float, power: float, factor: float = 1.0) -> Anatomy:
     """The muscles of a body of another size, with forces by a power of it, and a factor on all of them."""
     lengths = {key: size * getattr(body, key) for key in ("length", "arm", "fiber", "tendon", "size")}
-    return replace(body, force=factor * size**power * body.force, **lengths)
+    return replace(body, force=factor * size**power * body.force, mass=size**3 * body.mass, **lengths)
 
 
 @pytest.mark.parametrize("name", ["opensim_models/gait2392.osim", "opensim_models/rajagopal_2016.osim"])
@@ -273,7 +274,7 @@ def test_strengths_of_children_and_weak_people_are_sound_and_ten_times_the_stren
     body = anatomy_of(model, list(model.muscles))
 
     def found(*change: float) -> set[str]:
-        return {each.code for each in deviations(of_size(body, *change))}
+        return {each.code for each in deviations(of_size(body, *change)) if each.ratio > 1.0}
 
     for size in (0.55, 0.65, 0.8, 1.0, 1.2):
         for power in (0.0, 2.0, 3.0):
@@ -282,6 +283,54 @@ def test_strengths_of_children_and_weak_people_are_sound_and_ten_times_the_stren
                 assert found(size, power, factor) == {"muscle_strength.all"}, (size, power, factor)
     assert not found(1.0, 0.0, 0.33)
     assert found(1.0, 0.0, 2.0) == found(1.0, 0.0, 0.2) == {"muscle_strength.all"}
+
+
+def test_all_strengths_are_stated_with_their_cost_where_they_differ_from_public_models() -> None:
+    case = walk()
+    for factor, severity in ((0.6, "note"), (2.0, "warning")):
+        muscles = {
+            name: replace(each, max_isometric_force=factor * each.max_isometric_force)
+            for name, each in case.model.muscles.items()
+        }
+        body = modeled(replace(case.model, muscles=muscles), case.coordinates, case.moments)
+        (found,) = (each for each in findings_of_body(body) if each.code == "muscle_strength")
+        assert found.severity == severity and "times as strong as in public models" in found.what
+        assert found.cost is not None and found.cost.unit == "N" and found.cost.size > 50.0
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"max_contraction_velocity": 19.0}, "fastest shortening 19, most muscles 10"),
+        ({"controls": (0.0, 0.3)}, "most control 0.3, most muscles 1"),
+        ({"curve": {"FmaxTendonStrain": 0.15}}, "FmaxTendonStrain 0.15, most muscles 0.033"),
+    ],
+)
+def test_a_property_unlike_the_one_of_all_other_muscles_is_noted(change: dict[str, Any], said: str) -> None:
+    model = ms.read_osim(recorded("opensim_models") / "gait2392.osim")
+    assert not [*uncommon_properties(model, {*model.muscles})]
+    sides = ("soleus_r", "soleus_l")
+    muscles = {**model.muscles} | {name: replace(model.muscles[name], **change) for name in sides}
+    found = [*uncommon_properties(replace(model, muscles=muscles), {*muscles})]
+    assert [name for name, *_ in found] == ["soleus_l", "soleus_r"] and all(
+        said in words for _, words, *_ in found
+    )
+
+
+def test_wrap_objects_of_the_other_side_and_absent_ones_are_found_on_both_sides() -> None:
+    path = recorded("rajagopal_walk") / "reference/rajagopal_lai_uhlrich_2023_scaled.osim"
+    model, sides = ms.read_osim(path), ("psoas_r", "psoas_l")
+    (one,), (two,) = (model.muscles[name].wraps for name in sides)
+    for right, left in (((two,), (one,)), ((), ())):
+        changed = {
+            name: replace(model.muscles[name], wraps=wraps)
+            for name, wraps in zip(sides, (right, left), strict=True)
+        }
+        spoiled = replace(model, muscles={**model.muscles} | changed)
+        found = [*uncommon_properties(spoiled, {*model.muscles})]
+        assert [name for name, *_ in found] == [*sorted(sides)]
+        assert all("wrap objects of its own side 0, public models 1" in words for _, words, *_ in found)
+    assert not [*uncommon_properties(model, {*model.muscles})]
 
 
 @pytest.mark.parametrize("name", ["opensim_models/gait2392.osim", "opensim_models/rajagopal_2016.osim"])
@@ -344,7 +393,7 @@ def test_muscles_of_public_models_do_not_deviate(name: str) -> None:
     model = ms.read_osim(recorded(name.partition("/")[0]).parent / name)
     body = anatomy_of(model, [name for name, muscle in model.muscles.items() if muscle.enabled])
     assert [each.said for each in deviations(body)] == []
-    assert list(uneven_paths(model, set(body.names))) == []
+    assert not [said for _, said, _, grave in uncommon_properties(model, {*body.names}) if grave]
 
 
 def test_noise_of_a_moment_is_named_and_rounding_is_none() -> None:
@@ -417,8 +466,8 @@ def test_a_path_without_a_point_of_its_twin_is_found() -> None:
         **case.model.muscles,
         "iliacus_r": replace(iliacus, points=iliacus.points[:-2] + iliacus.points[-1:]),
     }
-    ((name, said, shorter),) = uneven_paths(replace(case.model, muscles=muscles), set(muscles))
-    assert name == shorter == "iliacus_r" and "right iliacus" in said and "left iliacus" in said
+    (found,) = uncommon_properties(replace(case.model, muscles=muscles), set(muscles))
+    assert found == ("iliacus_r", "right iliacus: points on femur 1, left iliacus 2", True, True)
 
 
 @pytest.mark.parametrize("kind", ["strength", "tendon", "wrong_body", "sides_exchanged"])

@@ -57,6 +57,15 @@ def test_feet_beside_the_pressure_are_named(name: str, angle: str, by: float) ->
     assert any("from heel to toe" in each.what for each in found)
 
 
+@pytest.mark.parametrize("by", [-5.0, 5.0])
+def test_a_root_turned_about_the_vertical_is_shown_by_the_pressure_that_crosses_both_feet(by: float) -> None:
+    table = moved("overground", "pelvis_rotation", 1.0, by)
+    found = findings(replace(case_of("overground"), coordinates=table))
+    (said,) = (each.what for each in found if "pressure crosses" in each.what)
+    about = float(said.partition("about ")[2].split()[0])
+    assert about == pytest.approx(by, abs=2.0)
+
+
 @pytest.mark.parametrize("name", ["service", "overground"])
 @pytest.mark.parametrize(
     ("factor", "by", "code"), [(1.0, -0.02, "pressure_offset"), (0.8, 0.0, "foot_slides")]
