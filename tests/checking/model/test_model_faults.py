@@ -229,6 +229,17 @@ def test_a_shift_comes_with_its_sign_and_standard_error() -> None:
         assert found.cost is not None and found.cost.size > 50.0
 
 
+@pytest.mark.parametrize("by", [-0.4, 0.4])
+def test_times_that_begin_at_zero_are_a_shift(by: float) -> None:
+    """Loaded feet go with the shift that fits best nearby, and stand with the right one."""
+    for name in ("overground", "knee"):
+        trial = trials()[name]
+        table = trial.coordinates
+        late = replace(trial, coordinates=replace(table, time=table.time - by))
+        found = {each.code: each for each in findings_of_body(late.body())}
+        assert f"({1000.0 * by:+.0f}"[:4] in found["time_offset"].what and "foot_slides" not in found
+
+
 @pytest.mark.parametrize("fault", ["late_20_ms", "early_30_ms"])
 def test_a_delay_is_an_error_by_what_it_changes_too(fault: str) -> None:
     """A walk whose hips change by more than 1 N m/kg, however short the delay is."""
