@@ -90,6 +90,7 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     coordinates.leaps_of_moments,
     moment_columns.held_moments,
     given_moments.empty_columns,
+    given_moments.loads_in_moments,
     moment_columns.copied_moments,
     moment_columns.spectra_of_moments,
     given_moments.sides_of_moments,
