@@ -159,6 +159,7 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
     said = unit if "newtons" in unit else f"in {unit or 'no known unit'}"
     values = {"share": 1.0 / factor, "unit": said, "factor": used, "mass": mass}
     yield case.fault("force_units.loads", "error", values, scaled(used, roles_of_unit(case)))
+    values["or_mass"] = of_person if 0.25 < factor < 4.0 else ""
 
 
 def nearness(case: ModelCase, loads: Sequence[ExternalLoad]) -> float:
