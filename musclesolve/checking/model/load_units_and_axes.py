@@ -157,9 +157,10 @@ def force_unit(case: ModelCase) -> Iterator[Finding]:
     }
     unit, used = named_unit(units, factor)
     said = unit if "newtons" in unit else f"in {unit or 'no known unit'}"
+    of_person = f"; or correct the masses of the model, if the person has {mass / factor:.0f} kg"
     values = {"share": 1.0 / factor, "unit": said, "factor": used, "mass": mass}
-    yield case.fault("force_units.loads", "error", values, scaled(used, roles_of_unit(case)))
     values["or_mass"] = of_person if 0.25 < factor < 4.0 else ""
+    yield case.fault("force_units.loads", "error", values, scaled(used, roles_of_unit(case)))
 
 
 def nearness(case: ModelCase, loads: Sequence[ExternalLoad]) -> float:
@@ -432,12 +433,12 @@ def _fit_from(case: ModelCase, shift: float) -> Fit | None:
     return Fit(shift, drift, float(scale), errors, misfit)
 
 
-def sliding(case: ModelCase, shift: float = 0.0, drift: float = 0.0) -> float:
-    """Speed [m/s] of the feet over the ground, averaged with the force on them, with loads shifted in time."""
 GOES = 0.4
 """Speed of loaded feet [m/s] beyond which any shift is tried: loads 0.4 s away give 0.63 and more, right ones 0.14."""
 
 
+def sliding(case: ModelCase, shift: float = 0.0, drift: float = 0.0) -> float:
+    """Speed [m/s] of the feet over the ground, averaged with the force on them, with loads shifted in time."""
     time = case.time
     when = time + shift + drift * (time - time.mean())
     both = case.covered(case.loads, when) & case.covered(case.loads, time)
