@@ -59,7 +59,7 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     load_balance.feet_of_loads: "",
     load_balance.dead_channels: "mass ground file",
     # the place of the pressure identifies the foot, also with late loads; a scale needs the right foot and time
-    units.shift_of_loads: "mass file",
+    units.shift_of_loads: "mass",
     load_balance.shear_of_loads: "mass ground",
     load_balance.lean_of_loads: "mass ground file",
     load_balance.plate_scales: "mass",

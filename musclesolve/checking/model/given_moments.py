@@ -319,7 +319,7 @@ ALIKE = 0.9
 """Least likeness of moments of another mass: sound ones have 0.97 and more, beside a wrong angle of the root 0.84."""
 CLOSE, REMAINS = 0.85, 0.6
 """Likeness of moments with another load that names it, and the share that it leaves of what the likeness with the right
-one lacks to 1. Sound moments have up to 0.79, and 2.9 and more."""
+one lacks to 1. Sound moments have up to 0.71, and 2.9 times and more."""
 CARRIED = 0.15
 """Most of the weight that the root may carry on average: a second of walking has a mean acceleration of 3 % of g."""
 BORNE = 0.5

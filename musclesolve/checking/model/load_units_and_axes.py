@@ -489,7 +489,8 @@ def shift_of_loads(case: ModelCase) -> Iterator[Finding]:
     limit = SMALLEST_S if fit.errors[1] > 0.0 else SERIOUS  # the loads last a cycle
     if abs(fit.shift) < max(limit, CLEAR * fit.errors[0]):
         return
-    values = shift_values(fit.shift, limit) | {"error": fit.errors[0]}
+    again = "" if case.body.moment_table is None else ", and compute the moments again"
+    values = shift_values(fit.shift, limit) | {"error": fit.errors[0], "again": again}
     delay = case.fault("time_offset.loads", "warning", values, delayed(fit.shift))
     changed = 0.0 if delay.cost is None else delay.cost.size
     grave = abs(fit.shift) >= SERIOUS or changed > LARGE_CHANGE * case.fixed.model.mass
