@@ -371,6 +371,7 @@ def test_a_wrong_angle_is_no_mixture_of_moments(name: str) -> None:
         (("iliacus", "psoas"), 1),
         (("glmed", "iliacus", "psoas"), 0),
         (("gas", "soleus"), 1),
+        (("vas",), 1),
         (("gas", "soleus", "vas", "recfem"), 1),
     ],
 )
