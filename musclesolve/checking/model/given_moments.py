@@ -588,9 +588,9 @@ def loads_in_moments(case: MomentCase) -> Iterator[Finding]:
         "with its forward force reversed": ({}, 2.0 * np.outer(ahead, ahead)),
         "without horizontal forces": ({}, np.eye(3) - np.outer(model.up, model.up)),
     } | {f"always on {body}": (dict.fromkeys(feet, body), None) for body in bodies}
-    given, columns = case.given(names), [model.coordinate_number[name] for name in names]
+    moments, columns = case.given(names), [model.coordinate_number[name] for name in names]
     likeness = {
-        where: likeness_of(given, moments_due(fixed, *load)[case.frames][:, columns])
+        where: likeness_of(moments, moments_due(fixed, *load)[case.frames][:, columns])
         for where, load in tried.items()
     }
     where = max(likeness, key=lambda load: likeness[load])
