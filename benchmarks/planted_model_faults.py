@@ -23,9 +23,13 @@ from benchmarks.drawn_faults import Bank, NotHere, pick
 from musclesolve._util.arrays import true_runs
 from musclesolve._util.sides import split_side, with_side
 from musclesolve.files import Table
+from musclesolve.opensim.external_loads import ExternalLoad, read_external_loads
 from musclesolve.opensim.functions import Constant, Scaled
+from musclesolve.opensim.inverse_dynamics import ModelMotion, inverse_dynamics
+from musclesolve.opensim.kinematics import body_motion
 from musclesolve.opensim.model import Joint, OpenSimModel, OpenSimMuscle, OpenSimPoint, WrapSurface
-from musclesolve.pipeline.opensim.coordinate_motion import as_table
+from musclesolve.pipeline.opensim.coordinate_motion import as_table, coordinate_motion
+from musclesolve.pipeline.opensim.load_dynamics import whole_motion
 from musclesolve.signals import low_pass
 
 
@@ -1598,6 +1602,136 @@ def moments_about_origin(case: Case, _: np.random.Generator) -> Drawn:
         moment += np.cross(point, force)
 
     return with_plates(case, change), "moments of the loads about the origin"
+
+
+# What a laboratory mixes up between people, files and legs
+
+
+@kind("time_offset", "another_trial")
+def times_from_zero(case: Case, draw: np.random.Generator) -> Drawn:
+    by, table = pick(draw, (-0.4, 0.4)), case.coordinates
+    return replace(case, coordinates=replace(table, time=table.time - by)), f"coordinates {-by:+g} s"
+
+
+@kind("muscle_missing")
+def group_missing(case: Case, draw: np.random.Generator) -> Drawn:
+    group = pick(draw, list(GROUPS))
+    names = [each for each in case.shared if each.startswith(GROUPS[group])]
+    if not names:
+        raise NotHere
+    return with_muscles(case, dict.fromkeys(names)), f"without {group}"
+
+
+@kind("angle_sign", "columns_exchanged", "sides_swapped")
+def two_angles_of_pelvis(case: Case, draw: np.random.Generator) -> Drawn:
+    table, pair = case.coordinates, ("pelvis_list", "pelvis_rotation")
+    if draw.random() < 0.5:
+        names = tuple(pair[1 - pair.index(name)] if name in pair else name for name in table.names)
+        return replace(case, coordinates=replace(table, names=names)), f"{' and '.join(pair)} exchanged"
+    for name in pair:
+        table = on_column(table, name, np.negative)
+    return replace(case, coordinates=table), f"{' and '.join(pair)} reversed"
+
+
+@kind("angle_sign")
+def hip_not_mirrored(case: Case, draw: np.random.Generator) -> Drawn:
+    side, table = pick(draw, "rl"), case.coordinates
+    for stem in ("hip_adduction", "hip_rotation"):
+        table = on_column(table, f"{stem}_{side}", np.negative)
+    return replace(case, coordinates=table), f"hip adduction and rotation of side {side} reversed"
+
+
+@kind("time_offset", "foot_slides", "foot_height")
+def leg_late(case: Case, draw: np.random.Generator) -> Drawn:
+    side, by, table = pick(draw, "rl"), pick(draw, (-0.03, 0.03)), case.coordinates
+    time = table.time
+    for name in [each for each in moving(case) if split_side(each)[1] == side]:
+        table = on_column(table, name, lambda values: np.interp(time - by, time, values))
+    return replace(case, coordinates=table), f"angles of side {side} {by:+g} s late"
+
+
+@kind("angle_offset", "pressure_outside", "foot_height")
+def hips_of_laboratory(case: Case, _: np.random.Generator) -> Drawn:
+    table = case.coordinates
+    tilt = table.values[:, table.names.index("pelvis_tilt")]
+    for side in "rl":
+        table = on_column(table, f"hip_flexion_{side}", lambda values: values + tilt)
+    return replace(case, coordinates=table), "pelvis_tilt added to both hip flexions"
+
+
+@kind("muscle_fiber", "muscle_tendon")
+def fibers_and_tendons_of_all(case: Case, draw: np.random.Generator) -> Drawn:
+    factor = pick(draw, (0.7, 0.9, 1.1))
+    return of_muscles(
+        case, case.shared, lambda each: replace(
+            each, optimal_fiber_length=factor * each.optimal_fiber_length,
+            tendon_slack_length=factor * each.tendon_slack_length,
+        ),
+    ), f"all fibers and tendons x {factor:g}"  # fmt: skip
+
+
+@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber")
+def wraps_of_all(case: Case, draw: np.random.Generator) -> Drawn:
+    what = pick(draw, ("without wrap objects", "wrap objects not turned", "wrap objects not scaled"))
+    if what.startswith("without"):
+        return of_muscles(case, case.shared, lambda each: replace(each, wraps=())), f"all muscles {what}"
+    surfaces = {}
+    for name, each in case.model.surfaces.items():
+        turned = np.eye(3) if what.endswith("turned") else each.frame.rotation
+        place = 1.12 * each.frame.position if what.endswith("scaled") else each.frame.position
+        surfaces[name] = replace(each, frame=replace(each.frame, rotation=turned, position=place))
+    if not surfaces:
+        raise NotHere
+    return replace(case, model=replace(case.model, surfaces=surfaces)), f"all {what}"
+
+
+@kind("muscle_anatomy", "muscle_tendon", "muscle_fiber")
+def side_not_mirrored(case: Case, draw: np.random.Generator) -> Drawn:
+    side = pick(draw, "rl")
+    names = [each for each in case.shared if split_side(each)[1] == side]
+
+    def change(each: OpenSimMuscle) -> OpenSimMuscle:
+        points = {k: each.points[k] for k in fixed_points(each)}
+        return replaced_points(each, {
+            k: replace(point, location=point.location * [1.0, 1.0, -1.0])  # type: ignore[operator]
+            for k, point in points.items()
+        })  # fmt: skip
+
+    return of_muscles(case, names, change), f"points of side {side} mirrored"
+
+
+WRONG_LOADS: dict[str, Callable[[ExternalLoad], ExternalLoad]] = {
+    "on the other foot": lambda load: replace(load, body=f"{load.body[:-1]}{'rl'[load.body[-1] == 'r']}"),
+    "on the right foot": lambda load: replace(load, body="calcn_r"),
+    "on the pelvis": lambda load: replace(load, body="pelvis"),
+    "reversed ahead": lambda load: replace(load, force=load.force * [-1.0, 1.0, 1.0]),
+    "without shear": lambda load: replace(load, force=load.force * [0.0, 1.0, 0.0]),
+    "60 mm ahead": lambda load: replace(load, point=load.point + np.array([0.06, 0.0, 0.0])),
+    "40 mm right": lambda load: replace(load, point=load.point + np.array([0.0, 0.0, 0.04])),
+    "50 ms late": lambda load: replace(load, time=load.time + 0.05),
+}
+"""Loads from which inverse dynamics made the moments -> change of each load."""
+
+
+@kind(
+    "load_body", "plate_axes", "pressure_offset", "pressure_outside", "time_offset", "another_trial", "root_carries"
+)  # fmt: skip
+def moments_of_wrong_loads(case: Case, draw: np.random.Generator) -> Drawn:
+    if case.loads is None:
+        raise NotHere
+    model, what = case.model, pick(draw, list(WRONG_LOADS))
+    whole = whole_motion(model, coordinate_motion(model, case.coordinates))
+    pose = body_motion(model, whole.value)
+    loads = [WRONG_LOADS[what](load) for load in read_external_loads(case.loads, model, whole.time, pose)]
+    ends = max(load.time[0] for load in loads), min(load.time[-1] for load in loads)
+    some = (whole.time >= ends[0]) & (whole.time <= ends[1])
+    parts = whole.time, whole.value, whole.speed, whole.acceleration
+    found = inverse_dynamics(model, ModelMotion(*(part[some] for part in parts)), loads)
+    names = tuple(
+        f"{name}_{'moment' if model.coordinates[name].rotational else 'force'}" for name in found.coordinates
+    )
+    moments = Table(found.time, names, np.asarray(found.force), False, Path())
+    return replace(case, moments=moments, loads=None), f"moments of loads {what}"
 
 
 # The table

@@ -59,7 +59,7 @@ OF_LOADS: dict[Callable[[ModelCase], Iterator[Finding]], str] = {
     load_balance.feet_of_loads: "",
     load_balance.dead_channels: "mass ground file",
     # the place of the pressure identifies the foot, also with late loads; a scale needs the right foot and time
-    units.shift_of_loads: "mass file",
+    units.shift_of_loads: "mass",
     load_balance.shear_of_loads: "mass ground",
     load_balance.lean_of_loads: "mass ground file",
     load_balance.plate_scales: "mass",
@@ -90,6 +90,7 @@ OF_MOMENTS: tuple[Callable[[MomentCase], Iterator[Finding]], ...] = (
     coordinates.leaps_of_moments,
     moment_columns.held_moments,
     given_moments.empty_columns,
+    given_moments.loads_in_moments,
     moment_columns.copied_moments,
     moment_columns.spectra_of_moments,
     given_moments.sides_of_moments,

@@ -272,7 +272,8 @@ def balance_of_loads(case: ModelCase) -> Iterator[Finding]:
         "most": float(np.nanmax(residual)),
         "share": lost,
     }
-    code = "another_trial.loads" if lost > 0.5 else "unbalanced"
+    code = "unbalanced.filter" if kept[case.inside].all() else "unbalanced"
+    code = "another_trial.loads" if lost > 0.5 else code
     yield case.fault(code, error_if(lost > 0.5), values, times=time_spans(~valid, time))
 
 

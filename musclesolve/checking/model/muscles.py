@@ -737,13 +737,24 @@ def _missing(model: OpenSimModel, where: Where) -> Found:
         with_side(stem, side) for side, other in zip(SIDES, reversed(SIDES), strict=True)
         for stem in sorted(stems[other] - stems[side])
     ]  # fmt: skip
-    here = {stem.casefold() for stem in either}
-    absent = min((sorted(_names_of(family) - here) for family in NOT_IN), key=len)
-    lost = absent if len({name.rstrip("123") for name in absent}) <= 2 else []
+    lost = _lost({stem.casefold() for stem in either})
     if one or lost:
         values = {"muscles": few([*map(sided, one), *lost], NAMED)}
         without = Mended(left_out=tuple(map(twin, one))) if one and not lost else None
         yield finding("muscle_missing", "warning", values, where), without
+
+
+def _lost(here: set[str]) -> list[str]:
+    """Whole groups, and up to two other muscles, that a model with some names has not of the set it follows."""
+    of_set = min(map(_names_of, NOT_IN), key=lambda names: len(names - here))
+    absent, lost = of_set - here, list[str]()
+    parts = [(f"all {group}", stems) for group, stems in GROUPS.items()]
+    parts += [(f"every {stem}", (stem,)) for stems in GROUPS.values() for stem in stems]
+    for said, stems in parts:
+        of_part = {name for name in of_set if long_names()[name].startswith(stems)}
+        if len(of_part) > 2 and of_part <= absent and len(absent) < len(of_set) / 2:
+            absent, lost = absent - of_part, [*lost, said]
+    return [*sorted(absent), *lost] if len({name.rstrip("123") for name in absent}) <= 2 else []
 
 
 def _names_of(family: int) -> set[str]:

@@ -273,7 +273,9 @@ def _changes_of_angles(names: Sequence[str], roots: Sequence[str]) -> list[tuple
     stems = [stem for stem in ANGLES if {f"{stem}_r", f"{stem}_l"} <= {*names}]
     groups: list[tuple[str, tuple[str, ...]]] = [("angle_sign", (name,)) for name in (*names, *roots)]
     groups += [("angle_sign", (f"{stem}_r", f"{stem}_l")) for stem in stems]
-    groups += [("columns_exchanged", pair) for pair in combinations(names, 2)]
+    aside = [(f"hip_adduction_{side}", f"hip_rotation_{side}") for side in SIDES]
+    groups += [("angle_sign", pair) for pair in aside if {*pair} <= {*names}]
+    groups += [("columns_exchanged", pair) for pair in (*combinations(names, 2), *combinations(roots, 2))]
     groups += [
         ("columns_exchanged", (f"{one}_r", f"{one}_l", f"{two}_l", f"{two}_r"))
         for one, two in combinations(stems, 2)

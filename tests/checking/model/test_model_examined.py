@@ -414,12 +414,20 @@ def test_a_wrong_angle_is_no_mixture_of_moments(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("beginnings", "lost"), [(("glmed",), 1), (("iliacus", "psoas"), 1), (("glmed", "iliacus", "psoas"), 0)]
+    ("beginnings", "lost"),
+    [
+        (("glmed",), 1),
+        (("iliacus", "psoas"), 1),
+        (("glmed", "iliacus", "psoas"), 0),
+        (("gas", "soleus"), 1),
+        (("vas",), 1),
+        (("gas", "soleus", "vas", "recfem"), 1),
+    ],
 )
 def test_the_last_muscles_of_a_set_are_missing_with_all_their_parts(
     beginnings: tuple[str, ...], lost: int
 ) -> None:
-    """A muscle that is switched off lacks, too. Who leaves out more has a set of one's own."""
+    """A muscle that is switched off lacks, too. Who leaves out more, but for whole groups, has a set of one's own."""
     model = ms.read_osim(recorded("opensim_models") / "rajagopal_2016.osim")
     left = {name: each for name, each in model.muscles.items() if not name.startswith(beginnings)}
     off = {name: replace(each, enabled=name in left) for name, each in model.muscles.items()}

@@ -23,6 +23,7 @@ from model_faults import (
     one_channel_reversed,
     three_plates,
 )
+from modeled import modeled
 from recorded_data import recorded
 from refusals import refused
 from thorough import THOROUGH, of_each
@@ -227,6 +228,35 @@ def test_a_shift_comes_with_its_sign_and_standard_error() -> None:
         assert abs(float(measured) - shift) < 5.0
         assert 1.0 <= float(rest.partition(")")[0]) < 8.0
         assert found.cost is not None and found.cost.size > 50.0
+
+
+def test_loads_of_half_the_size_may_belong_to_another_mass() -> None:
+    trial = trials()["overground"]
+    masses = {name: replace(each, mass=2.0 * each.mass) for name, each in trial.model.masses.items()}
+    heavy = replace(trial, model=replace(trial.model, masses=masses))
+    (found,) = [each for each in findings_of_body(heavy.body()) if each.code == "force_units"]
+    assert found.remedy.endswith("or correct the masses of the model, if the person has 84 kg")
+
+
+def test_noise_that_unbalances_frames_names_the_filter() -> None:
+    case = trials()["overground"]
+    noisy = modeled(
+        case.model, case.coordinates, loads=recorded("rajagopal_walk") / "walk_grf.mot", cutoff_hz=None
+    ).measured
+    (found,) = [each for each in findings_of_body(noisy) if each.code == "unbalanced"]
+    assert "cutoff_hz" in found.remedy
+
+
+@pytest.mark.parametrize("by", [-0.4, 0.4])
+def test_times_that_begin_at_zero_are_a_shift(by: float) -> None:
+    """Loaded feet go with the shift that fits best nearby, and stand with the right one."""
+    for name in ("overground", "knee"):
+        trial = trials()[name]
+        table = trial.coordinates
+        late = replace(trial, coordinates=replace(table, time=table.time - by))
+        found = {each.code: each for each in findings_of_body(late.body())}
+        measured = float(found["time_offset"].what.partition("(")[2].partition(" ms")[0])
+        assert abs(measured - 1000.0 * by) < 25.0 and "foot_slides" not in found
 
 
 @pytest.mark.parametrize("fault", ["late_20_ms", "early_30_ms"])

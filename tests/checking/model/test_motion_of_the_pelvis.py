@@ -106,3 +106,21 @@ def test_lost_frames_are_the_only_fault(name: str) -> None:
     found = findings(replace(case, coordinates=lost))
     assert [each.code for each in found if each.code != "other_coordinates"] == ["frames_skipped"]
     assert "all coordinates go" in found[-1].what
+
+
+@pytest.mark.parametrize("name", ["moments", "overground"])
+def test_exchanged_angles_of_the_pelvis_are_named_before_angles_of_the_hips(name: str) -> None:
+    case, pair = case_of(name), ("pelvis_list", "pelvis_rotation")
+    names = tuple(pair[1 - pair.index(each)] if each in pair else each for each in case.coordinates.names)
+    found = {
+        each.code: each.what
+        for each in findings(replace(case, coordinates=replace(case.coordinates, names=names)))
+    }
+    assert "with pelvis_list and pelvis_rotation exchanged" in found["columns_exchanged"]
+
+
+def test_a_hip_that_was_not_mirrored_is_named() -> None:
+    table = moved("belt 1", "hip_adduction_l", -1.0)
+    table = on_column(table, "hip_rotation_l", np.negative)
+    found = {each.code: each.what for each in findings(replace(case_of("belt 1"), coordinates=table))}
+    assert "hip_adduction_l and hip_rotation_l reversed" in found["angle_sign"]

@@ -1,0 +1,63 @@
+"""Moments of inverse dynamics with the loads on a wrong body, with wrong horizontal forces or at wrong points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from model_faults import Trial, load_trials
+from modeled import modeled
+from recorded_data import recorded
+
+from musclesolve.checking.model.examine import findings_of_body
+from musclesolve.files import Table
+from musclesolve.opensim.external_loads import ExternalLoad
+from musclesolve.opensim.inverse_dynamics import inverse_dynamics
+from musclesolve.pipeline.opensim.load_dynamics import whole_motion
+
+Change = Callable[[ExternalLoad], ExternalLoad]
+
+
+@pytest.fixture(scope="module")
+def trial() -> Trial:
+    return load_trials(recorded("instrumented_knee").parent)["overground"]
+
+
+def codes_of(trial: Trial, change: Change) -> set[str]:
+    """The findings on the motion with the moments that its loads give after a change."""
+    body, loads = trial.body(), [change(load) for load in trial.loads]
+    inside = (body.motion.time > 0.1) & (body.motion.time < 2.3)
+    found = inverse_dynamics(trial.model, whole_motion(trial.model, body.motion.frames(inside)), loads)
+    turns = [trial.model.coordinates[name].rotational for name in found.coordinates]
+    names = tuple(
+        f"{name}_{'moment' if turn else 'force'}" for name, turn in zip(found.coordinates, turns, strict=True)
+    )
+    moments = Table(found.time, names, np.asarray(found.force), False, Path())
+    return {each.code for each in findings_of_body(modeled(trial.model, trial.coordinates, moments).measured)}
+
+
+def other_foot(load: ExternalLoad) -> ExternalLoad:
+    return replace(load, body={"calcn_r": "calcn_l", "calcn_l": "calcn_r"}[load.body])
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        (other_foot, "load_body"),
+        (lambda load: replace(load, body="calcn_r"), "load_body"),
+        (lambda load: replace(load, body="pelvis"), "load_body"),
+        (lambda load: replace(load, force=load.force * [-1.0, 1.0, 1.0]), "plate_axes"),
+        (lambda load: replace(load, force=load.force * [0.0, 1.0, 0.0]), "plate_axes"),
+        (lambda load: replace(load, point=load.point + np.array([0.06, 0.0, 0.0])), "pressure_offset"),
+        (lambda load: replace(load, time=load.time + 0.05), "time_offset"),
+    ],
+)
+def test_wrong_loads_are_named_in_the_moments_that_they_gave(trial: Trial, change: Change, code: str) -> None:
+    found = codes_of(trial, change)
+    assert code in found and not {"moment_units", "another_trial"} & found
+    assert not {"load_body", "plate_axes", "pressure_offset", "time_offset"} & codes_of(
+        trial, lambda load: load
+    )
