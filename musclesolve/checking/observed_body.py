@@ -203,7 +203,10 @@ def seen_feet(trial: Trial) -> dict[Side, Foot]:
         if heel is not None and toe is not None:
             points[side] = np.stack([heel, toe])
             moving = np.gradient(points[side], time, axis=1)
-            speeds[side] = np.linalg.norm(moving - ground_velocity(time, pelvis, toe, moving[1]), axis=2)
+            known = clearly_seen(trial, [f"heel_{side}", f"toe_{side}"])
+            foot = np.where(known[:, None], points[side].mean(axis=0), np.nan)
+            belt = ground_velocity(time, pelvis, foot, moving.mean(axis=0))
+            speeds[side] = np.linalg.norm(moving - belt, axis=2)
     feet = {}
     for side, (ground, air) in ground_contacts(trial, points, speeds).items():
         known = clearly_seen(trial, [f"heel_{side}", f"toe_{side}"])

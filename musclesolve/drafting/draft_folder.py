@@ -511,8 +511,9 @@ def _pace(trial: Trial, kind: str) -> str:
     speed = way / (int(known[-1] - known[0]) / markers.rate)
     if speed > IN_PLACE:
         return f"; {kind}, {speed:.2f} m/s over {way:.1f} m"
-    toes = [path for side in SIDES if (path := path_of(markers, trial.mapping, f"toe_{side}")) is not None]
-    belts = [ground_velocity(markers.time, pelvis, toe, velocity(toe, markers.rate)) for toe in toes]
+    paths = [middle_path(markers, trial.mapping, [f"heel_{side}", f"toe_{side}"]) for side in SIDES]
+    feet = [path for path in paths if path is not None]
+    belts = [ground_velocity(markers.time, pelvis, foot, velocity(foot, markers.rate)) for foot in feet]
     speeds = [float(np.median(np.linalg.norm(belt, axis=1))) for belt in belts if belt.any()]
     if not speeds:
         return f"; {kind}, in place"
