@@ -674,6 +674,8 @@ def _lasting(mask: Mask, time: Array) -> list[tuple[int, int]]:
 
 def with_lost_signs(column: Array) -> Array:
     """A column (T,) of one sign that bounces off zero, with the signs that make it smooth there, or as it is."""
+    if column.min() < 0.0 < column.max():
+        return column
     size, signs, rest = np.abs(column), np.ones(len(column)), beside_cubic(column[:, None])[:, 0] ** 2
     low = np.flatnonzero((size[1:-1] <= size[:-2]) & (size[1:-1] <= size[2:])) + 1
     around = low[:, None] + np.arange(-1, 2)
