@@ -169,7 +169,7 @@ def too_large(name: str) -> InputError:
 
 
 def _unpacked(name: str, source: Path, folder: Path) -> Iterator[Path]:
-    """Unpack the recordings of an archive, without its folders; `zipfile` reads no more bytes than the archive states."""
+    """Unpack the recordings of an archive, without its folders; no more bytes are read than it states."""
     try:
         with zipfile.ZipFile(source) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]

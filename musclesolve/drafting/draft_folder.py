@@ -36,7 +36,6 @@ from musclesolve.drafting.laboratory_axes import (
     found_feet,
     laboratory_axes,
     middle_path,
-    path_of,
     stated_feet,
 )
 from musclesolve.drafting.study.study_trials import FoundStudy, FoundTrial, common_words, study_trials

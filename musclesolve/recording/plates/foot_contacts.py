@@ -174,8 +174,8 @@ def ground_velocity(time: Array, pelvis: Array | None, foot: Array, rate: Array)
     Args:
         time: (T,) [s].
         pelvis: (T, 3) a point of the pelvis [m], NaN where it is not seen; without it the ground rests.
-        foot: (T, 3) the middle of heel and toe [m], z up, NaN likewise; alone, a heel may be lowest before it strikes, a
-            toe as it swings past the other foot.
+        foot: (T, 3) the middle of heel and toe [m], z up, NaN likewise; a heel alone may be lowest before it strikes, a
+            toe as it swings.
         rate: (T, 3) its velocity [m/s], NaN likewise.
     """
     belt = np.zeros((time.size, 3))
