@@ -300,6 +300,7 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         return
     wrong = [f for f in case.findings if f.code in TABLES["marker_codes"] and f.severity == "error"]
     if not all(of_arms(case.trial, f) for f in wrong):
+        yield from (f for f in gain_of_forces(case) if f.severity == "error")
         return
     implausible = []
     for warning in recorded.warnings(case.trial):
