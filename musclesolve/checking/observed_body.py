@@ -198,19 +198,18 @@ def seen_feet(trial: Trial) -> dict[Side, Foot]:
     time, pelvis = trial.markers.time, between(trial, "asis_r", "asis_l")
     points: dict[Side, Array] = {}
     speeds: dict[Side, Array] = {}
+    known: dict[Side, Mask] = {}
     for side in SIDES:
         heel, toe = smooth(trial, f"heel_{side}"), smooth(trial, f"toe_{side}")
         if heel is not None and toe is not None:
             points[side] = np.stack([heel, toe])
             moving = np.gradient(points[side], time, axis=1)
-            known = clearly_seen(trial, [f"heel_{side}", f"toe_{side}"])
-            foot = np.where(known[:, None], points[side].mean(axis=0), np.nan)
-            belt = ground_velocity(time, pelvis, foot, moving.mean(axis=0))
-            speeds[side] = np.linalg.norm(moving - belt, axis=2)
+            known[side] = clearly_seen(trial, [f"heel_{side}", f"toe_{side}"])
+            foot = np.where(known[side][:, None], points[side].mean(axis=0), np.nan)
+            speeds[side] = np.linalg.norm(moving - ground_velocity(time, pelvis, foot), axis=2)
     feet = {}
     for side, (ground, air) in ground_contacts(trial, points, speeds).items():
-        known = clearly_seen(trial, [f"heel_{side}", f"toe_{side}"])
-        ground, air = ground & known, air & known
+        ground, air = ground & known[side], air & known[side]
         # A few frames at the turning point of a swing are no contact.
         contact = long_enough(ground, max(2, round(0.05 * trial.markers.rate)))
         heel, toe = points[side]

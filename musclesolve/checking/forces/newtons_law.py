@@ -369,8 +369,7 @@ def speed_of_belt(case: Case) -> Iterator[Finding]:
     for foot in seen_feet(case.trial).values() if not runs(case.trial) else ():
         parts = np.stack([foot.heel, foot.toe])[..., :2]
         rates = np.gradient(parts, time, axis=1)
-        middle = (foot.heel + foot.toe) / 2.0
-        belt = np.median(ground_velocity(time, pelvis, middle, np.gradient(middle, time, axis=0)), axis=0)
+        belt = np.median(ground_velocity(time, pelvis, (foot.heel + foot.toe) / 2.0), axis=0)
         lies = foot.ground & (np.linalg.norm(rates[0] - rates[1], axis=1) < ALIKE * np.linalg.norm(belt))
         way = parts.mean(axis=0) @ unit_or_zero(belt[:2])
         contacts = [run for run in true_runs(lies) if 0 < run[0] and run[1] < time.size]

@@ -165,7 +165,7 @@ def velocity(path: Array, rate_hz: float) -> Array:
     return np.asarray((path[later] - path[earlier]) * (rate_hz / (later - earlier))[:, None])
 
 
-def ground_velocity(time: Array, pelvis: Array | None, foot: Array, rate: Array) -> Array:
+def ground_velocity(time: Array, pelvis: Array | None, foot: Array) -> Array:
     """Return the velocity (T, 3) [m/s] of the ground under a foot: zero, or the velocity of the belt of a treadmill.
 
     On a treadmill the pelvis stays in place, and a foot on the belt has its velocity; the belts of the two feet may
@@ -176,13 +176,12 @@ def ground_velocity(time: Array, pelvis: Array | None, foot: Array, rate: Array)
         pelvis: (T, 3) a point of the pelvis [m], NaN where it is not seen; without it the ground rests.
         foot: (T, 3) the middle of heel and toe [m], z up, NaN likewise; a heel alone may be lowest before it strikes, a
             toe as it swings.
-        rate: (T, 3) its velocity [m/s], NaN likewise.
     """
-    belt = np.zeros((time.size, 3))
+    belt, rate = np.zeros((time.size, 3)), np.gradient(foot, time, axis=0)
     if pelvis is None:
         return belt
     seen = np.flatnonzero(np.isfinite(pelvis).all(axis=1))
-    known = np.isfinite(foot).all(axis=1) & np.isfinite(rate).all(axis=1)
+    known = np.isfinite(foot + rate).all(axis=1)
     if not known.any() or seen.size < 2:
         return belt
     traveled = np.linalg.norm((pelvis[seen[-1]] - pelvis[seen[0]])[:2])
@@ -243,8 +242,9 @@ def seen_feet(trial: Trial) -> dict[Side, FootPath]:
     for side, foot in heels_and_toes(trial).items():
         points[side] = np.stack([foot.heel, foot.toe])
         moving = np.stack([velocity(path, rate) for path in points[side]])
-        ground = ground_velocity(time, pelvis, points[side].mean(axis=0), moving.mean(axis=0))
-        speeds[side] = np.linalg.norm(moving - ground, axis=2)
+        speeds[side] = np.linalg.norm(
+            moving - ground_velocity(time, pelvis, points[side].mean(axis=0)), axis=2
+        )
     feet = {}
     for side, (floor, air) in ground_contacts(trial, points, speeds).items():
         vertical = vertical_force(trial, side)
