@@ -283,7 +283,7 @@ LARGEST_MOMENT, FARTHEST_ARM = 500.0, 0.04
 def marker_units(case: Case) -> Iterator[Finding]:
     """Compare the distance from feet to shoulders, or else to the front spines, with the stature, for both recordings.
 
-    Bent legs bring the spines near, as a fault by inches or feet would: to the spines, only powers of ten count.
+    Bent legs bring the spines near, as some faults by inches or feet would: to near spines, only powers of ten count.
     """
     stated = case.trial.subject.stature
     stature = stated if stated > 0.0 else USUAL_STATURE
@@ -303,7 +303,8 @@ def marker_units(case: Case) -> Iterator[Finding]:
         apart = np.linalg.norm(np.mean(high or hips, axis=0) - np.mean(low, axis=0), axis=-1)
         height = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
         top, usual = ("shoulders", SHARE * stature) if high else ("front spines", SHARE_OF_SPINES * stature)
-        faults, band = (LENGTH_FAULTS, LENGTH_BAND) if high and stated > 0.0 else (POWERS, BAND_OF_ANYBODY)
+        surely = stated > 0.0 and (high or height > usual)
+        faults, band = (LENGTH_FAULTS, LENGTH_BAND) if surely else (POWERS, BAND_OF_ANYBODY)
         factor = unit_factor(height / usual, faults, band) if height > 0.0 else None
         if factor is not None:
             unit = LENGTH_FAULTS[factor]
@@ -420,8 +421,11 @@ def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> s
 def vertical_axis(case: Case) -> Iterator[Finding]:
     """Find the axis from feet to shoulders where it differs from the stated upward axis."""
     unstated = "up" in case.unknown
-    up = upward(case.trial, case.trial.markers, by_pelvis=unstated)
-    if up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
+    shoulders = upward(case.trial, case.trial.markers)
+    up = upward(case.trial, case.trial.markers, by_pelvis=True) if shoulders is None else shoulders
+    # legs alone may lie on a bench or lean on a seat, but do not rise above the pelvis
+    level = ALONG if unstated or shoulders is not None else -ALONG
+    if up is None or up[2] > level or np.abs(up).max() < ALONG:
         return
     name, laboratory = _axis_name(case, up), case.recorded.laboratory
     forward = _forward_axis(case, case.trial.markers, up, laboratory.forward, name)
@@ -583,17 +587,11 @@ def body_mass(case: Case) -> Iterator[Finding]:
         yield finding("plate_scale.single_support", "warning", values, where)
         return
     for side, share in shares.items():
-        off = share - 1.0
-        if abs(off) >= ALONE:
-            change = {("subject", "mass_kg"): round((1.0 + off) * stated, 1)}
-            values = {
-                "side": SIDE_NAMES[side],
-                "share": 1.0 + off,
-                "given": stated,
-                "limit": ALONE,
-                "more": "" if off > 0.0 else ", and whether the whole foot stands on it",
-            }
-            grave, where = error_if(abs(off) > FAR_ALONE), replace(place, plate=SIDE_NAMES[side])
+        if abs(share - 1.0) >= ALONE:
+            change = {("subject", "mass_kg"): round(share * stated, 1)}
+            more, name = "" if share > 1.0 else ", whether the whole foot stands on it", SIDE_NAMES[side]
+            values = {"side": name, "share": share, "given": stated, "limit": ALONE, "more": more}
+            grave, where = error_if(abs(share - 1.0) > FAR_ALONE), replace(place, plate=name)
             yield finding("mass.single_support", grave, values, where, change=change)
 
 
