@@ -21,6 +21,8 @@ from musclesolve.recording.plates.foot_contacts import FootTrack, ground_contact
 
 SMOOTH_HZ = 8.0
 """Cut-off frequency of the checks [Hz], which need no exact derivatives."""
+HANGS = 0.8
+"""Share of its distance from the feet by which a pelvis is below them where the vertical axis is reversed."""
 # Longest gap that is filled [s].
 LONG_GAP = 0.1
 
@@ -166,16 +168,20 @@ def ahead(trial: Trial, markers: Markers) -> Array | None:
 
 
 def upward(trial: Trial, markers: Markers, by_pelvis: bool = False) -> Array | None:
-    """Return the mean direction (3,) from feet to shoulders in one recording, or to the pelvis without shoulders."""
+    """Return the mean direction (3,) from feet to shoulders in one recording, or to the pelvis without shoulders.
+
+    Legs alone may lie on a bench or a seat: without `by_pelvis` they count where the pelvis hangs below the feet.
+    """
     feet = shown(trial, [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES], markers)
     tops = [top for side in SIDES if (top := shoulder(trial, side, markers)) is not None]
-    if len(tops) < len(SIDES) and by_pelvis:
+    if alone := len(tops) < len(SIDES):
         tops = shown(trial, [f"asis_{side}" for side in SIDES], markers) or []
     if feet is None or len(tops) < len(SIDES):
         return None
     mean = mean_of_known(np.asarray(np.mean(tops, axis=0) - np.mean(feet, axis=0)))
     length = float(np.linalg.norm(mean))
-    return mean / length if length > 0.0 else None
+    lies = alone and not by_pelvis and mean[2] > -HANGS * length
+    return mean / length if length > 0.0 and not lies else None
 
 
 def shoulder(trial: Trial, side: Side, markers: Markers | None = None) -> Array | None:
@@ -198,13 +204,12 @@ def seen_feet(trial: Trial) -> dict[Side, Foot]:
     time, pelvis = trial.markers.time, between(trial, "asis_r", "asis_l")
     points: dict[Side, Array] = {}
     speeds: dict[Side, Array] = {}
-    known: dict[Side, Mask] = {}
+    known = {side: clearly_seen(trial, [f"heel_{side}", f"toe_{side}"]) for side in SIDES}
     for side in SIDES:
         heel, toe = smooth(trial, f"heel_{side}"), smooth(trial, f"toe_{side}")
         if heel is not None and toe is not None:
             points[side] = np.stack([heel, toe])
             moving = np.gradient(points[side], time, axis=1)
-            known[side] = clearly_seen(trial, [f"heel_{side}", f"toe_{side}"])
             foot = np.where(known[side][:, None], points[side].mean(axis=0), np.nan)
             speeds[side] = np.linalg.norm(moving - ground_velocity(time, pelvis, foot), axis=2)
     feet = {}

@@ -58,8 +58,6 @@ OTHER_RATE = 0.01
 """Share by which the rate of the markers may differ from that of `Live`."""
 OTHER_STEP = 0.1
 """Share by which their median step may: stamps are often rounded to milliseconds."""
-UNEVEN = 0.5
-"""Share of a step between the quantiles 0.1 and 0.9 of the steps above which their times are uneven."""
 RECORDING = "recording"
 """Clock of a stream that starts with the wait for the first sample; earlier samples of other streams are skipped."""
 PASSING = 0.1
@@ -444,11 +442,11 @@ class Joined:
             periods = np.cumsum(np.round(steps * self._live.rate))
             rate = float(np.polyfit(times[1:] - times[0], periods, 1)[0])
         if abs(rate / self._live.rate - 1.0) > OTHER_RATE:
-            spread = float(np.ptp(np.quantile(steps, (0.1, 0.9))) / np.median(steps))
+            least, usual, most = np.quantile(steps, (0.1, 0.5, 0.9))
             times_of = {
                 "in milliseconds": abs(1000.0 * rate / self._live.rate - 1.0) < OTHER_STEP,
-                "numbers of frames": np.median(steps) == 1.0,
-                "as uneven as times of arrival": spread > UNEVEN,
+                "numbers of frames": usual == 1.0,
+                "as uneven as times of arrival": most - least > 0.5 * usual,
             }
             fault = next((fault for fault, holds in times_of.items() if holds), None)
             raise input_error(

@@ -421,11 +421,8 @@ def _axis_name(case: Case, direction: Array, rotation: Array | None = None) -> s
 def vertical_axis(case: Case) -> Iterator[Finding]:
     """Find the axis from feet to shoulders where it differs from the stated upward axis."""
     unstated = "up" in case.unknown
-    shoulders = upward(case.trial, case.trial.markers)
-    up = upward(case.trial, case.trial.markers, by_pelvis=True) if shoulders is None else shoulders
-    # legs alone may lie on a bench or lean on a seat, but do not rise above the pelvis
-    level = ALONG if unstated or shoulders is not None else -ALONG
-    if up is None or up[2] > level or np.abs(up).max() < ALONG:
+    up = upward(case.trial, case.trial.markers, by_pelvis=unstated)
+    if up is None or up[2] > ALONG or np.abs(up).max() < ALONG:
         return
     name, laboratory = _axis_name(case, up), case.recorded.laboratory
     forward = _forward_axis(case, case.trial.markers, up, laboratory.forward, name)
@@ -577,12 +574,8 @@ def body_mass(case: Case) -> Iterator[Finding]:
     worst: Side = max(shares, key=lambda side: abs(shares[side] - 1.0), default="r")
     other: Side = "l" if worst == "r" else "r"
     if len(shares) == len(SIDES) and abs(shares[worst] / shares[other] - 1.0) > UNLIKE:
-        values = {
-            "share": shares[worst],
-            "others": shares[other],
-            "limit": UNLIKE,
-            "other": SIDE_NAMES[other],
-        }
+        name = SIDE_NAMES[other]
+        values = {"share": shares[worst], "others": shares[other], "limit": UNLIKE, "other": name}
         (where, *_) = (on_plate(plate) for plate in case.trial.forces if plate.side == worst)
         yield finding("plate_scale.single_support", "warning", values, where)
         return

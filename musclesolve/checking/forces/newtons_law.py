@@ -129,7 +129,7 @@ def carried_mass(case: Case, required: Law) -> tuple[float, float]:
     force = total_force(case, required.time[required.frames])[:, 2]
     slope, weight = np.polyfit(due - STANDARD_GRAVITY, force, 1)
     share = slope * STANDARD_GRAVITY / weight
-    if not FAR_GAIN[0] < share < FAR_GAIN[1]:
+    if len(due) > LONG_ENOUGH * case.trial.markers.rate and not FAR_GAIN[0] < share < FAR_GAIN[1]:
         due = STANDARD_GRAVITY + share * (due - STANDARD_GRAVITY)
     mass = float(due @ force) / float(due @ due)
     rest = float(np.linalg.norm(force - mass * due) / np.linalg.norm(due))
@@ -416,7 +416,7 @@ def early_or_late(case: Case, shift: float, limit: float = SMALLEST_S) -> Findin
 # nothing. The usual one is in the middle of the sound ones.
 GAIN, USUAL_GAIN, CORRELATED, LONG_ENOUGH = (0.87, 1.065), 0.96, (0.95, 0.8), 0.65
 # A gain beyond these is an error, and needs the second correlation: half of both rates gives 3.5, twice of them 0.24.
-FAR_GAIN = 0.5, 2.0
+FAR_GAIN = 0.4, 2.5
 
 
 def gain_of_forces(case: Case) -> Iterator[Finding]:

@@ -242,9 +242,8 @@ def seen_feet(trial: Trial) -> dict[Side, FootPath]:
     for side, foot in heels_and_toes(trial).items():
         points[side] = np.stack([foot.heel, foot.toe])
         moving = np.stack([velocity(path, rate) for path in points[side]])
-        speeds[side] = np.linalg.norm(
-            moving - ground_velocity(time, pelvis, points[side].mean(axis=0)), axis=2
-        )
+        ground = ground_velocity(time, pelvis, points[side].mean(axis=0))
+        speeds[side] = np.linalg.norm(moving - ground, axis=2)
     feet = {}
     for side, (floor, air) in ground_contacts(trial, points, speeds).items():
         vertical = vertical_force(trial, side)

@@ -76,9 +76,7 @@ def is_stated(entry: ForceSettings) -> bool:
 
 
 def columns_of(entry: ForceSettings, known: Sequence[str] = ()) -> dict[str, list[str]]:
-    """Role -> the three columns of a [[force]], stated as such or as their common beginning: "FP1_F" of FP1_Fx, or of
-    FP1_FX where the file knows it.
-    """
+    """Role -> the three columns of a [[force]], stated as such or as their beginning, before x, or X where known."""
     return {
         role: [names + axis for axis in ("XYZ" if names + "X" in known else "xyz")]
         if isinstance(names := entry[role], str)
