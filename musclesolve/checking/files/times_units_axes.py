@@ -473,13 +473,11 @@ def forward_axis(case: Case) -> Iterator[Finding]:
         laboratory = case.recorded.laboratory
         name, up = _axis_name(case, np.array([np.cos(mean), np.sin(mean), 0.0])), laboratory.up
         rotation = global_from_laboratory(name, up) @ _rotation(case).T
-        change = {("laboratory", "forward"): name}
-        values = {"axis": name, "forward": laboratory.forward}
-        where = case.key("laboratory", "forward")
+        values, where = {"axis": name, "forward": laboratory.forward}, case.key("laboratory", "forward")
         repair = rotate_recordings(rotation, {"forward": name, "up": up})
         unstated = "forward" in case.unknown
-        code = "walking_direction.unstated" if unstated else "walking_direction"
-        yield finding(code, "note" if unstated else "warning", values, where, repair, change=change)
+        code, grave = ("walking_direction.unstated", "note") if unstated else ("walking_direction", "warning")
+        yield finding(code, grave, values, where, repair, change={("laboratory", "forward"): name})
     # Displacement of the pelvis in its facing direction, frame by frame.
     if (front := between(case.trial, "asis_r", "asis_l")) is not None:
         unit = unit_or_zero(faced)

@@ -174,8 +174,7 @@ def ground_velocity(time: Array, pelvis: Array | None, foot: Array) -> Array:
     Args:
         time: (T,) [s].
         pelvis: (T, 3) a point of the pelvis [m], NaN where it is not seen; without it the ground rests.
-        foot: (T, 3) the middle of heel and toe [m], z up, NaN likewise; a heel alone may be lowest before it strikes, a
-            toe as it swings.
+        foot: (T, 3) the middle of heel and toe [m], z up, NaN likewise; either end may be lowest in the air.
     """
     belt, rate = np.zeros((time.size, 3)), np.gradient(foot, time, axis=0)
     if pelvis is None:

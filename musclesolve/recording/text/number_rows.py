@@ -47,8 +47,7 @@ from musclesolve.recording.text.text_file import (
 )
 from musclesolve.recording.units_and_axes import LARGEST
 
-_MOST_NAMED, _MOST_WRONG = 5, 9
-"""Names in a note, and cells beside the first one that hold no number."""
+_MOST_NAMED, _MOST_WRONG = 5, 9  # names in a note, and cells beside the first one that hold no number
 
 
 def distinct_names(
@@ -743,7 +742,7 @@ def number_table(
         values[k] = [np.nan if slips & set(cell) else number_in(cell) for cell in cells]
         wrong += [
             (line, names[column], cells[column])
-            for column in np.flatnonzero(np.isnan(values[k]))
+            for column in np.flatnonzero(np.isnan(values[k])).tolist()
             if cells[column] and cells[column].casefold() not in _MISSING
         ]
     if wrong:
