@@ -130,12 +130,9 @@ def between(trial: Trial, *names: str) -> Array | None:
 
 def clearly_seen(trial: Trial, names: list[str]) -> Mask:
     """Return the frames (T,) in which landmarks are seen, or lost for a moment only."""
-    seen = np.ones(trial.markers.time.size, bool)
-    for name in names:
-        path = landmark(trial, name)
-        if path is not None:
-            lost: Mask = np.logical_not(np.isfinite(path).all(axis=1))
-            seen &= ~long_enough(lost, max(2, round(LONG_GAP * trial.markers.rate)))
+    shortest, seen = max(2, round(LONG_GAP * trial.markers.rate)), np.ones(trial.markers.time.size, bool)
+    for path in (path for name in names if (path := landmark(trial, name)) is not None):
+        seen &= ~long_enough(~np.isfinite(path).all(axis=1), shortest)
     return seen
 
 

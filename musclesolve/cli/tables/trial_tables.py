@@ -66,9 +66,9 @@ def study_check_tables(checked: "StudyCheck") -> list[Table]:
         errors.setdefault(("refused", message, ""), {})[name] = ""
     warnings = dict[str, list[Finding]]()
     for name, report in checked.reports.items():
-        listed: dict[Severity, list[Finding]] = {severity: [] for severity in SEVERITIES}
-        for entry in report.all_findings:
-            listed[entry.severity].append(entry)
+        listed = {
+            kind: [each for each in report.all_findings if each.severity == kind] for kind in SEVERITIES
+        }
         for entry in listed["error"]:
             alike = errors.setdefault((entry.code, entry.sentence, entry.remedy), {})
             alike[name] = _where(entry, report)
