@@ -415,6 +415,22 @@ def other_axes(copy: Sound, draw: np.random.Generator) -> Varied:
 
 
 @kind
+def seen_from_a_belt(copy: Sound, _: np.random.Generator) -> Varied:
+    """A walk over ground on a treadmill: nothing in the laws of motion changes."""
+    ahead, time = copy.in_file((1.0, 0.0, 0.0)), copy.walk.time
+    pelvis = copy.walk[copy.marker("asis_r")] @ ahead
+    seen = np.isfinite(pelvis)
+    speed = float(np.polyfit(time[seen], pelvis[seen], 1)[0])
+    if abs(speed) < IN_PLACE_M:
+        raise NotHere
+    copy.put(copy.walk.position - (speed * time[:, None] * ahead)[:, None])
+    for plate in copy.plates():
+        way = speed * copy.forces.time[:, None] * np.array([1.0, 0.0, 0.0])
+        copy.set_plate(plate, "point", copy.plate(plate, "point") - way)
+    return copy, f"on a belt at {speed:.2f} m/s"
+
+
+@kind
 def other_clock(copy: Sound, draw: np.random.Generator) -> Varied:
     if copy.emg is not None or any("time" in line and "file" in line for line in copy.lines):
         for table in ("emg", "emg.channels", "fascicle"):

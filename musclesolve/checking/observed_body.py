@@ -132,7 +132,8 @@ def clearly_seen(trial: Trial, names: list[str]) -> Mask:
     """Return the frames (T,) in which landmarks are seen, or lost for a moment only."""
     shortest, seen = max(2, round(LONG_GAP * trial.markers.rate)), np.ones(trial.markers.time.size, bool)
     for path in (path for name in names if (path := landmark(trial, name)) is not None):
-        seen &= ~long_enough(~np.isfinite(path).all(axis=1), shortest)
+        lost: Mask = np.logical_not(np.isfinite(path).all(axis=1))
+        seen &= ~long_enough(lost, shortest)
     return seen
 
 

@@ -476,8 +476,8 @@ def forward_axis(case: Case) -> Iterator[Finding]:
         values, where = {"axis": name, "forward": laboratory.forward}, case.key("laboratory", "forward")
         repair = rotate_recordings(rotation, {"forward": name, "up": up})
         unstated = "forward" in case.unknown
-        code, grave = ("walking_direction.unstated", "note") if unstated else ("walking_direction", "warning")
-        yield finding(code, grave, values, where, repair, change={("laboratory", "forward"): name})
+        code, change = f"walking_direction{'.unstated' * unstated}", {("laboratory", "forward"): name}
+        yield finding(code, "note" if unstated else "warning", values, where, repair, change=change)
     # Displacement of the pelvis in its facing direction, frame by frame.
     if (front := between(case.trial, "asis_r", "asis_l")) is not None:
         unit = unit_or_zero(faced)
