@@ -22,7 +22,7 @@ from musclesolve.recording.plates.foot_contacts import FootTrack, ground_contact
 SMOOTH_HZ = 8.0
 """Cut-off frequency of the checks [Hz], which need no exact derivatives."""
 HANGS = 0.8
-"""Share of its distance from the feet by which a pelvis is below them where the vertical axis is reversed."""
+"""Share of its distance from the feet by which a pelvis hangs below them; legs on a bench or a seat have less."""
 # Longest gap that is filled [s].
 LONG_GAP = 0.1
 
@@ -166,10 +166,7 @@ def ahead(trial: Trial, markers: Markers) -> Array | None:
 
 
 def upward(trial: Trial, markers: Markers, by_pelvis: bool = False) -> Array | None:
-    """Return the mean direction (3,) from feet to shoulders in one recording, or to the pelvis without shoulders.
-
-    Legs alone may lie on a bench or a seat: without `by_pelvis` they count where the pelvis hangs below the feet.
-    """
+    """Return the mean direction (3,) from feet to shoulders; without these to a pelvis that hangs, or `by_pelvis`."""
     feet = shown(trial, [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES], markers)
     tops = [top for side in SIDES if (top := shoulder(trial, side, markers)) is not None]
     if alone := len(tops) < len(SIDES):

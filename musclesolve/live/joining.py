@@ -446,16 +446,16 @@ class Joined:
             times_of = {
                 "in milliseconds": abs(1000.0 * rate / self._live.rate - 1.0) < OTHER_STEP,
                 "numbers of frames": usual == 1.0,
-                "as uneven as times of arrival": most - least > 0.5 * usual,
+                "not of measurement, but as uneven as times of arrival": most - least > 0.5 * usual,
             }
-            fault = next((fault for fault, holds in times_of.items() if holds), None)
+            faults = (
+                f"send the times in seconds: they are {fault}" for fault, holds in times_of.items() if holds
+            )
             raise input_error(
                 "bad_stream",
                 problem=f"{self._names[self._carrier or 0]} has markers {rate:.4g} times a second",
                 expected=f"{self._live.rate:g} times a second",
-                remedy=f"send the times of measurement in seconds: they are {fault}"
-                if fault
-                else f"--rate {rate:.4g}, or in Python Live(..., rate_hz={rate:.4g})",
+                remedy=next(faults, f"--rate {rate:.4g}, or in Python Live(..., rate_hz={rate:.4g})"),
             )
 
     def _due(self, head: Reading, now: float) -> bool:

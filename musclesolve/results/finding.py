@@ -160,10 +160,8 @@ class Finding:
 
     def __str__(self) -> str:
         """Return the finding in a few lines."""
-        place = str(self.where)
-        return (
-            f"{self.severity} ({self.code}){f', {place}' if place else ''}: {self.sentence}\n  {self.remedy}"
-        )
+        head = ", ".join(filter(None, (f"{self.severity} ({self.code})", str(self.where))))
+        return f"{head}: {self.sentence}\n  {self.remedy}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return values for JSON."""

@@ -594,8 +594,8 @@ def unusual_values(case: Case) -> Iterator[Finding]:
     index = mass / stature**2
     unusual: dict[str, dict[str, Any]] = {}
     if np.isfinite(index) and not INDEX[0] <= index <= INDEX[1]:
-        limits = {"low": INDEX[0], "high": INDEX[1]}
-        unusual["mass_kg"] = {"mass": mass, "stature": stature, "index": index} | limits
+        of_index = {"index": index, "low": INDEX[0], "high": INDEX[1]}
+        unusual["mass_kg"] = {"mass": mass, "stature": stature} | of_index
     if leg is not None and not LEG[0] <= leg / stature <= LEG[1]:
         unusual["leg_length_m"] = {"leg": leg, "share": leg / stature, "low": LEG[0], "high": LEG[1]}
     if shoe > SHOE:

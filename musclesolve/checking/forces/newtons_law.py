@@ -122,8 +122,8 @@ def _carried_beside(trial: Trial, due: Array, frames: Mask) -> Mask:
 def carried_mass(case: Case, required: Law) -> tuple[float, float]:
     """Return the mass that the plates carry and accelerate [kg], and the standard deviation of its error [kg].
 
-    Least squares of F_z = m (a_z + g); the residual has one independent sample in twice its correlation time. Where
-    accelerations are of quite another size, as with wrong rates of both clocks, the weight alone shows the mass.
+    Least squares of F_z = m (a_z + g), or of the weight alone where wrong rates give accelerations of quite another
+    size; the residual has one independent sample in twice its correlation time.
     """
     due = required.due[required.frames][:, 2]
     force = total_force(case, required.time[required.frames])[:, 2]
