@@ -292,8 +292,8 @@ BESIDE, CATCH_UP, FEWEST_BESIDE = 0.14, 0.03, 5
 STRETCHED = 0.035
 # Time by which markers come later than those beside them [s], what it must change in distances (root of the sum of mean
 # squares [m]), and the share of their changes that it explains: there 15 sound recordings and 100 windows of 0.8 to 2 s
-# have up to 9.3 ms, because skin follows the bones late; ten over ground, seen from a belt, up to 17 ms.
-LATE, LEAST_LATE, HALF = 0.019, 0.005, 0.5
+# have up to 9.3 ms, because skin follows the bones late.
+LATE, LEAST_LATE, HALF = 0.013, 0.005, 0.5
 # So many times as far moves an acromion, 5 cm above the center of the shoulder, as the arm and the shoulder rise.
 OF_SHOULDER = 3.0
 FEWEST_FRAMES = 3
