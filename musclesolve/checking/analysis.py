@@ -122,23 +122,15 @@ def predicted_forces(case: Case) -> Iterator[Finding]:
     if case.settings.files.predicted:
         yield finding("predicted_forces", "warning", {}, case.key("files", "forces"))
         return
-    start, end = case.trial.time_range
-    spans = {
-        side: [
-            (max(first, start), min(last, end))
-            for first, last in (case.trial.predicted_spans or {}).get(side, ())
-            if first < end and last > start
-        ]
-        for side in SIDES
-    }
-    if any(spans.values()):
-        steps = " and ".join(
-            f"{count_of(len(of_side), 'step')} of the {SIDE_NAMES[side]} foot "
-            f"({', '.join(f'{first:.2f} to {last:.2f} s' for first, last in of_side)})"
-            for side, of_side in spans.items()
-            if of_side
-        )
-        values = {"steps": steps}
+    (start, end), steps = case.trial.time_range, list[str]()
+    for side in SIDES:
+        spans = (case.trial.predicted_spans or {}).get(side, ())
+        inside = [(max(a, start), min(b, end)) for a, b in spans if a < end and b > start]
+        if inside:
+            times = ", ".join(f"{first:.2f} to {last:.2f} s" for first, last in inside)
+            steps.append(f"{count_of(len(inside), 'step')} of the {SIDE_NAMES[side]} foot ({times})")
+    if steps:
+        values = {"steps": " and ".join(steps)}
         yield finding("predicted_forces.steps", "warning", values, case.key("plates", "unmeasured_steps"))
 
 
@@ -300,6 +292,7 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         return
     wrong = [f for f in case.findings if f.code in TABLES["marker_codes"] and f.severity == "error"]
     if not all(of_arms(case.trial, f) for f in wrong):
+        yield from (f for f in gain_of_forces(case) if f.severity == "error")
         return
     implausible = []
     for warning in recorded.warnings(case.trial):
@@ -308,9 +301,10 @@ def _consistent(case: Case, body: Anatomy) -> Iterator[Finding]:
         costs_frames = warning.code in ("pose", "not_carried")
         severity = error_if(warning.invalid and not costs_frames)
         place = Where(markers=warning.markers, times=warning.times)
-        cost, lacking = None, warning.residual
-        if lacking is not None:
-            cost = Cost(lacking, "body weights", "the pelvis", recorded.balance_limit)
+        lacking = warning.residual
+        cost = (
+            None if lacking is None else Cost(lacking, "body weights", "the pelvis", recorded.balance_limit)
+        )
         implausible.append(Finding(warning.code, severity, warning.what, warning.remedy, place, cost=cost))
     implausible += [*_spectrum(case, recorded)] or [*gain_of_forces(case)]
     yield from implausible

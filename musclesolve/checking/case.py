@@ -570,9 +570,9 @@ def check_at(*stages: Stage, needs: Iterable[Fact] = ()) -> Callable[[Detect], D
 
 def checks_of(module: str, *folders: ModuleType) -> tuple[Check, ...]:
     """Return the checks of a module, by its name, and of all modules in some folders."""
-    names = [
-        module,
-        *(f"{folder.__name__}.{info.name}" for folder in folders for info in iter_modules(folder.__path__)),
+    names = [module]
+    names += [
+        f"{folder.__name__}.{info.name}" for folder in folders for info in iter_modules(folder.__path__)
     ]
     for name in names:
         import_module(name)

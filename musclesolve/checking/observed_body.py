@@ -21,6 +21,8 @@ from musclesolve.recording.plates.foot_contacts import FootTrack, ground_contact
 
 SMOOTH_HZ = 8.0
 """Cut-off frequency of the checks [Hz], which need no exact derivatives."""
+HANGS = 0.8
+"""Share of its distance from the feet by which a pelvis hangs below them; legs on a bench or a seat have less."""
 # Longest gap that is filled [s].
 LONG_GAP = 0.1
 
@@ -128,12 +130,10 @@ def between(trial: Trial, *names: str) -> Array | None:
 
 def clearly_seen(trial: Trial, names: list[str]) -> Mask:
     """Return the frames (T,) in which landmarks are seen, or lost for a moment only."""
-    seen = np.ones(trial.markers.time.size, bool)
-    for name in names:
-        path = landmark(trial, name)
-        if path is not None:
-            lost: Mask = np.logical_not(np.isfinite(path).all(axis=1))
-            seen &= ~long_enough(lost, max(2, round(LONG_GAP * trial.markers.rate)))
+    shortest, seen = max(2, round(LONG_GAP * trial.markers.rate)), np.ones(trial.markers.time.size, bool)
+    for path in (path for name in names if (path := landmark(trial, name)) is not None):
+        lost: Mask = np.logical_not(np.isfinite(path).all(axis=1))
+        seen &= ~long_enough(lost, shortest)
     return seen
 
 
@@ -166,16 +166,17 @@ def ahead(trial: Trial, markers: Markers) -> Array | None:
 
 
 def upward(trial: Trial, markers: Markers, by_pelvis: bool = False) -> Array | None:
-    """Return the mean direction (3,) from feet to shoulders in one recording, or to the pelvis without shoulders."""
+    """Return the mean direction (3,) from feet to shoulders; without these to a pelvis that hangs, or `by_pelvis`."""
     feet = shown(trial, [f"{part}_{side}" for part in ("heel", "toe") for side in SIDES], markers)
     tops = [top for side in SIDES if (top := shoulder(trial, side, markers)) is not None]
-    if len(tops) < len(SIDES) and by_pelvis:
+    if alone := len(tops) < len(SIDES):
         tops = shown(trial, [f"asis_{side}" for side in SIDES], markers) or []
     if feet is None or len(tops) < len(SIDES):
         return None
     mean = mean_of_known(np.asarray(np.mean(tops, axis=0) - np.mean(feet, axis=0)))
     length = float(np.linalg.norm(mean))
-    return mean / length if length > 0.0 else None
+    lies = alone and not by_pelvis and mean[2] > -HANGS * length
+    return mean / length if length > 0.0 and not lies else None
 
 
 def shoulder(trial: Trial, side: Side, markers: Markers | None = None) -> Array | None:
@@ -198,16 +199,17 @@ def seen_feet(trial: Trial) -> dict[Side, Foot]:
     time, pelvis = trial.markers.time, between(trial, "asis_r", "asis_l")
     points: dict[Side, Array] = {}
     speeds: dict[Side, Array] = {}
+    known = {side: clearly_seen(trial, [f"heel_{side}", f"toe_{side}"]) for side in SIDES}
     for side in SIDES:
         heel, toe = smooth(trial, f"heel_{side}"), smooth(trial, f"toe_{side}")
         if heel is not None and toe is not None:
             points[side] = np.stack([heel, toe])
             moving = np.gradient(points[side], time, axis=1)
-            speeds[side] = np.linalg.norm(moving - ground_velocity(time, pelvis, toe, moving[1]), axis=2)
+            foot = np.where(known[side][:, None], points[side].mean(axis=0), np.nan)
+            speeds[side] = np.linalg.norm(moving - ground_velocity(time, pelvis, foot), axis=2)
     feet = {}
     for side, (ground, air) in ground_contacts(trial, points, speeds).items():
-        known = clearly_seen(trial, [f"heel_{side}", f"toe_{side}"])
-        ground, air = ground & known, air & known
+        ground, air = ground & known[side], air & known[side]
         # A few frames at the turning point of a swing are no contact.
         contact = long_enough(ground, max(2, round(0.05 * trial.markers.rate)))
         heel, toe = points[side]

@@ -17,7 +17,6 @@ import zlib
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from muscle_db.regular_file import file_state
 from musclesolve.errors import InputError, input_error
@@ -170,11 +169,15 @@ def too_large(name: str) -> InputError:
 
 
 def _unpacked(name: str, source: Path, folder: Path) -> Iterator[Path]:
-    """Unpack the recordings of an archive, without its folders, counting the bytes that come out of it."""
-    left = LARGEST
+    """Unpack the recordings of an archive, without its folders; no more bytes are read than it states."""
     try:
         with zipfile.ZipFile(source) as archive:
             entries = [entry for entry in archive.infolist() if not entry.is_dir()]
+            if (
+                sum(each.file_size for each in entries if each.filename.lower().endswith(RECORDINGS))
+                > LARGEST
+            ):
+                raise too_large(name)
             if len(entries) > MOST_FILES:
                 raise refused("bad_archive", name, f"it holds {len(entries)} files", f"{MOST_FILES} at most")
             for entry in entries:
@@ -189,23 +192,13 @@ def _unpacked(name: str, source: Path, folder: Path) -> Iterator[Path]:
                     what = f"two files are called {path.name!r:.80}"
                     raise refused("bad_archive", name, what, "each name once")
                 with archive.open(entry) as packed, target.open("wb") as out:
-                    left = _copied(packed, out, left, name)
+                    shutil.copyfileobj(packed, out, CHUNK)
                 yield target
     except InputError:
         raise
     except UNREADABLE as error:
         what, expected = f"it cannot be unpacked: {error}", "a zip archive without a password"
         raise refused("bad_archive", name, what, expected) from error
-
-
-def _copied(packed: IO[bytes], out: IO[bytes], left: int, name: str) -> int:
-    """Copy what comes out of an archive as long as there is room; returns the bytes that are left."""
-    while chunk := packed.read(CHUNK):
-        left -= len(chunk)
-        if left < 0:
-            raise too_large(name)
-        out.write(chunk)
-    return left
 
 
 MOST_KEPT = 12

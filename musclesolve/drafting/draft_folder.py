@@ -36,7 +36,6 @@ from musclesolve.drafting.laboratory_axes import (
     found_feet,
     laboratory_axes,
     middle_path,
-    path_of,
     stated_feet,
 )
 from musclesolve.drafting.study.study_trials import FoundStudy, FoundTrial, common_words, study_trials
@@ -48,7 +47,7 @@ from musclesolve.opensim.b3d import SUFFIX as B3D
 from musclesolve.opensim.service_folders import subjects_in
 from musclesolve.recording.c3d.c3d_file import is_c3d, stated_events
 from musclesolve.recording.data import SIDE_NAMES, SIDES, Markers, Table, Trial
-from musclesolve.recording.plates.foot_contacts import IN_PLACE, ground_velocity, velocity
+from musclesolve.recording.plates.foot_contacts import IN_PLACE, ground_velocity
 from musclesolve.recording.text.text_file import file_path, name_from, stem_of, suffix_of
 from musclesolve.recording.trial.functional_trials import file_key
 from musclesolve.recording.units_and_axes import global_from_laboratory
@@ -511,8 +510,9 @@ def _pace(trial: Trial, kind: str) -> str:
     speed = way / (int(known[-1] - known[0]) / markers.rate)
     if speed > IN_PLACE:
         return f"; {kind}, {speed:.2f} m/s over {way:.1f} m"
-    toes = [path for side in SIDES if (path := path_of(markers, trial.mapping, f"toe_{side}")) is not None]
-    belts = [ground_velocity(markers.time, pelvis, toe, velocity(toe, markers.rate)) for toe in toes]
+    paths = [middle_path(markers, trial.mapping, [f"heel_{side}", f"toe_{side}"]) for side in SIDES]
+    feet = [path for path in paths if path is not None]
+    belts = [ground_velocity(markers.time, pelvis, foot) for foot in feet]
     speeds = [float(np.median(np.linalg.norm(belt, axis=1))) for belt in belts if belt.any()]
     if not speeds:
         return f"; {kind}, in place"

@@ -442,14 +442,20 @@ class Joined:
             periods = np.cumsum(np.round(steps * self._live.rate))
             rate = float(np.polyfit(times[1:] - times[0], periods, 1)[0])
         if abs(rate / self._live.rate - 1.0) > OTHER_RATE:
-            in_milliseconds = abs(1000.0 * rate / self._live.rate - 1.0) < OTHER_STEP
+            least, usual, most = np.quantile(steps, (0.1, 0.5, 0.9))
+            times_of = {
+                "in milliseconds": abs(1000.0 * rate / self._live.rate - 1.0) < OTHER_STEP,
+                "numbers of frames": usual == 1.0,
+                "not of measurement, but as uneven as times of arrival": most - least > 0.5 * usual,
+            }
+            faults = (
+                f"send the times in seconds: they are {fault}" for fault, holds in times_of.items() if holds
+            )
             raise input_error(
                 "bad_stream",
                 problem=f"{self._names[self._carrier or 0]} has markers {rate:.4g} times a second",
                 expected=f"{self._live.rate:g} times a second",
-                remedy="send the times in seconds: they are in milliseconds"
-                if in_milliseconds
-                else f"--rate {rate:.4g}, or in Python Live(..., rate_hz={rate:.4g})",
+                remedy=next(faults, f"--rate {rate:.4g}, or in Python Live(..., rate_hz={rate:.4g})"),
             )
 
     def _due(self, head: Reading, now: float) -> bool:

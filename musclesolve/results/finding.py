@@ -69,6 +69,8 @@ class Where:
         return ", ".join([*parts, *([shortened(spans)] if spans else [])])
 
 
+FIRST = frozenset({"trial_file", "marker_units", "up_axis", "sides_swapped"})
+"""Codes of errors in the trial file and of whole recordings, from which others follow."""
 BEYOND_NM = 1000.0
 """Moment beyond that of any joint of a person [N m]: a larger change says no more than that results are wrong."""
 
@@ -125,14 +127,14 @@ class Finding:
         """Return the place in the order of remedies: the smallest first.
 
         Errors come before warnings and notes. Within a severity a finding on which the verdict rests comes first, and
-        an error in the trial file; then the larger cost, as a multiple of its limit where it has one; faults of unknown
-        cost follow, causes before their consequences, and longer stretches of time first.
+        an error that concerns everything (`FIRST`); then the larger cost, as a multiple of its limit where it has one;
+        faults of unknown cost follow, causes before their consequences, and longer stretches of time first.
         """
         cost = self.cost and (self.cost.ratio or (self.cost.size if self.decides else None))
         order = list(texts())
         place = order.index(self.code) if self.code in order else len(order)
         lasting = sum(last - first for first, last in self.where.times)
-        first = self.decides or (self.code, self.severity) == ("trial_file", "error")
+        first = self.decides or (self.severity == "error" and self.code in FIRST)
         return SEVERITIES.index(self.severity), not first, -(cost or 0.0), place, -lasting
 
     def since(self, start: float) -> Self:
@@ -158,10 +160,8 @@ class Finding:
 
     def __str__(self) -> str:
         """Return the finding in a few lines."""
-        place = str(self.where)
-        return (
-            f"{self.severity} ({self.code}){f', {place}' if place else ''}: {self.sentence}\n  {self.remedy}"
-        )
+        head = ", ".join(filter(None, (f"{self.severity} ({self.code})", str(self.where))))
+        return f"{head}: {self.sentence}\n  {self.remedy}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return values for JSON."""

@@ -98,7 +98,7 @@ class Copy:
 
     def columns(self, plate: int, role: str) -> list[int]:
         """Return the columns of force, point or moment of a plate; none where the trial file names none."""
-        names = columns_of(self.settings.force[plate]).get(role, ())
+        names = columns_of(self.settings.force[plate], self.forces.names).get(role, ())
         return [self.forces.names.index(name) for name in names]
 
     def plate(self, plate: int, role: str) -> Array:

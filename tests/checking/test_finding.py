@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
 
+import pytest
 from command_line import typed
 from refusals import refused
 from trial_copy import TrialCopy
@@ -39,10 +40,11 @@ def test_the_most_serious_come_first_and_causes_before_consequences() -> None:
     assert "2 errors and 1 warning." in report.verdict
 
 
-def test_an_error_in_the_trial_file_comes_before_what_may_follow_from_it() -> None:
+@pytest.mark.parametrize("code", ["trial_file", "up_axis", "sides_swapped", "marker_units"])
+def test_an_error_of_whole_files_comes_before_what_may_follow_from_it(code: str) -> None:
     follows = Finding("plate_axes", "error", "a", "b", cost=Cost(1000.0, "N m", "hip_adduction_l", 15.0))
-    cause = Finding("trial_file", "error", "there is no table [labratory]", "[laboratory]")
-    assert [f.code for f in sorted_findings([follows, cause])] == ["trial_file", "plate_axes"]
+    cause = Finding(code, "error", "there is no table [labratory]", "[laboratory]")
+    assert [f.code for f in sorted_findings([follows, cause])] == [code, "plate_axes"]
 
 
 def test_a_place_in_words() -> None:

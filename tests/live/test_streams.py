@@ -428,9 +428,17 @@ def test_markers_at_another_rate_are_refused(live, rate):
         joined(live, *(markers(live, k / rate) for k in range(300)))
 
 
-def test_times_in_milliseconds_are_refused_as_such(live):
-    with refused("bad_stream", "given", "milliseconds"):
-        joined(live, *(markers(live, 1000.0 * k / live.rate) for k in range(60)))
+@pytest.mark.parametrize(
+    ("time", "what"),
+    [
+        (lambda k, period: 1000.0 * k * period, "milliseconds"),
+        (lambda k, period: float(k), "numbers of frames"),
+        (lambda k, period: (4 * (k // 4) + 0.1 * (k % 4)) * period, "times of arrival"),
+    ],
+)
+def test_times_of_another_kind_are_refused_as_such(live, time, what):
+    with refused("bad_stream", "given", what):
+        joined(live, *(markers(live, time(k, 1.0 / live.rate)) for k in range(300)))
 
 
 def test_the_rate_is_looked_at_again_when_the_clock_begins_anew(live):

@@ -277,7 +277,7 @@ LARGEST_MOMENT, FARTHEST_ARM = 500.0, 0.04
 def marker_units(case: Case) -> Iterator[Finding]:
     """Compare the distance from feet to shoulders, or else to the front spines, with the stature, for both recordings.
 
-    Bent legs bring the spines near, as a fault by inches or feet would: to the spines, only powers of ten count.
+    Bent legs bring the spines near, as some faults by inches or feet would: to near spines, only powers of ten count.
     """
     stated = case.trial.subject.stature
     stature = stated if stated > 0.0 else USUAL_STATURE
@@ -297,7 +297,8 @@ def marker_units(case: Case) -> Iterator[Finding]:
         apart = np.linalg.norm(np.mean(high or hips, axis=0) - np.mean(low, axis=0), axis=-1)
         height = float(np.median(apart[np.isfinite(apart)])) if np.isfinite(apart).any() else 0.0
         top, usual = ("shoulders", SHARE * stature) if high else ("front spines", SHARE_OF_SPINES * stature)
-        faults, band = (LENGTH_FAULTS, LENGTH_BAND) if high and stated > 0.0 else (POWERS, BAND_OF_ANYBODY)
+        surely = stated > 0.0 and (high or height > usual)
+        faults, band = (LENGTH_FAULTS, LENGTH_BAND) if surely else (POWERS, BAND_OF_ANYBODY)
         factor = unit_factor(height / usual, faults, band) if height > 0.0 else None
         if factor is not None:
             unit = LENGTH_FAULTS[factor]
@@ -466,12 +467,10 @@ def forward_axis(case: Case) -> Iterator[Finding]:
         laboratory = case.recorded.laboratory
         name, up = _axis_name(case, np.array([np.cos(mean), np.sin(mean), 0.0])), laboratory.up
         rotation = global_from_laboratory(name, up) @ _rotation(case).T
-        change = {("laboratory", "forward"): name}
-        values = {"axis": name, "forward": laboratory.forward}
-        where = case.key("laboratory", "forward")
+        values, where = {"axis": name, "forward": laboratory.forward}, case.key("laboratory", "forward")
         repair = rotate_recordings(rotation, {"forward": name, "up": up})
         unstated = "forward" in case.unknown
-        code = "walking_direction.unstated" if unstated else "walking_direction"
+        code, change = f"walking_direction{'.unstated' * unstated}", {("laboratory", "forward"): name}
         yield finding(code, "note" if unstated else "warning", values, where, repair, change=change)
     # Displacement of the pelvis in its facing direction, frame by frame.
     if (front := between(case.trial, "asis_r", "asis_l")) is not None:
@@ -589,27 +588,17 @@ def body_mass(case: Case) -> Iterator[Finding]:
     worst: Side = max(shares, key=lambda side: abs(shares[side] - 1.0), default="r")
     other: Side = "l" if worst == "r" else "r"
     if len(shares) == len(SIDES) and abs(shares[worst] / shares[other] - 1.0) > UNLIKE:
-        values = {
-            "share": shares[worst],
-            "others": shares[other],
-            "limit": UNLIKE,
-            "other": SIDE_NAMES[other],
-        }
+        name = SIDE_NAMES[other]
+        values = {"share": shares[worst], "others": shares[other], "limit": UNLIKE, "other": name}
         (where, *_) = (on_plate(plate) for plate in case.trial.forces if plate.side == worst)
         yield finding("plate_scale.single_support", "warning", values, where)
         return
     for side, share in shares.items():
-        off = share - 1.0
-        if abs(off) >= ALONE:
-            change = {("subject", "mass_kg"): round((1.0 + off) * stated, 1)}
-            values = {
-                "side": SIDE_NAMES[side],
-                "share": 1.0 + off,
-                "given": stated,
-                "limit": ALONE,
-                "more": "" if off > 0.0 else ", and whether the whole foot stands on it",
-            }
-            grave, where = error_if(abs(off) > FAR_ALONE), replace(place, plate=SIDE_NAMES[side])
+        if abs(share - 1.0) >= ALONE:
+            change = {("subject", "mass_kg"): round(share * stated, 1)}
+            more, name = "" if share > 1.0 else ", whether the whole foot stands on it", SIDE_NAMES[side]
+            values = {"side": name, "share": share, "given": stated, "limit": ALONE, "more": more}
+            grave, where = error_if(abs(share - 1.0) > FAR_ALONE), replace(place, plate=name)
             yield finding("mass.single_support", grave, values, where, change=change)
 
 

@@ -748,10 +748,11 @@ def _lost(here: set[str]) -> list[str]:
     """Whole groups, and up to two other muscles, that a model with some names has not of the set it follows."""
     of_set = min(map(_names_of, NOT_IN), key=lambda names: len(names - here))
     absent, lost = of_set - here, list[str]()
-    parts = [(f"all {group}", stems) for group, stems in GROUPS.items()]
-    parts += [(f"every {stem}", (stem,)) for stems in GROUPS.values() for stem in stems]
+    groups: dict[str, list[str]] = TABLES["groups_of_muscles"]
+    parts = [(f"all {group}", stems) for group, stems in groups.items()]
+    parts += [(f"every {stem}", [stem]) for stems in groups.values() for stem in stems]
     for said, stems in parts:
-        of_part = {name for name in of_set if long_names()[name].startswith(stems)}
+        of_part = {name for name in of_set if long_names()[name].startswith(tuple(stems))}
         if len(of_part) > 2 and of_part <= absent and len(absent) < len(of_set) / 2:
             absent, lost = absent - of_part, [*lost, said]
     return [*sorted(absent), *lost] if len({name.rstrip("123") for name in absent}) <= 2 else []

@@ -101,9 +101,10 @@ MOVING = "foot_slides.standing", "foot_slides.turning", "foot_height.floor", "an
 """Findings on feet that do not stand, which offsets of angles do not cause."""
 REPEATS, DRIFT_STEP = 0.49, 0.01
 """Least time after one stride in which its angles are seen again, and a step [s]."""
-DRIFTS = 3.0, 3.6
+DRIFTS, UNLIKE = (3.0, 3.6), 0.5
 """Drift of an angle [degrees/s] in a walk that repeats itself for 1.2 s, and its product with a shorter time [degrees].
-Sound walks over ground and on belts have up to 2.2, and 4.6 in 0.6 s."""
+Sound walks over ground and on belts have up to 2.2, and 4.6 in 0.6 s. Difference of two strides over the deviation of
+the angles: sound walks have 0.17 to 0.23, and 1.0 to 1.2 where the motion shows no stride and a half."""
 HALF_STRIDE, OVERLAP = (0.35, 0.85), 0.4
 """Half the duration of a stride, and the least time in which both legs are compared [s]."""
 ALIKE, NEAREST = 0.65, 1.15
@@ -323,7 +324,10 @@ def columns_that_drift(body: ModelBody, fixed: Motion) -> Iterator[Finding]:
     if not lags or not names or not walks(fixed):
         return
     spread = np.maximum(angles.std(axis=0), FEW_DEGREES)
-    lag = min(lags, key=lambda lag: np.sum(((angles[lag:] - angles[:-lag]).std(axis=0) / spread) ** 2))
+    unlike = [np.mean(((angles[lag:] - angles[:-lag]).std(axis=0) / spread) ** 2) for lag in lags]
+    if min(unlike) > UNLIKE**2:
+        return  # the stride is longer than the time that shows it
+    lag = lags[int(np.argmin(unlike))]
     by = (angles[lag:] - angles[:-lag]).mean(axis=0)
     limit = lag * step * max(DRIFTS[0], DRIFTS[1] / (step * (count - lag)))
     far = np.flatnonzero(np.abs(by) > limit)
@@ -688,7 +692,8 @@ def with_lost_signs(column: Array) -> Array:
     signs[low + (size[low + 1] < size[low - 1])] = -1.0  # zero lies towards the smaller neighbor
     signed = column * np.cumprod(signs)
     left, around = beside_cubic(signed[:, None])[:, 0] ** 2, low[:, None] + np.arange(-1, 2)
-    return signed if left[around].sum() < SMOOTHED * rest[around].sum() else column
+    lost = column.min() * column.max() >= 0.0 and left[around].sum() < SMOOTHED * rest[around].sum()
+    return signed if lost else column
 
 
 def repeated_rows(columns: Array, time: Array, of: str, where: Where) -> Iterator[Finding]:

@@ -33,7 +33,7 @@ COLORS: dict[Severity, str] = {"error": "red", "warning": "yellow", "note": "dim
 def _table(severity: Severity, title: str, places: Iterable[str], rows: Iterable[Iterable[str]]) -> Table:
     """Findings of a severity, a row each: code, places, statement and remedy, which notes do not have."""
     remedy = [] if severity == "note" else [Column("how to fix it", ratio=4)]
-    where = [Column(name, ratio=2) for name in places]
+    where = [Column(name, ratio=2, overflow="fold") for name in places]
     columns = (*names("finding"), *where, Column("what", ratio=5), *remedy)
     return titled_table(title, columns, rows, title_style=COLORS[severity], show_lines=severity != "note")
 
@@ -66,9 +66,9 @@ def study_check_tables(checked: "StudyCheck") -> list[Table]:
         errors.setdefault(("refused", message, ""), {})[name] = ""
     warnings = dict[str, list[Finding]]()
     for name, report in checked.reports.items():
-        listed: dict[Severity, list[Finding]] = {severity: [] for severity in SEVERITIES}
-        for entry in report.all_findings:
-            listed[entry.severity].append(entry)
+        listed = {
+            kind: [each for each in report.all_findings if each.severity == kind] for kind in SEVERITIES
+        }
         for entry in listed["error"]:
             alike = errors.setdefault((entry.code, entry.sentence, entry.remedy), {})
             alike[name] = _where(entry, report)
@@ -76,7 +76,7 @@ def study_check_tables(checked: "StudyCheck") -> list[Table]:
         if listed["error"] or listed["warning"] or checked.of_folder:
             label = report.judgement.label if report.judgement is not None else LABELS[NOT_USABLE]
             counts.append((name, str(len(listed["error"])), str(len(listed["warning"])), label))
-    columns = (*names("trial"), *numbers("errors", "warnings"), *names("verdict"))
+    columns = (*words("trial"), *numbers("errors", "warnings", whole=True), *words("verdict"))
     printed = [titled_table(None, columns, counts)] if counts else []
 
     places = ("trials", "where")

@@ -35,7 +35,7 @@ HIGH, FAST = 0.045, 1.0
 IN_PLACE = 0.25
 """Speed [m/s] that distinguishes a belt: the pelvis travels more slowly, a low foot moves faster."""
 LOWEST = 0.3
-"""Share of the frames in which a toe is low."""
+"""Share of the frames in which a foot is low."""
 BELT_WINDOW = 2.0
 """Time [s], more than a stride, over which the median gives the speed of the belt, which may change."""
 LEVEL = 0.01
@@ -165,7 +165,7 @@ def velocity(path: Array, rate_hz: float) -> Array:
     return np.asarray((path[later] - path[earlier]) * (rate_hz / (later - earlier))[:, None])
 
 
-def ground_velocity(time: Array, pelvis: Array | None, toe: Array, rate: Array) -> Array:
+def ground_velocity(time: Array, pelvis: Array | None, foot: Array) -> Array:
     """Return the velocity (T, 3) [m/s] of the ground under a foot: zero, or the velocity of the belt of a treadmill.
 
     On a treadmill the pelvis stays in place, and a foot on the belt has its velocity; the belts of the two feet may
@@ -174,20 +174,19 @@ def ground_velocity(time: Array, pelvis: Array | None, toe: Array, rate: Array) 
     Args:
         time: (T,) [s].
         pelvis: (T, 3) a point of the pelvis [m], NaN where it is not seen; without it the ground rests.
-        toe: (T, 3) [m], z up, NaN likewise; a heel is lowest where it is still fast, before it strikes.
-        rate: (T, 3) its velocity [m/s], NaN likewise.
+        foot: (T, 3) the middle of heel and toe [m], z up, NaN likewise; either end may be lowest in the air.
     """
-    belt = np.zeros((time.size, 3))
+    belt, rate = np.zeros((time.size, 3)), np.gradient(foot, time, axis=0)
     if pelvis is None:
         return belt
     seen = np.flatnonzero(np.isfinite(pelvis).all(axis=1))
-    known = np.isfinite(toe).all(axis=1) & np.isfinite(rate).all(axis=1)
+    known = np.isfinite(foot + rate).all(axis=1)
     if not known.any() or seen.size < 2:
         return belt
     traveled = np.linalg.norm((pelvis[seen[-1]] - pelvis[seen[0]])[:2])
     if traveled > IN_PLACE * (time[seen[-1]] - time[seen[0]]):
         return belt
-    low = np.flatnonzero(known & (toe[:, 2] <= np.quantile(toe[known, 2], LOWEST)))
+    low = np.flatnonzero(known & (foot[:, 2] <= np.quantile(foot[known, 2], LOWEST)))
     if np.linalg.norm(np.median(rate[low, :2], axis=0)) < SLOW:
         return belt
     centers = np.arange(time[low[0]], time[low[-1]] + 0.25 * BELT_WINDOW, 0.25 * BELT_WINDOW)
@@ -241,9 +240,9 @@ def seen_feet(trial: Trial) -> dict[Side, FootPath]:
     pelvis, points, speeds = _pelvis(trial), {}, {}
     for side, foot in heels_and_toes(trial).items():
         points[side] = np.stack([foot.heel, foot.toe])
-        moving = [velocity(path, rate) for path in points[side]]
-        ground = ground_velocity(time, pelvis, foot.toe, moving[1])
-        speeds[side] = np.linalg.norm(np.stack(moving) - ground, axis=2)
+        moving = np.stack([velocity(path, rate) for path in points[side]])
+        ground = ground_velocity(time, pelvis, points[side].mean(axis=0))
+        speeds[side] = np.linalg.norm(moving - ground, axis=2)
     feet = {}
     for side, (floor, air) in ground_contacts(trial, points, speeds).items():
         vertical = vertical_force(trial, side)

@@ -75,10 +75,12 @@ def is_stated(entry: ForceSettings) -> bool:
     return None not in (entry.side, *source)
 
 
-def columns_of(entry: ForceSettings) -> dict[str, list[str]]:
-    """Role -> the three columns of a [[force]], stated as such or as their common beginning."""
+def columns_of(entry: ForceSettings, known: Sequence[str] = ()) -> dict[str, list[str]]:
+    """Role -> the three columns of a [[force]], stated as such or as their beginning, before x, or X where known."""
     return {
-        role: [names + axis for axis in "xyz"] if isinstance(names := entry[role], str) else names
+        role: [names + axis for axis in ("XYZ" if names + "X" in known else "xyz")]
+        if isinstance(names := entry[role], str)
+        else names
         for role in ROLES
         if entry[role] is not None
     }
@@ -93,7 +95,7 @@ def plate_of(
     whose unit belongs to another vector, or that this [[force]] or an earlier one names for another component.
     """
     entry = settings.force[index]
-    columns, *earlier = map(columns_of, (entry, *settings.force[:index]))
+    columns, *earlier = (columns_of(each, table.names) for each in (entry, *settings.force[:index]))
     for role, names in columns.items():
         measured, place = [name for name in names if name != ZERO], ("force", role, index)
         words = {"after": f" in {table.path}", "code": "missing_column", "expected": "a column of this file"}

@@ -47,7 +47,7 @@ from musclesolve.recording.text.text_file import (
 )
 from musclesolve.recording.units_and_axes import LARGEST
 
-_MOST_NAMED = 5
+_MOST_NAMED, _MOST_WRONG = 5, 9  # names in a note, and cells beside the first one that hold no number
 
 
 def distinct_names(
@@ -710,7 +710,7 @@ def number_table(
     rows: list[list[str]], lines: NDArray[np.int64], names: Sequence[str], path: Path, decimal: str = "."
 ) -> Array:
     """Return the numbers (r, k) of rows of k cells in lines (r,) of a file; an empty cell is a gap (NaN)."""
-    values = np.empty((len(rows), len(names)))
+    values, wrong = np.empty((len(rows), len(names))), list[tuple[int, str, str]]()
     for k, (cells, line) in enumerate(zip(rows, lines, strict=True)):
         if cells and cells[0][:1].isalpha() and cells[0].casefold() not in _NO_NUMBERS and not any(cells[1:]):
             # Capture software exports several tables into one file.
@@ -733,25 +733,31 @@ def number_table(
             raise damaged(
                 "truncated_file", (path, line), "the row ends behind the sign of a number", "a number"
             )
-        values[k] = [
-            _number(cell, decimal, path, line, name) for cell, name in zip(cells, names, strict=True)
+        # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip. So is a decimal point
+        # among decimal commas.
+        slips = {"_", ",", "."} - {decimal}
+        values[k] = [np.nan if slips & set(cell) else number_in(cell) for cell in cells]
+        wrong += [
+            (line, names[column], cells[column])
+            for column in np.flatnonzero(np.isnan(values[k])).tolist()
+            if cells[column] and cells[column].casefold() not in _MISSING
         ]
+    if wrong:
+        raise _not_numbers(wrong, decimal, path)
     return values
 
 
-def _number(cell: str, decimal: str, path: Path, line: int, name: str) -> float:
-    if not cell or cell.casefold() in _MISSING:
-        return np.nan
-    # Python reads "1_000" as a thousand; no measuring software writes it, so it is a slip. So is a decimal point among
-    # decimal commas.
-    slips = {"_", ",", "."} - {decimal}
-    if not slips & set(cell) and not np.isnan(number := number_in(cell)):
-        return number
-    expected, remedy = "a number", decimal_point(cell) or _correct_cell(name)
-    if decimal == ",":
-        expected, remedy = "a number with a decimal comma, as in the rows before", _correct_cell(name)
-    place, problem = (path, f"line {line}, column '{name}'"), f"{_short(cell)!r} is not a number"
-    raise file_error("not_numbers", place, problem, expected, remedy)
+def _not_numbers(wrong: list[tuple[int, str, str]], decimal: str, path: Path) -> InputError:
+    """The error of cells that hold no number: line, name of the column, and text of each."""
+    (line, name, cell), *others = wrong
+    commas = decimal == ","
+    expected = "a number with a decimal comma, as in the rows before" if commas else "a number"
+    remedy = (not commas and decimal_point(cell)) or _correct_cell(name)
+    problem = f"{_short(cell)!r} is not a number"
+    if others:
+        more = [f"line {line}, column '{name}': {_short(cell)!r}" for line, name, cell in others]
+        problem += f", nor are other cells: {shortened(more, _MOST_WRONG, '; ')}"
+    return file_error("not_numbers", (path, f"line {line}, column '{name}'"), problem, expected, remedy)
 
 
 def _correct_cell(name: str) -> str:

@@ -84,8 +84,8 @@ def test_a_factor_of_ten_or_more_shows_without_a_stature(per_meter: float, tmp_p
     assert set(report.codes) == {"trial_file", *["marker_units"] * (per_meter != 1.0)}, str(report)
 
 
-@pytest.mark.parametrize("per_meter", [0.001, 0.1, 1.0, 10.0])
-def test_a_factor_of_ten_or_more_shows_without_shoulders(per_meter: float, tmp_path: Path) -> None:
+@pytest.mark.parametrize("per_meter", [0.001, 0.1, 1.0, 10.0, 3.28084])
+def test_a_factor_of_ten_or_more_or_feet_show_without_shoulders(per_meter: float, tmp_path: Path) -> None:
     path = scaled_without(r"(shoulder|elbow|wrist)\w* = .*", per_meter, tmp_path)
     named = [entry.what for entry in examined(path).of("error") if entry.code == "marker_units"]
     assert len(named) == (per_meter != 1.0) and all("front spines" in what for what in named)

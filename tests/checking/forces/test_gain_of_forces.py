@@ -7,21 +7,33 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from recorded_data import recorded
 from trial_copy import TrialCopy
 
 from musclesolve.checking.forces.plate_balance import BalanceTerm, Observed, accusations
 
 
-@pytest.mark.parametrize(("rate", "found"), [(0.9, True), (1.0, False), (1.1, True)])
-def test_both_clocks_scale_the_accelerations(tmp_path: Path, rate: float, found: bool) -> None:
-    """Accelerations go with the square of a rate that markers and plates share, and the weight stays."""
-    copy = TrialCopy()
+def scaled_clocks(copy: TrialCopy, rate: float) -> TrialCopy:
     for part in ("walk", "forces"):
         recorded = getattr(copy, part)
         setattr(copy, part, replace(recorded, time=rate * recorded.time))
     for key in ("start_s", "end_s"):
         if (value := getattr(copy.settings.time, key)) is not None:
             copy.set_key("time", key, f"{rate * value:.4f}")
+    return copy
+
+
+@pytest.mark.parametrize("rate", [0.5, 2.0])
+def test_rates_far_off_are_no_fault_of_the_mass(tmp_path: Path, rate: float) -> None:
+    copy = scaled_clocks(TrialCopy(recorded("treadmill_walk") / "p1" / "walk.toml"), rate)
+    codes = {finding.code for finding in copy.examined(tmp_path, costs=False).findings}
+    assert "unbalanced" in codes and "mass" not in codes
+
+
+@pytest.mark.parametrize(("rate", "found"), [(0.9, True), (1.0, False), (1.1, True)])
+def test_both_clocks_scale_the_accelerations(tmp_path: Path, rate: float, found: bool) -> None:
+    """Accelerations go with the square of a rate that markers and plates share, and the weight stays."""
+    copy = scaled_clocks(TrialCopy(), rate)
     codes = {finding.code for finding in copy.examined(tmp_path, costs=False).findings}
     assert ("unbalanced" in codes) == found
 

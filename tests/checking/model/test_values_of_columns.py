@@ -110,13 +110,24 @@ def test_an_angle_that_drifts_from_stride_to_stride_is_named(name: str) -> None:
         ramp = np.linspace(0.0, by, len(coordinates.time))
         said = found(model, on_column(coordinates, name, lambda angle, ramp=ramp: angle + ramp), moments)
         (drift,) = [what for code, what in said if code == "angle_offset"]
-        assert drift.startswith(f"{name} changes by {'-' if by < 0.0 else '+'}")
+        assert drift.startswith(f"the values of {name} change by {'-' if by < 0.0 else '+'}")
+
+
+@pytest.mark.parametrize("start", [0.0, 0.2, 0.4])
+def test_less_than_a_stride_and_a_half_shows_no_drift(start: float) -> None:
+    model, coordinates, moments = walk("moments")
+    since = coordinates.time - coordinates.time[0]
+    part = (since >= start) & (since <= start + 1.5)
+    values = coordinates.values[part]
+    cut = replace(coordinates, time=coordinates.time[part], values=values, lines=coordinates.lines[:0])
+    assert not [what for _, what in found(model, cut, moments) if "stride" in what]
 
 
 def test_angles_that_touch_or_cross_zero_keep_their_signs() -> None:
     time = np.linspace(0.0, 3.0, 200)
     wave = np.sin(2.0 * np.pi * time)
-    for sound in (wave, wave + 1.0, 1.0 + 0.0 * time, np.maximum(wave, 0.0), wave**2):
+    bounces = np.where(time < 2.5, wave, np.abs(wave))  # near zero once, and below it elsewhere
+    for sound in (wave, wave + 1.0, 1.0 + 0.0 * time, np.maximum(wave, 0.0), wave**2, bounces):
         assert with_lost_signs(sound) is sound
     regained = with_lost_signs(np.abs(wave))
     assert np.allclose(regained * np.sign(regained[10] * wave[10]), wave)

@@ -295,3 +295,11 @@ def test_a_free_moment_that_is_not_measured_is_a_warning_and_repeated_by_no_note
     forces = tuple(replace(plate, number=1, moment_fault="channel 6 rests") for plate in trial.forces)
     (said,) = unmeasured_free_moments(forces)
     assert isinstance(said, WarningNote) and said.code == "moment_channel" and "channel 6 rests" in said
+
+
+def test_axes_of_columns_may_be_capitals(tmp_path: Path) -> None:
+    path = rewritten(tmp_path, lambda table, values: None)
+    before, table = read_trial(path).forces[0].force, read_mot(tmp_path / "forces.mot")
+    names = tuple(name[:-1] + name[-1].upper() if name in RIGHT else name for name in table.names)
+    write_mot(tmp_path / "forces.mot", replace(table, names=names))
+    np.testing.assert_allclose(read_trial(path).forces[0].force, before, atol=1e-3)

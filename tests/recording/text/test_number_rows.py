@@ -60,6 +60,18 @@ def test_where_the_pieces_end_does_not_matter(
         read_trc(markers.path)
 
 
+@pytest.mark.parametrize(("count", "last"), [(2, "'1.0x1'"), (10, "'1.0x9'"), (12, "and 2 more")])
+def test_all_faulty_cells_are_named_at_once_up_to_ten(tmp_path: Path, count: int, last: str) -> None:
+    markers = walk(30, 3, tmp_path / "x.trc")
+    write_trc(markers.path, markers)
+    lines = markers.path.read_text().split("\n")
+    for k in range(count):
+        lines[10 + k] = "\t".join([*lines[10 + k].split("\t")[:-1], f"1.0x{k}"])
+    markers.path.write_text("\n".join(lines))
+    with refused("not_numbers", "line 11", "'1.0x0'", "line 12", last):
+        read_trc(markers.path)
+
+
 @pytest.mark.parametrize(("column", "helps"), [(0, False), (1, False), (2, True)])
 def test_nan_is_a_remedy_only_where_a_cell_may_be_missing(tmp_path: Path, column: int, helps: bool) -> None:
     markers = walk(30, 3, tmp_path / "x.trc")

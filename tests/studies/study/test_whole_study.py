@@ -22,6 +22,7 @@ from b3d_files import write_b3d
 from browser import DESKTOP, PHONE, chromium, needs_chromium, opened
 from command_line import typed
 from refusals import refused
+from rich.console import Console
 from scipy import stats
 from stored_results import write_result
 
@@ -797,3 +798,12 @@ def test_legs_and_odd_cycles(whole, tmp_path):
     (note,) = (note for note in result.computed.notes if "unusual length" in note)
     assert "S01_free_1" in note and "S02" not in note
     assert "affected" in study_page(result)
+
+
+def test_long_names_of_trials_are_broken_and_not_cut():
+    names = [f"subject_01_walking_with_backpack_slow_speed_trial_01_{when}" for when in ("before", "after")]
+    checked = StudyCheck(Path("study.toml"), {}, dict.fromkeys(names, "no such file"), ())
+    printed = Console(width=80, file=io.StringIO())
+    for table in tables(checked):
+        printed.print(table)
+    assert "…" not in printed.file.getvalue()
