@@ -137,7 +137,7 @@ NEEDED, FACTOR, REVERSED, CLEAR = 0.45, 0.4, 3.0, 2.0
 # foot, in body weights x stature, and its deviation. 17 feet have 0.00002 to 0.0041; later in stance it may fall.
 EARLY, AMID, TURN, TURN_VARIES = (0.10, 0.42), (0.42, 0.60), 0.0017, 0.00115
 # Components of the residual that level channels balance, and usual factors. Whole sound walks need horizontal forces
-# 0.93 to 1.15 times, 618 plates in windows 0.9 to 1.22 times where it is clear, so many standard errors from 1; one
+# 0.89 to 1.14 times, 618 plates in windows 0.9 to 1.22 times where it is clear, so many standard errors from 1; one
 # channel 0.67 to 0.94 times forward, 0.63 to 0.88 times to the side.
 SHEARS = {"horizontal": ([3, 4], 0.8, 1.25), "forward": ([0, 4], 0.6, 1.25), "sideward": ([1, 3], 0.5, 1.25)}
 FROM_ONE = 6.0
@@ -579,8 +579,8 @@ def _changing(trial: Trial, measured: BalanceFit, sample: Observed, judged: list
 def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[Finding]:
     """Find horizontal forces, or one level channel, of another scale, by parts of the residual (`SHEARS`).
 
-    Residual = sum_k (g_k - 1) times the part of the horizontal forces of plate k + the moments of points that all lie
-    elsewhere, by least squares; the residual is correlated over `CORRELATION`.
+    Residual = sum_k (g_k - 1) times the part of the horizontal forces of plate k, by least squares; the residual is
+    correlated over `CORRELATION`. A fit in which all points may lie elsewhere must show it, too.
     """
     known, moved = set[int](), _moved(np.sum(measured.wrench, axis=0))
     effects = np.concatenate([np.stack(measured.shear, axis=2), moved], axis=2) / measured.size[:, None]
@@ -589,12 +589,15 @@ def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[
         if not judged or not acts[: len(measured.shear)].all():
             return
         part = effects[:, rows][..., acts]
-        fit = Estimate(*covariance(part, (measured.residual / measured.size)[:, rows], measured.memory), 0.0)
+        residual, columns = (measured.residual / measured.size)[:, rows], (len(measured.shear), part.shape[2])
+        fits = [Estimate(*covariance(part[..., :n], residual, measured.memory), 0.0) for n in columns]
         for k in (k for k in judged if k not in known):
-            needed, plate = 1.0 + float(fit.size[k]), trial.forces[k]
-            foot, error = f"the {SIDE_NAMES[plate.side]} foot", float(fit.deviation[k])
-            values = shear_values(foot, needed, error, channel)
-            if values is None:
+            plate, needed = trial.forces[k], 1.0 + float(fits[0].size[k])
+            foot = f"the {SIDE_NAMES[plate.side]} foot"
+            values, again = (
+                shear_values(foot, 1.0 + float(fit.size[k]), float(fit.deviation[k]), channel) for fit in fits
+            )
+            if values is None or again is None:
                 continue
             known.add(k)
             gains = [needed if channel in ("horizontal", name) else 1.0 for name in LEVEL]
