@@ -669,7 +669,7 @@ rows(
             lambda copy, size: planted.tilt_plates(copy, *size),
         ),
         "cameras_tilted": (
-            "off_support up_axis floor_tilted leaning_force soles_slide walking_direction",
+            "off_support up_axis floor_tilted leaning_force soles_slide walking_direction space_scale",
             *(
                 "markers tilted by {} degrees ahead and left",
                 ((2.0, 0.0), (-2.0, 0.0), (0.0, 2.0), (3.0, 0.0)),
@@ -700,7 +700,7 @@ rows(
             planted.run_forces_at,
         ),
         "scale_of_space": (
-            "space_scale marker_units proportions static_of_another stature unusual_value",
+            "space_scale marker_units proportions static_of_another stature unusual_value off_support unbalanced",
             *("positions x {:g}", (0.95, 0.97, 1.03, 1.05), planted.scale_positions),
         ),
         "mass": (
@@ -1099,7 +1099,11 @@ rows(
             lambda force, point, moment, *_: {"moment": moment + np.cross(point, force) * [0.0, 0.0, 1.0]},
         ),
         "points_late": (
-            *("time_offset pressure_way pressure_offset", "with points {:+g} ms", (-40.0, 20.0, 40.0)),
+            *(
+                "time_offset pressure_way pressure_offset plate_clipped",
+                "with points {:+g} ms",
+                (-40.0, 20.0, 40.0),
+            ),
             lambda _, point, __, size, rate, ___: {
                 "point": np.roll(point, round(size * rate / 1000), axis=0)
             },

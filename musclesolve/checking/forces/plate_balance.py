@@ -79,7 +79,11 @@ DISPLACED, MISSCALED, LONGER, OF_FEET, OF_FOOT = 0.012, 0.06, 0.15, 0.5, 0.022
 # walk that stands off its plates has places of 7.7, and one that begins and ends beside them delays of 6.3.
 # Scales of plates in windows of 13 sound recordings have at most 0.8, plates that show 10 % less or more 2.2 and more.
 # No delay of one channel is beyond its limit in 122 windows; 20 ms of a forward channel have 4.
-EVIDENCE, UNSURE, ALONE = {"place": 5.4, "added": 3.2, "late": 3.2, "scale": 2.2}, 8.0, 4.5
+# The scale of space has at most 3.5 in them; 18 mm of one plate on a treadmill imitate it with 4.5.
+EVIDENCE = {"place": 5.4, "space": 5.4, "added": 3.2, "late": 3.2, "scale": 2.2}
+UNSURE, ALONE = 8.0, 4.5
+# Errors of all plates or all markers alike.
+WHOLE = ("space", "place", "center")
 # Difference of evidence below which the places of two plates are as likely: belts whose right points are 16 to 18 mm
 # behind have 0.5 and less, plates in a walk whose points are 18 to 20 mm off 1.6 and more.
 AS_LIKELY = 1.0
@@ -121,7 +125,7 @@ LIMITS = {
 }
 # Largest standard error of a size, in its direction, as a share of the limit: above it nothing is said. 0.5 to
 # 0.8 clear the same windows of sound recordings. A scale of so many standard errors is shown, too.
-SHOWN, CERTAIN = 0.7, 5.0
+SHOWN, CERTAIN = 0.7, {"scale": 5.0, "space": STANDARD_ERRORS, "place": 4.0}
 # Standard deviation of an error that was found (any size) while others are searched; and of a factor of free moments.
 FOUND, FOUND_FACTOR = 0.2, 2.0
 # The free moment reverses sign or does not: the factor that the balance needs and its deviation (17 plates of eight
@@ -262,7 +266,7 @@ def balance(trial: Trial, recorded: Mechanics, moments: Array | None = None) -> 
         | {f"added {n}": np.stack([weight * about(one[f"{n} {k}"]) for k in (0, 1)], axis=2) for n in LEVEL}
         for one, whole in zip(every, wrenches, strict=True)
     ]
-    total, gone = about(np.sum(wrenches, axis=0)), (middle[known] - middle[known].mean(axis=0)) @ axes.T
+    total, gone = about(np.sum(wrenches, axis=0)), middle[known] @ axes.T
     return BalanceFit(
         time=motion.time[known],
         residual=turned(residual[known]),
@@ -401,7 +405,6 @@ def observed(
         **{name: (effect[..., None], [SEGMENT]) for name, effect in measured.segments.items()},
     }
     axes = measured.axes[:2, :2]
-    around = np.mean([foot.place for foot in feet], axis=0) if feet else np.zeros(2)
     if measured.space is not None:
         drift = measured.change * (measured.time - measured.time.mean())[:, None]
         body |= {"space": (measured.space[..., None], [RATE]), "clock": (drift[..., None], [RATE])}
@@ -412,7 +415,7 @@ def observed(
         for foot in feet
     ]
     at_feet = {"place": [-np.eye(3, 2)] * len(feet)}
-    at_feet["space"] = [np.append(axes @ (around - foot.place), 0.0)[:, None] for foot in feet]
+    at_feet["space"] = [np.append(axes @ -foot.place, 0.0)[:, None] for foot in feet]
     for number, foot in enumerate(feet):
         alone = np.eye(len(feet))[number]
         at_feet[f"place {foot.plate}"] = [-here * np.eye(3, 2) for here in alone]
@@ -469,8 +472,9 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
     names = [f"{what} {k}" for k in judged for what in (("scale",) if lacks else ("place", "scale"))]
     names += [f"way {foot.plate}" for foot in feet if foot.plate in judged]
     trunk = center_of_mass(trial, False) is not None  # an unseen one leans and sways as far as these errors
-    whole_body = [*([] if lacks else ["place"]), *(["center"] if trunk else []), "space", "clock"]
+    whole_body = [*([] if lacks else ["place"]), *(["center"] if trunk else []), "clock"]
     names += whole_body if len(judged) == len(trial.forces) > 1 else []
+    names += ["space"] if len(judged) > 1 else []
     channels = [f"{n} {k}" for k in judged if measured.begins_and_ends(k) for n in measured.channels[k]]
     # the balance shows other errors once these forces are right
     if (fits := accusations(sample, names + channels)) and (name := likeliest(fits)) in channels:
@@ -500,6 +504,8 @@ def plates_out_of_balance(case: Case, recorded: Mechanics) -> Iterator[Finding]:
             values = _scale_values(trial, name, fits[name]) | {"given": trial.subject.mass, "other": other}
             yield finding("mass.or_plate", "warning", values, case.key("subject", "mass_kg"))
         sample = sample.freed(name, FOUND)
+        if name in WHOLE:  # beside it the others are hardly shown
+            names = [n for n in names if n not in WHOLE]
     lag = accusations(sample, ["delay"] if trunk else []).get("delay")
     if lag is not None and lag.size[0] < 0.0 and not case.found("time_offset"):  # sound ones are late
         yield early_or_late(case, float(lag.size[0]))
@@ -574,19 +580,24 @@ def _sheared(trial: Trial, measured: BalanceFit, judged: list[int]) -> Iterator[
     """Find horizontal forces, or one level channel, of another scale, by parts of the residual (`SHEARS`).
 
     Residual = sum_k (g_k - 1) times the part of the horizontal forces of plate k, by least squares; the residual is
-    correlated over `CORRELATION`.
+    correlated over `CORRELATION`. A fit in which all points may lie elsewhere must show it, too.
     """
-    known = set[int]()
+    known, moved = set[int](), _moved(np.sum(measured.wrench, axis=0))
+    effects = np.concatenate([np.stack(measured.shear, axis=2), moved], axis=2) / measured.size[:, None]
     for channel, (rows, *_) in SHEARS.items():
-        part = np.stack([(shear / measured.size)[:, rows] for shear in measured.shear], axis=2)
-        if not judged or not (np.abs(part).max(axis=(0, 1)) > 0.0).all():
+        acts: Mask = np.asarray(effects[:, rows].any(axis=(0, 1)))
+        if not judged or not acts[: len(measured.shear)].all():
             return
-        fit = Estimate(*covariance(part, (measured.residual / measured.size)[:, rows], measured.memory), 0.0)
+        part = effects[:, rows][..., acts]
+        residual, columns = (measured.residual / measured.size)[:, rows], (len(measured.shear), part.shape[2])
+        fits = [Estimate(*covariance(part[..., :n], residual, measured.memory), 0.0) for n in columns]
         for k in (k for k in judged if k not in known):
-            needed, plate = 1.0 + float(fit.size[k]), trial.forces[k]
-            foot, error = f"the {SIDE_NAMES[plate.side]} foot", float(fit.deviation[k])
-            values = shear_values(foot, needed, error, channel)
-            if values is None:
+            plate, needed = trial.forces[k], 1.0 + float(fits[0].size[k])
+            foot = f"the {SIDE_NAMES[plate.side]} foot"
+            values, again = (
+                shear_values(foot, 1.0 + float(fit.size[k]), float(fit.deviation[k]), channel) for fit in fits
+            )
+            if values is None or again is None:
                 continue
             known.add(k)
             gains = [needed if channel in ("horizontal", name) else 1.0 for name in LEVEL]
@@ -671,10 +682,10 @@ def accusations(sample: Observed, names: list[str]) -> dict[str, Estimate]:
     def clear(name: str, fit: Estimate) -> bool:
         size, limit = float(np.linalg.norm(fit.size)), limit_of(name)
         # a short part, or a body that stays in its place as on a treadmill, hardly shows some errors
-        least = max(SHOWN * limit, size / CERTAIN * name.startswith("scale"))
+        least = max(SHOWN * limit, size / CERTAIN.get(name.split()[0], np.inf))
         if size <= limit or not 0.0 <= fit.size @ fit.covariance @ fit.size <= (least * size) ** 2:
             return False
-        if name in ("space", "clock", "delay"):
+        if name in ("clock", "delay"):
             return float(np.abs(fit.size) @ (1.0 / fit.deviation)) > STANDARD_ERRORS
         evidence = fit.evidence
         if spread := CHANNEL.get(name.rpartition(" ")[0]):
@@ -695,8 +706,8 @@ def limit_of(name: str) -> float:
 
 
 def likeliest(fits: dict[str, Estimate]) -> str:
-    """Return the name of the error that explains most."""
-    return max(fits, key=lambda key: fits[key].evidence)
+    """Return the name of the error that explains most, one unit less for each parameter (Akaike 1974)."""
+    return max(fits, key=lambda key: fits[key].evidence - len(fits[key].size))
 
 
 def _other_mass(case: Case, sample: Observed, names: list[str], name: str) -> float | None:

@@ -100,8 +100,7 @@ def resolution_of_forces(case: Case) -> Iterator[Finding]:
 def _share_of_others(case: Case, plate: PlateForce, foot: Foot) -> tuple[float, Array]:
     """Return the share of the force of all other plates that a plate shows in the air, 0 if none, and this force."""
     others = np.sum([at_times(p.time, p.force, plate.time) for p in case.trial.forces], axis=0) - plate.force
-    air = eroded(foot.air, round(MARGIN * case.trial.markers.rate))
-    in_air = np.interp(plate.time, case.trial.markers.time, air) == 1.0
+    in_air = np.any([inside for _, inside in _swings(case, plate, foot)], axis=0)
     upward, other = plate.force[in_air, 2], others[in_air, 2]
     share = float(upward @ other / max(other @ other, 1e-9))
     return share * (np.std(upward - share * other) < LEFT * np.std(upward)), others

@@ -203,6 +203,21 @@ def test_space_of_another_scale_shows_in_the_steps_of_a_foot(
         assert 100.0 * abs(factor - 1.0) == pytest.approx(float(said[1]), abs=0.5)
 
 
+def test_space_of_another_scale_shows_on_a_treadmill_by_the_place_of_its_plates(tmp_path: Path) -> None:
+    """The plates lie 0.9 m ahead of the origin of the markers; the subject stays in place."""
+    copy = TrialCopy(recorded("treadmill_emg/s01") / "trial.toml")
+    scale_positions(copy, 1.03)
+    (found,) = (each for each in copy.examined(tmp_path).findings if each.severity != "note")
+    assert found.code == "space_scale" and "too large" in found.what
+
+
+def test_another_scale_of_space_accuses_no_horizontal_force(tmp_path: Path) -> None:
+    copy = TrialCopy(recorded("instrumented_knee") / "walk_ss9.toml")
+    scale_positions(copy, 0.95)
+    codes = set(copy.examined(tmp_path).codes)
+    assert "plate_scale" not in codes and codes - {"mass"}
+
+
 @pytest.mark.thorough
 def test_a_marker_off_on_one_foot_shows_beside_the_other_foot(
     recorded_walk_trial: Trial, tmp_path: Path

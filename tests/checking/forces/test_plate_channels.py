@@ -127,7 +127,7 @@ def test_a_force_that_is_added_in_proportion_to_the_weight_is_found(factor, reco
 
 
 @pytest.mark.parametrize("belt", [False, True])
-def test_a_body_that_stays_in_its_place_shows_no_scale_of_space(belt, tmp_path):
+def test_a_body_that_stays_in_its_place_shows_less_of_the_scale_of_space(belt, tmp_path):
     copy = TrialCopy()
     if belt:
         on_a_treadmill(copy)
@@ -135,8 +135,7 @@ def test_a_body_that_stays_in_its_place_shows_no_scale_of_space(belt, tmp_path):
     assert isinstance(body, RecordedBody)
     measured = balance(body.trial, body.mechanics)
     assert measured is not None and measured.space is not None
-    off = observed(measured, [], "rl", [0, 1]).fit("space").deviation[0] * 6.0
-    spoiled = replace(measured, residual=measured.residual + off * measured.space)
+    spoiled = replace(measured, residual=measured.residual + 0.03 * measured.space)
     fits = accusations(observed(spoiled, [], "rl", [0, 1]), ["space"])
     assert ("space" in fits) == (not belt)
 
