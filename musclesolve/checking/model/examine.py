@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from musclesolve._util.arrays import Array
 from musclesolve._util.messages import WarningNote, few
 from musclesolve._util.sides import SIDES
 from musclesolve.checking.case import collect_errors
@@ -112,8 +113,7 @@ def findings_of_body(body: ModelBody) -> list[Finding]:
     changed, body = body.change, body.measured
     findings = _asked(gravity_of_model, body)
     if findings:
-        usual = np.array([0.0, -STANDARD_GRAVITY, 0.0])
-        body = replace(body, model=replace(body.model, gravity=usual))
+        body = replace(body, model=replace(body.model, gravity=usual_gravity(body)))
     findings += _asked(coordinates.leaps_of_coordinates, body)
     leaps = any(one.severity == "error" for one in findings)  # smaller ones hardly affect other checks
     # loads that were found in moments are unknown then
@@ -222,18 +222,33 @@ def _asked(check: Callable[..., Iterator[Finding]], *examined: object) -> list[F
 
 def gravity_of_model(body: ModelBody) -> Iterator[Finding]:
     """Compare the size of gravity with its size on the ground, and its direction with legs along the y axis."""
-    model = body.model
-    gravity, roots, feet = float(np.linalg.norm(model.gravity)), model.roots, feet_of(model).values()
-    values = {"gravity": gravity, "standard": STANDARD_GRAVITY, "vector": model.gravity.round(3).tolist()}
+    model, usual = body.model, usual_gravity(body)
+    gravity = float(np.linalg.norm(model.gravity))
+    values = {
+        "gravity": gravity,
+        "vector": model.gravity.round(3).tolist(),
+        "usual": "{:g} {:g} {:g}".format(*usual),
+    }
     if not ON_GROUND[0] < gravity < ON_GROUND[1]:
         yield finding("gravity", error_if(body.dynamics is not None), values, Where(model.file))
-    elif model.up[1] < ALONG and roots and feet:
+    elif usual @ model.gravity < ALONG * gravity * STANDARD_GRAVITY:
+        yield finding("gravity.direction", "warning", values, Where(model.file))
+
+
+def usual_gravity(body: ModelBody) -> Array:
+    """Gravity on the ground (3,) [m/s2] against `up` of the model, or along the y axis where its legs stand so."""
+    model, roots, feet = body.model, body.model.roots, feet_of(body.model).values()
+    up, y_axis = model.up, np.array([0.0, 1.0, 0.0])
+    if not up.any():
+        up = y_axis
+    elif up[1] < ALONG and roots and feet:
         root, *ends = (
             body.pose.position[:, model.body_number[name]] for name in (roots[0].outboard.body, *feet)
         )
         legs = np.mean(root - np.mean(ends, axis=0), axis=0)
-        if legs[1] > ALONG * np.linalg.norm(legs) and legs @ model.up < ALONG * np.linalg.norm(legs):
-            yield finding("gravity.direction", "warning", values, Where(model.file))
+        if legs[1] > ALONG * np.linalg.norm(legs) and legs @ up < ALONG * np.linalg.norm(legs):
+            up = y_axis
+    return 0.0 - STANDARD_GRAVITY * up
 
 
 def predicted_loads(body: ModelBody) -> Iterator[Finding]:

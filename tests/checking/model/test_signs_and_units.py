@@ -11,7 +11,7 @@ from modeled import modeled
 from recorded_data import recorded
 
 import musclesolve as ms
-from musclesolve.checking.model.examine import findings_of_body
+from musclesolve.checking.model.examine import findings_of_body, usual_gravity
 from musclesolve.files import read_mot
 from musclesolve.results.finding import Finding
 
@@ -60,6 +60,19 @@ def test_gravity_is_named_beside_given_moments(gravity: tuple[float, float, floa
     sound = {each.code for each in findings_of_body(modeled(model, coordinates, moments))}
     body = modeled(replace(model, gravity=np.array(gravity)), coordinates, moments)
     assert {each.code for each in findings_of_body(body)} - sound == {"gravity"}
+
+
+def test_gravity_keeps_the_axis_along_which_a_person_stands() -> None:
+    folder = recorded("rajagopal_walk") / "reference"
+    model = ms.read_osim(folder / "rajagopal_lai_uhlrich_2023_scaled.osim")
+    table, moments = read_mot(folder / "opensim_ik.mot"), read_mot(folder / "opensim_id.sto")
+    stands_along_z = table.values + 90.0 * (np.array(table.names) == "pelvis_list")
+    moon = replace(model, gravity=np.array([0.0, 0.0, -1.62]))
+    body = modeled(moon, replace(table, values=stands_along_z), moments)
+    (found,) = (each for each in findings_of_body(body) if each.code.startswith("gravity"))
+    assert found.code == "gravity" and "write 0 0 -9.80665 as gravity" in str(found.remedy)
+    assert usual_gravity(body) == pytest.approx([0.0, 0.0, -9.80665])
+    assert usual_gravity(modeled(moon, table, moments)) == pytest.approx([0.0, -9.80665, 0.0])
 
 
 def test_loads_in_body_weights_that_load_no_plate_are_found(tmp_path: Path) -> None:
