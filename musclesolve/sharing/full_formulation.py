@@ -334,13 +334,13 @@ def _minimize(
             lbg=0.0,
             ubg=0.0,
         )
-        stats, values = ipopt.stats(), np.asarray(claimed["x"])[:, 0]
+        stats, values = ipopt.stats(), claimed["x"].full()[:, 0]
         result.status[t] = claim_of(final_message(stats))
         result.iterations[t] = stats.get("iter_count", 0)
         result.multiplier[t] = values[:rows] * column[k, :rows]
         result.activation[t] = np.clip(values[rows : rows + muscles], lower, upper)
         result.reserve[t] = values[rows + muscles :] * column[k, rows:] if reserved else 0.0
-        result.equation_multiplier[t] = np.asarray(claimed["lam_g"])[:, 0] * steepest[k] / force[k]
+        result.equation_multiplier[t] = claimed["lam_g"].full()[:, 0] * steepest[k] / force[k]
         if result.status[t] == Status.SOLVED:
             start = values
 

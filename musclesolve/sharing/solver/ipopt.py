@@ -254,7 +254,7 @@ def _program(
         claimed = program(**numbers)
         if watching is not None and watching.error is not None:
             raise watching.error
-        x, multiplier = (np.asarray(claimed[key])[:, 0] for key in ("x", "lam_g"))
+        x, multiplier = (claimed[key].full()[:, 0] for key in ("x", "lam_g"))
         return x, multiplier, int(program.stats().get("iter_count", 0)), final_message(program.stats())
 
     return call
