@@ -67,7 +67,7 @@ def study_check_tables(checked: "StudyCheck") -> list[Table]:
     warnings = dict[str, list[Finding]]()
     for name, report in checked.reports.items():
         listed = {
-            kind: [each for each in report.all_findings if each.severity == kind] for kind in SEVERITIES
+            kind: [entry for entry in report.all_findings if entry.severity == kind] for kind in SEVERITIES
         }
         for entry in listed["error"]:
             alike = errors.setdefault((entry.code, entry.sentence, entry.remedy), {})
