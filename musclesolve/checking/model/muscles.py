@@ -784,9 +784,8 @@ def fibers_of_motion(body: ModelBody) -> Iterator[Finding]:
         return
     some: Mask | slice = slice(None) if frames.all() else frames
     lows, highs, means, leaps = list[float](), list[float](), list[Array](), list[Array]()
-    for k, single in enumerate(
-        state.parameters.optimal_fiber_length
-    ):  # one after the other: a motion may be long
+    optimal = state.parameters.optimal_fiber_length
+    for k, single in enumerate(optimal):  # one after the other: a motion may be long
         length, arm = state.fiber_length[some, k] / single, state.moment_arm[:, :, k]
         lows.append(np.where(state.slack[some, k], 0.0, length).min())
         highs.append(length.max())
