@@ -412,15 +412,9 @@ def contribution_facts(answer: xr.Dataset) -> list[dict[str, Any]]:
     for side, stance in _stances(answer):
         for group, at in _by_group(along_heading(stance, stance["center_acceleration"]), side).items():
             forward, up = at.sel(axis="x"), at.sel(axis="z")
-            facts.append(
-                {
-                    "leg": side,
-                    "group": group,
-                    "support_m_s2": up.mean("time").values.tolist(),
-                    "braking_m_s2": forward.clip(max=0.0).mean("time").values.tolist(),
-                    "propulsion_m_s2": forward.clip(min=0.0).mean("time").values.tolist(),
-                }
-            )
+            parts = {"support": up, "braking": forward.clip(max=0.0), "propulsion": forward.clip(min=0.0)}
+            means = {f"{name}_m_s2": part.mean("time").values.tolist() for name, part in parts.items()}
+            facts.append({"leg": side, "group": group} | means)
     return facts
 
 
