@@ -501,9 +501,7 @@ def deviations(body: Anatomy) -> Iterator[Deviation]:
                 alike = alike[np.isfinite(alike)]
                 if alike.size and abs(by := float(alike.mean())) > GROUP:
                     said = f"the {group} are {np.exp(by):.2g} times as strong (force times fiber) as the other muscles "
-                    said += (
-                        f"of this model suggest, expected {np.exp(-GROUP):.2g} to {np.exp(GROUP):.2g} times"
-                    )
+                    said += f"of this model suggest, expected {1.0 / np.exp(GROUP):.2g} to {np.exp(GROUP):.2g} times"
                     concerned, code = tuple(np.array(body.names)[of_group]), "muscle_strength.group"
                     yield Deviation(code, ALL, abs(by) / GROUP, said, change=-by, concerned=concerned)
         limit = invariant.beyond + invariant.relative * np.maximum(np.abs(low), np.abs(high))
