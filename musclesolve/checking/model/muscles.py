@@ -698,11 +698,8 @@ def _chosen_strength(body: Anatomy) -> dict[str, float]:
     for name, k in number.items():
         other = body.force[number.get(twin(name), k)]
         factors[name] = round(float(other / body.force[k]), 2) if body.force[k] > 0.0 else 1.0
-    count = Counter(factors.values())
-    shared = {
-        factor for factor in count
-        if factor != 1.0 and count[factor] >= SHARED and CHOSEN[0] <= factor <= CHOSEN[1]
-    }  # fmt: skip
+    count, (low, high) = Counter(factors.values()), CHOSEN
+    shared = {k for k, muscles in count.items() if k != 1.0 and muscles >= SHARED and low <= k <= high}
     return {name: factor for name, factor in factors.items() if factor in shared}
 
 
@@ -731,10 +728,7 @@ def _missing(model: OpenSimModel, where: Where) -> Found:
     both, either = stems["r"] & stems["l"], stems["r"] | stems["l"]
     if not both or len(both) < 0.8 * len(either):
         return
-    one = [
-        with_side(stem, side) for side, other in zip(SIDES, reversed(SIDES), strict=True)
-        for stem in sorted(stems[other] - stems[side])
-    ]  # fmt: skip
+    one = [with_side(stem, side) for side in SIDES for stem in sorted(either - stems[side])]
     lost = _lost({stem.casefold() for stem in either})
     if one or lost:
         values = {"muscles": few([*map(sided, one), *lost], NAMED)}
